@@ -2,8 +2,9 @@
 import { builtIn, type Catalogue } from './catalogue.ts';
 import type { ModuleDigests } from './core/plan/plan.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
-import type { LockWord, OptionWord, Vocabulary } from './scenario/vocabulary.ts';
+import type { LockWord, OptionWord, ReplicaNames, Vocabulary } from './scenario/vocabulary.ts';
 import { type OptionInfo, Options, type Protocol } from './systems/protocol.ts';
+import type { StoreKind } from './systems/store/store-kinds.ts';
 
 export const vocabulary: Vocabulary = vocabularyOf(builtIn);
 
@@ -18,8 +19,22 @@ function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary
     storeOptions: new Map(
       [...stores].map(([name, { options = [] }]) => [name, options.map(optionWordOf)]),
     ),
+    replicas: new Map(
+      [...stores].flatMap(([name, kind]) => {
+        const names = replicaNamesOf(kind);
+        return names === null ? [] : [[name, names] as const];
+      }),
+    ),
     claims: [...claims.keys()],
     modules: digestsOf(modules),
+  };
+}
+
+function replicaNamesOf({ replicated, options = [] }: StoreKind): ReplicaNames | null {
+  if (replicated === undefined) return null;
+  return (store, given) => {
+    const read = Options.read(options, given);
+    return typeof read === 'string' ? [] : replicated.names(store, read);
   };
 }
 

@@ -97,6 +97,15 @@ export const R: Letter = letter('R', ({ long }) => [
   { delay: { message: 'write', leg: 'request', by: long, chance: '1/2' } },
 ]);
 
+/** The same at replicas of a store: some get a message late, and one never. */
+export const R_OF_REPLICAS: Letter = letter('R of replicas', ({ long, any }) => [
+  { delay: { from: clients, to: stores, at: any, by: long, chance: '1/2' } },
+]);
+
+export const L_OF_REPLICAS: Letter = letter('L of replicas', ({ any }) => [
+  { drop: { from: clients, to: stores, at: any, chance: '3/4' } },
+]);
+
 export const L: Letter = letter('L', () => [{ drop: { chance: '1/30' } }]);
 
 /** Datagrams are doubled, and overtake each other. */

@@ -66,6 +66,31 @@ export const rows: readonly Row[] = [
     ...{ lock: 'lock-service', stores: ['fenced-volatile'], work: W1, faults: [P, CR] },
     breaks: ['fence-monotone', 'grant-order'],
   },
+  ...['token-and-clock', 'token-and-count'].map((stamp) => ({
+    ...{ lock: 'lock-service', stores: ['quorum'], work: W1 },
+    ...{ faults: [f.P_AFTER_CHECK, f.R_OF_REPLICAS, f.L_OF_REPLICAS, D], options: { stamp } },
+    holds: ['grant-order', 'fence-monotone'],
+  })),
+  {
+    ...{ lock: 'lock-service', stores: ['quorum'], work: W1, faults: [f.P_AFTER_CHECK] },
+    options: { stamp: 'clock' },
+    breaks: ['grant-order', 'fence-monotone'],
+  },
+  ...[{ readQuorum: 1 }, { writeQuorum: 1, readQuorum: 1 }, { writeQuorum: 1 }].map((options) => ({
+    ...{ lock: 'lock-service', stores: ['quorum'], work: W1, faults: [f.L_OF_REPLICAS], options },
+    breaks: ['grant-order'],
+  })),
+  {
+    ...{ lock: 'lock-service', stores: ['quorum'], work: W2, faults: [f.P_BEFORE_WRITE] },
+    holds: ['fence-monotone'],
+    breaks: ['grant-order', 'no-lost-update', 'read-fence'],
+  },
+  {
+    ...{ lock: 'lock-service', stores: ['quorum'], work: w.W1_READ_BACK },
+    ...{ faults: [f.L_OF_REPLICAS], clients: { storeTimeout: '4ms' } },
+    breaks: ['grant-order'],
+    note: 'a holder that takes an unanswered write for done',
+  },
   {
     ...{ lock: 'lock-service', stores: ['fenced'], work: W1, faults: [CL] },
     options: { counter: 'volatile' },

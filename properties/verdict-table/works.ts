@@ -21,6 +21,9 @@ function slow(name: string, workload: Work['scenario'], clients: Work['clients']
 /** Blind writes. */
 export const W1: Work = fast('W1', { kind: 'blind-writes' });
 
+/** A write, and a look at it. */
+export const W1_READ_BACK: Work = fast('W1, read back', { steps: ['write', 'read'] });
+
 /** Several writes under one grant. */
 export const W1_SEVERAL: Work = fast('W1, several writes', {
   steps: ['write', { compute: '500us' }, 'write'],

@@ -48,12 +48,28 @@ function clockPhrase(trace: Trace, { processes, target, amount, atUs }: FaultStr
 
 /** `the reply to alice's acquire` of `alice/1/acquire/1/reply`; another name stays as it is. */
 export function messagePhrase(trace: Trace, message: string): string {
-  const [, operation = '', leg] = /^(.*)\/\d+\/(request|reply)$/.exec(message) ?? [];
+  const [, operation = '', leg] = /^(.*)\/\d+[^/]*\/(request|reply)$/.exec(message) ?? [];
   if (leg === undefined || labelOf(operation) === '') return `\`${message}\``;
   const [, asked] = /^(.*)\/\d+\/check$/.exec(operation) ?? [];
   const call =
     asked === undefined ? callPhrase(trace, operation) : `the check of ${callPhrase(trace, asked)}`;
-  return leg === 'reply' ? `the reply to ${call}` : call;
+  const replica = replicaOf(trace, message);
+  if (leg === 'reply') return `the reply${replica === null ? '' : ` of ${replica}`} to ${call}`;
+  return replica === null ? call : `${call} to ${replica}`;
+}
+
+/** The replica that a message goes to or comes from; null where its access goes to one server. */
+function replicaOf({ events }: Trace, message: string): string | null {
+  const sent = events.find((event) => event.kind === 'send' && event.message === message);
+  if (sent?.kind !== 'send') return null;
+  const server = message.endsWith('/reply') ? sent.from : sent.to;
+  const isReplica = events.some(
+    (event) =>
+      (event.kind === 'write' || event.kind === 'read') &&
+      event.store !== undefined &&
+      server.startsWith(`${event.store}-`),
+  );
+  return isReplica ? `\`${server}\`` : null;
 }
 
 /** `alice's acquire`; with its name where alice made several such calls. */

@@ -227,6 +227,13 @@ function readOfOwnLater(shown: Contradiction): Sentences {
 function wrongValue(shown: Contradiction): Sentences {
   const write = shown.find('write', 'write');
   const read = shown.need('read', 'read');
+  if (read.store !== undefined && write !== undefined) {
+    return {
+      headline: `Old value read from a replica of ${shown.systemOr(read.store)}`,
+      next: shown.accessPhrase(write),
+      however: `${shown.accessPhrase(read)}: of the replicas that answered, \`${read.process}\` had the latest`,
+    };
+  }
   return {
     headline: `Wrong value served by ${shown.systemOr(read.process)}`,
     next:

@@ -183,6 +183,8 @@ function breachOf(
   }
   const overwriting = key.accesses.find((access) => overwrites(place, key, access));
   if (overwriting === undefined) {
+    const ignored = key.accesses.find((access) => wasIgnored(indexed, access));
+    if (ignored !== undefined) return breachByIgnoring(indexed, { place, key, ignored });
     const gone = { 'lost write': key.accesses.findLast(isEffective) };
     return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
   }
@@ -195,6 +197,33 @@ function breachOf(
   };
   const isOlder = lost !== null && lost.event.under < overwriting.event.under;
   return accessBreach(indexed, 'update-lost', accesses, { late: isOlder ? lost : overwriting });
+}
+
+/** Whether a store in which the last write wins took it for an earlier one, and said nothing. */
+function wasIgnored(indexed: TraceIndex, { event }: LogEntry<AccessEvent>): boolean {
+  if (event.kind !== 'write' || event.isAccepted || event.stamp === undefined) return false;
+  const operation = indexed.operations.get(event.operation);
+  return operation !== undefined && isAcknowledged(operation);
+}
+
+function breachByIgnoring(
+  indexed: TraceIndex,
+  shown: {
+    readonly place: PlaceLog;
+    readonly key: KeyLog;
+    readonly ignored: LogEntry<AccessEvent>;
+  },
+): Breach<Rule> {
+  const { place, key, ignored } = shown;
+  const { write: later } = contentsBefore(place, key, ignored.index);
+  const accesses = {
+    ...{
+      read: readOf(key, ignored),
+      'other read': later === null ? undefined : readOf(key, later),
+    },
+    ...{ 'overwriting write': later, 'lost write': ignored },
+  };
+  return accessBreach(indexed, 'update-lost', accesses, { late: ignored });
 }
 
 /** Two writes for one intent that both took effect, if there are such. */
@@ -222,7 +251,7 @@ function overwrites(
 }
 
 /** The read that an increment was computed from. */
-function readOf(key: KeyLog, write: Numbered<EffectiveWrite>): LogEntry<AccessEvent> | undefined {
+function readOf(key: KeyLog, write: Numbered<AccessEvent>): LogEntry<AccessEvent> | undefined {
   const holder = holderOf(write.event);
   return key.accesses.findLast(
     ({ event, index }) =>
@@ -235,6 +264,14 @@ function updateLost(shown: Contradiction): Sentences {
   const lost = shown.find('lost write', 'write');
   const over = shown.need('overwriting write', 'write');
   const base = read === undefined ? '' : `${shown.accessPhrase(read)}, and `;
+  if (lost?.refusal?.kind === 'stamp') {
+    const told = `, and was told that it was accepted: its increment is gone`;
+    return {
+      headline: `Acknowledged increment ignored by ${shown.systemOr(over.store ?? over.process)}`,
+      next: `${base}${shown.accessPhrase(over)}`,
+      however: `${shown.latePhrase(lost)}, where a later one stood${told}`,
+    };
+  }
   const missed = lost === undefined ? 'the value had changed' : shown.latePhrase(lost);
   return {
     headline: `Acknowledged increment lost in ${shown.systemOr(over.process)}`,

@@ -172,3 +172,40 @@ test('a message has the name of its operation, its try and its leg', () => {
   expect(operationOf('alice/1/write/2/request')).toBe('alice/1/write');
   expect(operationOf('alice/life-2/put/1/reply')).toBe('alice/life-2/put');
 });
+
+describe('a store of replicas', () => {
+  const at = (process: string, operation: string, token: number, more: object = {}) => ({
+    process,
+    store: 'store',
+    operation,
+    stamp: [token, 0, operation] as const,
+    ...more,
+  });
+  const heard = (name: string) => [invoke(1, name), accepted(9, name)];
+
+  test('handles a write once, as it reaches the first replica, by the latest timestamp', () => {
+    const writes = [
+      write(2, 'bob', 2, 8, at('store-1', 'bob/1/write', 2)),
+      write(3, 'bob', 2, 8, at('store-2', 'bob/1/write', 2)),
+      write(4, 'alice', 1, 7, at('store-3', 'alice/1/write', 1)),
+    ];
+    const events = [...heard('bob/1/write'), ...heard('alice/1/write'), ...writes];
+    const { places } = indexTrace(traceOf(events));
+    expect(places.map(({ store }) => store)).toEqual(['store']);
+    const accesses = places[0]?.accesses ?? [];
+    expect(accesses.map(({ index, event }) => [index, event.isAccepted])).toEqual([
+      [4, true],
+      [6, false],
+    ]);
+  });
+
+  test('leaves out a write of which nobody heard and that nobody read', () => {
+    const limbo = write(2, 'bob', 2, 8, at('store-1', 'bob/1/write', 2));
+    const served = read(3, 'carol', 3, 8, {
+      ...at('store-1', 'carol/1/read', 3),
+      written: 'bob/1/write',
+    });
+    expect(indexTrace(traceOf([limbo])).places[0]?.accesses).toEqual([]);
+    expect(indexTrace(traceOf([limbo, served])).places[0]?.accesses).toHaveLength(2);
+  });
+});

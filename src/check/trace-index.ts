@@ -4,15 +4,17 @@
  *
  * A lock and the resource that it guards have the same name, so a write's grant is looked up there.
  */
-import type {
-  Deny,
-  Grant,
-  KeyChange,
-  Read,
-  Recovered,
-  Release,
-  Renew,
-  Write,
+import {
+  type Deny,
+  type Grant,
+  isEarlier,
+  type KeyChange,
+  type Read,
+  type Recovered,
+  type Release,
+  type Renew,
+  type Stamp,
+  type Write,
 } from '../core/history/server-events.ts';
 import type {
   Enter,
@@ -116,6 +118,9 @@ interface GrowingPlace extends PlaceLog {
   readonly recoveries: Numbered<Recovered>[];
   readonly firsts: Map<string, FirstRow>;
   readonly guardedBy: GrowingLock;
+  /** Where it is made of replicas: the writes that came to any, and the latest stamp by key. */
+  readonly arrived: Set<string>;
+  readonly newest: Map<string, Stamp>;
 }
 
 interface GrowingOperation extends OperationLog {
@@ -128,6 +133,9 @@ interface Growing {
   readonly operations: Map<string, GrowingOperation>;
   readonly faults: Numbered<FaultStrikes>[];
   readonly keyChanges: Numbered<KeyChange>[];
+  readonly events: readonly TraceEvent[];
+  /** The writes to replicas that took effect for certain; null until one is met. */
+  certain: ReadonlySet<string> | null;
 }
 
 /** Sorts a trace's events by lock, place, key and operation. */
@@ -138,6 +146,8 @@ export function indexTrace(trace: Trace): TraceIndex {
     operations: new Map(),
     faults: [],
     keyChanges: [],
+    events: trace.events,
+    certain: null,
   };
   let index = 0;
   for (const event of trace.events) enter(growing, event, index++);
@@ -180,6 +190,8 @@ export function operationOf(message: string): string {
 function enter(growing: Growing, event: TraceEvent, index: number): void {
   switch (event.kind) {
     case 'write':
+      enterWrite(growing, event, index);
+      return;
     case 'read':
       enterAccess(placeOf(growing, event), event, index);
       return;
@@ -209,6 +221,42 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
     case 'key-change':
       growing.keyChanges.push({ index, event });
   }
+}
+
+/**
+ * What replicas hold together is the write with the latest timestamp. So a write is handled once,
+ * as it reaches the first of them, and has an effect if no later one came before it, also where
+ * that one went to other replicas. One that reached too few to be acknowledged, and that nobody
+ * read, is left out: it may still be as if it had never been sent.
+ */
+function enterWrite(growing: Growing, event: Write, index: number): void {
+  const place = placeOf(growing, event);
+  const { stamp, operation, key } = event;
+  if (stamp === undefined) {
+    enterAccess(place, event, index);
+    return;
+  }
+  const { arrived, newest } = place;
+  if (arrived.has(operation)) return;
+  arrived.add(operation);
+  growing.certain ??= certainWrites(growing.events);
+  if (!growing.certain.has(operation)) return;
+  const last = newest.get(key);
+  const isNewest = last === undefined || isEarlier(last, stamp);
+  if (isNewest) newest.set(key, stamp);
+  const access =
+    event.isAccepted === isNewest ? event : Object.assign({}, event, { isAccepted: isNewest });
+  enterAccess(place, access, index);
+}
+
+/** The operations that were answered, and those whose value a read served. */
+function certainWrites(events: readonly TraceEvent[]): ReadonlySet<string> {
+  const certain = new Set<string>();
+  for (const event of events) {
+    if (event.kind === 'return' && event.outcome === 'ok') certain.add(event.operation);
+    else if (event.kind === 'read' && event.written !== undefined) certain.add(event.written);
+  }
+  return certain;
 }
 
 function enterAccess(place: GrowingPlace, event: AccessEvent, index: number): void {
@@ -247,7 +295,8 @@ function lockOf(growing: Growing, lock: string): GrowingLock {
 }
 
 function placeOf(growing: Growing, event: AccessEvent | Recovered): GrowingPlace {
-  const { process: store, resource } = event;
+  const { process, resource } = event;
+  const store = 'store' in event ? (event.store ?? process) : process;
   const known = placeAt(growing, { store, resource });
   if (known !== undefined) return known;
   const fresh: GrowingPlace = {
@@ -258,6 +307,8 @@ function placeOf(growing: Growing, event: AccessEvent | Recovered): GrowingPlace
     recoveries: [],
     firsts: new Map(),
     guardedBy: lockOf(growing, resource),
+    arrived: new Set(),
+    newest: new Map(),
   };
   growing.places.push(fresh);
   return fresh;

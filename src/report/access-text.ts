@@ -20,7 +20,7 @@ import { tokenText } from '../text/prose.ts';
 
 /** A message's name without its try and its leg: the operation that it belongs to. */
 export function operationName(message: string): string {
-  return message.replace(/\/\d+\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
+  return message.replace(/\/\d+[^/]*\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
 }
 
 export function isReply(message: string): boolean {
@@ -159,9 +159,25 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
       return highest === null ? 'it is too high' : `takes none above ${highest}`;
     case 'other':
       return highest === null ? 'it is not the current one' : `takes none but ${highest}`;
+    case 'stamp':
+      return isOfLaterToken(event, refusal)
+        ? `has one of token ${refusal.found[0]}`
+        : 'has a later one';
     case 'lease':
       return 'the lock service knows no such lease';
   }
+}
+
+function isOfLaterToken(
+  event: Write | Read,
+  { found: [high] }: Extract<Refusal, { readonly kind: 'stamp' }>,
+): boolean {
+  return event.kind === 'write' && high > (event.stamp?.[0] ?? 0);
+}
+
+/** `refuses`, or `ignores` where a client is not told. */
+export function refusalVerb({ refusal }: Write | Read): string {
+  return refusal?.kind === 'stamp' ? 'ignores' : 'refuses';
 }
 
 function versionsOf({ version }: Write): string {

@@ -8,7 +8,7 @@ import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../core/history
 import { proseDuration } from '../core/plan/duration.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { tokenText } from '../text/prose.ts';
-import { changeText, refusalReason, seenText } from './access-text.ts';
+import { changeText, refusalReason, refusalVerb, seenText } from './access-text.ts';
 import { clockText, isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { lastOfStory } from './steps.ts';
 
@@ -159,7 +159,7 @@ function writeSentence(event: Write, { leases, written }: Known): string {
   if (!isAccepted) {
     const why = refusalReason(event);
     const reason = why === '' ? '' : `: ${why}`;
-    return `${named(process)} refuses ${named(client)}'s ${what}${tokenText(token)}${reason}`;
+    return `${named(process)} ${refusalVerb(event)} ${named(client)}'s ${what}${tokenText(token)}${reason}`;
   }
   const place = `${process}/${event.resource}/${key}`;
   const before = written.get(place);

@@ -100,7 +100,8 @@ function isGiven(event: Handled): boolean {
 function refusalText(event: Handled): string {
   if (event.kind === 'write' || event.kind === 'read') {
     const why = refusalReason(event);
-    const what = event.kind === 'read' ? 'read refused' : 'refused';
+    const isIgnored = event.refusal?.kind === 'stamp';
+    const what = event.kind === 'read' ? 'read refused' : isIgnored ? 'ignored' : 'refused';
     return `⊘ ${what}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
   }
   if (event.kind === 'deny') {

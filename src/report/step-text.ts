@@ -10,6 +10,7 @@ import {
   isReply,
   operationName,
   refusalReason,
+  refusalVerb,
   requestText,
   seenText,
   versionText,
@@ -255,7 +256,7 @@ function writeText(event: EventOf<'write'>, around: Surroundings): string {
   const what = `${keyName(event, around)} = ${event.value}${around.hasTokens ? `, ${token}` : ''}`;
   if (event.isAccepted) return `✓ accepts ${what}${after(', ', changeText(event))}`;
   const isOfToken = event.refusal === undefined || TOKEN_REASONS.includes(event.refusal.kind);
-  return `⊘ refuses ${what}${after(isOfToken ? ', ' : ': ', refusalReason(event))}`;
+  return `⊘ ${refusalVerb(event)} ${what}${after(isOfToken ? ', ' : ': ', refusalReason(event))}`;
 }
 
 /** Reasons that go on from the token; others are told after a colon. */

@@ -17,7 +17,7 @@ export interface Surroundings {
   /** Whether a queue delivers messages to workers. */
   readonly hasQueue: boolean;
   readonly hasSeveralResources: boolean;
-  /** By operation: the lock server that it asks, where there are several. */
+  /** By operation or message: which of several lock servers or replicas it asks. */
   readonly servers: ReadonlyMap<string, string>;
   /** The processes that are no programs: what they log is told without its topic. */
   readonly services: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
       locks.add(event.lock);
     }
     if (event.kind === 'write' || event.kind === 'read') {
-      resources.add(`${event.process}/${event.resource}`);
+      resources.add(`${event.store ?? event.process}/${event.resource}`);
     }
   }
   const services = trace.processes.filter(({ role }) => role === 'lock' || role === 'store');
@@ -111,12 +111,29 @@ function denialsIn({ events }: Trace): ReadonlyMap<TraceEvent, string> {
 function serversOf(trace: Trace): ReadonlyMap<string, string> {
   const locks = trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
   const servers = new Map<string, string>();
+  const replicas = replicasIn(trace);
+  for (const event of trace.events) {
+    if (event.kind === 'send' && replicas.has(event.to)) servers.set(event.message, event.to);
+    if (event.kind === 'send' && replicas.has(event.from)) servers.set(event.message, event.from);
+  }
   if (locks.length < 2) return servers;
   for (const event of trace.events) {
     if (event.kind !== 'send' || !locks.includes(event.to)) continue;
     servers.set(operationName(event.message), event.to);
   }
   return servers;
+}
+
+/** The processes of stores that are several. */
+function replicasIn({ events, processes }: Trace): ReadonlySet<string> {
+  const stores = new Set<string>();
+  for (const event of events) {
+    if ((event.kind === 'write' || event.kind === 'read') && event.store !== undefined) {
+      stores.add(`${event.store}-`);
+    }
+  }
+  const isReplica = (name: string): boolean => [...stores].some((store) => name.startsWith(store));
+  return new Set(processes.map(({ name }) => name).filter(isReplica));
 }
 
 function repeatedTests(trace: Trace): ReadonlySet<TraceEvent> {

@@ -13,25 +13,35 @@ import { MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.t
 interface Terms {
   readonly vocabulary: Vocabulary;
   readonly clients: readonly ClientScenario[];
+  /** The stores that they access. */
+  readonly stores: readonly string[];
 }
 
 export interface BuiltSystems {
   readonly systems: readonly SystemScenario[];
+  /** The processes of their stores. */
+  readonly stores: readonly string[];
   readonly findings: readonly UnplacedProblem[];
 }
 
 /** The systems, in the order of the file, and every word in them that is unknown or idle. */
-export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms): BuiltSystems {
+export function buildSystems(
+  file: ScenarioFile,
+  { vocabulary, clients, stores }: Terms,
+): BuiltSystems {
   const entries = Object.entries(file.systems);
   const findings = entries.flatMap(([name, system]) => [
     ...partFindings(system, path(name), vocabulary),
-    ...idleFindings(name, system, { vocabulary, clients }),
+    ...idleFindings(name, system, { vocabulary, clients, stores }),
     ...claimFindings(name, system, { file, vocabulary }),
   ]);
   findings.push(...hostFindings(file, vocabulary));
   if (entries.length === 0) {
     findings.push({ path: ['systems'], isKey: false, what: 'needs at least one system' });
   }
+  const replicas = new Map(
+    Object.values(file.systems).map((one) => [one, replicasOf(one, stores, vocabulary)]),
+  );
   const systems = entries.map(([name, system]) => ({
     name,
     lock: system.lock,
@@ -39,11 +49,13 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     options: system.options ?? {},
     ...listening(file.hosts, listenersOf(system, vocabulary)),
     servers: [...serversOf(system, vocabulary), ...(file.queue === undefined ? [] : [QUEUE])],
+    ...absentFrom(system, replicas, stores),
     ...ownWaysOf(vocabulary.locks.get(system.lock) ?? {}),
     clients: system.clients ?? {},
     expect: expectedOf(system),
   }));
-  return { systems, findings };
+  const servers = [...new Set([...replicas.values()].flatMap((names) => names ?? stores))];
+  return { systems, stores: servers, findings };
 }
 
 function expectedOf({ expect = {} }: ReadSystem): SystemScenario['expect'] {
@@ -104,6 +116,30 @@ function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
 }
 
+/** The servers of its stores, where each is several; null where each is one. */
+function replicasOf(
+  system: ReadSystem,
+  stores: readonly string[],
+  vocabulary: Vocabulary,
+): readonly string[] | null {
+  const namesOf = vocabulary.replicas?.get(system.store);
+  if (namesOf === undefined || optionFindings(system, [], vocabulary).length > 0) return null;
+  const own = optionsAmong(system, vocabulary.storeOptions?.get(system.store) ?? []);
+  return stores.flatMap((store) => namesOf(store, own));
+}
+
+/** What others of the scenario store in, and this system does not. */
+function absentFrom(
+  system: ReadSystem,
+  replicas: ReadonlyMap<ReadSystem, readonly string[] | null>,
+  stores: readonly string[],
+): Pick<SystemScenario, 'absent'> {
+  const own = replicas.get(system) ?? stores;
+  const all = [...replicas.values()].flatMap((names) => names ?? []);
+  const absent = [...new Set([...stores, ...all])].filter((name) => !own.includes(name));
+  return absent.length === 0 ? {} : { absent };
+}
+
 /** Its clients are asynchronous code, which may have drivers of its own. */
 function isAsync({ lock }: Parts, { locks }: Vocabulary): boolean {
   return locks.get(lock)?.isAsync === true;
@@ -158,7 +194,14 @@ function isWrong(system: ReadSystem, vocabulary: Vocabulary): boolean {
 
 /** What is given of the lock's own options. */
 function lockOptionsOf({ lock, options }: Parts, { locks }: Vocabulary): Record<string, Json> {
-  const own = new Set(locks.get(lock)?.options.map(({ name }) => name));
+  return optionsAmong({ options }, locks.get(lock)?.options ?? []);
+}
+
+function optionsAmong(
+  { options }: Pick<Parts, 'options'>,
+  known: readonly OptionWord[],
+): Record<string, Json> {
+  const own = new Set(known.map(({ name }) => name));
   return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => own.has(name)));
 }
 

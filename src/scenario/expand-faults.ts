@@ -46,9 +46,15 @@ export function expandFaults(
   return templates.flatMap((template) => drawer.draw(template));
 }
 
-/** The same fault on those of its processes that `system` has: no lock servers of the others. */
-export function inSystem({ servers }: SystemScenario, fault: FaultTemplate): FaultTemplate {
-  return onlyOn((name) => !isLockServer(name) || servers.includes(name), fault);
+/** The same fault on those of its processes that `system` has: no servers of the others. */
+export function inSystem(
+  { servers, absent = [] }: SystemScenario,
+  fault: FaultTemplate,
+): FaultTemplate {
+  return onlyOn(
+    (name) => (isLockServer(name) ? servers.includes(name) : !absent.includes(name)),
+    fault,
+  );
 }
 
 /** The same fault on those of its processes that are there. */

@@ -50,8 +50,8 @@ interface Built {
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const used = buildUse(file, vocabulary);
   const cast = buildClients(file);
-  const { clients, stores } = cast;
-  const systems = buildSystems(file, { vocabulary, clients });
+  const { clients } = cast;
+  const { stores, ...systems } = buildSystems(file, { vocabulary, clients, stores: cast.stores });
   const queue = buildQueue(file, clients, vocabulary);
   const limits = buildLimits(file, clients);
   const locks = [...new Set(systems.systems.flatMap(({ servers }) => servers))];

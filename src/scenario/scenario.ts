@@ -64,6 +64,8 @@ export interface SystemScenario extends SystemPlan {
   };
   /** The processes that serve its lock. */
   readonly servers: readonly string[];
+  /** Stores that it has not, being made of replicas, or replicas that others have; for none. */
+  readonly absent?: readonly string[];
   /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
   /** The jitter of its lock; absent for none. */

@@ -10,11 +10,19 @@ export interface Vocabulary {
   readonly stores: readonly string[];
   /** What a system may choose of its store, by the store's name; absent for nothing. */
   readonly storeOptions?: ReadonlyMap<string, readonly OptionWord[]>;
+  /** Of stores that are several servers, by the store's name: what these are called. */
+  readonly replicas?: ReadonlyMap<string, ReplicaNames>;
   /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
   /** The modules that some of these words were loaded from; absent for none. */
   readonly modules?: ModuleDigests;
 }
+
+/** The servers of a store under options that are all right. */
+export type ReplicaNames = (
+  store: string,
+  options: Readonly<Record<string, Json>>,
+) => readonly string[];
 
 export interface LockWord {
   readonly options: readonly OptionWord[];

@@ -77,7 +77,7 @@ export function assemble(
   if (kind === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
   const options = Options.read(optionsOf(protocol, kind), plan.system.options);
   if (typeof options === 'string') throw new UnknownSystem(options);
-  const why = whyImpossible(plan, protocol, options);
+  const why = whyImpossible(plan, { protocol, kind, options });
   if (why !== null) throw new UnknownSystem(why);
   const lock = `the lock ${plan.system.lock}`;
   const asked = kind.asksLock ? built(lock, () => protocol.buildAsked?.(world, options)) : null;
@@ -91,7 +91,10 @@ export function assemble(
   hosting.openHosts();
   const driverOf =
     asked?.driverOf ?? built(lock, () => protocol.build?.(world, options, plan.queue));
-  const guarded = storeNamesOf(plan).map((name) => ({
+  const { replicated } = kind;
+  const replicas = replicated?.build(world, storeNamesOf(plan), options);
+  const alone = replicated === undefined ? storeNamesOf(plan) : [];
+  const guarded = alone.map((name) => ({
     name,
     server: built(`the store ${plan.system.store}`, () =>
       kind.build(name, asked?.check ?? null, options),
@@ -101,10 +104,10 @@ export function assemble(
     guarded.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
   );
   const { manners } = kind;
+  const servers = { stores, manners, ...(replicas === undefined ? {} : { replicas }) };
   const add = (client: ClientPlan, role: 'client' | 'probe'): void => {
-    if (programOf !== undefined)
-      hosting.addClient({ plan: client, role, programOf, stores, manners });
-    else if (driverOf !== undefined) addClient(world, client, { driverOf, stores, manners }, role);
+    if (programOf !== undefined) hosting.addClient({ plan: client, role, programOf, ...servers });
+    else if (driverOf !== undefined) addClient(world, client, { driverOf, ...servers }, role);
   };
   for (const client of plan.clients) add(client, 'client');
   const patient = protocol.waitsInLine === true ? { lockTimeoutUs: null } : null;
@@ -122,17 +125,31 @@ function optionsOf(protocol: Protocol, { options = [] }: StoreKind): readonly Op
 const STEPS_OF_DRIVERS = ['renew', 'lock', 'transition', 'memoize'] as const;
 
 /** Why a protocol cannot do what a plan asks of it, in words; null when it can. */
-function whyImpossible(plan: Plan, protocol: Protocol, options: Options): string | null {
-  const { lock } = plan.system;
+function whyImpossible(
+  plan: Plan,
+  {
+    protocol,
+    kind: { replicated },
+    options,
+  }: { readonly protocol: Protocol; readonly kind: StoreKind; readonly options: Options },
+): string | null {
+  const { lock, store } = plan.system;
+  const stores = storeNamesOf(plan);
   const names = [
     ...protocol.servers(options),
     ...(plan.queue === undefined ? [] : [QUEUE]),
-    ...[PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)],
+    ...stores.flatMap((name) => replicated?.names(name, options) ?? [name]),
+    ...[PROBE, ...plan.clients.map(({ name }) => name)],
   ];
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) return `there are two processes ${twice}`;
   const problem = protocol.problem?.(options, plan.clients) ?? null;
   if (problem !== null) return problem.what;
+  const mistaken = replicated?.problem(options) ?? null;
+  if (mistaken !== null) return `${store}: ${mistaken}`;
+  if (replicated !== undefined && lock === 'optimistic') {
+    return `${store} has no versions, by which ${lock} works`;
+  }
   const absent = Object.entries(plan.system.hosts ?? {}).find(
     ([, server]) =>
       protocol.buildAsync === undefined || !protocol.servers(options).includes(server),

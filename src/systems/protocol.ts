@@ -17,13 +17,18 @@ import type { Json } from '../core/kernel/json.ts';
 import type { Name } from '../core/kernel/name.ts';
 import type { ClientSettings } from '../core/plan/client-text.ts';
 import type { ClientPlan, Odds, QueuePlan, SectionPlan, Work } from '../core/plan/plan.ts';
-import type { PendingCall } from '../core/world/calls.ts';
 import type { LeaseEnd } from '../core/world/client-view.ts';
 import type { Caller } from '../core/world/port.ts';
 import type { Program, Self } from '../core/world/program.ts';
 import type { ServerHost, Turn } from '../core/world/server.ts';
 import type { World } from '../core/world/world.ts';
-import type { Manners, StoreReply, StoreRequest } from './store/request.ts';
+import type {
+  Manners,
+  PendingAccess,
+  SeveralServers,
+  StoreReply,
+  StoreRequest,
+} from './store/request.ts';
 
 export interface Protocol {
   /** One line on what it is. */
@@ -162,6 +167,8 @@ export interface Change {
 export interface Servers {
   readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
+  /** Where each store is several servers; absent: they are `stores`. */
+  readonly replicas?: SeveralServers;
   /** What all of these stores want of a client. */
   readonly manners: Manners;
 }
@@ -175,7 +182,7 @@ export interface Section {
   readonly driver: LockDriver;
   readonly servers: Servers;
   /** Calls that were sent and not waited for. */
-  readonly unanswered: PendingCall<StoreRequest, StoreReply>[];
+  readonly unanswered: PendingAccess[];
   readonly opened: Set<string>;
   /** The versions that it knows of, by store and key; null where stores have none. */
   readonly versions: Map<string, number | null> | null;
@@ -371,7 +378,7 @@ export type SectionProgramOf = (client: AsyncClient) => SectionProgram;
 export type BuildAsync = (world: World, options: Options) => SectionProgramOf;
 
 /** A client that is to be added to a world by whoever can run asynchronous code. */
-export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'manners'> {
+export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'manners'> {
   readonly plan: ClientPlan;
   readonly role: 'client' | 'probe';
   readonly programOf: SectionProgramOf;

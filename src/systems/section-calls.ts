@@ -1,14 +1,19 @@
 /** What the calls of a section to a store are called and say, with the cached token attached. */
-import type { Call } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/draft.ts';
 import { under } from '../core/kernel/name.ts';
 import type { CallSetting } from '../core/world/calls.ts';
+import { type Program, request, send } from '../core/world/program.ts';
 import type { Section } from './protocol.ts';
-import type { Condition, StoreReply, StoreRequest } from './store/request.ts';
+import type {
+  Condition,
+  PendingAccess,
+  StoreAccess,
+  StoreReply,
+  StoreRequest,
+} from './store/request.ts';
 import { describeStoreReply } from './store/request.ts';
 
-type StoreAccess = Extract<Call, { readonly store: string }>;
 type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
 
 /** What a store access is called, and what it is for. */
@@ -44,7 +49,7 @@ interface WriteAsk {
   readonly repeats?: string | undefined;
 }
 
-type StoreAsk =
+export type StoreAsk =
   | WriteAsk
   | { kind: 'read' | 'open' | 'fence'; key: string; value: null; adds: null };
 
@@ -52,29 +57,59 @@ type StoreAsk =
  * A store access under the section's lock, which names the resource, with the cached token
  * attached.
  */
-export function storeCall(
-  at: Section,
-  place: AccessPlace,
-  ask: StoreAsk,
-): CallSetting<StoreRequest, StoreReply> {
-  const target = at.servers.stores.get(place.store);
-  assert(target !== undefined, `there is no store ${place.store}`);
+function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   const resource = at.section.lock;
   const token = at.driver.token?.(resource) ?? 0;
   const { kind: verb, key, value, adds } = ask;
-  const call: Draft<StoreAccess> = { verb, store: place.store, resource, key, value, token, adds };
+  const { store } = place;
+  const call: Draft<StoreAccess['call']> = { verb, store, resource, key, value, token, adds };
   if (ask.kind === 'write') {
     const version = ask.condition?.version;
     if (version !== undefined) call.version = version;
     if (ask.repeats !== undefined) call.repeats = ask.repeats;
   }
+  const { storeTimeoutUs: timeoutUs, tries } = at.plan;
+  return { operation: under(at.name, labelOf(place)), call, timeoutUs, tries };
+}
+
+/** Makes a store access and waits for its answer. */
+export function askStore(at: Section, place: AccessPlace, ask: StoreAsk): Program<PendingAccess> {
+  const access = accessOf(at, place, ask);
+  const { replicas } = at.servers;
+  return replicas === undefined
+    ? request(at.self, storeCall(at, access, ask))
+    : replicas.ask(at.self, access);
+}
+
+/** The same without waiting. */
+export function sendToStore(
+  at: Section,
+  place: AccessPlace,
+  ask: StoreAsk,
+): Program<PendingAccess> {
+  const access = accessOf(at, place, ask);
+  const { replicas } = at.servers;
+  return replicas === undefined
+    ? send(at.self, storeCall(at, access, ask))
+    : replicas.send(at.self, access);
+}
+
+function storeCall(
+  at: Section,
+  { operation, call, timeoutUs, tries }: StoreAccess,
+  ask: StoreAsk,
+): CallSetting<StoreRequest, StoreReply> {
+  const target = at.servers.stores.get(call.store);
+  assert(target !== undefined, `there is no store ${call.store}`);
+  const { resource, token } = call;
+  const asked = requestOf(ask, { resource, token, sequence: at.self.nextIssue });
   return {
-    operation: under(at.name, labelOf(place)),
+    operation,
     call,
     target,
-    request: requestOf(ask, { resource, token, sequence: at.self.nextIssue }),
-    timeoutUs: at.plan.storeTimeoutUs,
-    tries: at.plan.tries,
+    request: asked,
+    timeoutUs,
+    tries,
     describe: describeStoreReply,
   };
 }

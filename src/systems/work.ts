@@ -2,10 +2,17 @@
 import { assert } from '../core/kernel/assert.ts';
 import { under } from '../core/kernel/name.ts';
 import type { Work } from '../core/plan/plan.ts';
-import { answerOf, type Program, request, send, sleep } from '../core/world/program.ts';
+import { answerOf, type Program, sleep } from '../core/world/program.ts';
 import { leaseIsLive } from './lease.ts';
 import type { Change, JobStep, Section } from './protocol.ts';
-import { type AccessPlace, conditionOf, labelOf, part, storeCall } from './section-calls.ts';
+import {
+  type AccessPlace,
+  askStore,
+  conditionOf,
+  labelOf,
+  part,
+  sendToStore,
+} from './section-calls.ts';
 
 /** Does one step; false when the section must stop because the lease is over or lost. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
@@ -100,7 +107,7 @@ export function* read(at: Section, place: AccessPlace): Program<number | null> {
 /** The same without announcing a token, for a read under no lock. */
 export function* look(at: Section, place: AccessPlace): Program<number | null> {
   const ask = { kind: 'read', key: place.key, value: null, adds: null } as const;
-  const call = yield* request(at.self, storeCall(at, place, ask));
+  const call = yield* askStore(at, place, ask);
   if (call.reply?.kind !== 'value') return null;
   const { value, version } = call.reply;
   if (version !== undefined) at.versions?.set(versionName(place), version);
@@ -128,7 +135,7 @@ export function* write(at: Section, place: AccessPlace, put: Put): Program<boole
   const { key } = place;
   const condition = conditionOf(at, put, { version: takeVersion(at, place), once: null });
   const ask = { kind: 'write', key, value, adds, condition } as const;
-  const call = yield* send(at.self, storeCall(at, place, ask));
+  const call = yield* sendToStore(at, place, ask);
   if (!awaits) {
     at.unanswered.push(call);
     return true;
@@ -161,7 +168,7 @@ function takeVersion({ versions }: Section, place: AccessPlace): number | null |
 function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const asking = placeOf(place, place.label.replace('write', 'fence'));
-  const call = yield* request(at.self, storeCall(at, asking, ask));
+  const call = yield* askStore(at, asking, ask);
   const token = at.driver.token?.(at.section.lock) ?? 0;
   return call.reply?.kind === 'value' && token >= call.reply.value;
 }
@@ -173,7 +180,7 @@ function* open(at: Section, place: AccessPlace): Program<boolean> {
   const label = at.opened.size === 1 ? 'open' : `open-${at.opened.size}`;
   const { store, key } = place;
   const ask = { kind: 'open', key, value: null, adds: null } as const;
-  const call = yield* request(at.self, storeCall(at, { id: 1, label, store, key }, ask));
+  const call = yield* askStore(at, { id: 1, label, store, key }, ask);
   return call.reply?.kind === 'accepted';
 }
 

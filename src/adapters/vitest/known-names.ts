@@ -42,6 +42,7 @@ export const STORE_NAMES = [
   'drops-writes',
   'token-missing-accepted',
   'check-sequencer',
+  'quorum',
   'versioned',
   'timestamped',
   'timestamped-by-client',

@@ -83,6 +83,8 @@ export interface KeyChange extends Deed<'key-change'> {
 
 /** A store handles an access. */
 interface Handled<Kind extends string> extends Deed<Kind> {
+  /** The store that its process is a replica of; absent where it is a store by itself. */
+  readonly store?: string;
   readonly resource: string;
   readonly key: string;
   /** The token that it carries. */
@@ -121,14 +123,29 @@ export interface WriteVersion extends RowVersion {
  * Why a store refused: `lower`, it has seen a higher token, as is said of a read (a write has
  * `highest` itself); `equal`, it had accepted that token; `order`, this place in its grant's
  * order or a later one (`last`); `higher`, the token is above the registered one (`highest`);
- * `other`, the token is not the registered one; `lease`, the lock service did not confirm that its
- * lease runs; `version`, the row has another; `check`, a rule of the table forbids the value.
+ * `other`, the token is not the registered one; `stamp`, what is there has a later timestamp
+ * (`found`), so that a replica ignores it and its client hears nothing of that; `lease`, the lock
+ * service did not confirm that its lease runs; `version`, the row has another; `check`, a rule of
+ * the table forbids the value.
  */
 export type Refusal =
   | { readonly kind: 'equal' | 'higher' | 'other' | 'lease' | 'version' }
   | { readonly kind: 'lower'; readonly highest: number }
   | { readonly kind: 'order'; readonly last: number }
+  | { readonly kind: 'stamp'; readonly found: Stamp }
   | { readonly kind: 'check'; readonly rule: string };
+
+/**
+ * A timestamp by which the last write wins, compared digit by digit: a token or 0, then a clock in
+ * microseconds since the start or a count, then, between equal ones, the name of the write.
+ */
+export type Stamp = readonly [high: number, low: number, write: string];
+
+/** Whether the first is earlier than the second. */
+export function isEarlier([high, low, write]: Stamp, [top, next, other]: Stamp): boolean {
+  if (high !== top) return high < top;
+  return low === next ? write < other : low < next;
+}
 
 /** A write, or an `open`, which changes no value and has `value: null`. */
 export interface Write extends Handled<'write'> {
@@ -136,6 +153,8 @@ export interface Write extends Handled<'write'> {
   /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
   readonly highest: number;
   readonly adds: number | null;
+  /** At a replica, where the last write wins. */
+  readonly stamp?: Stamp;
   /** Absent where the store has none. */
   readonly version?: WriteVersion;
   /** Absent where it is accepted, and where its token is below the highest. */
@@ -145,6 +164,8 @@ export interface Write extends Handled<'write'> {
 /** A refused read serves nothing: `value` is null. */
 export interface Read extends Handled<'read'> {
   readonly value: number | null;
+  /** Where it was taken from one of several replicas, by which write; '' for none. */
+  readonly written?: string;
   /** Absent where the store has none. */
   readonly version?: RowVersion;
   /** As of a write. */

@@ -5,6 +5,7 @@
  * outcome that is unknown.
  */
 import type { Answer, Call, Return } from '../history/trace.ts';
+import { assert } from '../kernel/assert.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
@@ -15,7 +16,7 @@ import { Alarm, type AlarmParts, type Process } from './process.ts';
  * `never`: every try was refused before it was executed. `unknown`: it may or may not have
  * happened.
  */
-type CallState = 'pending' | 'answered' | 'unknown' | 'never';
+export type CallState = 'pending' | 'answered' | 'unknown' | 'never';
 
 /** What a program may wait for. */
 export interface Awaitable {
@@ -42,6 +43,10 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly describe: (reply: R) => Answer;
   /** The grant that the call is made under, where that is not the one that was entered last. */
   readonly under?: number;
+  /** The access of which it is the part that goes to one server: that one stands in the trace. */
+  readonly within?: Round<Q, R>;
+  /** The server, in the names of its messages: `alice/1/write/1-store-2/request`. */
+  readonly part?: string;
 }
 
 export class PendingCall<Q extends Json, R extends Json> {
@@ -70,6 +75,71 @@ export class PendingCall<Q extends Json, R extends Json> {
 
   get isSettled(): boolean {
     return this.state !== 'pending';
+  }
+}
+
+export interface RoundSetting<Q extends Json, R extends Json> {
+  readonly operation: Name;
+  /** What the trace says that it is; null: it is nothing that a client would call an access. */
+  readonly call: Call | null;
+  /** One for each server. */
+  readonly calls: readonly CallSetting<Q, R>[];
+  /** How many of them must answer. */
+  readonly needs: number;
+  /** What the client makes of those that have answered first, in the order of the servers. */
+  readonly conclude: (answered: readonly PendingCall<Q, R>[]) => R;
+  readonly describe: (reply: R) => Answer;
+}
+
+/**
+ * An access that goes to several servers at once, and is answered when enough of them have: what a
+ * client of replicas calls one read or one write. In the trace it is one call with one return; its
+ * parts are messages only: that to the first server bears the name of the access alone
+ * (`alice/1/write/1/request`), the others that of their server too (`…/1-store-2/request`).
+ *
+ * Of three servers of which two must answer: it is answered with the second answer, whatever
+ * becomes of the third; and unknown as soon as two will never answer.
+ */
+export class Round<Q extends Json, R extends Json> implements Awaitable {
+  readonly setting: RoundSetting<Q, R>;
+  readonly calls: PendingCall<Q, R>[] = [];
+  state: CallState = 'pending';
+  reply: R | null = null;
+  answer: Answer | null = null;
+  mayHaveHappened = false;
+  private hasBegun = false;
+
+  constructor(setting: RoundSetting<Q, R>) {
+    this.setting = setting;
+  }
+
+  get isSettled(): boolean {
+    return this.state !== 'pending';
+  }
+
+  /** Whether a part that now leaves is the first. */
+  begins(): boolean {
+    const { hasBegun } = this;
+    this.hasBegun = true;
+    return !hasBegun;
+  }
+
+  /** Whether it settles by what has just become of one of its parts. */
+  settles(): boolean {
+    if (this.isSettled) return false;
+    const { needs, conclude, describe } = this.setting;
+    const answered = this.calls.filter(({ state }) => state === 'answered');
+    if (answered.length >= needs) {
+      this.reply = conclude(answered);
+      this.answer = describe(this.reply);
+      this.state = 'answered';
+      return true;
+    }
+    const open = this.calls.filter(({ isSettled }) => !isSettled);
+    if (answered.length + open.length >= needs) return false;
+    this.mayHaveHappened = this.calls.some(({ state }) => state !== 'never');
+    this.state = this.mayHaveHappened ? 'unknown' : 'never';
+    return true;
   }
 }
 
@@ -110,7 +180,9 @@ export class Attempt<Q extends Json, R extends Json> implements Passenger {
     this.crashes = origin.caller.process.crashes;
     this.sentAtUs = origin.sentAtUs;
     this.connection = origin.connection;
-    this.name = under(call.setting.operation, String(call.tryNumber));
+    const { operation, part } = call.setting;
+    const tried = String(call.tryNumber);
+    this.name = under(operation, part === undefined ? tried : `${tried}-${part}`);
     this.requestName = under(this.name, 'request');
   }
 
@@ -159,16 +231,27 @@ export class Calls implements Caller {
   }
 
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
-    const { setting } = call;
+    const { within } = call.setting;
+    if (within === undefined) this.noteInvoke(call.setting);
+    else if (within.begins() && within.setting.call !== null) {
+      const { operation, call: access } = within.setting;
+      this.noteInvoke({ operation, call: access });
+    }
+    call.sentAtUs = this.nowUs;
+    this.sendTry(call);
+  }
+
+  private noteInvoke({
+    operation,
+    call,
+  }: Pick<CallSetting<Json, Json>, 'operation' | 'call'>): void {
     this.parts.recorder.record({
       kind: 'invoke',
       atUs: this.nowUs,
       process: this.process.name,
-      operation: setting.operation.text,
-      call: setting.call,
+      operation: operation.text,
+      call,
     });
-    call.sentAtUs = this.nowUs;
-    this.sendTry(call);
   }
 
   private sendTry<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
@@ -260,6 +343,11 @@ export class Calls implements Caller {
     call.state = state;
     const answer = reply === null ? null : setting.describe(reply);
     call.answer = answer;
+    const { within } = setting;
+    if (within !== undefined) {
+      if (within.settles()) this.noteRound(within);
+      return;
+    }
     // A try before may have had its effect, of which the refusal of this one says nothing.
     const isOpen =
       call.mayHaveHappened && (answer?.kind === 'refused' || answer?.kind === 'denied');
@@ -272,6 +360,23 @@ export class Calls implements Caller {
       answer,
     });
     this.whenSettled(call, setting.operation);
+  }
+
+  /** Enough servers have answered an access that went to several, or too few ever can. */
+  private noteRound<Q extends Json, R extends Json>(round: Round<Q, R>): void {
+    const { state, answer, setting } = round;
+    assert(state !== 'pending', 'it has settled');
+    if (setting.call !== null) {
+      this.parts.recorder.record({
+        kind: 'return',
+        atUs: this.nowUs,
+        process: this.process.name,
+        operation: setting.operation.text,
+        outcome: OUTCOMES[state],
+        answer,
+      });
+    }
+    this.whenSettled(round, setting.operation);
   }
 
   /** Its process crashed: what it sent keeps travelling, no reply finds it. */

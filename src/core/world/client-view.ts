@@ -3,6 +3,7 @@
  * it counts on and the end of its lease; and where no single server gives a grant, that a quorum
  * gave it.
  */
+import type { Read } from '../history/server-events.ts';
 import type { Job } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
@@ -183,6 +184,12 @@ export class Quorum {
       under: ordinal,
       released: ordinal,
     });
+  }
+
+  /** The client takes this value for what several replicas hold together. */
+  serve(read: Omit<Read, 'atUs'>): void {
+    const { scheduler, recorder } = this.parts;
+    recorder.record(Object.assign({ atUs: scheduler.nowUs }, read));
   }
 
   private untilUs({ end, heldUntilUs }: Term): number | null {

@@ -6,7 +6,13 @@
 import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
-import type { Awaitable, CallSetting, PendingCall } from './calls.ts';
+import {
+  type Awaitable,
+  type CallSetting,
+  type PendingCall,
+  Round,
+  type RoundSetting,
+} from './calls.ts';
 import type { Entry, LeaseEnd, Quorum } from './client-view.ts';
 
 export type Program<T> = Generator<Effect, T, void>;
@@ -85,10 +91,25 @@ export function* send<Q extends Json, R extends Json>(
   return call;
 }
 
+/** Sends an access to several servers, without waiting for their answers. */
+export function* sendRound<Q extends Json, R extends Json>(
+  self: Self,
+  setting: RoundSetting<Q, R>,
+): Program<Round<Q, R>> {
+  const round = new Round<Q, R>(setting);
+  const calls = setting.calls.map((part) =>
+    self.prepare(Object.assign({}, part, { within: round })),
+  );
+  round.calls.push(...calls);
+  const launch = (): void => {
+    for (const call of calls) self.launch(call);
+  };
+  yield { kind: 'send', point: setting.operation, launch, awaits: null };
+  return round;
+}
+
 /** Waits until a call is answered, or no answer can come any more. */
-export function* answerOf<Q extends Json, R extends Json>(
-  call: PendingCall<Q, R>,
-): Program<PendingCall<Q, R>> {
+export function* answerOf<C extends Awaitable>(call: C): Program<C> {
   if (!call.isSettled) yield { kind: 'await', point: null, call };
   return call;
 }

@@ -7,7 +7,7 @@ import { assert } from '../../core/kernel/assert.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
 import { type Awaitable, PendingCall } from '../../core/world/calls.ts';
 import { Alarm } from '../../core/world/process.ts';
-import { type Effect, type Program, request, type Self } from '../../core/world/program.ts';
+import type { Effect, Program, Self } from '../../core/world/program.ts';
 import {
   AccessRefused,
   type AsyncClientSetting,
@@ -19,8 +19,8 @@ import {
   type Section,
 } from '../../systems/protocol.ts';
 import { awaitAnswers, doAll } from '../../systems/section.ts';
-import { storeCall } from '../../systems/section-calls.ts';
-import type { StoreReply, StoreRequest } from '../../systems/store/request.ts';
+import { askStore, type StoreAsk } from '../../systems/section-calls.ts';
+import type { StoreReply } from '../../systems/store/request.ts';
 import type { AsyncHost, LeaseHold, SectionCalls } from './async-host.ts';
 import { about, type CallSite, siteOf } from './call-site.ts';
 import type { Life } from './life.ts';
@@ -31,7 +31,7 @@ interface Place {
   readonly host: AsyncHost;
   readonly life: Life;
   readonly calls: SectionCalls;
-  readonly client: Pick<AsyncClientSetting, 'plan' | 'stores' | 'manners'>;
+  readonly client: Pick<AsyncClientSetting, 'plan' | 'stores' | 'replicas' | 'manners'>;
 }
 
 export class PlannedSection implements AsyncSection {
@@ -110,14 +110,17 @@ class PlannedGuard implements Guard {
 
   constructor(section: SectionPlan, place: Place, leaseHold: LeaseHold) {
     const { calls, client } = place;
-    const { stores, manners, plan } = client;
+    const { stores, replicas, manners, plan } = client;
     const driver = driverWith(leaseHold);
     this.leaseHold = leaseHold;
     this.place = place;
     const self = selfUnder(leaseHold.ordinal, place);
     this.at = {
       ...{ self, plan, section, name: calls.name, driver },
-      servers: { driverOf: () => driver, stores, manners },
+      servers: {
+        ...{ driverOf: () => driver, stores, manners },
+        ...(replicas === undefined ? {} : { replicas }),
+      },
       ...{ unanswered: [], opened: new Set(), end: leaseHold.end },
       versions: manners.hasVersions ? new Map() : null,
     };
@@ -145,14 +148,13 @@ class PlannedGuard implements Guard {
     return reply.kind === 'accepted';
   }
 
-  private async ask(ask: Parameters<typeof storeCall>[2], site: CallSite): Promise<StoreReply> {
+  private async ask(ask: StoreAsk, site: CallSite): Promise<StoreReply> {
     const { at } = this;
     const begun = this.begin(`guard.${ask.kind}('${ask.key}')`, site);
     const [store = 'store'] = at.servers.stores.keys();
     const place = { id: 1, label: ask.kind, store, key: ask.key };
     const reply = await this.run(begun, function* (): Program<StoreReply | null> {
-      const setting = storeCall(at, place, ask);
-      return (yield* request<StoreRequest, StoreReply>(at.self, setting)).reply;
+      return (yield* askStore(at, place, ask)).reply;
     });
     if (reply !== null) return reply;
     throw this.rejection(new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`), site);

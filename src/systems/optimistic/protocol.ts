@@ -3,10 +3,10 @@
  * that version, and begins anew when the store says that somebody was faster.
  */
 import { under } from '../../core/kernel/name.ts';
-import { backOff, type Program, request } from '../../core/world/program.ts';
+import { backOff, type Program } from '../../core/world/program.ts';
 import type { Change, Chosen, LockDriver, Protocol, Section } from '../protocol.ts';
 import { chosenFrom, optionsFor } from '../protocol.ts';
-import { conditionOf, labelOf, storeCall } from '../section-calls.ts';
+import { askStore, conditionOf, labelOf } from '../section-calls.ts';
 
 const choices = { unknownCommit: ['read-again', 'give-up', 'retry-blindly'] } as const;
 
@@ -69,7 +69,7 @@ function* attempt(
 ): Program<Attempted> {
   const ask = { kind: 'read', key, value: null, adds: null } as const;
   const from = { id, store, key, label: labels.read, again };
-  const read = yield* request(at.self, storeCall(at, from, ask));
+  const read = yield* askStore(at, from, ask);
   if (read.reply?.kind !== 'value') return 'unread';
   const { value, version } = read.reply;
   const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
@@ -84,7 +84,7 @@ function* attempt(
     condition: conditionOf(at, { adds }, { version, once }),
     repeats: sent.writes === 0 ? undefined : first,
   } as const;
-  const write = yield* request(at.self, storeCall(at, to, put));
+  const write = yield* askStore(at, to, put);
   sent.writes += 1;
   if (write.reply?.kind === 'accepted') return 'written';
   if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {

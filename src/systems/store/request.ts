@@ -1,5 +1,8 @@
 /** What a client asks of a store, and what a store answers, whatever its kind. */
-import type { Answer } from '../../core/history/trace.ts';
+import type { Answer, Call } from '../../core/history/trace.ts';
+import type { Name } from '../../core/kernel/name.ts';
+import type { CallSetting, CallState } from '../../core/world/calls.ts';
+import type { Program, Self } from '../../core/world/program.ts';
 
 /** What else a write to a store with versions says. */
 export type Condition = {
@@ -60,4 +63,29 @@ export interface Manners {
   readonly hasVersions: boolean;
   /** Whether the store adds itself: a write says what, beside the value that its client expects. */
   readonly addsItself?: boolean;
+}
+
+/** An access as a client makes it, whoever is asked. */
+export interface StoreAccess
+  extends Pick<CallSetting<StoreRequest, StoreReply>, 'timeoutUs' | 'tries'> {
+  readonly operation: Name;
+  readonly call: Extract<Call, { readonly store: string }>;
+}
+
+/** An access under way, and how it ended. */
+export interface PendingAccess {
+  readonly isSettled: boolean;
+  readonly state: CallState;
+  /** Whether a try of which nobody heard may have been executed. */
+  readonly mayHaveHappened: boolean;
+  /** Null where no answer came. */
+  readonly reply: StoreReply | null;
+}
+
+/** How clients talk to a store that is several servers. */
+export interface SeveralServers {
+  /** Sends an access and waits for its answer. */
+  ask(self: Self, access: StoreAccess): Program<PendingAccess>;
+  /** Sends it without waiting. */
+  send(self: Self, access: StoreAccess): Program<PendingAccess>;
 }

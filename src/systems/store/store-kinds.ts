@@ -3,10 +3,12 @@
  * store as people define one of their own. Go on with `store.ts` (tokens) or `version-table.ts`
  * (versions), then `store-server.ts`, and `witness.ts`, which tells the observer.
  */
-import { assert } from '../../core/kernel/assert.ts';
+import { assert, Defect } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
+import type { World } from '../../core/world/world.ts';
 import { type CheckToken, chosenFrom, type OptionInfo, Options, optionsFor } from '../protocol.ts';
-import type { Manners, StoreReply, StoreRequest } from './request.ts';
+import { buildReplicas, quorumOptions, quorumProblem, replicaNames } from './quorum.ts';
+import type { Manners, SeveralServers, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
 import { type FenceRule, stores } from './store.ts';
 import { askingServer, StoreServer, type Version, VersionServer } from './store-server.ts';
@@ -36,8 +38,20 @@ export interface StoreKind {
   readonly asksLock: boolean;
   /** What a system may choose of it; absent: nothing. */
   readonly options?: readonly OptionInfo[];
+  /** Where it is several servers, to each of which its clients talk: absent, it is one. */
+  readonly replicated?: Replicated;
   /** Without options it takes their defaults. */
   readonly build: (name: string, check: CheckToken | null, options?: Options) => AnyStoreServer;
+}
+
+/** A store that is several servers. */
+export interface Replicated {
+  /** Of the store of this name. */
+  readonly names: (store: string, options: Options) => readonly string[];
+  /** Why these options cannot be meant; null if they can. */
+  readonly problem: (options: Options) => string | null;
+  /** Adds the servers of these stores to the world. */
+  readonly build: (world: World, stores: readonly string[], options: Options) => SeveralServers;
 }
 
 const ABOUT: Readonly<Record<Version, string>> = {
@@ -61,6 +75,23 @@ const checkSequencer: StoreKind = {
   },
 };
 
+const quorum: StoreKind = {
+  about: 'N replicas: W answer a write, R a read, and the write with the latest timestamp wins',
+  source: 'Kleppmann and Riccomini, Designing Data-Intensive Applications, 2nd edition, chapter 9',
+  unpromised: [],
+  manners: { needsOpen: false, comparesItself: false, hasVersions: false },
+  // What R + W > N gives without a read that repairs first is regular, and no order explains it.
+  model: null,
+  isFenced: true,
+  needsSql: false,
+  asksLock: false,
+  options: quorumOptions,
+  replicated: { names: replicaNames, problem: quorumProblem, build: buildReplicas },
+  build: (name) => {
+    throw new Defect(`${name} is several servers`);
+  },
+};
+
 /** Far enough from the end of the safe integers that no run gets there. */
 const MOST_PIECES = 1_000_000_000_000;
 
@@ -78,6 +109,7 @@ const stockOptions = optionsFor(stockChoices, {
 export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreKind>([
   ...[...stores].map(([name, rule]) => [name, fenceKind(rule)] as const),
   ['check-sequencer', checkSequencer],
+  ['quorum', quorum],
   ['versioned', versionKind('count', false)],
   ['timestamped', versionKind('clock', false)],
   ['timestamped-by-client', versionKind('client-clock', false)],

@@ -1,0 +1,321 @@
+/**
+ * A leaderless store: N replicas, each with a value and a timestamp per key, and the last write
+ * wins, that is, the one with the latest timestamp. A client sends a write to all of them and goes
+ * on when W have answered; it asks all of them for a value and takes the latest of the first R. A
+ * replica that has something later keeps it, and answers a late write as it answers any other: its
+ * client hears of nothing. After a read the client may send what it found to those that had less.
+ *
+ * With a fencing token in the high digits of the timestamp, whatever a later holder wrote is later
+ * than all that earlier holders write, whenever they do: Kleppmann and Riccomini, "Designing
+ * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Token 34 went to
+ * replicas 1 and 2 and not to 3; the zombie with 33 is then ignored by two and believed by the
+ * third, and every read of two prefers 34. That holds for what is written blindly, with R + W > N,
+ * from the moment that the new holder's first write has reached W replicas. What else holds and
+ * breaks, `properties/quorum-rows.test.ts` finds by going through every order of a small model.
+ *
+ * Its source for what each does: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's
+ * documentation, "Dynamo" (last write wins, tunable consistency, read repair).
+ */
+import { isEarlier, type Stamp, type Write } from '../../core/history/server-events.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Draft } from '../../core/kernel/draft.ts';
+import { type Name, nameOf, under } from '../../core/kernel/name.ts';
+import type { CallSetting, PendingCall, Round, RoundSetting } from '../../core/world/calls.ts';
+import type { Program, Self } from '../../core/world/program.ts';
+import { answerOf, sendRound } from '../../core/world/program.ts';
+import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
+import type { World } from '../../core/world/world.ts';
+import { type Chosen, chosenFrom, type OptionInfo, type Options, optionsFor } from '../protocol.ts';
+import type { SeveralServers, StoreAccess } from './request.ts';
+
+const choices = {
+  replicas: { range: [1, 9], fallback: 3 },
+  writeQuorum: { range: [1, 9], fallback: 2 },
+  readQuorum: { range: [1, 9], fallback: 2 },
+  stamp: ['token-and-clock', 'token-and-count', 'clock'],
+  readRepair: ['off', 'after', 'before'],
+} as const;
+
+export const quorumOptions: readonly OptionInfo[] = optionsFor(choices, {
+  replicas: 'N: how many replicas there are, from 1 to 9: store-1, store-2, …',
+  writeQuorum: 'W: how many must have answered a write before its client goes on',
+  readQuorum: 'R: of how many answers to a read the latest counts',
+  stamp:
+    'what a write is stamped with: the token and then the client’s wall clock, or its place among the accesses of its section, or the clock alone',
+  readRepair:
+    'whether a reader sends what it found to replicas that had less: not, after it has gone on, or before, waiting until W have it',
+});
+
+/** Why these numbers cannot be meant; null if they can. */
+export function quorumProblem(given: Options): string | null {
+  const { replicas, writeQuorum, readQuorum } = chosenFrom(given, choices);
+  const [word, asked] =
+    writeQuorum > replicas ? ['writeQuorum', writeQuorum] : ['readQuorum', readQuorum];
+  return asked <= replicas ? null : `${word}: ${asked} is more than replicas: ${replicas}`;
+}
+
+/** `store-1`, `store-2`, …. */
+export function replicaNames(store: string, given: Options): readonly string[] {
+  return Array.from({ length: given.whole('replicas') }, (_, at) => `${store}-${at + 1}`);
+}
+
+interface Cell {
+  readonly value: number;
+  readonly stamp: Stamp;
+}
+
+type Place = { readonly resource: string; readonly key: string };
+
+type ReplicaRequest = Place & { readonly token: number } & (
+    | { readonly kind: 'read' }
+    | { readonly kind: 'write' | 'repair'; readonly value: number; readonly stamp: Stamp }
+  );
+
+type ReplicaReply =
+  | { readonly kind: 'value'; readonly value: number; readonly stamp: Stamp | null }
+  | { readonly kind: 'accepted' };
+
+function describeReplicaReply(reply: ReplicaReply): Answer {
+  return reply.kind === 'value' ? { kind: 'value', value: reply.value } : reply;
+}
+
+/** One replica: durable, and without a word to the others. */
+class Replica implements Server<ReplicaRequest, ReplicaReply> {
+  private readonly store: string;
+  private readonly isTimed: boolean;
+  private cells: Map<string, Cell> = new Map();
+
+  /** `store` is what it is a replica of; the observer is told times since the start. */
+  constructor(store: string, { stamp }: Pick<Chosen<typeof choices>, 'stamp'>) {
+    this.store = store;
+    this.isTimed = stamp !== 'token-and-count';
+  }
+
+  handle(request: ReplicaRequest, turn: Turn<ReplicaReply>): ReplicaReply {
+    const name = JSON.stringify([request.resource, request.key]);
+    const cell = this.cells.get(name) ?? null;
+    if (request.kind === 'read') {
+      return { kind: 'value', value: cell?.value ?? 0, stamp: cell?.stamp ?? null };
+    }
+    const { value, stamp } = request;
+    const isTaken = cell === null || isEarlier(cell.stamp, stamp);
+    if (isTaken) this.cells.set(name, { value, stamp });
+    if (request.kind === 'write') this.note(request, cell, turn);
+    else if (isTaken) {
+      const text = `takes ${request.key} = ${value} from ${turn.client}’s read`;
+      const { atUs, server: process } = turn;
+      turn.observe({ kind: 'log', atUs, process, topic: 'repair', text });
+    }
+    return { kind: 'accepted' };
+  }
+
+  /** The observer is told of a write with what the replica had. */
+  private note(
+    request: Extract<ReplicaRequest, { readonly stamp: Stamp }>,
+    cell: Cell | null,
+    turn: Turn<ReplicaReply>,
+  ): void {
+    const { resource, key, token, value } = request;
+    const isAccepted = cell === null || isEarlier(cell.stamp, request.stamp);
+    const event: Draft<Write> = {
+      kind: 'write',
+      process: turn.server,
+      store: this.store,
+      resource,
+      key,
+      token,
+      under: turn.under,
+      client: turn.client,
+      operation: turn.operation,
+      issue: turn.issue,
+      message: turn.message,
+      isAccepted,
+      atUs: turn.atUs,
+      value,
+      highest: cell?.stamp[0] ?? 0,
+      adds: turn.adds,
+      stamp: this.sinceStart(request.stamp, turn),
+    };
+    if (!isAccepted) {
+      event.refusal = { kind: 'stamp', found: this.sinceStart(cell.stamp, turn) };
+    }
+    turn.observe(event);
+  }
+
+  private sinceStart([high, low, write]: Stamp, turn: Turn<ReplicaReply>): Stamp {
+    return [high, this.isTimed ? turn.trueTimeOf('right', low) : low, write];
+  }
+
+  snapshot(): () => void {
+    const cells = new Map(this.cells);
+    return () => {
+      this.cells = new Map(cells);
+    };
+  }
+}
+
+type ReplicaHost = ServerHost<ReplicaRequest, ReplicaReply>;
+/** The replicas of these stores, and how their clients talk to them. */
+export function buildReplicas(
+  world: World,
+  stores: readonly string[],
+  options: Options,
+): SeveralServers {
+  const chosen = chosenFrom(options, choices);
+  const replicas = stores.map((store) => {
+    const hosts = replicaNames(store, options).map((name) =>
+      world.addServer({ name, role: 'store' }, new Replica(store, chosen)),
+    );
+    return [store, hosts] as const;
+  });
+  return new QuorumClient(new Map(replicas), options);
+}
+
+type ReplicaCall = PendingCall<ReplicaRequest, ReplicaReply>;
+type ReplicaRound = Round<ReplicaRequest, ReplicaReply>;
+
+interface AskedOfAll
+  extends Pick<RoundSetting<ReplicaRequest, ReplicaReply>, 'needs' | 'conclude'> {
+  readonly request: ReplicaRequest;
+}
+
+/** What the clients of such stores do. */
+class QuorumClient implements SeveralServers {
+  private readonly replicas: ReadonlyMap<string, readonly ReplicaHost[]>;
+  private readonly chosen: Chosen<typeof choices>;
+
+  /** `replicas` are those of each store, by its name. */
+  constructor(replicas: ReadonlyMap<string, readonly ReplicaHost[]>, options: Options) {
+    this.replicas = replicas;
+    this.chosen = chosenFrom(options, choices);
+  }
+
+  *ask(self: Self, access: StoreAccess): Program<ReplicaRound> {
+    const round = yield* this.send(self, access);
+    yield* answerOf(round);
+    if (access.call.verb === 'read') yield* this.repair(self, access, round);
+    return round;
+  }
+
+  send(self: Self, access: StoreAccess): Program<ReplicaRound> {
+    const { call, operation } = access;
+    const { verb, resource, key, token, value } = call;
+    const { writeQuorum, readQuorum, stamp: by } = this.chosen;
+    if (verb === 'read') {
+      const conclude = (answered: readonly ReplicaCall[]): ReplicaReply =>
+        this.serve(self, access, answered);
+      const request = { kind: verb, resource, key, token } as const;
+      return sendRound(self, this.roundOf(access, { request, needs: readQuorum, conclude }));
+    }
+    assert(verb === 'write' && value !== null, 'a replica is asked for a value, or given one');
+    const low = by === 'token-and-count' ? self.nextIssue : self.wallUs();
+    const stamp: Stamp = [by === 'clock' ? 0 : token, low, operation.text];
+    const request = { kind: verb, resource, key, token, value, stamp } as const;
+    const asked = { request, needs: writeQuorum, conclude: accepted };
+    return sendRound(self, this.roundOf(access, asked));
+  }
+
+  /** The same to every replica of a store. */
+  private roundOf(
+    { operation, call, timeoutUs, tries }: StoreAccess,
+    { request, needs, conclude }: AskedOfAll,
+  ): RoundSetting<ReplicaRequest, ReplicaReply> {
+    const hosts = this.replicas.get(call.store);
+    assert(hosts !== undefined, `there is no store ${call.store}`);
+    const describe = describeReplicaReply;
+    const calls = hosts.map((target, at) => {
+      const setting: Draft<CallSetting<ReplicaRequest, ReplicaReply>> = {
+        operation,
+        call,
+        target,
+        request,
+        timeoutUs,
+        tries,
+        describe,
+      };
+      if (at > 0) setting.part = target.process.name;
+      return setting;
+    });
+    return { operation, call, calls, needs, conclude, describe };
+  }
+
+  /** The latest of what they hold; the observer is told which replica that came from. */
+  private serve(
+    self: Self,
+    { operation, call }: StoreAccess,
+    answered: readonly ReplicaCall[],
+  ): ReplicaReply {
+    const newest = newestOf(answered);
+    const { reply } = newest;
+    assert(reply?.kind === 'value', 'a read is answered with a value');
+    self.quorum.serve({
+      kind: 'read',
+      process: newest.setting.target.process.name,
+      store: call.store,
+      resource: call.resource,
+      key: call.key,
+      token: call.token,
+      under: newest.under,
+      client: self.name,
+      operation: operation.text,
+      issue: newest.issue,
+      message: newest.attempt?.requestName.text ?? '',
+      isAccepted: true,
+      value: reply.value,
+      written: reply.stamp?.[2] ?? '',
+    });
+    return reply;
+  }
+
+  /** Sends what a read found to the replicas that had less. */
+  private *repair(self: Self, access: StoreAccess, read: ReplicaRound): Program<void> {
+    const { readRepair, writeQuorum } = this.chosen;
+    const { reply } = read;
+    if (readRepair === 'off' || reply?.kind !== 'value' || reply.stamp === null) return;
+    const { value, stamp } = reply;
+    const having = new Set(read.calls.filter((call) => isSame(stampOf(call), stamp)));
+    const needs = writeQuorum - having.size;
+    const isAwaited = readRepair === 'before' && needs > 0;
+    const lacking = read.calls.filter(
+      (call) => !having.has(call) && (isAwaited || call.state === 'answered'),
+    );
+    if (lacking.length === 0) return;
+    const { operation, call, timeoutUs, tries } = access;
+    const { resource, key, token } = call;
+    const request = { kind: 'repair', resource, key, token, value, stamp } as const;
+    const repairing = { operation: besides(operation, 'repair'), call, timeoutUs, tries };
+    const all = this.roundOf(repairing, { request, needs, conclude: accepted });
+    const names = new Set(lacking.map(({ setting: { target } }) => target.process.name));
+    const calls = all.calls.filter(({ target }) => names.has(target.process.name));
+    const round = yield* sendRound(self, Object.assign(all, { call: null, calls }));
+    if (isAwaited) yield* answerOf(round);
+  }
+}
+
+/** `alice/1/read-repair` of `alice/1/read`. */
+function besides(operation: Name, part: string): Name {
+  const at = operation.text.lastIndexOf('/');
+  return under(nameOf(operation.text.slice(0, at)), `${operation.text.slice(at + 1)}-${part}`);
+}
+
+function accepted(): ReplicaReply {
+  return { kind: 'accepted' };
+}
+
+function stampOf({ reply }: ReplicaCall): Stamp | null {
+  return reply?.kind === 'value' ? reply.stamp : null;
+}
+
+function isSame(one: Stamp | null, other: Stamp): boolean {
+  return one !== null && !isEarlier(one, other) && !isEarlier(other, one);
+}
+
+function newestOf(answered: readonly ReplicaCall[]): ReplicaCall {
+  const [first, ...others] = answered;
+  assert(first !== undefined, 'at least one replica has answered');
+  return others.reduce((newest, call) => {
+    const [stamp, last] = [stampOf(call), stampOf(newest)];
+    return stamp !== null && (last === null || isEarlier(last, stamp)) ? call : newest;
+  }, first);
+}
