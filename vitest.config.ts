@@ -10,13 +10,15 @@ const SHORT: ReadonlySet<string> = new Set(['test', 'quick']);
 
 const SLOW = testFiles().filter((file) => file.endsWith('.slow.test.ts'));
 
-/** Files that put something else in the place of a module, and so need modules of their own. */
-const MOCKING = testFiles().filter((file) =>
-  /^vi\.mock\(/m.test(readFileSync(new URL(file, import.meta.url), 'utf8')),
+/** Files that put something else in the place of a module, or say so, need modules of their own. */
+const APART = testFiles().filter((file) =>
+  /^vi\.mock\(|^\/\/ Needs modules of its own/m.test(
+    readFileSync(new URL(file, import.meta.url), 'utf8'),
+  ),
 );
 
 /** In a worker they share one instance of each module: loading anew took a third of the time. */
-const SHARED = testFiles().filter((file) => !SLOW.includes(file) && !MOCKING.includes(file));
+const SHARED = testFiles().filter((file) => !SLOW.includes(file) && !APART.includes(file));
 
 const config: ViteUserConfig = defineConfig({
   resolve: {
@@ -36,7 +38,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'shared', isolate: false, include: SHARED } },
-      { extends: true, test: { name: 'mocking', include: MOCKING } },
+      { extends: true, test: { name: 'apart', include: APART } },
       // These drive what is built, servers or a browser.
       { extends: true, test: { name: 'slow', include: SLOW } },
     ],

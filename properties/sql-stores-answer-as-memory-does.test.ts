@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { digestOf, run, whyRefused } from '../src/run.ts';
 import { traceDifference } from '../src/search/sweep/examiner.ts';
-import { UnpreparedSystem } from '../src/systems/assemble.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
 import { runs } from './runs.ts';
@@ -45,15 +44,6 @@ test('a failover of a store in SQL can be looked over before its engine is there
     const one = before({ ...plan, faults: [failover] }, { lock: 'optimistic', options: {}, store });
     expect(whyRefused(one)).toBe(null);
   }
-});
-
-test('a plan before a SQL store is refused until that is prepared', async () => {
-  const [plan] = samplePlans(runnablePlans({ stores: ['versioned-sql'] }), 1, 1);
-  if (plan === undefined) throw new Error('there is no plan');
-  expect(() => run(plan)).toThrow(UnpreparedSystem);
-  expect(whyRefused(plan)).toBe(null);
-  await prepare([plan.system]);
-  expect(run(plan).ending.kind).toBe('complete');
 });
 
 describe.each(PAIRS)('%s and %s', (memory, sql) => {

@@ -3,7 +3,7 @@
  * compiles, is in the style of the house, and its own test passes. Where a recipe promises that the
  * compiler leads on, leaving that step out does not compile.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { pageOf } from './pages.ts';
 import { type Block, Copy, edited, readRecipes } from './recipes.ts';
 
@@ -46,40 +46,35 @@ test('the page has at most 500 lines', () => {
   expect(pageOf('docs/contributing.md').trimEnd().split('\n').length).toBeLessThanOrEqual(500);
 });
 
-test.each([...recipes])('%s is added by what the page says', SLOW, (heading, blocks) => {
-  copy.apply(blocks);
+test('what the page says, all of it, compiles and does what it says', SLOW, () => {
+  const tests = [...recipes].flatMap(([heading, blocks]) => {
+    copy.apply(blocks);
+    return testsOf(heading, blocks);
+  });
   expect(copy.typeErrors()).toBe('');
   expect(copy.styleErrors()).toBe('');
-  const { code, out } = copy.test(testsOf(heading, blocks));
+  const { code, out } = copy.test(tests);
   expect(code, out).toBe(0);
+  for (const file of tests) expect(out).toContain(file);
 });
 
-describe('what is forgotten does not compile:', SLOW, () => {
-  test('the words of a claim', () => {
-    const words = /rules: \{.*\},/;
-    copy.apply(
-      blocksOf('A claim').map((block) => {
-        return { ...block, text: block.text.replace(words, 'rules: {},') };
-      }),
-    );
-    expect(copy.typeErrors()).toContain('src/check/at-most-one-write-per-grant.ts');
-  });
-
-  test('the cure of a rule, be it none', () => {
-    copy.apply(blocksOf('A claim').filter(({ path }) => !path.endsWith('/cures.ts')));
-    expect(copy.typeErrors()).toContain('src/search/evidence/cures.ts');
-  });
-
-  test.each([
+test('what is forgotten does not compile', SLOW, () => {
+  const forgotten = [
+    'src/search/evidence/cures.ts',
     'src/core/plan/fault-words.ts',
     'src/core/world/injector.ts',
     'src/adapters/vitest/scenario-fields.ts',
-  ])('what a fault kind adds to %s', (path) => {
-    const blocks = blocksOf('A fault kind');
-    copy.apply(blocks.filter((block) => block.path !== path));
-    expect(blocks.some((block) => block.path === path)).toBe(true);
-    expect(copy.typeErrors()).toContain(path);
+  ];
+  const claim = blocksOf('A claim').map((block) => {
+    return { ...block, text: block.text.replace(/rules: \{.*\},/, 'rules: {},') };
   });
+  const blocks = [...claim, ...blocksOf('A fault kind')];
+  expect(blocks.map(({ path }) => path)).toEqual(expect.arrayContaining(forgotten));
+  copy.apply(blocks.filter(({ path }) => !forgotten.includes(path)));
+  const errors = copy.typeErrors();
+  for (const path of ['src/check/at-most-one-write-per-grant.ts', ...forgotten]) {
+    expect(errors).toContain(path);
+  }
 });
 
 test('an edit whose place is not there, or there twice, is refused', () => {
