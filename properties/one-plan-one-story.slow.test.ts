@@ -1,13 +1,15 @@
 /**
  * One plan is told in the same words by all that tell it: `explainPlan`, `run`, `replay`, `show`,
- * `shrink` and `--json`.
+ * `shrink`, `--json` and the test that `simTest` makes.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { parseDocument, YAMLSeq } from 'yaml';
+import { Project } from '../src/adapters/vitest/project.fixture.ts';
 import type { Explanation } from '../src/check/verdict.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { storyOf } from '../src/report/failure.ts';
@@ -30,6 +32,16 @@ function printed(...args: string[]): string {
   return onOneLine(stdout + stderr);
 }
 
+/** Where the sweep of a scenario writes a counterexample. */
+function writtenTo([scenario, system, claim]: Case): string {
+  return join(output, `${scenario}-${system}-${claim}.yaml`);
+}
+
+function sweep([scenario]: Case, ...more: string[]): string {
+  const listed = ['--output', output, '-v', '--workers', '0'];
+  return printed('run', `fixtures/${scenario}.yaml`, '--seeds', '20', ...listed, ...more);
+}
+
 function onOneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }
@@ -42,29 +54,62 @@ async function toldBy(file: string, claim: string): Promise<Explanation> {
   return told.explanation;
 }
 
-const cases = [
+type Case = readonly [scenario: string, system: string, claim: string];
+
+const cases: readonly Case[] = [
   ['zombie-writer', 'unfenced', 'grant-order'],
   ['optimistic', 'unversioned', 'no-lost-update'],
   ['late-reply', 'reply', 'grant-order'],
-] as const;
+];
 
 test.each(cases)(
   'a counterexample of %s, by all that tell it',
   { timeout: 180_000 },
-  async (...given) => {
-    const [scenario, system, claim] = given;
-    const run = ['run', `fixtures/${scenario}.yaml`, '--seeds', '20', '--output', output];
-    const listed = ['-v', '--workers', '0'];
-    const ran = printed(...run, ...listed);
-    const file = join(output, `${scenario}-${system}-${claim}.yaml`);
-    const explanation = await toldBy(file, claim);
+  async (...one) => {
+    const ran = sweep(one);
+    const file = writtenTo(one);
+    const explanation = await toldBy(file, one[2]);
     const story = onOneLine(storyOf(explanation).join(' '));
     expect(explanation.cure).not.toBe('');
     expect(ran).toContain(story);
     expect(printed('replay', file)).toContain(story);
     expect(printed('show', file)).toContain(story);
     expect(printed('shrink', file)).toContain(story);
-    const inJson = onOneLine(JSON.stringify(explanation));
-    expect(printed(...run, ...listed, '--json')).toContain(inJson);
+    expect(sweep(one, '--json')).toContain(onOneLine(JSON.stringify(explanation)));
   },
 );
+
+test('the same, as plans that are kept of a `simTest`', { timeout: 180_000 }, async () => {
+  const project = new Project({});
+  for (const one of cases) {
+    const [scenario, system] = one;
+    if (!existsSync(writtenTo(one))) sweep(one);
+    project.write(`${scenario}.yaml`, promisingIt(one));
+    const options = JSON.stringify({ scenario: `./${scenario}.yaml`, system });
+    const text = `import { simTest } from 'fencepost/vitest';\nsimTest('${scenario}', ${options});\n`;
+    project.write(`${scenario}.test.ts`, text);
+    const kept = `__fencepost__/${scenario}.test.ts/kept.yaml`;
+    project.write(kept, readFileSync(writtenTo(one), 'utf8'));
+  }
+  const { tests } = await project.run([]).finally(() => project.remove());
+  for (const one of cases) {
+    const [scenario, , claim] = one;
+    const story = storyOf(await toldBy(writtenTo(one), claim)).join(' ');
+    expect(onOneLine(tests.get(scenario)?.message ?? '')).toContain(onOneLine(story));
+  }
+});
+
+/** A scenario in which the system promises what it breaks, so that a test of it fails. */
+function promisingIt([scenario, system, claim]: Case): string {
+  const file = parseDocument(readFileSync(join(root, `fixtures/${scenario}.yaml`), 'utf8'));
+  const expected = ['systems', system, 'expect'];
+  const breaks = file.getIn([...expected, 'breaks']);
+  if (!(breaks instanceof YAMLSeq)) throw new Error(`${scenario} breaks nothing`);
+  const others: readonly unknown[] = breaks.toJSON();
+  file.setIn(
+    [...expected, 'breaks'],
+    others.filter((other) => other !== claim),
+  );
+  file.setIn([...expected, 'holds'], [claim]);
+  return file.toString();
+}

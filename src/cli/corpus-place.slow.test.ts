@@ -50,9 +50,25 @@ test('plans in ./plans, where they were kept before, are replayed, with a note',
   renameSync(join(folder, 'locks/plans', name), join(folder, 'plans', name));
   const { told } = fencepost(...RUN);
   expect(told).toContain('corpus: 1 plan replayed, 1 as expected');
-  expect(told).toContain('note: plans of zombie lie in plans; move them to locks/plans');
+  const note =
+    'note: plans of zombie lie in ./plans; move them to locks/plans: ' +
+    'from 0.3 on they are looked for there only\n';
+  expect(told).toContain(note);
+  expect(fencepost('corpus', 'check')).toMatchObject({ code: 0 });
+  expect(fencepost('corpus', 'ls').told.split(note)).toHaveLength(2);
   renameSync(join(folder, 'plans', name), join(folder, 'locks/plans', name));
 }, 120_000);
+
+test('a plan is kept beside its scenario, however deep that lies', () => {
+  const deep = 'one/two/three/four/five/six';
+  mkdirSync(join(folder, deep), { recursive: true });
+  renameSync(join(folder, 'locks'), join(folder, deep, 'locks'));
+  const [report = ''] = readdirSync(join(folder, 'reports')).filter((one) => one.endsWith('.yaml'));
+  rmSync(join(folder, deep, 'locks/plans'), { recursive: true });
+  const { told } = fencepost('corpus', 'add', join('reports', report));
+  expect(told).toContain(`added as ${deep}/locks/plans/`);
+  renameSync(join(folder, deep, 'locks'), join(folder, 'locks'));
+});
 
 test('accept leaves a plan that still breaks, and says so', () => {
   const [name = ''] = readdirSync(join(folder, 'locks/plans'));

@@ -1,5 +1,8 @@
-/** Laws of names: a file wins, a name finds what ships, and what is kept stays with the user. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * Laws of what ships: a file wins over a name, a name finds what is in the package, what is kept
+ * stays with the user, and a scenario says why it does not mind what it does not mind.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -84,3 +87,43 @@ test('every scenario that is listed can be run by its name, and says what it is 
     expect(about, name).not.toMatch(/[#\n]/);
   }
 });
+
+describe('a claim that may break', () => {
+  const fixtures = join(packageRoot(), 'fixtures');
+  const files = readdirSync(fixtures, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.yaml') && !/^(plans|compatibility|histories)\//.test(file))
+    .filter((file) => /^ +may:/m.test(readFileSync(join(fixtures, file), 'utf8')));
+
+  test('is in many scenarios, and in those that `init` writes', () => {
+    expect(files.length).toBeGreaterThan(40);
+    expect(files.filter((file) => file.startsWith('starter/'))).toHaveLength(2);
+  });
+
+  test.each(files)(
+    'is in %s with a comment that says why it is no corruption of its own',
+    (file) => {
+      expect(unexplainedIn(readFileSync(join(fixtures, file), 'utf8'))).toEqual([]);
+    },
+  );
+
+  test('without such a comment is found', () => {
+    const said = '# one, two: the same failure, seen twice.\n    may: [one, two]\n';
+    expect(unexplainedIn(`    ${said}`)).toEqual([]);
+    expect(unexplainedIn(`    ${said}    may: [two, three]`)).toEqual(['three']);
+    expect(unexplainedIn('    # one:\n    may:\n      - one')).toEqual(['one']);
+  });
+});
+
+/** Claims of a `may` that no comment above it names with a reason: `# claim, claim: why`. */
+function unexplainedIn(text: string): readonly string[] {
+  const explained = new Set<string>();
+  const parts = text.split(/^ +may:\s*(\[[^\]]*\]|(?:\s+- \S+)+)/m);
+  return parts.flatMap((part, at) => {
+    const isList = at % 2 === 1;
+    if (isList) return (part.match(/[a-z-]*[a-z]/g) ?? []).filter((claim) => !explained.has(claim));
+    for (const [, claims = ''] of part.matchAll(/^ +# ([a-z-]+(?:, [a-z-]+)*): \S/gm)) {
+      for (const claim of claims.split(', ')) explained.add(claim);
+    }
+    return [];
+  });
+}

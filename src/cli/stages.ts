@@ -28,7 +28,7 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { parsePositive } from './command.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
-import { foldersToReplay } from './corpus-place.ts';
+import { foldersToReplay, noteOfOldPlace } from './corpus-place.ts';
 import { countAll, type ExhaustedPlans, narrowedTo, rangesOf, widest } from './exhaust.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder } from './files.ts';
@@ -45,7 +45,6 @@ import {
 } from './reporting.ts';
 import { systemsToReuse } from './reusing.ts';
 import { writeShard } from './shards.ts';
-import { plansFolderOf } from './shipped.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -257,10 +256,8 @@ export async function replayKeptOf(
     if (kept.kind === 'replayed') for (const line of adviceOf(kept)) terminal.print(`  ${line}`);
   }
   if (old !== null && outcomes.some(({ file }) => dirname(file) === old)) {
-    const place = plansFolderOf(loaded.file);
-    terminal.warn(
-      `note: plans of ${scenario} lie in ${old}; move them to ${place}: 0.3 looks there only`,
-    );
+    const note = noteOfOldPlace(scenario, loaded.file);
+    if (note !== null) terminal.warn(note);
   }
   const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
   terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);
