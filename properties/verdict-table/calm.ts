@@ -71,7 +71,8 @@ const RENEWED = work('W1, renewed', { steps: ['renew', 'write', 'renew', 'write'
 
 const ONE_WRITE = [W1, W2, W3, W4];
 const WORKS = [...ONE_WRITE, W1_SEVERAL, RENEWED];
-const SLOW = [W1, W1_SEVERAL, W2, W3].map(inSeconds).concat(W4);
+const IN_SECONDS = [W1, W1_SEVERAL, W2, W3].map(inSeconds);
+const SLOW = IN_SECONDS.concat(W4);
 
 const tokenStores = [...storeKinds].filter(([, { manners }]) => !manners.hasVersions);
 /** Before these a grant writes once. */
@@ -134,6 +135,7 @@ export const calm: readonly Calm[] = [
     promises: ['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'progress'],
   })),
   { lock: 'etcd', stores: ['unfenced', 'check-sequencer', ...COMPARING], works: SLOW },
+  { lock: 'kubernetes', stores: PLAIN, works: IN_SECONDS },
   { lock: 'cache-lock', stores: PLAIN, works: [...ONE_WRITE, MEMOIZE] },
   { lock: 'redis', stores: PLAIN, works: WORKS },
   { lock: 'redlock', stores: PLAIN, options: { nodes: 3 }, works: ONE_WRITE },

@@ -8,6 +8,7 @@
  */
 import { cacheLock } from './cache-lock/protocol.ts';
 import { etcd } from './etcd/protocol.ts';
+import { kubernetes } from './kubernetes/protocol.ts';
 import { lockService, lockServicePublished } from './lock-service/protocol.ts';
 import { none } from './none/protocol.ts';
 import { optimistic } from './optimistic/protocol.ts';
@@ -28,6 +29,7 @@ import {
 export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
   ['cache-lock', cacheLock],
   ['etcd', etcd],
+  ['kubernetes', kubernetes],
   ['lock-service', lockService],
   ['lock-service-published', lockServicePublished],
   ['none', none],

@@ -8,6 +8,7 @@
 export const LOCK_NAMES = [
   'cache-lock',
   'etcd',
+  'kubernetes',
   'lock-service',
   'lock-service-published',
   'none',

@@ -13,9 +13,9 @@ import {
   SLOW_PAIR,
   TRIO,
 } from './mutant.ts';
+import { sessionMutants } from './session-mutants.ts';
 
 const lateWrite = lateMessage('write', 'request', '1ms..60ms', '1/2');
-const ETCD = { lock: 'etcd', store: 'unfenced' };
 const REDLOCK = { lock: 'redlock', store: 'unfenced' };
 const SPELL = { at: '0ms..60ms', for: '10ms..60ms', chance: '1/2' };
 const REDIS = { lock: 'redis', store: 'unfenced' };
@@ -418,44 +418,6 @@ export const mutants: readonly Mutant[] = [
     jitter: '200%',
     time: '5ms',
   }),
-  // etcd's mutex, whose leases a heartbeat keeps.
-  row('etcd-no-recheck', {
-    change: 'who has waited does not look again whether its own key is there, as in etcd 3.4.3',
-    caught: { by: 'mutual-exclusion', after: 'a pause' },
-    base: { ...ETCD, options: { recheck: 'yes' } },
-    mutant: { options: { recheck: 'no' } },
-    ...SLOW_CROWD,
-    clients: { ...SLOW_PAIR, think: '0s..1s', lockTimeout: '1s' },
-    workload: { steps: [{ compute: '1s' }, { write: {} }] },
-    faults: [{ pause: { process: 'clients', before: 'wait', for: '1s..8s', chance: '1/2' } }],
-  }),
-  row('etcd-lease-as-token', {
-    change: 'the number of the lease is the fencing token, as in etcd’s own demo of fencing',
-    caught: { by: 'tokens-increase' },
-    base: { ...ETCD, store: 'fenced', options: { token: 'revision' } },
-    mutant: { options: { token: 'lease' } },
-    ...SLOW_CROWD,
-    clients: { ...SLOW_PAIR, lockTimeout: '1s' },
-  }),
-  row('etcd-old-leader', {
-    change: 'a leader that was replaced revokes leases which were kept alive since',
-    caught: { by: 'mutual-exclusion', after: 'a change of leader' },
-    base: { ...ETCD, options: { oldLeader: 'steps-down' } },
-    mutant: { options: { oldLeader: 'revokes' } },
-    ...SLOW_CROWD,
-    clients: { ...SLOW_PAIR, think: '0s..1s', lockTimeout: '1s' },
-    workload: { steps: [{ compute: '3s' }, { write: {} }] },
-    faults: [{ failover: { process: 'locks', at: '0s..6s', lag: '0s', chance: '3/4' } }],
-  }),
-  row('etcd-release-once', {
-    change: 'a release without an answer leaves its key to a session that goes on',
-    caught: { by: 'progress', after: 'a lost release' },
-    base: { ...ETCD, options: { unanswered: 'closes' } },
-    mutant: { options: { unanswered: 'kept' } },
-    ...SLOW_CROWD,
-    clients: { ...SLOW_PAIR, sections: 1, lockTimeout: '1s' },
-    faults: [{ drop: { message: 'release', leg: 'request', chance: '1/2' } }],
-  }),
   row('restart-at-once', {
     change: 'a node that lost its keys serves again without delay',
     caught: { by: 'mutual-exclusion', after: 'a crash of a node' },
@@ -467,6 +429,7 @@ export const mutants: readonly Mutant[] = [
     jitter: '100%',
     faults: [{ crash: { process: 'lock-2', at: '2ms..20ms', restart: '1ms..2ms' } }],
   }),
+  ...sessionMutants,
 ];
 
 /** Nothing gets through between these. */

@@ -14,7 +14,7 @@
  * - `oldLeader: revokes` is a leader that is replaced without noticing, and goes on to revoke
  *   leases that were since kept alive at the new one (issue 15247).
  * - `unanswered: kept`: a release that is lost leaves the key to the session, whose heartbeat keeps
- *   it for as long as the process lives. `closes` ends the session then, so that its ttl counts.
+ *   it for as long as the process lives. `orphans` stops that (`Orphan`), so that the ttl counts.
  * - A lock alone keeps no late write away from a store that asks nothing. Two stores do: `fenced`,
  *   which compares revisions, and `check-sequencer`, which stands for other keys of the same etcd:
  *   `If version(own key) > 0 Then put` is one transaction, so its check costs no time.
@@ -26,6 +26,7 @@ import type { Name } from '../../core/kernel/name.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
 import { backOff, type Program } from '../../core/world/program.ts';
 import type { World } from '../../core/world/world.ts';
+import { Names } from '../keep-alive.ts';
 import { askServer, enterLock } from '../lease.ts';
 import {
   type CheckToken,
@@ -40,7 +41,7 @@ import {
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { type EtcdReply, type EtcdRequest, EtcdServer, type EtcdServing } from './server.ts';
-import { type EtcdHost, Names, Session } from './session.ts';
+import { type EtcdHost, Session } from './session.ts';
 
 const NAME = 'lock';
 
@@ -48,7 +49,7 @@ const choices = {
   recheck: ['yes', 'no'],
   token: ['revision', 'lease', 'none'],
   oldLeader: ['steps-down', 'revokes'],
-  unanswered: ['kept', 'closes'],
+  unanswered: ['kept', 'orphans'],
 } as const;
 
 export const etcd: Protocol = {
@@ -59,7 +60,7 @@ export const etcd: Protocol = {
     token: 'which number is the fencing token: the revision that made the key, the lease, or none',
     oldLeader: 'what a leader that was replaced does about leases that it had counted down',
     unanswered:
-      'what a client does about a release without an answer: nothing, or ends its session',
+      'what a client does about a release without an answer: nothing, or stops its heartbeat',
   }),
   servers: () => [NAME],
   takesSeveral: true,
@@ -140,7 +141,7 @@ class EtcdDriver implements LockDriver {
 
   /** A session over which the lock is asked for; a new one where there is none any more. */
   private *session(at: Section): Program<Session | null> {
-    if (this.current !== null) this.current.at = at;
+    if (this.current !== null) this.current.keeping.at = at;
     if (this.current === null || this.current.isOver) {
       const { server, names } = this;
       this.current = yield* Session.open(at, { server, names });
@@ -167,8 +168,8 @@ class EtcdDriver implements LockDriver {
     const { granted: ordinal } = told;
     this.held = [...this.held, { lock, lease, ordinal, token, giveBack: labels.giveBack }];
     if (this.held.length > 1) return true;
-    session.holds = true;
-    const { sentUs, issuedAtUs: sentWallUs, ttlUs } = session.term;
+    session.keeping.holds = true;
+    const { sentUs, issuedAtUs: sentWallUs, ttlUs } = session.keeping.term;
     enterLock(at, { ordinal, sentUs, sentWallUs }, { ttlUs, token });
     return true;
   }
@@ -201,14 +202,13 @@ class EtcdDriver implements LockDriver {
   *release(at: Section): Program<void> {
     const given = [...this.held].reverse();
     this.held = [];
-    if (this.current !== null) this.current.holds = false;
+    if (this.current !== null) this.current.keeping.holds = false;
     for (const { lock, lease, ordinal, giveBack } of given) {
       const ask = { kind: 'delete', lock, lease } as const;
       const operation = this.names.next(at, giveBack);
       const { reply } = yield* this.ask(at, operation, ask, at.plan.lockTimeoutUs, ordinal);
-      const { current } = this;
-      const isOpen = current?.lease === lease && !current.isOver;
-      if (reply === null && isOpen && this.options.unanswered === 'closes') yield* current.close();
+      if (reply !== null || this.options.unanswered === 'kept') continue;
+      if (this.current?.lease === lease) this.current.lose('left to its ttl');
     }
   }
 
@@ -216,7 +216,7 @@ class EtcdDriver implements LockDriver {
   *settle(at: Section): Program<void> {
     this.held = [];
     if (this.current === null) return;
-    this.current.holds = false;
+    this.current.keeping.holds = false;
     if (!at.plan.releases) this.current.lose('left to its ttl');
   }
 

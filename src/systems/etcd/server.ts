@@ -24,7 +24,6 @@ type OwnKey = { readonly lock: string; readonly lease: number };
 export type EtcdRequest =
   | { readonly kind: 'grant-lease'; readonly lease: number; readonly ttlS: number }
   | { readonly kind: 'keep-alive'; readonly lease: number }
-  | { readonly kind: 'revoke'; readonly lease: number }
   /** If CreateRevision(key) = 0 Then put(key), first(lock) Else get(key), first(lock). */
   | (OwnKey & { readonly kind: 'take' })
   /** Answered once no key of the lock is older than `revision`. */
@@ -234,10 +233,6 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
         this.noteRenewals(request.lease, turn, turn.message);
         return { kind: 'lease', ttlS: lease?.ttlS ?? 0 };
       }
-      case 'revoke':
-        this.noteRevocation(request.lease, turn);
-        state.revoke(request.lease);
-        return { kind: 'lease', ttlS: 0 };
       case 'take':
         return this.take(request, turn);
       case 'wait':
@@ -282,16 +277,6 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
       this.book.release(turn, { lock, client: turn.client, isEffective });
     }
     return { kind: 'deleted', count };
-  }
-
-  /** For the observer: the client gives back all that hangs on its lease. */
-  private noteRevocation(lease: number, turn: EtcdTurn): void {
-    const { client } = turn;
-    for (const { lock, revision } of this.state.keysOn(lease)) {
-      const under = this.given.get(revision);
-      const isEffective = under !== undefined && under === this.book.current(lock);
-      if (isEffective) this.book.release(turn, { lock, client, isEffective, under });
-    }
   }
 
   private tellThoseWhoWait(atUs: number): void {

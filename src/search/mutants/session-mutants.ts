@@ -1,0 +1,82 @@
+/** Mutants of the locks whose clients keep a session, or a record, by a heartbeat. */
+import { type Mutant, row, SLOW_CROWD, SLOW_PAIR } from './mutant.ts';
+
+const ETCD = { lock: 'etcd', store: 'unfenced' };
+const KUBERNETES = { lock: 'kubernetes', store: 'unfenced' };
+const LEADERS = {
+  ...SLOW_CROWD,
+  clients: { ...SLOW_PAIR, ttl: '3s', think: '0s..2s', lockTimeout: '1s' },
+  workload: { steps: [{ compute: '1s' }, { write: {} }] },
+};
+
+export const sessionMutants: readonly Mutant[] = [
+  // etcd's mutex, whose leases a heartbeat keeps.
+  row('etcd-no-recheck', {
+    change: 'who has waited does not look again whether its own key is there, as in etcd 3.4.3',
+    caught: { by: 'mutual-exclusion', after: 'a pause' },
+    base: { ...ETCD, options: { recheck: 'yes' } },
+    mutant: { options: { recheck: 'no' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, think: '0s..1s', lockTimeout: '1s' },
+    workload: { steps: [{ compute: '1s' }, { write: {} }] },
+    faults: [{ pause: { process: 'clients', before: 'wait', for: '1s..8s', chance: '1/2' } }],
+  }),
+  row('etcd-lease-as-token', {
+    change: 'the number of the lease is the fencing token, as in etcd’s own demo of fencing',
+    caught: { by: 'tokens-increase' },
+    base: { ...ETCD, store: 'fenced', options: { token: 'revision' } },
+    mutant: { options: { token: 'lease' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, lockTimeout: '1s' },
+  }),
+  row('etcd-old-leader', {
+    change: 'a leader that was replaced revokes leases which were kept alive since',
+    caught: { by: 'mutual-exclusion', after: 'a change of leader' },
+    base: { ...ETCD, options: { oldLeader: 'steps-down' } },
+    mutant: { options: { oldLeader: 'revokes' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, think: '0s..1s', lockTimeout: '1s' },
+    workload: { steps: [{ compute: '3s' }, { write: {} }] },
+    faults: [{ failover: { process: 'locks', at: '0s..6s', lag: '0s', chance: '3/4' } }],
+  }),
+  row('etcd-release-once', {
+    change: 'a release without an answer leaves its key to a session that goes on',
+    caught: { by: 'progress', after: 'a lost release' },
+    base: { ...ETCD, options: { unanswered: 'orphans' } },
+    mutant: { options: { unanswered: 'kept' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, sections: 1, lockTimeout: '1s' },
+    faults: [{ drop: { message: 'release', leg: 'request', chance: '1/2' } }],
+  }),
+  // Leader election of Kubernetes, where each client judges by its own clock.
+  row('kubernetes-release-observed', {
+    change: 'who gives up reads the record anew, and asks its old picture of it if it leads',
+    caught: { by: 'owner-only-release', after: 'a pause' },
+    base: { ...KUBERNETES, options: { release: 'checked' } },
+    mutant: { options: { release: 'observed' } },
+    ...LEADERS,
+    faults: [
+      { pause: { process: 'clients', before: 'release-get', for: '1s..9s', chance: '1/2' } },
+    ],
+  }),
+  row('kubernetes-duration-truncated', {
+    change: 'the record has the lease in whole seconds, cut off, as in client-go',
+    caught: { by: 'lease-conservative' },
+    base: { ...KUBERNETES, options: { duration: 'rounded-up' } },
+    mutant: { options: { duration: 'truncated' } },
+    ...LEADERS,
+    clients: { ...SLOW_PAIR, ttl: '1900ms', backoff: '200ms', lockTimeout: '1s' },
+  }),
+  row('kubernetes-late-deadline', {
+    change: 'a leader tries to renew for all but the whole lease',
+    caught: { by: 'mutual-exclusion', after: 'clocks that run apart' },
+    base: { ...KUBERNETES, options: { release: 'checked' } },
+    mutant: { options: { release: 'checked', renewDeadline: 94, retryPeriod: 5 } },
+    ...LEADERS,
+    clients: { ...SLOW_PAIR, ttl: '3s', think: '0s..1s', backoff: '100ms', lockTimeout: '1s' },
+    faults: [
+      { clock: { process: 'clients', at: '0s', rate: '-80000ppm..80000ppm' } },
+      { pause: { process: 'clients', before: 'heartbeat', for: '3s..4s', chance: '3/4' } },
+    ],
+  }),
+];
