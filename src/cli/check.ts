@@ -49,8 +49,11 @@ interface CheckFlags extends OutputFlags {
   readonly output?: string;
 }
 
+/** A log of Jepsen's that comes with the package. */
+const SHIPPED_LOG = 'node_modules/fencepost/fixtures/histories/register-invalid.log';
+
 export function addCheck(command: Command, done: Done): void {
-  withExample(command, 'check jepsen.log --model cas-register --fail strict --html why.html')
+  withExample(command, `check ${SHIPPED_LOG} --model cas-register --html why.html`)
     .option('--model <name>', 'the sequential specification (default: told by the operations)')
     .option('--format <name>', 'how the file is written', 'auto')
     .option('--fail <policy>', 'a failed call: drop (it did not happen), strict (say why)', 'drop')

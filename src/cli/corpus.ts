@@ -49,7 +49,7 @@ export function addCorpus(command: Command, done: Done): void {
     done(await (await folder()).checkCorpus(corpusOptions(flags))),
   );
   const anew = 'write plans anew whose code was renamed or changed, if they come to the same';
-  subcommand(corpus, 'update', anew, 'update --rename release=unlock')
+  subcommand(corpus, 'update', anew, 'update --rename release=unlock --modules locks')
     .option('--rename <old=new...>', 'what operations, marks and timers are called now')
     .action(async (flags: UpdateFlags) => {
       const { parseRename, updateCorpus } = await import('./corpus-update.ts');

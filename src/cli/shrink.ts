@@ -39,7 +39,9 @@ interface ShrinkFlags {
 }
 
 export function addShrink(command: Command, done: Done): void {
-  addModuleOptions(withExample(command, 'shrink failing.yaml --output smaller.yaml'))
+  addModuleOptions(
+    withExample(command, 'shrink zombie-writer-unfenced-grant-order --output smaller.yaml'),
+  )
     .option('--claim <claim>', 'the claim that must stay broken')
     .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
     .option('--max-runs <N>', 'how many candidates may be run')
