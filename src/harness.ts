@@ -4,46 +4,17 @@
  * Every step is a pure function over plain data.
  */
 import { builtIn, type Catalogue } from './catalogue.ts';
-import {
-  type BreachCause,
-  causeOf,
-  causeText,
-  isPartOf,
-  isSameCause,
-} from './check/breach-cause.ts';
-import { judgeIndexed } from './check/claims.ts';
-import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
-import { measureStampede, type Stampede } from './check/single-flight.ts';
-import { termsOf } from './check/terms.ts';
-import { indexTrace, type TraceIndex } from './check/trace-index.ts';
-import type { Verdict } from './check/verdict.ts';
-import type { Trace } from './core/history/trace.ts';
+import { type BreachCause, causeText, isPartOf, isSameCause } from './check/breach-cause.ts';
 import { wasInPlace } from './core/plan/places.ts';
 import type { KeptCause, Plan } from './core/plan/plan.ts';
 import type { Tried } from './core/shrink/search.ts';
 import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
-import { pin, run } from './run.ts';
+import { type Examination, examine } from './examine.ts';
+import { pin } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { isFenced, modelOf } from './systems/assemble.ts';
 
-export interface Examination {
-  readonly plan: Plan;
-  readonly trace: Trace;
-  /** One for each claim asked for, in that order. */
-  readonly verdicts: readonly Verdict[];
-  /** What each claim that broke came from, by its name. */
-  readonly causes: ReadonlyMap<string, BreachCause>;
-  /** How often, and how long, two programs believed at once: measured, never judged. */
-  readonly overlap: HolderOverlap;
-  /** How many programs computed one memoized value at once: measured, never judged. */
-  readonly stampede: Stampede;
-}
-
-/**
- * Configurations that a linearizability search may visit; counted, so the same on every machine.
- */
-const MAX_CONFIGURATIONS = 100_000;
+export { type Examination, examine, judgeRun } from './examine.ts';
 
 /**
  * Expands one seed of one system of a scenario, runs it and judges `claims`, on the caller's thread
@@ -57,43 +28,6 @@ export function examineSeed(
   catalogue: Catalogue = builtIn,
 ): Examination {
   return examine(expand(scenario, system, seed), claims, catalogue);
-}
-
-/** Runs a plan and judges `claims`; what both name is looked up in the catalogue. */
-export function examine(
-  plan: Plan,
-  claims: readonly string[],
-  catalogue: Catalogue = builtIn,
-): Examination {
-  return judgeRun(plan, run(plan, catalogue), claims, catalogue);
-}
-
-/** Judges what a run of `plan` gave. */
-export function judgeRun(
-  plan: Plan,
-  trace: Trace,
-  claims: readonly string[],
-  catalogue: Catalogue = builtIn,
-): Examination {
-  const indexed = indexTrace(trace);
-  const { models } = catalogue;
-  const store = { model: modelOf(plan, catalogue), models, isFenced: isFenced(plan, catalogue) };
-  const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
-  const verdicts = judgeIndexed(indexed, terms, claims, catalogue.claims);
-  const overlap = measureHolderOverlap(indexed);
-  const stampede = measureStampede(indexed);
-  return { plan, trace, verdicts, causes: causesOf(indexed, verdicts), overlap, stampede };
-}
-
-function causesOf(
-  indexed: TraceIndex,
-  verdicts: readonly Verdict[],
-): ReadonlyMap<string, BreachCause> {
-  const causes = new Map<string, BreachCause>();
-  for (const verdict of verdicts) {
-    if (verdict.kind === 'invalid') causes.set(verdict.claim, causeOf(indexed, verdict));
-  }
-  return causes;
 }
 
 /** Whether `plan` breaks `claim`. */

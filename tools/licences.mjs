@@ -7,9 +7,12 @@ const folderOf = (name) => fileURLToPath(new URL(`../node_modules/${name}/`, imp
 function licenceOf(name) {
   const folder = folderOf(name);
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file === undefined) throw new Error(`${name} has no licence that could be shipped`);
+  const text = readFileSync(folder + (file ?? 'README.md'), 'utf8');
+  // Some have it at the end of what they say of themselves, under a heading.
+  const licence = file === undefined ? text.slice(text.search(/^LICEN[CS]E.*\n---/m)) : text;
+  if (licence.length < 200) throw new Error(`${name} has no licence that could be shipped`);
   const { version } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
-  return `# ${name} ${version}\n\n${readFileSync(folder + file, 'utf8').trim()}\n`;
+  return `# ${name} ${version}\n\n${licence.trim()}\n`;
 }
 
 /** A plugin of rolldown that writes them into one file. */

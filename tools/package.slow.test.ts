@@ -60,8 +60,8 @@ describe('what people install', () => {
     packed = pack(folder);
   });
 
-  test('is a tarball of at most 775 kB with at most 300 files', () => {
-    expect(packed.size).toBeLessThanOrEqual(775_000);
+  test('is a tarball of at most 690 kB with at most 300 files', () => {
+    expect(packed.size).toBeLessThanOrEqual(690_000);
     expect(packed.files.length).toBeLessThanOrEqual(300);
   });
 

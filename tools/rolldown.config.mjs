@@ -1,16 +1,18 @@
 /**
  * Makes what is published, of the modules in `src`: a few files instead of one each, with what they
- * share beside them, and the script that the HTML report carries. For stack traces, functions keep
- * their names, and each of a module has a line of its own; what `import.meta.url` leads to stays
- * where it would be without bundling.
+ * share beside them. What the HTML report runs is one of these files, `shared/core.js`, so that the
+ * simulator is not there twice; `src/report/html/document.ts` makes its script of it. For stack
+ * traces, functions keep their names, and each of a module has a line of its own; what
+ * `import.meta.url` leads to stays where it would be without bundling.
  *
- * Of the packages that are used, two are taken in: zod, of which a twentieth is needed and 8 MB
- * would be installed, and fengari, with two packages that only a Lua with a terminal needs.
+ * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
+ * would be installed; fengari, with two packages that only a Lua with a terminal needs; and of
+ * seedrandom the one file that is needed, since the page has it too.
  * `licences.mjs` puts their licences beside the code.
  */
 import { posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'rolldown';
+import { defineConfig, rolldown } from 'rolldown';
 import { minifySync, parseSync } from 'rolldown/utils';
 import { dts } from 'rolldown-plugin-dts';
 import { licences } from './licences.mjs';
@@ -22,12 +24,12 @@ const source = at('../src/');
 const imported = ['index', 'fast-check', 'redis', 'vitest', 'fleet'];
 const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/examiner'];
 const others = ['adapters/fleet/shrink-thread', 'adapters/vitest/watchdog-thread'];
-const entries = [...imported, 'cli', ...threads, ...others];
+const entries = [...imported, 'cli', ...threads, ...others, 'report/page/boot'];
 
 const isPackage = (id) => /^[^./]/.test(id);
 const inputs = (names, place) => Object.fromEntries(names.map((name) => [name, at(place(name))]));
 
-const TAKEN_IN = /^(?:zod|fengari|sprintf-js)(?:\/|$)/;
+const TAKEN_IN = /^(?:zod|fengari|sprintf-js|seedrandom)(?:\/|$)/;
 const THEIRS = [
   { name: 'zod', test: /[\\/]node_modules[\\/]zod[\\/]/ },
   { name: 'fengari', test: /[\\/]node_modules[\\/](?:fengari|sprintf-js)[\\/]/ },
@@ -87,6 +89,30 @@ const noTerminal = {
   },
 };
 
+/** The one file of seedrandom as a module, so that nothing stands between it and the page. */
+const aleaAsModule = {
+  name: 'alea-as-module',
+  transform(code, id) {
+    if (!/[\\/]seedrandom[\\/]lib[\\/]alea\.js$/.test(id)) return null;
+    return `const module = { exports: {} };\n${code}\nexport default module.exports;`;
+  },
+};
+
+/**
+ * All modules that the page's own import, and what those import: one file, which imports nothing
+ * but packages that the page does not call.
+ */
+async function modulesOfPage() {
+  const found = new Set();
+  const noting = { name: 'noting', moduleParsed: ({ id }) => void found.add(id) };
+  const external = (id) => isPackage(id) && !TAKEN_IN.test(id);
+  const input = at('../src/report/page/boot.ts');
+  await (await rolldown({ input, external, plugins: [noting, aleaAsModule] })).generate();
+  return new Set([...found].filter((id) => !id.includes('/src/report/page/')));
+}
+const ofPage = await modulesOfPage();
+const core = { name: 'core', test: (id) => ofPage.has(id), priority: 1 };
+
 /** Libraries of Lua that no script on Redis has, but that fengari loads with all others. */
 const LEFT_OUT = ['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lutf8lib'];
 const noOtherLibraries = {
@@ -111,8 +137,8 @@ export default defineConfig([
     platform: 'node',
     external: (id) => isPackage(id) && !TAKEN_IN.test(id),
     plugins: [
-      ...[placed, noLocales, noTerminal, noOtherLibraries, smaller],
-      licences(['zod', 'fengari', 'sprintf-js']),
+      ...[placed, noLocales, noTerminal, aleaAsModule, noOtherLibraries, smaller],
+      licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
     ],
     output: {
       dir: at('../dist'),
@@ -120,7 +146,7 @@ export default defineConfig([
       // By `smaller`: what rolldown itself does comes later, and prints all with its spaces.
       minify: false,
       chunkFileNames: 'shared/[name].js',
-      codeSplitting: { groups: THEIRS },
+      codeSplitting: { groups: [core, ...THEIRS], includeDependenciesRecursively: false },
       // What editors show is in the types.
       comments: { legal: true, annotation: true, jsdoc: false },
     },
@@ -133,8 +159,8 @@ export default defineConfig([
     output: { dir: at('../dist'), format: 'esm', chunkFileNames: 'shared/[name].js' },
   },
   {
-    input: at('../src/report/page/boot.ts'),
+    input: at('../src/report/page/loader.ts'),
     platform: 'browser',
-    output: { file: at('../dist/report/page/script.js'), format: 'iife', minify: true },
+    output: { file: at('../dist/report/page/loader.js'), format: 'iife', minify: true },
   },
 ]);

@@ -1,8 +1,8 @@
 /** What is wrong with a plan whose fields are each well-formed: names and ids used twice. */
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
 import { isReserved, storesAccessed } from './operation-names.ts';
-import type { Plan, Work } from './plan.ts';
-import { machinesOf, queueFindings, transitionFindings } from './queue-text.ts';
+import { machinesOf, type Plan, type Work } from './plan.ts';
+import { queueFindings, transitionFindings } from './queue-text.ts';
 
 /** In the order of the plan. */
 export function planFindings(plan: Plan): readonly UnplacedProblem[] {

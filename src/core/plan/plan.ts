@@ -347,3 +347,11 @@ export const CAPS = {
   names: 1_000_000,
   maxEvents: 1_000_000_000,
 } as const;
+
+/**
+ * The locks of a plan's sections: each receives the messages of its own, also without a transition,
+ * which then fails.
+ */
+export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
+  return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
+}

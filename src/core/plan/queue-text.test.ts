@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { renderPath } from '../../text/problem.ts';
 import { client } from '../shrink/sample-plan.fixture.ts';
-import type { QueuePlan } from './plan.ts';
-import {
-  completeQueue,
-  fieldsOfQueue,
-  machinesOf,
-  queueFindings,
-  transitionFindings,
-} from './queue-text.ts';
+import { machinesOf, type QueuePlan } from './plan.ts';
+import { completeQueue, fieldsOfQueue, queueFindings, transitionFindings } from './queue-text.ts';
 
 const bare: QueuePlan = {
   steps: 1,

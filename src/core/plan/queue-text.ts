@@ -16,7 +16,6 @@ import {
 import { ALWAYS, completed, type ReadOf, type ShapeOf, statedFields } from './left-out.ts';
 import {
   CAPS,
-  type Plan,
   QUEUE_DEFAULTS,
   type QueuePlan,
   SECTION_DEFAULTS,
@@ -141,12 +140,4 @@ export function transitionFindings(
   if (second === undefined) return [];
   const what = 'a section has one message, and so one transition';
   return [{ path: pathOf(second), isKey: false, what }];
-}
-
-/**
- * The locks of a plan's sections: each receives the messages of its own, also without a transition,
- * which then fails.
- */
-export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
-  return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }

@@ -6,17 +6,17 @@
  */
 import { amountOf, type Fault, placeNamed, processesNamed, withAmount } from '../plan/fault.ts';
 import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
-import type {
-  Bounds,
-  ClientPlan,
-  Plan,
-  QueuePlan,
-  RangeUs,
-  SectionPlan,
-  StepOfMachine,
-  Work,
+import {
+  type Bounds,
+  type ClientPlan,
+  machinesOf,
+  type Plan,
+  type QueuePlan,
+  type RangeUs,
+  type SectionPlan,
+  type StepOfMachine,
+  type Work,
 } from '../plan/plan.ts';
-import { machinesOf } from '../plan/queue-text.ts';
 import { clamp, rounderThan } from './round.ts';
 
 /** A section's place in a plan. Ids are unique among the sections of one client. */

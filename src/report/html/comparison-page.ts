@@ -32,16 +32,8 @@ import {
   type Role,
   vertical,
 } from '../pictures/shapes.ts';
-import {
-  card,
-  column,
-  faint,
-  list,
-  nameMarkup,
-  renderDocument,
-  table,
-  tableRow,
-} from './document.ts';
+import { renderDocument } from './document.ts';
+import { card, column, faint, list, nameMarkup, table, tableRow } from './parts.ts';
 
 const STYLE = `
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:22px 26px;margin-top:18px}

@@ -1,18 +1,26 @@
 /**
  * What the three pages have in common, those of a run, of a comparison and of a history: one
- * document that fetches nothing, its style sheet, cards and tables.
+ * document that fetches nothing, its style sheet, and how its script is made. `parts.ts` has what
+ * stands in it.
+ *
+ * The simulator is one file of `dist`, which commands import as well. For the page it is put
+ * together with what runs there alone, as one script without imports, and packed;
+ * `../page/loader.ts` unpacks it.
  */
+import { existsSync, readFileSync } from 'node:fs';
+import { deflateRawSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import {
-  type Attributes,
-  type Child,
-  element,
-  type Markup,
-  render,
-  trusted,
-} from '../../text/markup.ts';
-import { paletteStyle, type SheetSize } from '../pictures/shapes.ts';
+import { type Child, element, type Markup, render, trusted } from '../../text/markup.ts';
+import { paletteStyle } from '../pictures/shapes.ts';
+
+export interface PageScript {
+  /** Unpacks `code` and runs it. */
+  readonly loader: string;
+  readonly code: string;
+  /** `code`, by DEFLATE, in base64. */
+  readonly packed: string;
+}
 
 export interface DocumentParts {
   readonly title: string;
@@ -24,13 +32,13 @@ export interface DocumentParts {
   readonly main: Child;
   readonly footer: string;
   /** Null for none, under a policy that allows none; without it there is no policy. */
-  readonly script?: string | null;
+  readonly script?: PageScript | null;
 }
 
 /** The page as one HTML document. */
 export function renderDocument(parts: DocumentParts): string {
   const style = `${paletteStyle()}\n${SHEET}${parts.style}`;
-  const script = parts.script ? embeddable(parts.script) : null;
+  const { script = null } = parts;
   const viewport = { name: 'viewport', content: 'width=device-width, initial-scale=1' };
   const head = element(
     'head',
@@ -49,123 +57,91 @@ export function renderDocument(parts: DocumentParts): string {
     element('header', {}, parts.header),
     element('main', { id: 'content' }, parts.main),
     element('footer', {}, `Made by fencepost. ${parts.footer}`),
-    script === null ? [] : element('script', {}, trusted(script)),
+    script === null ? [] : renderScript(script),
   );
   return `<!doctype html>\n${render(element('html', { lang: 'en' }, head, body))}\n`;
 }
 
 /**
- * The content policy: nothing is fetched, and nothing runs or styles the page but its one script
- * and its one style sheet, which are named by their digests. It stands before what it governs.
+ * The content policy: nothing is fetched, and nothing runs or styles the page but its one style
+ * sheet, the script that unpacks and the script that is unpacked, which are named by their digests.
+ * It stands before what it governs.
  */
-function renderPolicy(style: string, script: string | null): Markup {
+function renderPolicy(style: string, script: PageScript | null): Markup {
+  const scripts = script === null ? [] : [script.loader, script.code];
   const content = [
     "default-src 'none'",
     `style-src ${digestOf(style)}`,
-    `script-src ${script === null ? "'none'" : digestOf(script)}`,
+    `script-src ${scripts.length === 0 ? "'none'" : scripts.map(digestOf).join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
   return element('meta', { 'http-equiv': 'Content-Security-Policy', content });
 }
 
+/** The code as data, which no browser runs, and what unpacks it. */
+function renderScript({ loader, code, packed }: PageScript): Child {
+  const data = { type: 'text/plain', 'data-size': utf8ToBytes(code).length };
+  return [element('script', data, trusted(packed)), element('script', {}, trusted(loader))];
+}
+
 function digestOf(text: string): string {
   return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
 }
 
-/** A script's text so that nothing in it ends its element; it means what it meant before. */
-function embeddable(script: string): string {
-  return script.replace(/<(?=\/script|!--|script)/gi, '\\x3C');
+const DIST = new URL('../../', import.meta.url);
+
+let made: PageScript | null = null;
+
+/** What the build made for the page; null in the sources: the page then stands still. */
+export function readPageScript(): PageScript | null {
+  made ??= scriptIn(DIST);
+  return made;
 }
 
-/** A part of a page with its heading; its anchor is `id`. */
-export function card(id: string, title: string, ...children: Child[]): Markup {
-  const attributes = { class: 'card', id, 'aria-labelledby': `${id}-title` };
-  const heading = element('h2', { id: `${id}-title` }, title);
-  return element('section', attributes, heading, ...children);
+/** The same from a folder with what was built. */
+export function scriptIn(dist: URL): PageScript | null {
+  const files = ['shared/core.js', 'report/page/boot.js', 'report/page/loader.js'];
+  const urls = files.map((file) => new URL(file, dist));
+  if (!urls.every((url) => existsSync(url))) return null;
+  const [core = '', boot = '', loader = ''] = urls.map((url) => readFileSync(url, 'utf8'));
+  return packScript({ code: linkModules(core, boot), loader: loader.trim() });
 }
 
-/** A part that opens and closes. */
-export function details(summary: string, isOpen: boolean, ...children: Child[]): Markup {
-  return element('details', { open: isOpen }, element('summary', {}, summary), ...children);
+/** A script as a page has it. */
+export function packScript({ code, loader }: Pick<PageScript, 'code' | 'loader'>): PageScript {
+  return { code, loader, packed: deflateRawSync(code, { level: 9 }).toString('base64') };
 }
 
-export interface TableParts {
-  readonly class?: string;
-  readonly caption?: Child;
-  /** Made by `column`. */
-  readonly head: readonly Markup[];
-  readonly rows: Child;
+const IMPORT = /^import\s*(?:(\w+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?(?:from\s*)?"([^"]+)";$/gm;
+const EXPORT = /^export\{([^}]*)\};$/m;
+
+/**
+ * Two modules as one script. `core` imports nothing that the page calls: what it does import, for
+ * what only commands call, is undefined here. `boot` imports from `core` alone.
+ */
+export function linkModules(core: string, boot: string): string {
+  const inner = core
+    .replace(IMPORT, (_, whole?: string, some?: string) => {
+      const names = [whole ?? [], pairsOf(some).map(([, local]) => local)].flat();
+      return names.length === 0 ? '' : `let ${names.join()};`;
+    })
+    .replace(EXPORT, (_, some: string) => {
+      return `return{${pairsOf(some).map(([local, name]) => `${name}:${local}`)}};`;
+    });
+  const outer = boot.replace(EXPORT, '').replace(IMPORT, (_, __, some?: string) => {
+    return `let{${pairsOf(some).map(([name, local]) => `${name}:${local}`)}}=core;`;
+  });
+  return `(()=>{"use strict";let core=(()=>{${inner}\n})();${outer}\n})();`;
 }
 
-export function table({ class: kind, caption, head, rows }: TableParts): Markup {
-  return element(
-    'table',
-    { class: kind ?? null },
-    caption === undefined ? [] : element('caption', {}, caption),
-    element('thead', {}, element('tr', {}, head)),
-    element('tbody', {}, rows),
-  );
-}
-
-/** The head of a column; numbers stand at its right. */
-export function column(name: Child, kind: 'number' | null = null): Markup {
-  return element('th', { scope: 'col', class: kind }, name);
-}
-
-/** A row of a table with its own head. */
-export function tableRow(head: Child, ...cells: Child[]): Markup {
-  return element('tr', {}, element('th', { scope: 'row' }, head), ...cells);
-}
-
-/** A region that scrolls sideways on a narrow screen, by the keyboard as well. */
-export function scrolling(kind: string, name: string, content: Child): Markup {
-  const attributes = { class: kind, tabindex: 0, role: 'group', 'aria-label': name };
-  return element('div', attributes, content);
-}
-
-export interface FigureParts {
-  readonly caption: Child;
-  /** The accessible name of its frame. */
-  readonly name: string;
-  readonly picture: Child;
-  readonly below?: Child;
-  readonly attributes?: Attributes;
-}
-
-/** A picture in a frame that scrolls, below its caption. */
-export function figure({ caption, name, picture, below, attributes }: FigureParts): Markup {
-  const frame = scrolling('scroll', name, picture);
-  const title = element('figcaption', {}, caption);
-  return element('figure', attributes ?? {}, title, frame, below ?? []);
-}
-
-/** The key to a picture: for each sample its shapes, and what they mean. */
-export function key(size: SheetSize, samples: readonly (readonly [Child, string])[]): Markup {
-  const canvas = { ...size, viewBox: `0 0 ${size.width} ${size.height}`, 'aria-hidden': 'true' };
-  return list(
-    'key',
-    samples.map(([shapes, text]) => [element('svg', canvas, shapes), text]),
-  );
-}
-
-/** A list, with an item for each of `items`. */
-export function list(kind: string, items: readonly Child[], name: 'ul' | 'ol' = 'ul'): Markup {
-  return element(
-    name,
-    { class: kind },
-    items.map((item) => element('li', {}, item)),
-  );
-}
-
-/** A paragraph that says less than what stands around it. */
-export function faint(text: string): Markup {
-  return element('p', { class: 'faint' }, text);
-}
-
-/** A user's name, which may run from right to left. */
-export function nameMarkup(name: string): Markup {
-  return element('bdi', {}, name);
+/** `a as b,c` as pairs: what stands before `as`, and what stands after it. */
+function pairsOf(text: string | undefined): readonly (readonly [string, string])[] {
+  const parts = (text ?? '').split(',').filter((part) => part.trim() !== '');
+  return parts.map((part) => {
+    const [before = '', after = before] = part.trim().split(/\s+as\s+/);
+    return [before, after];
+  });
 }
 
 const SHEET = `

@@ -9,7 +9,7 @@ import { groupDigits, millisecondsOf } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { laneOrder } from '../sequence-text.ts';
 import type { Step } from '../steps.ts';
-import { column, nameMarkup, table } from './document.ts';
+import { column, nameMarkup, table } from './parts.ts';
 
 /**
  * A row per step, anchored `e=<number>` (`<prefix>e=<number>` for a prefix, so that several tables

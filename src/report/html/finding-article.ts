@@ -25,7 +25,6 @@ import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
 import { tellPlainly } from '../plain-words.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';
-import { details, figure, list, nameMarkup } from './document.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
 import {
   dataOf,
@@ -36,6 +35,7 @@ import {
   renderPictures,
   renderSteps,
 } from './finding-pictures.ts';
+import { details, figure, list, nameMarkup } from './parts.ts';
 import { renderTry } from './playground.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';
 

@@ -19,7 +19,7 @@ import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
 import { laneOrder } from '../sequence-text.ts';
 import { countEvents, lastOfStory, type Step } from '../steps.ts';
-import { figure, key, nameMarkup } from './document.ts';
+import { figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
 
 /** One finding, as the pictures and the script read it. */

@@ -5,8 +5,9 @@
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { badReturn, type HistoryReport, linesOf, type PartReport } from '../history-report.ts';
-import { column, details, faint, list, nameMarkup, renderDocument, table } from './document.ts';
+import { renderDocument } from './document.ts';
 import { drawHistory, renderHistoryKey } from './history-picture.ts';
+import { column, details, faint, list, nameMarkup, table } from './parts.ts';
 
 const STYLE = `
 .history{display:flex}.history svg{flex:none}

@@ -29,7 +29,7 @@ import {
   sheet,
   vertical,
 } from '../pictures/shapes.ts';
-import { key, scrolling } from './document.ts';
+import { key, scrolling } from './parts.ts';
 
 export interface HistoryPictureOptions {
   /** Begins every id in the picture, so that several fit one page. */

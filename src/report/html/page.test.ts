@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { groupDigits } from '../../text/prose.ts';
 import type { Finding } from '../finding.ts';
@@ -7,6 +8,7 @@ import { manyZombies, renamed, zombieFinding } from '../sample.fixture.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';
 import { stormTrace } from '../storm.fixture.ts';
 import { sampleSummary } from '../summary.fixture.ts';
+import { packScript } from './document.ts';
 import { renderPage } from './page.ts';
 
 function stepsOf({ trace, verdict, plan }: Finding): readonly Step[] {
@@ -24,7 +26,7 @@ const storm = renderPage({ findings: [stormFinding], overview });
 const both = renderPage({ findings: [zombieFinding, stormFinding], overview });
 
 /** Stands for the page's script. */
-const script = 'console.log("</script><!-- <script>")';
+const script = packScript({ code: 'console.log("</script>ä")', loader: 'unpack()' });
 const live = renderPage({ findings: [zombieFinding, stormFinding], overview, script });
 
 const VOID = new Set(['meta', 'br', 'hr', 'input', 'col', '!doctype']);
@@ -133,13 +135,16 @@ describe('renderPage', () => {
     const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
     expect(scripts.map(([, attributes]) => attributes)).toEqual([
       ' type="application/json" id="finding-1-data"',
+      ` type="text/plain" data-size="${new TextEncoder().encode(script.code).length}"`,
       '',
     ]);
     const [[, , json = ''] = []] = scripts;
     const data: { trace: unknown } = JSON.parse(json);
     expect(data.trace).toEqual(hostile.trace);
     expect(json).toMatch(/^[\x20-\x7e]*$/);
-    expect(scripts[1]?.[2]).toBe('console.log("\\x3C/script>\\x3C!-- \\x3Cscript>")');
+    const packed = Buffer.from(scripts[1]?.[2] ?? '', 'base64');
+    expect(inflateRawSync(packed).toString()).toBe(script.code);
+    expect(scripts[2]?.[2]).toBe(script.loader);
   });
 
   it('allows no style and no script but its own, by their digests', () => {
@@ -147,10 +152,9 @@ describe('renderPage', () => {
     const digest = (text: string): string =>
       `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
     const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(live) ?? [];
-    const [, own = ''] = /<script>([\s\S]*?)<\/script>/.exec(live) ?? [];
     expect(policy).toContain('default-src &#39;none&#39;');
     expect(policy).toContain(`style-src ${digest(style)}`);
-    expect(policy).toContain(`script-src ${digest(own)}`);
+    expect(policy).toContain(`script-src ${digest(script.loader)} ${digest(script.code)};`);
     expect(zombie).toContain('script-src &#39;none&#39;');
     expect(zombie).not.toContain('<script');
   });

@@ -9,13 +9,13 @@
  * `glance.ts`. `../page` is what runs in the browser, from `boot.ts`. The other two pages are
  * `comparison-page.ts` and `history-page.ts`.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { type Child, element, sentenceMarkup } from '../../text/markup.ts';
 import { countOf } from '../../text/prose.ts';
 import type { Finding } from '../finding.ts';
 import { metText } from '../overview.ts';
 import type { Summary } from '../summary.ts';
+import type { PageScript } from './document.ts';
 import { renderDocument, TOOL_SHEET } from './document.ts';
 import { renderFinding } from './finding-article.ts';
 import { renderSweepOverview } from './sweep-overview.ts';
@@ -24,7 +24,7 @@ export interface PageReport {
   readonly findings: readonly Finding[];
   readonly overview: Summary;
   /** The page's own script, as `readPageScript` gives it. Absent: the page only stands still. */
-  readonly script?: string | null;
+  readonly script?: PageScript | null;
   /** Where the words of the findings' plans are looked up; built-in ones by default. */
   readonly catalogue?: Catalogue;
 }
@@ -84,11 +84,4 @@ function renderHeader({ findings, overview, script }: PageReport): Child {
     script ? element('button', { type: 'button', ...theme }, 'Dark') : [],
     element('nav', { 'aria-label': 'Contents' }, list),
   ];
-}
-
-const SCRIPT = new URL('../page/script.js', import.meta.url);
-
-/** What the build makes of `../page`; null in the sources: the page then stands still. */
-export function readPageScript(): string | null {
-  return existsSync(SCRIPT) ? readFileSync(SCRIPT, 'utf8') : null;
 }

@@ -14,7 +14,7 @@ import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { isReply, operationName, requestText } from '../access-text.ts';
 import { surroundingsOf } from '../surroundings.ts';
-import { faint } from './document.ts';
+import { faint } from './parts.ts';
 
 /** One duration that can be turned. */
 export interface Knob {

@@ -26,7 +26,7 @@ import {
 import { untilText } from '../step-text.ts';
 import type { Step } from '../steps.ts';
 import { type Surroundings, versionsIn } from '../surroundings.ts';
-import { list, nameMarkup } from './document.ts';
+import { list, nameMarkup } from './parts.ts';
 
 /** One thing that is so: `holds` → `db, token 1`. */
 export interface Fact {

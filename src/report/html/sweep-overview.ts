@@ -27,7 +27,7 @@ import {
   scrolling,
   table,
   tableRow,
-} from './document.ts';
+} from './parts.ts';
 
 /** The section, with an anchor `overview`; below findings its tables are folded away. */
 export function renderSweepOverview(summary: Summary, isFolded: boolean): Markup {

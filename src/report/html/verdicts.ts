@@ -6,7 +6,7 @@
 import type { Explanation, Verdict } from '../../check/verdict.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits, lead, sentence } from '../../text/prose.ts';
-import { column, details, faint, table, tableRow } from './document.ts';
+import { column, details, faint, table, tableRow } from './parts.ts';
 
 /** The parts of a story that say anything, each beside its leading word. */
 export function storyList({ given, next, however, cure }: Explanation): Markup {

@@ -4,14 +4,14 @@
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import { examine } from '../../harness.ts';
+import { examine } from '../../examine.ts';
 import { run, whyRefused } from '../../run.ts';
 import { explainRunNow } from '../../search/evidence/explain-run.ts';
 import { modelOf } from '../../systems/assemble.ts';
 import { element, type Markup, render } from '../../text/markup.ts';
 import { evidenceShown } from '../finding.ts';
-import { details, figure } from '../html/document.ts';
 import { drawPictures, type PageData } from '../html/finding-pictures.ts';
+import { details, figure } from '../html/parts.ts';
 import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';

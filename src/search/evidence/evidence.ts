@@ -21,7 +21,7 @@ import { proseDuration } from '../../core/plan/duration.ts';
 import { targetOf } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Boundary } from '../../core/shrink/boundary.ts';
-import type { Examination } from '../../harness.ts';
+import type { Examination } from '../../examine.ts';
 import { whyRefused } from '../../run.ts';
 import { isAvoided, sectionsEnded } from './avoided.ts';
 import { type Candidate, curesFor } from './cures.ts';

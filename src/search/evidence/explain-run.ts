@@ -12,7 +12,7 @@ import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import { examine } from '../../harness.ts';
+import { examine } from '../../examine.ts';
 import { pin } from '../../run.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
 

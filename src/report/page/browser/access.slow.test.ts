@@ -9,7 +9,7 @@ import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
-const script = hasChromium ? bundle() : '';
+const script = hasChromium ? bundle() : null;
 
 interface Violation {
   readonly id: string;

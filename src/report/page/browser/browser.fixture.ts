@@ -2,11 +2,12 @@
  * Opens pages in the Chromium that a machine has, and makes them with the script that the build
  * made. Where there is no Chromium, see `needs`.
  */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type PageScript, scriptIn } from '../../html/document.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const PATH = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
@@ -24,11 +25,14 @@ export function launch(): Promise<Browser> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-page-'));
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
+/** Of the project. */
+export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The page's script, as `npm run build` has bundled it. */
-export function bundle(): string {
-  return readFileSync(join(root, 'dist/report/page/script.js'), 'utf8');
+/** The page's script, made of what `npm run build` has bundled. */
+export function bundle(): PageScript {
+  const script = scriptIn(pathToFileURL(`${root}dist/`));
+  if (script === null) throw new Error('there is no dist: npm run build');
+  return script;
 }
 
 /** Writes a page and gives its `file://` address. */

@@ -11,7 +11,7 @@ import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
-const script = hasChromium ? bundle() : '';
+const script = hasChromium ? bundle() : null;
 
 function addressWith(name: string, findings: readonly Finding[]): string {
   return addressOf(name, renderPage({ findings, overview, script }));

@@ -8,7 +8,7 @@ import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
-const script = hasChromium ? bundle() : '';
+const script = hasChromium ? bundle() : null;
 const NARROW = { width: 390, height: 800 };
 
 /** Expects the picture of the finding that an address names at the top, its step bar in sight. */

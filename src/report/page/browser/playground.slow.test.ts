@@ -9,7 +9,7 @@ import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.
 import { zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
-const script = hasChromium ? bundle() : '';
+const script = hasChromium ? bundle() : null;
 
 function addressWith(name: string, finding: Finding): string {
   return addressOf(name, renderPage({ findings: [finding], overview, script }));

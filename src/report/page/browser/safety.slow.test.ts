@@ -11,7 +11,7 @@ import { zombie } from './findings.fixture.ts';
 
 const STRICT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 const law = needs('chromium', hasChromium);
-const script = hasChromium ? bundle() : '';
+const script = hasChromium ? bundle() : null;
 
 /** Serves one page under a policy; gives its address. */
 async function serve(server: Server, html: string, policy: string): Promise<string> {

@@ -11,7 +11,7 @@ import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.
 import { zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
-const script = hasChromium ? bundle() : '';
+const script = hasChromium ? bundle() : null;
 
 let browser: Browser;
 beforeAll(async () => {

@@ -1,0 +1,68 @@
+/** Runs one plan and judges it, or judges a run of it that is there already. */
+import { builtIn, type Catalogue } from './catalogue.ts';
+import { type BreachCause, causeOf } from './check/breach-cause.ts';
+import { judgeIndexed } from './check/claims.ts';
+import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
+import { measureStampede, type Stampede } from './check/single-flight.ts';
+import { termsOf } from './check/terms.ts';
+import { indexTrace, type TraceIndex } from './check/trace-index.ts';
+import type { Verdict } from './check/verdict.ts';
+import type { Trace } from './core/history/trace.ts';
+import type { Plan } from './core/plan/plan.ts';
+import { run } from './run.ts';
+import { isFenced, modelOf } from './systems/assemble.ts';
+
+export interface Examination {
+  readonly plan: Plan;
+  readonly trace: Trace;
+  /** One for each claim asked for, in that order. */
+  readonly verdicts: readonly Verdict[];
+  /** What each claim that broke came from, by its name. */
+  readonly causes: ReadonlyMap<string, BreachCause>;
+  /** How often, and how long, two programs believed at once: measured, never judged. */
+  readonly overlap: HolderOverlap;
+  /** How many programs computed one memoized value at once: measured, never judged. */
+  readonly stampede: Stampede;
+}
+
+/**
+ * Configurations that a linearizability search may visit; counted, so the same on every machine.
+ */
+const MAX_CONFIGURATIONS = 100_000;
+
+/** Runs a plan and judges `claims`; what both name is looked up in the catalogue. */
+export function examine(
+  plan: Plan,
+  claims: readonly string[],
+  catalogue: Catalogue = builtIn,
+): Examination {
+  return judgeRun(plan, run(plan, catalogue), claims, catalogue);
+}
+
+/** Judges what a run of `plan` gave. */
+export function judgeRun(
+  plan: Plan,
+  trace: Trace,
+  claims: readonly string[],
+  catalogue: Catalogue = builtIn,
+): Examination {
+  const indexed = indexTrace(trace);
+  const { models } = catalogue;
+  const store = { model: modelOf(plan, catalogue), models, isFenced: isFenced(plan, catalogue) };
+  const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
+  const verdicts = judgeIndexed(indexed, terms, claims, catalogue.claims);
+  const overlap = measureHolderOverlap(indexed);
+  const stampede = measureStampede(indexed);
+  return { plan, trace, verdicts, causes: causesOf(indexed, verdicts), overlap, stampede };
+}
+
+function causesOf(
+  indexed: TraceIndex,
+  verdicts: readonly Verdict[],
+): ReadonlyMap<string, BreachCause> {
+  const causes = new Map<string, BreachCause>();
+  for (const verdict of verdicts) {
+    if (verdict.kind === 'invalid') causes.set(verdict.claim, causeOf(indexed, verdict));
+  }
+  return causes;
+}

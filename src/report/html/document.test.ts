@@ -1,0 +1,51 @@
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { inflate } from '../page/inflate.ts';
+import { linkModules } from './document.ts';
+
+describe('linkModules', () => {
+  const boot = 'import{a as e,twice as t}from"../../shared/core.js";\nglobalThis.linked=t(e);\n';
+
+  function linked(core: string): unknown {
+    new Function(linkModules(core, boot))();
+    return Reflect.get(globalThis, 'linked');
+  }
+
+  it('hands what one module exports to the other that imports it', () => {
+    const core = 'let n=20;\nfunction o(r){return r*2}\nexport{n as a,o as twice};\n';
+    expect(linked(core)).toBe(40);
+  });
+
+  it('leaves undefined what comes from elsewhere, and needs it only where it is called', () => {
+    const imports = 'import x from"pkg";\nimport{sha as y}from"p/a.js";\nimport"./b.js";\n';
+    const core = `${imports}function a(){return x(y)}\nlet twice=(f)=>f;\nexport{a,twice};\n`;
+    const f = linked(core);
+    expect(f).toBeTypeOf('function');
+    if (typeof f === 'function') expect(() => f()).toThrow('x is not a function');
+  });
+});
+
+describe('inflate', () => {
+  const texts = {
+    nothing: '',
+    'one letter': 'a',
+    'what repeats itself, further than a length can say': 'ab'.repeat(2000),
+    'what seldom does': Array.from({ length: 9000 }, (_, at) => (at * at * 31) % 8191).join(),
+  };
+
+  it.each(Object.entries(texts))('unpacks %s, however it was packed', (_, text) => {
+    const bytes = new TextEncoder().encode(text);
+    for (const level of [0, 1, 9]) {
+      for (const strategy of [0, 2, 3, 4]) {
+        const packed = deflateRawSync(bytes, { level, strategy });
+        const unpacked = inflate(packed, bytes.length);
+        expect(Buffer.compare(unpacked, bytes), `${level}, ${strategy}`).toBe(0);
+      }
+    }
+  });
+
+  it('refuses what no code begins with', () => {
+    // A block with codes of its own, which names none.
+    expect(() => inflate(new Uint8Array([5, 0, 0, 0, 0]), 9)).toThrow('damaged');
+  });
+});
