@@ -42,8 +42,8 @@ const config: ViteUserConfig = defineConfig({
       // These drive what is built, servers or a browser.
       { extends: true, test: { name: 'slow', include: SLOW } },
     ],
-    // By default one core would stay idle.
-    maxWorkers: availableParallelism(),
+    // By default one core would stay idle; and slow tests often wait, for servers and time-outs.
+    maxWorkers: availableParallelism() + (SHORT.has(tier) ? 0 : 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -68,11 +69,20 @@ function filesOf(at: string): Readonly<Record<string, string>> {
   );
 }
 
+const made: Map<number, readonly Ended[]> = new Map();
+
+/** How the shards ended, of which each is run once; what they wrote is in `output`. */
 function runShards(of: number, output: string): readonly Ended[] {
-  return Array.from({ length: of }, (_, at) => {
-    const shard = ['--shard', `${at + 1}/${of}`, '--output', output];
-    return fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...shard);
-  });
+  const kept = `made-${of}`;
+  const ended =
+    made.get(of) ??
+    Array.from({ length: of }, (_, at) => {
+      const shard = ['--shard', `${at + 1}/${of}`, '--output', kept];
+      return fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...shard);
+    });
+  made.set(of, ended);
+  cpSync(join(folder, kept), join(folder, output), { recursive: true });
+  return ended;
 }
 
 describe('shards', () => {
@@ -83,21 +93,20 @@ describe('shards', () => {
     const wholeText = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
     const wholeFiles = filesOf('reports');
     expect(Object.keys(wholeFiles).length).toBeGreaterThan(4);
-    for (const of of [1, 4]) {
-      rmSync(join(folder, 'reports'), { recursive: true });
-      const codes = runShards(of, `shards-${of}`).map(({ code }) => code);
-      expect(codes).toEqual(codes.map(() => 1));
-      const merged = fencepost('merge', `shards-${of}`, ...reporters, '-q', '--json');
-      expect(merged.code).toBe(whole.code);
-      expect(timeless(merged.out)).toBe(timeless(whole.out));
-      expect(filesOf('reports')).toEqual(wholeFiles);
-      const files = Array.from(
-        { length: of },
-        (_, at) => `shards-${of}/shard-${at + 1}-of-${of}.json`,
-      );
-      const text = fencepost('merge', ...files.reverse(), ...reporters, '-q');
-      expect(timeless(text.out)).toBe(timeless(wholeText.out));
-    }
+    const of = 4;
+    rmSync(join(folder, 'reports'), { recursive: true });
+    const codes = runShards(of, `shards-${of}`).map(({ code }) => code);
+    expect(codes).toEqual(codes.map(() => 1));
+    const merged = fencepost('merge', `shards-${of}`, ...reporters, '-q', '--json');
+    expect(merged.code).toBe(whole.code);
+    expect(timeless(merged.out)).toBe(timeless(whole.out));
+    expect(filesOf('reports')).toEqual(wholeFiles);
+    const files = Array.from(
+      { length: of },
+      (_, at) => `shards-${of}/shard-${at + 1}-of-${of}.json`,
+    );
+    const text = fencepost('merge', ...files.reverse(), ...reporters, '-q');
+    expect(timeless(text.out)).toBe(timeless(wholeText.out));
   });
 
   test('judge what never happened only when they are merged', () => {
@@ -185,6 +194,10 @@ describe('shards', () => {
 describe('a run that is killed', () => {
   const all = ['run', 'parts.yaml', '--seeds', '480', '--json'];
   const journal = (output: string): string => join(folder, output, 'parts.journal');
+  let whole: Ended;
+  beforeAll(() => {
+    whole = fencepost(...all, '--workers', '0', '--output', 'same');
+  });
 
   /** Starts a run and kills it once its journal has so many lines. */
   async function killRun(output: string, lines: number, ...more: string[]): Promise<void> {
@@ -201,7 +214,6 @@ describe('a run that is killed', () => {
   }
 
   test('and resumed comes to what it would have come to, and repeats no chunk', async () => {
-    const whole = fencepost(...all, '--workers', '0', '--output', 'same');
     await killRun('same', 4);
     const done = linesOf(journal('same')) - 1;
     const resumed = fencepost(...all, '--workers', '2', '--output', 'same', '--resume');
@@ -222,8 +234,7 @@ describe('a run that is killed', () => {
     const resumed = fencepost(...all, ...args);
     expect(resumed.err).toContain('the last line was cut off');
     expect(resumed.err).toContain(`resume: ${before - 1} chunks`);
-    const whole = fencepost(...all, '--workers', '0', '--output', 'torn');
-    expect(timeless(resumed.out)).toBe(timeless(whole.out));
+    expect(timeless(resumed.out).replaceAll('torn/', 'same/')).toBe(timeless(whole.out));
   });
 
   test('twice is resumed twice', async () => {
