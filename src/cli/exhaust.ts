@@ -84,7 +84,8 @@ function roundUp(plans: number): number {
 
 function faultsText({ faults, exhaust }: Scenario): string {
   const kinds = [...new Set(faults.map(({ kind }) => kind))];
-  return `≤ ${countOf(exhaust?.faults ?? 0, 'fault')} of ${kinds.join(', ')}`;
+  const swaps = exhaust?.ties ? ` and ≤ ${countOf(exhaust.ties, 'swap')} of ties` : '';
+  return `≤ ${countOf(exhaust?.faults ?? 0, 'fault')} of ${kinds.join(', ')}${swaps}`;
 }
 
 /** The numbers of all plans of the system that has most. */
@@ -113,6 +114,7 @@ export function numberedOf(
 export function scopeOf(scenario: Scenario, { plans }: ExhaustedPlans): ExhaustedScope {
   return {
     faults: scenario.exhaust?.faults ?? 0,
+    ties: scenario.exhaust?.ties ?? 0,
     kinds: [...new Set(scenario.faults.map(({ kind }) => kind))],
     latencyUs: scenario.network.latency.minUs,
     clients: scenario.clients.length,

@@ -27,6 +27,7 @@ interface RunFlags extends ReportFlags {
   readonly checkDeterminism?: boolean;
   readonly shard?: string;
   readonly exhaust?: string;
+  readonly ties?: string;
   readonly clients?: string;
   readonly sections?: string;
   readonly resume?: boolean;
@@ -50,6 +51,7 @@ export function addRun(command: Command, done: Done, version: string): void {
       'run every seed twice, and some with all modules loaded anew, and compare every event',
     )
     .option('--exhaust <k>', 'every plan with at most k faults, and no seeds')
+    .option('--ties <t>', 'with --exhaust: at most t swaps of tied events as well')
     .option('--clients <N>', 'with --exhaust: only the first N clients')
     .option('--sections <N>', 'with --exhaust: only the first N sections of each client')
     .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds or plans, for `merge`')
@@ -92,11 +94,12 @@ function requireFixedRange({ shard, resume, fresh }: RunFlags): void {
   }
 }
 
-function exhaustOf({ exhaust, clients, sections }: RunFlags): ExhaustScope | null {
+function exhaustOf({ exhaust, ties, clients, sections }: RunFlags): ExhaustScope | null {
   const faults = given(exhaust, '--exhaust', parseCount);
   if (faults === null) return null;
   return {
     faults,
+    ties: given(ties, '--ties', parseCount) ?? 0,
     clients: given(clients, '--clients', parsePositive),
     sections: given(sections, '--sections', parsePositive),
   };
@@ -105,9 +108,12 @@ function exhaustOf({ exhaust, clients, sections }: RunFlags): ExhaustScope | nul
 /** What says which seeds means nothing where all plans are examined, and the reverse. */
 function requireSeedsOrPlans(flags: RunFlags): void {
   if (flags.exhaust === undefined) {
-    const lone = (['clients', 'sections'] as const).find((name) => flags[name] !== undefined);
+    const lone = (['ties', 'clients', 'sections'] as const).find(
+      (name) => flags[name] !== undefined,
+    );
     if (lone !== undefined) {
-      throw new UserError([`--${lone}: narrows what --exhaust examines; seeds take all`]);
+      const why = lone === 'ties' ? 'seeds draw every order' : 'seeds take all';
+      throw new UserError([`--${lone}: is about what --exhaust examines; ${why}`]);
     }
     return;
   }

@@ -48,6 +48,7 @@ describe('the conclusion', () => {
     const scope = {
       faults: 2,
       kinds: ['pause', 'delay'],
+      ties: 0,
       latencyUs: 1_000,
       clients: 2,
       sections: 1,
@@ -67,7 +68,7 @@ describe('the conclusion', () => {
   });
 
   it('gives what the scopes of several systems have in common', () => {
-    const scope = { faults: 1, latencyUs: 1_000, clients: 2, sections: 1 };
+    const scope = { faults: 1, ties: 1, latencyUs: 1_000, clients: 2, sections: 1 };
     const claims = { 'grant-order': HELD };
     const [one, two] = [20, 31].map((plans) =>
       systemWith({
@@ -77,7 +78,7 @@ describe('the conclusion', () => {
     );
     if (one === undefined || two === undefined) throw new Error('there are two');
     expect(told(summaryOf(one, two))).toContain(
-      'held (exhausted: ≤ 1 fault; lengths at every threshold; latency 1 ms; 20 to 31 plans);',
+      'held (exhausted: ≤ 1 fault; ≤ 1 swap of ties; lengths at every threshold; latency 1 ms; 20 to 31 plans);',
     );
   });
 

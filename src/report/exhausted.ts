@@ -42,10 +42,12 @@ export function exhaustedTextOf(systems: readonly SystemSummary[]): string {
   };
   const faults = same((scope) => `≤ ${countOf(scope.faults, 'fault')}`);
   const kinds = same((scope) => scope.kinds.join(', '));
+  const swaps = same(({ ties }) => (ties === 0 ? '' : `≤ ${countOf(ties, 'swap')} of ties`));
   const latency = same(({ latencyUs }) => `latency ${proseDuration(latencyUs)}`);
   const isWhole = systems.every(({ seeds, exhausted }) => seeds >= (exhausted?.plans ?? 0));
   const parts = [
     kinds === '' ? faults : `${faults} of ${kinds}`,
+    swaps,
     'lengths at every threshold',
     latency,
     isWhole ? spanText(scopes.map(({ plans }) => plans)) : shareText(systems),

@@ -133,9 +133,10 @@ export function rerunCommand(finding: Finding): readonly string[] {
   return [...FENCEPOST, 'run', scenarioTyped ?? scenarioFile, ...which];
 }
 
-function exhaustFlags({ faults, clients, sections }: ExhaustScope): readonly string[] {
+function exhaustFlags({ faults, ties, clients, sections }: ExhaustScope): readonly string[] {
   return [
     ...['--exhaust', String(faults)],
+    ...(ties === 0 ? [] : ['--ties', String(ties)]),
     ...(clients === null ? [] : ['--clients', String(clients)]),
     ...(sections === null ? [] : ['--sections', String(sections)]),
   ];

@@ -44,6 +44,7 @@ type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | unde
 export const exhaustScope: z.ZodType<ExhaustScope> = z
   .strictObject({
     faults: count.describe('that a plan has at most'),
+    ties: count.describe('swaps of events of one instant and receiver, at most'),
     clients: count.nullable().describe('the first of them; null for all'),
     sections: count.nullable().describe('of each client, the first; null for all'),
   } satisfies SchemaFields<ExhaustScope>)
@@ -53,6 +54,7 @@ export const exhaustedScope: z.ZodType<ExhaustedScope> = z
   .strictObject({
     faults: count.describe('that a plan has at most'),
     kinds: texts.describe('of fault'),
+    ties: count.describe('swaps of events of one instant and receiver, at most'),
     latencyUs: count.describe('of every message that no fault delays'),
     clients: count,
     sections: count.describe('of each client at most'),

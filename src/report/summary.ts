@@ -68,6 +68,8 @@ export interface ExhaustedScope {
   /** How many faults a plan has at most, and of which kinds. */
   readonly faults: number;
   readonly kinds: readonly string[];
+  /** How many swaps of events that one receiver has at one instant. */
+  readonly ties: number;
   /** Of every message that no fault delays. */
   readonly latencyUs: number;
   readonly clients: number;

@@ -44,6 +44,8 @@ export interface Scenario {
 export interface ExhaustScope {
   /** How many faults a plan has at most. */
   readonly faults: number;
+  /** How many swaps of neighbours among the events that one receiver has at one instant. */
+  readonly ties: number;
   /** Only the first of the clients, and the first sections of each; null for all. */
   readonly clients: number | null;
   readonly sections: number | null;

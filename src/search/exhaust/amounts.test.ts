@@ -1,14 +1,15 @@
 /** Lengths are tried on both sides of every edge, one microsecond apart. */
 import { describe, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { breaks } from '../../harness.ts';
 import { loadScenario } from '../../load.ts';
 import { basePlan, narrowed } from './narrowed.ts';
-import { Placements } from './placements.ts';
+import { departing, Placements } from './placements.ts';
 import { amountingTo } from './slots.ts';
 
 /** One fault of a kind in a lock whose lease is over at 11 ms, and its successor's at 21 ms. */
-function placementsOf(fault: string): Placements {
+function placementsOf(fault: string): { readonly base: Plan; readonly placements: Placements } {
   const text = `name: edge
 systems:
   one: { lock: lock-service, store: unfenced, options: { clock: wall }, expect: { breaks: [grant-order] } }
@@ -19,8 +20,9 @@ faults: [{ ${fault} }]
 `;
   const read = loadScenario(text, 'edge.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const scenario = narrowed(read.scenario, { faults: 1, clients: null, sections: null });
-  return new Placements(basePlan(scenario, 'one'), scenario.faults, builtIn);
+  const scenario = narrowed(read.scenario, { faults: 1, ties: 0, clients: null, sections: null });
+  const base = basePlan(scenario, 'one');
+  return { base, placements: new Placements(base, scenario.faults, builtIn) };
 }
 
 describe('where one length breaks a claim and the next one tried does not', () => {
@@ -30,11 +32,12 @@ describe('where one length breaks a claim and the next one tried does not', () =
     ['clock: { process: lock, after: acquire, step: -20ms..20ms }', 'mutual-exclusion'],
     ['partition: { from: clients, to: stores, for: 1ms..60ms }', 'grant-order'],
   ])('%s: they are one microsecond apart', async (fault, claim) => {
-    const placements = placementsOf(fault);
+    const { base, placements } = placementsOf(fault);
     let edges = 0;
-    for (const { fault: least, amounts } of await placements.after([])) {
+    for (const { next: least, amounts } of await placements.after([])) {
+      if (least.kind === 'swap') throw new Error('no swap was asked for');
       const tried = (amounts ?? []).map((us) => {
-        const plan = placements.planOf([amountingTo(least, us)]);
+        const plan = departing(base, [amountingTo(least, us)]);
         return { us, isBroken: breaks(plan, claim) };
       });
       for (const [at, { us, isBroken }] of tried.entries()) {
@@ -48,9 +51,8 @@ describe('where one length breaks a claim and the next one tried does not', () =
   });
 
   test('the least and the largest that the scenario allows are tried, and nothing beyond', async () => {
-    for (const { amounts } of await placementsOf('delay: { by: 3ms..9ms, chance: 1/2 }').after(
-      [],
-    )) {
+    const { placements } = placementsOf('delay: { by: 3ms..9ms, chance: 1/2 }');
+    for (const { amounts } of await placements.after([])) {
       expect(amounts?.[0]).toBe(3_000);
       expect(amounts?.at(-1)).toBe(9_000);
     }

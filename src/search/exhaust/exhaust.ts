@@ -3,7 +3,8 @@
  * all points, messages and processes that it allows them at, with lengths at every threshold.
  *
  * Read on in `narrowed.ts` (what is left to vary), `slots.ts` (where a fault can be placed),
- * `placements.ts` (how much of it, each set of faults once, and its number). Here
+ * `swaps.ts` (which tied events can come in another order) and `placements.ts` (how much of a
+ * fault, each set of departures once, and its number). Here
  * the plans are counted and found by their numbers; `sweep/sweep.ts` examines them as if they were
  * seeds, in chunks, on threads and in shards.
  *
@@ -13,9 +14,16 @@
 import type { Catalogue } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
+import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';
 import { basePlan } from './narrowed.ts';
-import { type Faults, Placements, type PlanBlock, plansIn } from './placements.ts';
+import {
+  type Departures,
+  departing,
+  type Placement,
+  Placements,
+  type PlanBlock,
+  plansIn,
+} from './placements.ts';
 
 /** All plans of one system; they are numbered from 0. */
 export interface PlanCount {
@@ -42,39 +50,70 @@ export async function countPlans(
   { catalogue, shouldStop = () => false }: CountOptions,
 ): Promise<PlanCount> {
   const placements = new Placements(basePlan(scenario, system), scenario.faults, catalogue);
-  const most = scenario.exhaust?.faults ?? 0;
   const blocks: PlanBlock[] = [];
   let plans = 1;
-  let last: readonly Faults[] = [[]];
-  for (let depth = 1; depth <= most; depth += 1) {
-    const next: Faults[] = [];
-    const expected = plans + (await aboutAfter(last, placements));
+  for (const { grown, more, keep } of growthsOf(placements, scenario.exhaust)) {
+    const expected = plans + (await aboutAfter(grown, more));
     if (expected > 2 * MOST_PLANS) return { plans: expected, blocks, cut: 'too many' };
-    for (const faults of last) {
+    for (const departures of grown) {
       if (shouldStop()) return { plans, blocks, cut: 'stopped' };
-      const placed = await placements.after(faults);
-      const found = plansIn({ faults, next: placed });
+      const placed = await more(departures);
+      const found = plansIn({ departures, placed });
       if (found.length === 0) continue;
-      blocks.push({ from: plans, to: plans + found.length - 1, faults, next: placed });
+      blocks.push({ from: plans, to: plans + found.length - 1, departures, placed });
       plans += found.length;
       if (plans > MOST_PLANS) return { plans, blocks, cut: 'too many' };
-      if (depth < most) for (const one of found) next.push(one);
+      keep(found);
     }
-    last = next;
   }
   return { plans, blocks, cut: null };
+}
+
+/** From which plans others follow, by what, and whoever needs these later. */
+interface Growth {
+  readonly grown: readonly Departures[];
+  readonly more: (departures: Departures) => Promise<readonly Placement[]>;
+  readonly keep: (found: readonly Departures[]) => void;
+}
+
+/**
+ * Plans with fewer faults come first, and of those with as many the ones with fewer swaps. A plan
+ * follows from the one without its last departure.
+ */
+function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Growth> {
+  const { faults: most = 0, ties = 0 } = scope ?? {};
+  const grid: Departures[][][] = [];
+  const at = (faults: number, swaps: number): Departures[] => grid[faults]?.[swaps] ?? [];
+  for (let faults = 0; faults <= most; faults += 1) {
+    grid.push(Array.from({ length: ties + 1 }, () => []));
+    for (let swaps = 0; swaps <= ties; swaps += 1) {
+      const all = at(faults, swaps);
+      if (faults + swaps === 0) all.push([]);
+      const isLast = faults === most && swaps === ties;
+      const keep = (found: readonly Departures[]): void => {
+        if (!isLast) for (const one of found) all.push(one);
+      };
+      if (faults > 0) {
+        yield { grown: at(faults - 1, swaps), more: (from) => placements.after(from), keep };
+      }
+      for (let by = 1; by <= swaps; by += 1) {
+        const more: Growth['more'] = (from) => placements.swapsAfter(from, by);
+        yield { grown: at(faults, swaps - by), more, keep };
+      }
+    }
+  }
 }
 
 /** Of so many plans an even sample says about how many follow, before all of them are run. */
 const SAMPLE = 32;
 
-async function aboutAfter(plans: readonly Faults[], placements: Placements): Promise<number> {
+async function aboutAfter(plans: readonly Departures[], more: Growth['more']): Promise<number> {
   if (plans.length < 8 * SAMPLE) return 0;
   const step = Math.floor(plans.length / SAMPLE);
   let found = 0;
   for (let at = 0; at < SAMPLE; at += 1) {
-    const faults = plans[at * step] ?? [];
-    found += plansIn({ faults, next: await placements.after(faults) }).length;
+    const departures = plans[at * step] ?? [];
+    found += plansIn({ departures, placed: await more(departures) }).length;
   }
   return Math.round((found / SAMPLE) * plans.length);
 }
@@ -84,7 +123,8 @@ export class NumberedPlans {
   private readonly base: Plan;
   private readonly blocks: readonly PlanBlock[];
   /** The plans of the block that was asked for last. */
-  private latest: { readonly block: PlanBlock; readonly plans: readonly Faults[] } | null = null;
+  private latest: { readonly block: PlanBlock; readonly plans: readonly Departures[] } | null =
+    null;
 
   constructor(scenario: Scenario, system: string, blocks: readonly PlanBlock[]) {
     this.base = basePlan(scenario, system);
@@ -94,14 +134,14 @@ export class NumberedPlans {
   planOf(number: number): Plan {
     if (number === 0) return this.base;
     const { block, plans } = this.blockOf(number);
-    const faults = plans[number - block.from];
-    assert(faults !== undefined, `block ${block.from}..${block.to} lacks plan ${number}`);
-    return { ...this.base, faults };
+    const departures = plans[number - block.from];
+    assert(departures !== undefined, `block ${block.from}..${block.to} lacks plan ${number}`);
+    return departing(this.base, departures);
   }
 
   private blockOf(number: number): {
     readonly block: PlanBlock;
-    readonly plans: readonly Faults[];
+    readonly plans: readonly Departures[];
   } {
     if (this.latest !== null && isIn(this.latest.block, number)) return this.latest;
     const block = this.blocks.find((one) => isIn(one, number));
@@ -110,9 +150,9 @@ export class NumberedPlans {
     return this.latest;
   }
 
-  /** The plan of this system with the faults of another one's. */
-  planWith({ faults }: Plan): Plan {
-    return { ...this.base, faults };
+  /** The plan of this system with the faults, and the order, of another one's. */
+  planWith({ faults, order }: Plan): Plan {
+    return { ...this.base, faults, order };
   }
 }
 

@@ -7,11 +7,15 @@ import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { countPlans, NumberedPlans } from './exhaust.ts';
 import { basePlan, narrowed } from './narrowed.ts';
-import { type Faults, Placements } from './placements.ts';
+import { departing } from './placements.ts';
 import { keyOf, Slots, watchRun } from './slots.ts';
 
 /** Each fault has one amount, so that what is found does not depend on thresholds. */
-function scenarioOf(faults: readonly string[], most: number, link = 'connection'): Scenario {
+function scenarioOf(
+  faults: readonly string[],
+  { faults: most, ties = 0 }: { readonly faults: number; readonly ties?: number },
+  link = 'connection',
+): Scenario {
   const text = `name: small
 systems:
   one: { lock: lock-service, store: unfenced, expect: { breaks: [grant-order] } }
@@ -22,7 +26,7 @@ faults: [${faults.map((fault) => `{ ${fault} }`).join(', ')}]
 `;
   const read = loadScenario(text, 'small.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  return narrowed(read.scenario, { faults: most, clients: 2, sections: 1 });
+  return narrowed(read.scenario, { faults: most, ties, clients: 2, sections: 1 });
 }
 
 const PAUSE = 'pause: { process: clients, for: 14ms }';
@@ -54,7 +58,7 @@ async function setsInOrder(scenario: Scenario): Promise<readonly string[]> {
  * order, until nothing new comes.
  */
 async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySet<string>> {
-  const placements = new Placements(basePlan(scenario, 'one'), scenario.faults, builtIn);
+  const base = basePlan(scenario, 'one');
   const slots = new Slots(scenario.faults);
   const universe = new Map<string, Fault>();
   const runs = new Map<string, boolean>();
@@ -63,7 +67,7 @@ async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySe
     for (const faults of subsets([...universe.values()], most)) {
       const text = textOf(faults);
       if (runs.has(text)) continue;
-      const watched = await watchRun(placements.planOf(faults), builtIn);
+      const watched = await watchRun(departing(base, faults), builtIn);
       runs.set(text, watched.strikes.size === faults.length);
       if (faults.length === most) continue;
       for (const slot of slots.in(watched)) {
@@ -75,7 +79,7 @@ async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySe
   return new Set([...runs].flatMap(([text, isWhole]) => (isWhole ? [text] : [])));
 }
 
-function* subsets(faults: Faults, most: number): Generator<Faults> {
+function* subsets(faults: readonly Fault[], most: number): Generator<readonly Fault[]> {
   yield [];
   if (most === 0) return;
   for (const [at, fault] of faults.entries()) {
@@ -89,7 +93,7 @@ async function allStrike(plan: Plan): Promise<boolean> {
   return (await watchRun(plan, builtIn)).strikes.size === plan.faults.length;
 }
 
-function textOf(faults: Faults): string {
+function textOf(faults: readonly Fault[]): string {
   return faults
     .map((fault) => JSON.stringify(fault))
     .sort()
@@ -112,7 +116,7 @@ describe('each set of faults that all strike is found once', () => {
       'connection',
     ],
   ] as const)('%s', { timeout: 60_000 }, async (_, faults, most, link) => {
-    const scenario = scenarioOf(faults, most, link);
+    const scenario = scenarioOf(faults, { faults: most }, link);
     const found = await setsInOrder(scenario);
     expect(new Set(found).size, 'each once').toBe(found.length);
     const forced = await setsByForce(scenario, most);
@@ -120,3 +124,92 @@ describe('each set of faults that all strike is found once', () => {
     expect([...found].sort()).toEqual([...forced].sort());
   });
 });
+
+/** The run of a plan as text, so that two orders of what happened are two. */
+async function traceOf(plan: Plan): Promise<string> {
+  return JSON.stringify((await watchRun(plan, builtIn)).trace.events);
+}
+
+/**
+ * Every run that at most so many swaps of neighbours lead to, by force: any two events of one
+ * receiver that follow one another at one instant change places, in any order within an instant,
+ * and instant after instant, by a list of all that happens then.
+ */
+async function runsBySwaps(base: Plan, most: number): Promise<ReadonlySet<string>> {
+  const found = new Set([await traceOf(base)]);
+  let last: readonly (Plan & { readonly fromUs: number })[] = [{ ...base, fromUs: 0 }];
+  for (let swaps = 1; swaps <= most; swaps += 1) {
+    const next: (Plan & { readonly fromUs: number })[] = [];
+    for (const plan of last) {
+      for (const one of await neighboursOf(plan)) {
+        const text = await traceOf(one);
+        if (found.has(text)) continue;
+        found.add(text);
+        next.push(one);
+      }
+    }
+    last = next;
+  }
+  return found;
+}
+
+async function neighboursOf(
+  plan: Plan & { readonly fromUs: number },
+): Promise<readonly (Plan & { readonly fromUs: number })[]> {
+  const { turns, trace } = await watchRun(plan, builtIn);
+  const receiverOf = (text: string): string => {
+    const sent = trace.events.find((event) => event.kind === 'send' && event.message === text);
+    if (sent?.kind === 'send') return sent.to;
+    return text.slice(0, text.indexOf('/')).replace('resume', text.slice(7));
+  };
+  return turns.flatMap(({ text, atUs }, at) => {
+    if (atUs < plan.fromUs || atUs >= plan.limits.healAtUs) return [];
+    const receiver = receiverOf(text);
+    const instant = turns.filter((one) => one.atUs === atUs && one.tie > -(2 ** 40));
+    const after = turns.slice(at + 1).find((one) => receiverOf(one.text) === receiver);
+    if (after?.atUs !== atUs || after.text === text) return [];
+    const names = instant.map((one) => one.text).filter((name) => name !== after.text);
+    names.splice(names.indexOf(text), 0, after.text);
+    const order = [...plan.order.filter((name) => !names.includes(name)), ...names];
+    return [{ ...plan, order, fromUs: atUs }];
+  });
+}
+
+describe('each order that so many swaps of tied events lead to is found once', () => {
+  test.each([
+    ['without faults', [DELAY], 0, 3],
+    ['with a pause', [PAUSE], 1, 2],
+    ['with a late message', [DELAY], 1, 2],
+  ] as const)('%s', { timeout: 60_000 }, async (_, faults, most, ties) => {
+    const scenario = scenarioOf(faults, { faults: most, ties });
+    const { plans, blocks } = await countPlans(scenario, 'one', { catalogue: builtIn });
+    const numbered = new NumberedPlans(scenario, 'one', blocks);
+    const runs = new Map<string, string>();
+    for (let number = 0; number < plans; number += 1) {
+      const plan = numbered.planOf(number);
+      if (!(await allStrike(plan))) continue;
+      const text = `${textOf(plan.faults)} ${await traceOf(plan)}`;
+      const before = runs.get(text);
+      expect(before, `${before} is the same as ${JSON.stringify(plan.order)}`).toBeUndefined();
+      runs.set(text, JSON.stringify(plan.order));
+    }
+    const base = basePlan(scenario, 'one');
+    const sets = await setsInOrder({ ...scenario, exhaust: { ...scopeOf(scenario), ties: 0 } });
+    let forced = 0;
+    for (const set of sets) {
+      const placed = set === '' ? [] : set.split('\n').map((one): Fault => JSON.parse(one));
+      for (const trace of await runsBySwaps({ ...base, faults: placed }, ties)) {
+        if (!trace.includes('"kind":"fault"') && placed.length > 0) continue;
+        expect(runs.has(`${textOf(placed)} ${trace}`), `${set} ${trace}`).toBe(true);
+        forced += 1;
+      }
+    }
+    expect(forced).toBeGreaterThan(sets.length);
+    expect(runs.size).toBeGreaterThanOrEqual(forced);
+  });
+});
+
+function scopeOf({ exhaust }: Scenario): NonNullable<Scenario['exhaust']> {
+  if (exhaust === undefined) throw new Error('it is to be exhausted');
+  return exhaust;
+}

@@ -1,9 +1,9 @@
 /**
- * Every plan that differs from a base by at most so many faults, each set of them once. The faults
- * of a plan stand in the order in which they strike. Nothing that happens before a fault strikes
- * depends on it, so a plan with one fault more is found from the run of the plan without its last
- * one: the next fault is placed at, or after, where the last one struck. Of several at one place
- * the order of their keys is taken.
+ * Every plan that differs from a base by at most so many faults and swaps of tied events, each set
+ * of them once. These departures stand in the order in which they strike. Nothing that happens
+ * before one strikes depends on it, so a plan with one more is found from the run of the plan
+ * without its last one: the next is placed at, or after, where the last one struck. Of several
+ * faults at one place the order of their keys is taken.
  *
  * Plans are numbered: first the base, then all with one fault, then all with two, so that the first
  * counterexample has the fewest. All that one run leads to have numbers in a row, a `PlanBlock`,
@@ -14,34 +14,54 @@ import type { TraceEvent } from '../../core/history/trace.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
 import type { Plan, RangeUs } from '../../core/plan/plan.ts';
 import type { FaultTemplate } from '../../scenario/scenario.ts';
-import { amountingTo, keyOf, type Slot, Slots, struckAt, type Watched, watchRun } from './slots.ts';
+import {
+  amountingTo,
+  keyOf,
+  type Slot,
+  Slots,
+  struckAt,
+  turnOf,
+  type Watched,
+  watchRun,
+} from './slots.ts';
+import { orderOf, type Swap, swapsIn } from './swaps.ts';
 
 /** In the order in which they strike. */
-export type Faults = readonly Fault[];
+export type Departures = readonly (Fault | Swap)[];
 
-/** A fault at one place, with each of the amounts that it is tried with; null where it has none. */
+/** One more at one place, with each amount that it is tried with; null where it has none. */
 export interface Placement {
-  readonly fault: Fault;
+  readonly next: Fault | Swap;
   readonly amounts: readonly number[] | null;
 }
 
-/** The plans with these faults and one more, in their order; both numbers are included. */
+/** The plans with these departures and one more, in their order; both numbers are included. */
 export interface PlanBlock {
   readonly from: number;
   readonly to: number;
-  readonly faults: Faults;
-  readonly next: readonly Placement[];
+  readonly departures: Departures;
+  readonly placed: readonly Placement[];
 }
 
-/** The faults of each plan of a block. */
-export function plansIn({ faults, next }: Pick<PlanBlock, 'faults' | 'next'>): readonly Faults[] {
-  return next.flatMap(({ fault, amounts }) => {
-    if (amounts === null) return [[...faults, fault]];
-    return amounts.map((us) => [...faults, amountingTo(fault, us)]);
+/** The departures of each plan of a block. */
+export function plansIn({
+  departures,
+  placed,
+}: Pick<PlanBlock, 'departures' | 'placed'>): readonly Departures[] {
+  return placed.flatMap(({ next, amounts }) => {
+    if (amounts === null || next.kind === 'swap') return [[...departures, next]];
+    return amounts.map((us) => [...departures, amountingTo(next, us)]);
   });
 }
 
-/** Finds what may follow the faults of a plan. */
+/** The plan that departs so from a base. */
+export function departing(base: Plan, departures: Departures): Plan {
+  const faults = departures.flatMap((one) => (one.kind === 'swap' ? [] : [one]));
+  const swaps = departures.flatMap((one) => (one.kind === 'swap' ? [one] : []));
+  return { ...base, faults, order: orderOf(swaps) };
+}
+
+/** Finds what may follow the departures of a plan. */
 export class Placements {
   private readonly base: Plan;
   private readonly catalogue: Catalogue;
@@ -53,36 +73,69 @@ export class Placements {
     this.slots = new Slots(templates);
   }
 
-  planOf(faults: Faults): Plan {
-    return { ...this.base, faults };
-  }
-
-  /** What may strike next; nothing where the last of these does not strike. */
-  async after(faults: Faults): Promise<readonly Placement[]> {
-    const watched = await watchRun(this.planOf(faults), this.catalogue);
-    const next: Placement[] = [];
-    for (const slot of followersOf(this.slots.in(watched), watched)) {
+  /** Which fault may strike next; none where the last of these does not strike. */
+  async after(departures: Departures): Promise<readonly Placement[]> {
+    const watched = await this.watch(departures);
+    const placed: Placement[] = [];
+    for (const slot of followersOf(this.slots.in(watched), watched, departures)) {
       const { range, fault } = slot;
       if (range === null || range.minUs === range.maxUs) {
-        next.push({ fault: fault(range?.minUs ?? 0), amounts: null });
+        placed.push({ next: fault(range?.minUs ?? 0), amounts: null });
         continue;
       }
-      const longest = this.planOf([...faults, fault(range.maxUs)]);
-      const largest = await watchRun(longest, this.catalogue);
-      next.push({ fault: fault(range.minUs), amounts: amountsOf(slot, range, largest) });
+      const largest = await this.watch([...departures, fault(range.maxUs)]);
+      placed.push({ next: fault(range.minUs), amounts: amountsOf(slot, range, largest) });
     }
-    return next;
+    return placed;
+  }
+
+  /** Which swaps by so many may come next. */
+  async swapsAfter(departures: Departures, by: number): Promise<readonly Placement[]> {
+    const watched = await this.watch(departures);
+    const from = lastTurn(watched, departures);
+    const placed: Placement[] = [];
+    for (const { swap, turn } of swapsIn(watched, by)) {
+      if (turn <= from) continue;
+      const swapped = await this.watch([...departures, swap]);
+      const isCarriedOut = swapped.turns[turn]?.text === swap.name;
+      if (isCarriedOut && differs(swapped, watched)) placed.push({ next: swap, amounts: null });
+    }
+    return placed;
+  }
+
+  private async watch(departures: Departures): Promise<Watched> {
+    return await watchRun(departing(this.base, departures), this.catalogue);
   }
 }
 
-/** The slots that may follow the last fault of the run. */
+/** Whether a swap changed anything: a timer that was called off may come before or after. */
+function differs({ trace: { events } }: Watched, { trace: { events: others } }: Watched): boolean {
+  if (events.length !== others.length) return true;
+  return events.some((event, at) => JSON.stringify(event) !== JSON.stringify(others[at]));
+}
+
+/** In which turn of the run the last departure struck; `Infinity` where it did not. */
+function lastTurn({ plan: { faults }, strikes, turns }: Watched, departures: Departures): number {
+  const last = departures.at(-1);
+  if (last === undefined) return -1;
+  if (last.kind === 'swap') return turns.findIndex(({ text }) => text === last.name);
+  const strike = strikes.get(faults.length - 1);
+  return strike === undefined ? Infinity : turnOf(turns, strike);
+}
+
+/** The slots that may follow the last departure of the run. */
 function followersOf(
   slots: readonly Slot[],
-  { plan: { faults }, strikes }: Watched,
+  watched: Watched,
+  departures: Departures,
 ): readonly Slot[] {
-  const last = faults.at(-1);
+  const last = departures.at(-1);
   if (last === undefined) return slots;
-  const lastStrike = strikes.get(faults.length - 1);
+  if (last.kind === 'swap') {
+    const from = lastTurn(watched, departures);
+    return slots.filter(({ turn }) => turn >= from);
+  }
+  const lastStrike = watched.strikes.get(watched.plan.faults.length - 1);
   if (lastStrike === undefined) return [];
   const [lastPlace, lastKey] = [struckAt(last), keyOf(last)];
   return slots.filter(({ place, position, key }) => {

@@ -38,6 +38,8 @@ export interface Slot {
   readonly place: string;
   /** How many events the trace has as it strikes. */
   readonly position: number;
+  /** As the how manieth event of the run it happens, from 0 on; between two for a given time. */
+  readonly turn: number;
   readonly atUs: number;
   /** Which amounts the scenario allows; null for a fault that has none. */
   readonly range: RangeUs | null;
@@ -56,10 +58,21 @@ export interface Watched {
   readonly instants: readonly Passed[];
   /** At which each fault of the plan struck, by its index. */
   readonly strikes: ReadonlyMap<number, number>;
+  /** All that happened, in its order. */
+  readonly turns: readonly Turn[];
+}
+
+/** An event of the loop, and how long the trace was before it. */
+export interface Turn {
+  readonly text: string;
+  readonly atUs: number;
+  readonly tie: number;
+  readonly traced: number;
 }
 
 interface Passed {
   readonly position: number;
+  readonly turn: number;
   readonly atUs: number;
   /** It comes at one instant with the place before it, which stands for both. */
   readonly isTwin?: true;
@@ -70,17 +83,31 @@ export async function watchRun(plan: Plan, catalogue: Catalogue): Promise<Watche
   const clients = new Set(plan.clients.map(({ name }) => name));
   const timers = new Map<string, Passed>();
   const instants: Passed[] = [];
+  const turns: Turn[] = [];
   let nowUs = -1;
-  const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs }, _, traced) => {
-    if (timeUs !== nowUs) instants.push({ position: traced, atUs: timeUs });
+  const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs, tie }, _, traced) => {
+    const turn = turns.length;
+    if (timeUs !== nowUs) instants.push({ position: traced, turn: turn - 0.5, atUs: timeUs });
     nowUs = timeUs;
     if (isTimer(text, clients) && !timers.has(text)) {
-      timers.set(text, { position: traced, atUs: timeUs });
+      timers.set(text, { position: traced, turn, atUs: timeUs });
     }
+    turns.push({ text, atUs: timeUs, tie, traced });
   });
   const strikes = strikesIn(trace);
-  const passed = passedIn(trace, plan, strikes);
-  return { plan, trace, passed, timers, instants, strikes };
+  const passed = passedIn({ trace, plan, turns }, strikes);
+  return { plan, trace, passed, timers, instants, strikes, turns };
+}
+
+/** In which turn an event of the trace was recorded. */
+export function turnOf(turns: readonly Turn[], event: number): number {
+  let [least, most] = [0, turns.length - 1];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if ((turns[middle]?.traced ?? 0) <= event) least = middle;
+    else most = middle - 1;
+  }
+  return least;
 }
 
 function strikesIn({ events }: Trace): ReadonlyMap<number, number> {
@@ -96,34 +123,33 @@ function strikesIn({ events }: Trace): ReadonlyMap<number, number> {
  * A point at which a fault struck was passed as that did: what it then holds back is traced later.
  */
 function passedIn(
-  { events }: Trace,
-  { faults }: Plan,
+  { trace: { events }, plan: { faults }, turns }: Pick<Watched, 'trace' | 'plan' | 'turns'>,
   strikes: ReadonlyMap<number, number>,
 ): ReadonlyMap<string, Passed> {
   const passed = new Map<string, Passed>();
-  const pass = (place: string, at: Passed): void => {
-    if (!passed.has(place)) passed.set(place, at);
+  const pass = (place: string, event: number, at: Omit<Passed, 'turn'>): void => {
+    if (!passed.has(place)) passed.set(place, { ...at, turn: turnOf(turns, event) });
   };
   for (const [index, position] of strikes) {
     const fault = faults[index];
     const atUs = events[position]?.atUs ?? 0;
-    if (fault !== undefined) pass(struckAt(fault), { position, atUs });
+    if (fault !== undefined) pass(struckAt(fault), position, { position, atUs });
   }
   events.forEach((event, at) => {
     const { atUs } = event;
     switch (event.kind) {
       case 'invoke':
-        pass(`before ${event.operation}`, { position: at, atUs });
+        pass(`before ${event.operation}`, at, { position: at, atUs });
         break;
       case 'return':
-        pass(`after ${event.operation}`, { position: at + 1, atUs });
+        pass(`after ${event.operation}`, at, { position: at + 1, atUs });
         break;
       case 'mark':
-        pass(`before ${event.point}`, { position: at + 1, atUs });
-        pass(`after ${event.point}`, { position: at + 1.5, atUs, isTwin: true });
+        pass(`before ${event.point}`, at, { position: at + 1, atUs });
+        pass(`after ${event.point}`, at, { position: at + 1.5, atUs, isTwin: true });
         break;
       case 'send':
-        pass(`message ${event.message}`, { position: at + 1, atUs });
+        pass(`message ${event.message}`, at, { position: at + 1, atUs });
     }
   });
   return passed;
@@ -184,7 +210,7 @@ export class Slots {
   private messages(
     { template }: Form,
     target: Target,
-    { plan, trace }: Watched,
+    { plan, trace, turns }: Watched,
   ): readonly (readonly [string, Passed])[] {
     const isDatagram = plan.network.link === 'datagram';
     if (template.kind === 'duplicate' && !isDatagram) return [];
@@ -195,7 +221,8 @@ export class Slots {
       const isRequest = event.message.endsWith('/request');
       if (template.kind === 'duplicate' && !isRequest) return;
       if (!this.isMeant(target, event, { plan, links })) return;
-      found.set(event.message, { position: at + 1, atUs: event.atUs });
+      const turn = turnOf(turns, at);
+      found.set(event.message, { position: at + 1, turn, atUs: event.atUs });
     });
     return [...found];
   }
@@ -249,9 +276,9 @@ export class Slots {
     const fixedUs = fixedTime(place);
     if (fixedUs !== null) {
       const first = instants.find(({ atUs }) => atUs >= fixedUs);
-      const position = first?.position ?? watched.trace.events.length;
+      const { position, turn } = first ?? { position: watched.trace.events.length, turn: Infinity };
       const when: When = { kind: 'at', atUs: fixedUs };
-      return [slotAt(form, when, { position, atUs: fixedUs })];
+      return [slotAt(form, when, { position, turn, atUs: fixedUs })];
     }
     const clients = new Set(plan.clients.map(({ name }) => name));
     const own = form.processes.filter((name) => clients.has(name));
@@ -341,7 +368,7 @@ function choicesOf(field: TemplateField): readonly FieldTypes[FieldType][] | nul
 function slotAt(
   { template, values }: Form,
   place: When | Which | WhichTimer,
-  { position, atUs }: Passed,
+  { position, turn, atUs }: Passed,
 ): Slot {
   const { kind } = template;
   const amount = amountField(kind);
@@ -353,7 +380,7 @@ function slotAt(
     });
   const range = rangeOf(template);
   const any = fault(0);
-  return { key: keyOf(any), place: struckAt(any), position, atUs, range, fault };
+  return { key: keyOf(any), place: struckAt(any), position, turn, atUs, range, fault };
 }
 
 /** The same fault with another amount, which may be less than 0. */

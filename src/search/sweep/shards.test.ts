@@ -243,7 +243,7 @@ test('what shards bring beside their tallies is put together in their order', as
 test('shards that counted other plans of one scenario are of another run', async () => {
   const [one, two] = await shardsOf(2);
   if (one === undefined || two === undefined) throw new Error();
-  const scope = { faults: 1, clients: null, sections: null };
+  const scope = { faults: 1, ties: 0, clients: null, sections: null };
   const counted = (filed: FiledShard, plans: number): FiledShard =>
     withMore(filed, { exhausted: { scope, plans: { s: plans } } });
   const problems = [`${two.file}: compared with ${one.file} it counted other plans of zombie`];

@@ -306,6 +306,7 @@ const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
     .strictObject({
       scope: z.strictObject({
         faults: countSchema,
+        ties: countSchema,
         clients: countSchema.nullable(),
         sections: countSchema.nullable(),
       }),
