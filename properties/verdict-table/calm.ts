@@ -136,6 +136,7 @@ export const calm: readonly Calm[] = [
   })),
   { lock: 'etcd', stores: ['unfenced', 'check-sequencer', ...COMPARING], works: SLOW },
   { lock: 'kubernetes', stores: PLAIN, works: IN_SECONDS },
+  { lock: 'zookeeper', stores: ['unfenced', ...COMPARING], works: SLOW },
   { lock: 'cache-lock', stores: PLAIN, works: [...ONE_WRITE, MEMOIZE] },
   { lock: 'redis', stores: PLAIN, works: WORKS },
   { lock: 'redlock', stores: PLAIN, options: { nodes: 3 }, works: ONE_WRITE },

@@ -25,6 +25,7 @@ import {
   leaseRedis,
   leaseRedisPublished,
 } from './worker-lease/protocol.ts';
+import { zookeeper } from './zookeeper/protocol.ts';
 
 export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
   ['cache-lock', cacheLock],
@@ -43,6 +44,7 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol
   ['lease-redis-published', leaseRedisPublished],
   ['redis', redis],
   ['redlock', redlock],
+  ['zookeeper', zookeeper],
 ]);
 
 /** The locks and stores that systems are put together of, by the names that plans give them. */

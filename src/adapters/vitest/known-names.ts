@@ -22,6 +22,7 @@ export const LOCK_NAMES = [
   'lease-redis-published',
   'redis',
   'redlock',
+  'zookeeper',
 ] as const;
 
 /** As `fencepost list stores` has them. */

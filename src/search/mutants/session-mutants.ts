@@ -2,6 +2,7 @@
 import { type Mutant, row, SLOW_CROWD, SLOW_PAIR } from './mutant.ts';
 
 const ETCD = { lock: 'etcd', store: 'unfenced' };
+const ZOOKEEPER = { lock: 'zookeeper', store: 'unfenced' };
 const KUBERNETES = { lock: 'kubernetes', store: 'unfenced' };
 const LEADERS = {
   ...SLOW_CROWD,
@@ -78,5 +79,36 @@ export const sessionMutants: readonly Mutant[] = [
       { clock: { process: 'clients', at: '0s', rate: '-80000ppm..80000ppm' } },
       { pause: { process: 'clients', before: 'heartbeat', for: '3s..4s', chance: '3/4' } },
     ],
+  }),
+  // Curator's lock on ZooKeeper.
+  row('zookeeper-sequence-as-token', {
+    change: 'the sequence in a child’s name is the fencing token, though its parent may go',
+    caught: { by: 'tokens-increase' },
+    base: { ...ZOOKEEPER, options: { parent: 'container', token: 'czxid' } },
+    mutant: { options: { parent: 'container', token: 'sequence' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, ttl: '40s', think: '0s..3m', lockTimeout: '1s' },
+  }),
+  row('zookeeper-previous-session', {
+    change: 'a child of the previous session is taken for one’s own',
+    caught: { by: 'tokens-increase', after: 'a lost answer, and a pause' },
+    base: { ...ZOOKEEPER, options: { followerLag: 8000, protection: 'session' } },
+    mutant: { options: { followerLag: 8000, protection: 'any' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, count: 3, ttl: '4s', think: '0s..1s', lockTimeout: '1s' },
+    workload: { steps: [{ compute: '1s' }, { write: {} }] },
+    faults: [
+      { drop: { message: 'acquire', leg: 'reply', chance: '3/4' } },
+      { pause: { process: 'clients', after: 'acquire', for: '4s..12s', chance: '3/4' } },
+    ],
+  }),
+  row('zookeeper-release-once', {
+    change: 'a delete without an answer leaves its child to a session that goes on',
+    caught: { by: 'progress', after: 'a lost release' },
+    base: { ...ZOOKEEPER, options: { release: 'guaranteed' } },
+    mutant: { options: { release: 'once' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, ttl: '4s', sections: 1, lockTimeout: '1s' },
+    faults: [{ drop: { message: 'release', leg: 'request', chance: '1/2' } }],
   }),
 ];

@@ -43,12 +43,9 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
     lines: '20, 55',
     says: 'The tokens are issued by a lock service such as ZooKeeper or etcd.',
     shown: {
-      command: 'list',
-      prints: [/lock-service +.*token/],
+      command: 'list locks',
+      prints: [/^ *etcd +.*mutex/m, /^ *zookeeper +.*Curator/m],
     },
-    deviates:
-      'the tokens of etcd and ZooKeeper come with sessions, which are not simulated yet; those of ' +
-      'the lock service come with leases',
   },
   {
     lines: '6',
