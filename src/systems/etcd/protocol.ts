@@ -41,7 +41,7 @@ import {
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { type EtcdReply, type EtcdRequest, EtcdServer, type EtcdServing } from './server.ts';
-import { type EtcdHost, Session } from './session.ts';
+import { type EtcdHost, EtcdSession } from './session.ts';
 
 const NAME = 'lock';
 
@@ -118,7 +118,7 @@ class EtcdDriver implements LockDriver {
   private readonly options: Chosen<typeof choices>;
   private readonly server: EtcdHost;
   private readonly names: Names = new Names();
-  private current: Session | null = null;
+  private current: EtcdSession | null = null;
   private held: readonly Held[] = [];
 
   constructor(options: Chosen<typeof choices>, server: EtcdHost) {
@@ -140,11 +140,11 @@ class EtcdDriver implements LockDriver {
   }
 
   /** A session over which the lock is asked for; a new one where there is none any more. */
-  private *session(at: Section): Program<Session | null> {
+  private *session(at: Section): Program<EtcdSession | null> {
     if (this.current !== null) this.current.keeping.at = at;
     if (this.current === null || this.current.isOver) {
       const { server, names } = this;
-      this.current = yield* Session.open(at, { server, names });
+      this.current = yield* EtcdSession.open(at, { server, names });
     }
     return this.current;
   }
@@ -177,7 +177,7 @@ class EtcdDriver implements LockDriver {
   /** The answer by which the client knows that the lock is its own; null where it is not. */
   private *waitFor(
     at: Section,
-    session: Session,
+    session: EtcdSession,
     place: { readonly lock: string; readonly revision: number; readonly labels: Labels },
   ): Program<PendingCall<EtcdRequest, EtcdReply> | null> {
     const { lock, revision, labels } = place;

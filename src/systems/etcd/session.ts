@@ -21,7 +21,7 @@ const US_A_SECOND = 1_000_000;
 /** How long the client waits before it opens a new stream for its heartbeat. */
 const RETRY_US = 500_000;
 
-export class Session {
+export class EtcdSession {
   readonly lease: number;
   readonly keeping: KeepAlive;
   private readonly server: EtcdHost;
@@ -33,9 +33,12 @@ export class Session {
   }
 
   /** Null where no answer came: the lease may be there, and ends by itself. */
-  static *open(at: Section, parts: { server: EtcdHost; names: Names }): Program<Session | null> {
+  static *open(
+    at: Section,
+    parts: { server: EtcdHost; names: Names },
+  ): Program<EtcdSession | null> {
     const operation = parts.names.next(at, 'lease');
-    const session = new Session(at, leaseIdOf(operation), parts);
+    const session = new EtcdSession(at, leaseIdOf(operation), parts);
     const [sentUs, issuedAtUs] = [at.self.monotonicUs(), at.self.wallUs()];
     const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
     const { reply } = yield* askServer(at, operation, {

@@ -38,7 +38,7 @@ import {
   type Protocol,
   type Section,
 } from '../protocol.ts';
-import { ApiServer, type LeaseRecord, type LeaseReply, type LeaseRequest } from './server.ts';
+import { ApiServer, type ElectionRecord, type LeaseReply, type LeaseRequest } from './server.ts';
 
 const NAME = 'lock';
 const US_A_SECOND = 1_000_000;
@@ -94,13 +94,13 @@ function build(world: World, given: Options): DriverOf {
   return () => new Elector(chosen, host);
 }
 
-function tokenOf({ token }: Pick<ChosenHere, 'token'>, { transitions }: LeaseRecord): number {
+function tokenOf({ token }: Pick<ChosenHere, 'token'>, { transitions }: ElectionRecord): number {
   return token === 'none' ? 0 : transitions;
 }
 
 /** The record as a client saw it last, and when it first saw it so, by its own clock. */
 interface Observed {
-  readonly record: LeaseRecord;
+  readonly record: ElectionRecord;
   readonly version: number;
   readonly atUs: number;
 }
@@ -151,7 +151,7 @@ class Elector implements LockDriver {
   }
 
   /** The record of its own leadership, after `found`. */
-  private recordAfter(at: Section, { record, version }: Observed): LeaseRecord {
+  private recordAfter(at: Section, { record, version }: Observed): ElectionRecord {
     const isOwn = record.holder === this.identity;
     const transitions = isOwn || version === 0 ? record.transitions : record.transitions + 1;
     const seconds = at.plan.ttlUs / US_A_SECOND;
@@ -235,7 +235,7 @@ class Elector implements LockDriver {
   private put(
     at: Section,
     label: string,
-    { record, under }: { readonly record: LeaseRecord; readonly under?: number },
+    { record, under }: { readonly record: ElectionRecord; readonly under?: number },
   ): Asked {
     const { lock } = at.section;
     const version = this.observed.get(lock)?.version ?? 0;

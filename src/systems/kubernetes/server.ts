@@ -9,7 +9,7 @@ import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 
 /** What client-go keeps in a Lease, but for the times that nobody goes by. */
-export type LeaseRecord = {
+export type ElectionRecord = {
   /** `holderIdentity`: '' once it was given back. */
   readonly holder: string;
   /** `leaseDurationSeconds`, a whole number from 1. */
@@ -24,7 +24,7 @@ export type LeaseRequest =
   | {
       readonly kind: 'put';
       readonly lock: string;
-      readonly record: LeaseRecord;
+      readonly record: ElectionRecord;
       readonly version: number;
       /** How long its sender counts on it, for the observer. */
       readonly countedUs: number;
@@ -32,31 +32,31 @@ export type LeaseRequest =
 
 export type LeaseReply =
   /** Version 0: there is none. */
-  | { readonly kind: 'lease'; readonly record: LeaseRecord; readonly version: number }
+  | { readonly kind: 'lease'; readonly record: ElectionRecord; readonly version: number }
   /** Another version is stored, or one where none should be. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'invalid' };
 
 interface Stored {
-  readonly record: LeaseRecord;
+  readonly record: ElectionRecord;
   readonly version: number;
   /** For the observer: whose it is, and until when a right clock counts it. */
   readonly client: string;
   readonly untilUs: number;
 }
 
-const NOBODY: LeaseRecord = { holder: '', seconds: 0, transitions: 0 };
+const NOBODY: ElectionRecord = { holder: '', seconds: 0, transitions: 0 };
 const US_A_SECOND = 1_000_000;
 
 type Put = Extract<LeaseRequest, { kind: 'put' }>;
 
 export class ApiServer implements Server<LeaseRequest, LeaseReply> {
-  private readonly tokenOf: (record: LeaseRecord) => number;
+  private readonly tokenOf: (record: ElectionRecord) => number;
   private readonly leases: Map<string, Stored> = new Map();
   private readonly book: GrantBook;
   private versions = 0;
 
-  constructor(name: string, tokenOf: (record: LeaseRecord) => number) {
+  constructor(name: string, tokenOf: (record: ElectionRecord) => number) {
     this.tokenOf = tokenOf;
     this.book = new GrantBook(name);
   }

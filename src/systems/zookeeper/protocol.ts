@@ -38,7 +38,7 @@ import {
   type Protocol,
   type Section,
 } from '../protocol.ts';
-import { type Child, type ZkReply, type ZkRequest, ZkServer } from './server.ts';
+import { type LockChild, type ZkReply, type ZkRequest, ZkServer } from './server.ts';
 
 const NAME = 'lock';
 const US_A_MS = 1000;
@@ -80,13 +80,13 @@ function build(world: World, given: Options): DriverOf {
     tickUs: chosen.tickTime * US_A_MS,
     lagUs: chosen.followerLag * US_A_MS,
     isContainer: chosen.parent === 'container',
-    tokenOf: (child: Child) => tokenOf(chosen, child),
+    tokenOf: (child: LockChild) => tokenOf(chosen, child),
   };
   const host = world.addServer({ name: NAME, role: 'lock' }, new ZkServer(NAME, serving));
   return () => new CuratorDriver(chosen, host);
 }
 
-function tokenOf({ token }: Pick<ChosenHere, 'token'>, { czxid, sequence }: Child): number {
+function tokenOf({ token }: Pick<ChosenHere, 'token'>, { czxid, sequence }: LockChild): number {
   if (token === 'none') return 0;
   return token === 'czxid' ? czxid : sequence;
 }
@@ -107,7 +107,7 @@ class CuratorDriver implements LockDriver {
   private current: Session | null = null;
   /** What a create was named that got no answer. */
   private unanswered: string | null = null;
-  private held: { readonly child: Child; readonly ordinal: number } | null = null;
+  private held: { readonly child: LockChild; readonly ordinal: number } | null = null;
 
   constructor(options: ChosenHere, server: Host) {
     this.options = options;
@@ -161,7 +161,7 @@ class CuratorDriver implements LockDriver {
   }
 
   /** The child that an earlier create made whose answer was lost; null where there is none. */
-  private *find(at: Section, { id, keeping }: Session): Program<Child | null> {
+  private *find(at: Section, { id, keeping }: Session): Program<LockChild | null> {
     const { unanswered } = this;
     const { protection } = this.options;
     if (unanswered === null || protection === 'none') return null;
@@ -175,7 +175,7 @@ class CuratorDriver implements LockDriver {
     return isOwn ? found : null;
   }
 
-  private *create(at: Section, { id: session, keeping }: Session): Program<Child | null> {
+  private *create(at: Section, { id: session, keeping }: Session): Program<LockChild | null> {
     const named = `${at.name.text}#${session}`;
     const ask = { kind: 'create', session, lock: at.section.lock, named } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'acquire', ask);
@@ -185,7 +185,11 @@ class CuratorDriver implements LockDriver {
   }
 
   /** Stands in line until its child is the lowest; false where it has none any more. */
-  private *stand(at: Section, { id: session, keeping }: Session, child: Child): Program<boolean> {
+  private *stand(
+    at: Section,
+    { id: session, keeping }: Session,
+    child: LockChild,
+  ): Program<boolean> {
     const { lock } = at.section;
     while (!keeping.isOver) {
       const ask = { kind: 'children', session, lock, own: child.czxid } as const;
@@ -211,7 +215,7 @@ class CuratorDriver implements LockDriver {
   private enter(
     at: Section,
     keeping: KeepAlive,
-    held: { readonly child: Child; readonly ordinal: number },
+    held: { readonly child: LockChild; readonly ordinal: number },
   ): void {
     this.held = held;
     keeping.holds = true;
@@ -233,7 +237,7 @@ class CuratorDriver implements LockDriver {
 
   private *deleteAtLast(
     session: Session,
-    held: { readonly child: Child; readonly ordinal: number },
+    held: { readonly child: LockChild; readonly ordinal: number },
   ): Program<void> {
     const { keeping } = session;
     let isDone = false;
@@ -247,7 +251,7 @@ class CuratorDriver implements LockDriver {
   private *delete(
     at: Section,
     { id: session }: Session,
-    { child, ordinal: under }: { readonly child: Child; readonly ordinal: number },
+    { child, ordinal: under }: { readonly child: LockChild; readonly ordinal: number },
   ): Program<boolean> {
     const { lock, czxid } = child;
     const ask = { kind: 'delete', session, lock, czxid } as const;

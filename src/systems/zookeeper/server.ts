@@ -18,7 +18,7 @@ import { type Boot, LATER, type Server, type Turn } from '../../core/world/serve
 import { GrantBook } from '../grant-book.ts';
 
 /** A child of a lock. */
-export type Child = {
+export type LockChild = {
   readonly lock: string;
   readonly czxid: number;
   /** From 1, which ZooKeeper writes as 0000000000. */
@@ -58,9 +58,9 @@ export type ZkReply =
   | { readonly kind: 'alive' }
   /** The session is over. */
   | { readonly kind: 'expired' }
-  | { readonly kind: 'created'; readonly child: Child }
+  | { readonly kind: 'created'; readonly child: LockChild }
   /** In the order of their sequences. */
-  | { readonly kind: 'children'; readonly children: readonly Child[] }
+  | { readonly kind: 'children'; readonly children: readonly LockChild[] }
   | { readonly kind: 'gone' };
 
 interface ZkSession {
@@ -80,7 +80,7 @@ export interface ZkServing {
   readonly lagUs: number;
   /** Whether the parent of a lock's children goes when it is empty. */
   readonly isContainer: boolean;
-  readonly tokenOf: (child: Child) => number;
+  readonly tokenOf: (child: LockChild) => number;
 }
 
 const CONTAINER_CHECK_US = 60_000_000;
@@ -93,9 +93,9 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   private readonly book: GrantBook;
   private zxid = 0;
   private readonly sessions: Map<number, ZkSession> = new Map();
-  private children: readonly Child[] = [];
+  private children: readonly LockChild[] = [];
   /** Children of sessions that are over, and when they went, for those who read behind. */
-  private gone: readonly { readonly child: Child; readonly atUs: number }[] = [];
+  private gone: readonly { readonly child: LockChild; readonly atUs: number }[] = [];
   /** By lock: the count of its parent, and since when that is empty. */
   private readonly parents: Map<string, { count: number; emptyUs: number | null }> = new Map();
   private watches: readonly { readonly request: Ask<'watch'>; readonly turn: ZkTurn }[] = [];
@@ -183,7 +183,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     }
   }
 
-  private create({ session: id, lock, named }: Ask<'create'>, turn: ZkTurn): Child {
+  private create({ session: id, lock, named }: Ask<'create'>, turn: ZkTurn): LockChild {
     this.zxid += 1;
     const parent = this.parents.get(lock) ?? { count: 0, emptyUs: null };
     parent.count += 1;
@@ -207,7 +207,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     this.sessions.set(id, { timeoutUs, endUs, isOver, hasWritten: true, client, sentAtUs });
   }
 
-  private list({ session, lock, own }: Ask<'children'>, turn: ZkTurn): readonly Child[] {
+  private list({ session, lock, own }: Ask<'children'>, turn: ZkTurn): readonly LockChild[] {
     const { lagUs } = this.serving;
     const isBehind = this.sessions.get(session)?.hasWritten !== true;
     const stale = this.gone.filter(
@@ -220,7 +220,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     return seen;
   }
 
-  private childrenOf(lock: string): readonly Child[] {
+  private childrenOf(lock: string): readonly LockChild[] {
     return this.children.filter((child) => child.lock === lock);
   }
 
@@ -235,7 +235,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     return { kind: 'gone' };
   }
 
-  private remove(isMeant: (child: Child) => boolean, nowUs: number): void {
+  private remove(isMeant: (child: LockChild) => boolean, nowUs: number): void {
     const gone = this.children.filter(isMeant);
     if (gone.length === 0) return;
     this.zxid += 1;
@@ -256,7 +256,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   }
 
   /** For the observer: the client sees by this turn that its child is the first. */
-  private give(child: Child, turn: ZkTurn): void {
+  private give(child: LockChild, turn: ZkTurn): void {
     const known = this.given.get(child.czxid);
     if (known === undefined) {
       this.book.grant(turn, this.lentTo(child, turn));
@@ -265,7 +265,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   }
 
   /** The terms of the lock that a child stands for; where its session is over, as they were. */
-  private lentTo(child: Child, boot: Boot) {
+  private lentTo(child: LockChild, boot: Boot) {
     const { lock } = child;
     const session = this.sessions.get(child.session);
     const { client = '', timeoutUs: ttlUs = 0, endUs = 0, sentAtUs = 0 } = session ?? {};
