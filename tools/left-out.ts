@@ -12,6 +12,7 @@ const PACKAGES = {
   'redis-server': 'redis-server',
   chromium: 'chromium',
   etcd: 'etcd-server',
+  postgres: 'postgresql',
 } as const;
 
 export type Program = keyof typeof PACKAGES;

@@ -141,6 +141,15 @@ export const calm: readonly Calm[] = [
   { lock: 'redis', stores: PLAIN, works: WORKS },
   { lock: 'redlock', stores: PLAIN, options: { nodes: 3 }, works: ONE_WRITE },
   { lock: 'pessimistic', stores: PLAIN, works: ONE_WRITE },
+  { lock: 'postgres', stores: PLAIN, works: ONE_WRITE },
+  {
+    ...{ lock: 'postgres', stores: COMPARING, options: { token: 'sequence' }, works: ONE_WRITE },
+    promises: ['tokens-unique', 'tokens-increase'],
+  },
+  {
+    ...{ lock: 'postgres', stores: PLAIN, works: ONE_WRITE },
+    options: { pooler: 'transaction', level: 'transaction' },
+  },
   { lock: 'optimistic', stores: VERSIONED, works: [W1, W2] },
   { lock: 'none', stores: ['unfenced'], works: [W1, W2, W3] },
 ];

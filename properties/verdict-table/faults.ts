@@ -102,7 +102,9 @@ export const R_OF_REPLICAS: Letter = letter('R of replicas', ({ long, any }) => 
   { delay: { from: clients, to: stores, at: any, by: long, chance: '1/2' } },
 ]);
 
+/** Of three replicas two may miss a write. */
 export const L_OF_REPLICAS: Letter = letter('L of replicas', ({ any }) => [
+  { drop: { from: clients, to: stores, at: any, chance: '3/4' } },
   { drop: { from: clients, to: stores, at: any, chance: '3/4' } },
 ]);
 
@@ -114,6 +116,11 @@ export const U: Letter = letter('U', ({ long }) => [{ duplicate: { by: long, cha
 /** Connections are replaced, so that what is sent later overtakes what was sent before. */
 export const O: Letter = letter('O', () => [
   { reset: { from: clients, to: stores, before: 'write', chance: '1/2' } },
+]);
+
+/** The same of connections to the lock, as their clients are told that they have it. */
+export const O_OF_LOCK: Letter = letter('O of the lock', () => [
+  { reset: { from: clients, to: locks, after: 'acquire', chance: '3/4' } },
 ]);
 
 /** Clocks of clients are further off than a ttl. */

@@ -287,6 +287,43 @@ export const rows: readonly Row[] = [
   },
 
   {
+    ...{ lock: 'postgres', stores: ['unfenced'], work: W2, faults: [P, D, R, C, O] },
+    holds: ['mutual-exclusion', 'owner-only-release', 'progress'],
+  },
+  {
+    ...{ lock: 'postgres', stores: ['unfenced'], work: W2, faults: [] },
+    options: { pooler: 'transaction' },
+    breaks: ['mutual-exclusion', 'grant-order', 'no-lost-update'],
+  },
+  {
+    ...{ lock: 'postgres', stores: ['unfenced'], work: W2, faults: [P, D, R] },
+    options: { pooler: 'transaction', level: 'transaction' },
+    holds: ['mutual-exclusion', 'grant-order', 'no-lost-update', 'progress'],
+  },
+  {
+    ...{ lock: 'postgres', stores: ['unfenced'], work: W1, faults: [f.O_OF_LOCK, P] },
+    breaks: ['grant-order'],
+  },
+  {
+    ...{ lock: 'postgres', stores: ['fenced'], work: W1, faults: [f.O_OF_LOCK, P] },
+    options: { token: 'sequence' },
+    holds: ['grant-order', 'fence-monotone'],
+  },
+  ...[F, CL].map((fault) => ({
+    ...{ lock: 'postgres', stores: ['unfenced'], work: w.BUSY, faults: [fault] },
+    breaks: ['mutual-exclusion'],
+  })),
+  {
+    ...{ lock: 'postgres', stores: ['unfenced'], work: W1, faults: [f.C_FOR_EVER] },
+    options: { peerDeath: 'half-open' },
+    breaks: ['progress'],
+  },
+  {
+    ...{ lock: 'postgres', stores: ['unfenced'], work: W1, faults: [f.C_FOR_EVER] },
+    options: { peerDeath: 'half-open', keepaliveMs: 20 },
+    holds: ['progress'],
+  },
+  {
     ...{ lock: 'pessimistic', stores: ['unfenced'], work: W2, faults: [P] },
     clients: { checksLease: false },
     holds: ['grant-order'],

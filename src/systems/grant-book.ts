@@ -158,6 +158,14 @@ export class GrantBook {
     turn.observe({ kind: 'release', atUs, process, message, lock, client, under, released });
   }
 
+  /** The server ends the lock's current grant of its own accord, with what it hung on. */
+  end(boot: Pick<Boot, 'atUs' | 'observe'>, { lock, client }: Asked): void {
+    const ordinal = this.current(lock);
+    const { process } = this;
+    const ended = { process, message: '', lock, client, under: ordinal, released: ordinal };
+    boot.observe(Object.assign({ kind: 'release', atUs: boot.atUs } as const, ended));
+  }
+
   /** A copy of what it remembers, as a function that brings it back. */
   snapshot(): () => void {
     const [ordinals, holders] = [new Map(this.ordinals), new Map(this.holders)];

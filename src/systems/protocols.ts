@@ -13,6 +13,7 @@ import { lockService, lockServicePublished } from './lock-service/protocol.ts';
 import { none } from './none/protocol.ts';
 import { optimistic } from './optimistic/protocol.ts';
 import { pessimistic } from './pessimistic/protocol.ts';
+import { postgres } from './postgres/protocol.ts';
 import type { Protocol } from './protocol.ts';
 import { redis } from './redis/protocol.ts';
 import { redlock } from './redlock/protocol.ts';
@@ -36,6 +37,7 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol
   ['none', none],
   ['optimistic', optimistic],
   ['pessimistic', pessimistic],
+  ['postgres', postgres],
   ['lease-dynamodb', leaseDynamodb],
   ['lease-dynamodb-published', leaseDynamodbPublished],
   ['lease-memcached', leaseMemcached],

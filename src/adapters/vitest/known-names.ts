@@ -14,6 +14,7 @@ export const LOCK_NAMES = [
   'none',
   'optimistic',
   'pessimistic',
+  'postgres',
   'lease-dynamodb',
   'lease-dynamodb-published',
   'lease-memcached',

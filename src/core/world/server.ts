@@ -43,6 +43,8 @@ export interface Turn<R extends Json = never> extends Boot {
   readonly under: number;
   readonly sentAtUs: number;
   readonly adds: number | null;
+  /** The connection that the request came on, and whether its client still has it. */
+  readonly connection: { readonly isOpen: boolean };
   /**
    * Numbers the grant that this turn gives, and sends the number along, unseen, with the reply;
    * `again` is the number of one that was given before and is told once more.
@@ -293,6 +295,10 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 
   get under(): number {
     return this.attempt.call.under;
+  }
+
+  get connection(): { readonly isOpen: boolean } {
+    return this.attempt.connection;
   }
 
   get sentAtUs(): number {

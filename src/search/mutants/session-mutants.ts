@@ -1,6 +1,7 @@
-/** Mutants of the locks whose clients keep a session, or a record, by a heartbeat. */
-import { type Mutant, row, SLOW_CROWD, SLOW_PAIR } from './mutant.ts';
+/** Mutants of the locks whose clients keep a session, or a record, and of a store of replicas. */
+import { lateMessage, type Mutant, row, SLOW_CROWD, SLOW_PAIR, TRIO } from './mutant.ts';
 
+const POSTGRES = { lock: 'postgres', store: 'unfenced' };
 const ETCD = { lock: 'etcd', store: 'unfenced' };
 const ZOOKEEPER = { lock: 'zookeeper', store: 'unfenced' };
 const KUBERNETES = { lock: 'kubernetes', store: 'unfenced' };
@@ -110,5 +111,42 @@ export const sessionMutants: readonly Mutant[] = [
     ...SLOW_CROWD,
     clients: { ...SLOW_PAIR, ttl: '4s', sections: 1, lockTimeout: '1s' },
     faults: [{ drop: { message: 'release', leg: 'request', chance: '1/2' } }],
+  }),
+  // Advisory locks of PostgreSQL, and a store of replicas.
+  row('postgres-session-in-pool', {
+    change: 'a session’s lock is taken through a pooler that gives each statement any connection',
+    caught: { by: 'mutual-exclusion' },
+    base: { ...POSTGRES, options: { pooler: 'transaction', level: 'transaction' } },
+    mutant: { options: { pooler: 'transaction', level: 'session' } },
+    clients: { ...TRIO, ttl: '40ms' },
+    workload: { steps: [{ compute: '5ms' }, { write: {} }] },
+    network: { latency: '1ms..2ms' },
+  }),
+  row('postgres-no-keepalive', {
+    change: 'keep-alives of half-open connections are as Linux has them, after two hours',
+    caught: { by: 'progress', after: 'a crash' },
+    base: { ...POSTGRES, options: { peerDeath: 'half-open', keepaliveMs: 20 } },
+    mutant: { options: { peerDeath: 'half-open' } },
+    clients: { ...TRIO, ttl: '20ms' },
+    network: { latency: '1ms..2ms' },
+    faults: [{ crash: { process: 'clients', after: 'acquire', chance: '1/4' } }],
+  }),
+  row('postgres-locked-twice', {
+    change: 'who was given the lock and did not hear of it asks again, and unlocks once',
+    caught: { by: 'progress', after: 'a late lock message' },
+    base: { ...POSTGRES, options: { unanswered: 'unlocks-all' } },
+    mutant: { options: { unanswered: 'kept' } },
+    clients: { ...TRIO, ttl: '20ms', lockTimeout: '8ms' },
+    network: { latency: '1ms..2ms' },
+    faults: [lateMessage('acquire', 'reply', '10ms..30ms', '1/2')],
+  }),
+  row('stamped-by-the-clock', {
+    change: 'the timestamp by which the last write wins has no token in front',
+    caught: { by: 'grant-order', after: 'a pause' },
+    base: { lock: 'lock-service', store: 'quorum', options: { stamp: 'token-and-clock' } },
+    mutant: { options: { stamp: 'clock' } },
+    clients: { ...TRIO, ttl: '10ms' },
+    network: { latency: '1ms..2ms' },
+    faults: [{ pause: { process: 'clients', after: 'checked', for: '1ms..40ms', chance: '1/2' } }],
   }),
 ];
