@@ -1,10 +1,10 @@
 /**
  * PostgreSQL's advisory locks as its server keeps them (documentation, 13.3.5 and 9.28.10). A lock
- * belongs to a *session*, which is a connection to a backend process; it stands in shared memory, so
- * it is in no log and on no standby. Nothing ends it but its owner: no time-out, no token.
+ * belongs to a *session*, which is a connection to a backend process; it stands in shared memory,
+ * so it is in no log and on no standby. Nothing ends it but its owner: no time-out, no token.
  *
- * - Taken at *session* level it is held until it is unlocked as often as it was locked, or until the
- *   session ends; taken at *transaction* level until the transaction does, and there is no unlock.
+ * - Taken at *session* level it is held until it is unlocked as often as it was locked, or until
+ *   the session ends; taken at *transaction* level until the transaction does, with no unlock.
  * - `pg_try_advisory_lock` is true for whoever has it already. `pg_advisory_unlock` by a session
  *   that does not hold the lock is false, with a warning, and changes nothing.
  * - A session ends as its connection is closed. Of a peer that vanished without a word (a host that
@@ -77,7 +77,7 @@ export class AdvisoryLocks<S extends object> {
     return true;
   }
 
-  /** `pg_advisory_unlock_all`, and what the end of a session or transaction does; which it freed. */
+  /** `pg_advisory_unlock_all`, and what the end of a session does; which locks it freed. */
   unlockAll(session: S): readonly string[] {
     const own = [...this.holds].flatMap(([lock, hold]) => (hold.session === session ? [lock] : []));
     for (const lock of own) this.holds.delete(lock);
