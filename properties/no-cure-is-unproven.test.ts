@@ -133,18 +133,20 @@ describe('what is said of a breach', () => {
 });
 
 test('most kept plans that break have a proven cure, and each cause shows in a difference', async () => {
-  const counts = { broken: 0, cured: 0, caused: 0, turned: 0 };
-  for (const [, plan] of kept) {
+  const counts = { broken: 0, cured: 0 };
+  const unturned: string[] = [];
+  for (const [file, plan] of kept) {
     const claim = plan.expect?.outcome === 'reproduced' ? plan.expect.claim : null;
     if (claim === null) continue;
     const { causation } = await toldOf({ plan, claim });
     counts.broken += 1;
     if (causation.cure !== null) counts.cured += 1;
-    if (causation.causes.length > 0) counts.caused += 1;
-    if (causation.causes.length > 0 && causation.turn !== null) counts.turned += 1;
+    // An end that is believed too late is a time, in which runs are not compared.
+    const isTime = plan.expect?.cause?.rule === 'believes-longer';
+    if (!isTime && causation.causes.length > 0 && causation.turn === null) unturned.push(file);
   }
   expect(counts.cured).toBeGreaterThan(counts.broken / 2);
-  expect(counts.turned).toBe(counts.caused);
+  expect(unturned).toEqual([]);
 });
 
 test('the table of cures names each rule of a claim, and no other', () => {

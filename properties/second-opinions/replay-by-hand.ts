@@ -2,7 +2,7 @@
  * `grant-order` once more, written without a look at it: quadratic, with no index of the trace, no
  * sorting and no search, straight from the claim's sentence.
  */
-import type { Read, Recovered, Write } from '../../src/core/history/server-events.ts';
+import type { Read, Recovered, Stamp, Write } from '../../src/core/history/server-events.ts';
 import type { Trace, TraceEvent } from '../../src/core/history/trace.ts';
 
 interface Access {
@@ -29,8 +29,12 @@ function valueAfter(writes: readonly Access[], counts: (write: Access) => boolea
   return last?.event.value ?? 0;
 }
 
-/** Whether a program got what this read served; of copies and late answers it hears nothing. */
+/**
+ * Whether a program got what this read served; of copies and late answers it hears nothing. A read
+ * of several replicas is in the trace where its client has made up its mind.
+ */
 function isHeard({ event, index }: Access, events: readonly TraceEvent[]): boolean {
+  if (event.kind === 'read' && event.written !== undefined) return true;
   if (events.slice(0, index).some((one) => one.kind === 'read' && one.message === event.message)) {
     return false;
   }
@@ -42,6 +46,38 @@ function isHeard({ event, index }: Access, events: readonly TraceEvent[]): boole
     .findLast((one) => one.kind === 'receive' && one.message.startsWith(`${event.operation}/`));
   const reply = event.message.replace(/request$/, 'reply');
   return answer?.kind === 'receive' && answer.message === reply;
+}
+
+/** Digit by digit, the last one a name. */
+function isLater(one: Stamp, other: Stamp): boolean {
+  const at = one.findIndex((digit, place) => digit !== other[place]);
+  return at >= 0 && (one[at] ?? 0) > (other[at] ?? 0);
+}
+
+/**
+ * A write as all replicas together take it: once, as it comes to the first of them, and with an
+ * effect unless one with a later stamp was there. Null where it came to another one before, and
+ * where nobody can tell whether it will stand: it was not acknowledged, and never read.
+ */
+function together({ event, index }: Access, events: readonly TraceEvent[]): Access | null {
+  if (event.kind === 'read' || event.stamp === undefined) return { event, index };
+  const { operation, stamp, process, store, resource, key } = event;
+  const stands = (name: string): boolean =>
+    events.some(
+      (one) =>
+        (one.kind === 'return' && one.operation === name && one.outcome === 'ok') ||
+        (one.kind === 'read' && one.written === name),
+    );
+  const before = events
+    .slice(0, index)
+    .filter((one) => one.kind === 'write')
+    .filter((one) => (one.store ?? one.process) === (store ?? process))
+    .filter((one) => one.resource === resource && one.key === key);
+  if (!stands(operation) || before.some((one) => one.operation === operation)) return null;
+  const isLate = before.some(
+    (one) => one.stamp !== undefined && stands(one.operation) && isLater(one.stamp, stamp),
+  );
+  return { event: { ...event, isAccepted: !isLate }, index };
 }
 
 /** What the store holds of `key` at last. */
@@ -61,15 +97,17 @@ interface Recovery {
 
 /** Whether a trace breaks `grant-order`; all values begin at 0. */
 export function isBrokenByHand(trace: Trace): boolean {
-  const accesses = trace.events.flatMap((event, index): readonly Access[] =>
-    event.kind === 'write' || event.kind === 'read' ? [{ event, index }] : [],
-  );
+  const accesses = trace.events.flatMap((event, index): readonly Access[] => {
+    if (event.kind !== 'write' && event.kind !== 'read') return [];
+    const access = together({ event, index }, trace.events);
+    return access === null ? [] : [access];
+  });
   const recoveries = trace.events.flatMap((event, index): readonly Recovery[] =>
     event.kind === 'recovered' ? [{ event, index }] : [],
   );
-  return accesses.some(({ event: { process, resource, key } }) => {
-    const isHere = (other: { process: string; resource: string }): boolean =>
-      other.process === process && other.resource === resource;
+  return accesses.some(({ event: { process, store = process, resource, key } }) => {
+    const isHere = (other: { process: string; store?: string; resource: string }): boolean =>
+      (other.store ?? other.process) === store && other.resource === resource;
     const here = accesses.filter(
       (one) =>
         isHere(one.event) &&

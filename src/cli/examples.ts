@@ -127,14 +127,18 @@ export function snippetOf(entry: Entry): string | null {
   return null;
 }
 
-/** What a part may need beside it: nothing, a network, or a lock with its queue. */
+/** What a part may need beside it: nothing, a network, a ttl, or a lock with its queue. */
 function settingsOf(user: Shipped | null): readonly Fields[] {
   if (user === null) return [{}];
   const { systems, file } = user;
   const [{ lock = '', store = '' } = {}] = systems;
   const { network, queue } = file;
   const around = { systems: { [CALLED]: { lock, store } } };
-  return [{}, { network }, queue === undefined ? around : { ...around, queue }];
+  const { ttl } = recordOf(file['clients']);
+  return [
+    ...[{}, { network }, ...(ttl === undefined ? [] : [{ clients: { ttl } }])],
+    queue === undefined ? around : { ...around, queue },
+  ];
 }
 
 const CALLED = 'my-system';
