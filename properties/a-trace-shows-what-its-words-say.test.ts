@@ -60,11 +60,16 @@ function blockOf(finding: Finding): Block {
   const [margin = '', unit = ''] = /^ *# +(ms|at) {2}/.exec(lines[head] ?? '') ?? [];
   const numberEnds = margin.indexOf('#') + 1;
   const trace = lines.slice(head + 1, lines.indexOf('', head));
-  const rows = trace.map((line) => {
+  const rows: { number: string; time: string; text: string }[] = [];
+  for (const line of trace) {
     const time = line.slice(numberEnds, margin.length).trim();
     const number = line.slice(0, numberEnds).trim();
-    return { number, time: unit === 'ms' ? `${time} ms` : time, text: line.slice(margin.length) };
-  });
+    const text = line.slice(margin.length);
+    const last = rows.at(-1);
+    // What is too long goes on in the next line.
+    if (time === '' && last !== undefined) last.text += ` ${text.replace(/[ │]+$/, '').trim()}`;
+    else rows.push({ number, time: unit === 'ms' ? `${time} ms` : time, text });
+  }
   return { lines, rows };
 }
 

@@ -158,12 +158,14 @@ export class Contradiction {
     return grant === undefined ? null : impostorUnder(this.trace, grant, this.ttlUs);
   }
 
-  /** `, entered at 25 ms, when it was over since 10 ms`. */
+  /** `, entered at 25 ms, when it was over since 10 ms`; what follows on the breach is not told. */
   private impostorPhrase({ ordinal }: Grant): string {
     const impostor = this.impostorOf(ordinal);
     if (impostor === null) return '';
-    const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
-    return `, ${entered}, when it was over since ${proseDuration(impostor.overUs)}`;
+    const over = `was over since ${proseDuration(impostor.overUs)}`;
+    const isLater = this.parts.every(({ event }) => event.atUs < impostor.enteredUs);
+    if (isLater) return `, which ${over}`;
+    return `, entered at ${proseDuration(impostor.enteredUs)}, when it ${over}`;
   }
 
   /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */

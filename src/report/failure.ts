@@ -64,7 +64,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const evidence = evidenceShown(finding);
   const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
   const steps = fitSteps(all, room);
-  const sequence = renderSequence(steps, trace.processes, screen);
+  const sequence = renderSequence(steps, trace.processes, screen, room - steps.length);
   return [...above, '', ...sequence, '', ...below].join('\n');
 }
 

@@ -6,7 +6,7 @@ import type { ProcessInfo } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';
 import { millisecondsOf } from '../text/prose.ts';
-import { clip, displayWidth, pad, visible } from '../text/visible.ts';
+import { clip, displayWidth, hang, pad, visible } from '../text/visible.ts';
 import { type Step, withPart } from './steps.ts';
 
 const GAP = 2;
@@ -20,11 +20,15 @@ export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessIn
   return [...of('lock'), ...of('client', 'probe'), ...of('store')];
 }
 
-/** A line of names, then one line a step. Processes to which nothing happens get no column. */
+/**
+ * A line of names, then one line a step, and at most `spare` lines more for evidence that is too
+ * long for one. Processes to which nothing happens get no column.
+ */
 export function renderSequence(
   steps: readonly Step[],
   processes: readonly ProcessInfo[],
   { width, paint }: Screen,
+  spare: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const used = new Set(steps.map(({ process }) => process));
   const names = laneOrder(processes).flatMap(({ name }) => (used.has(name) ? [name] : []));
@@ -35,9 +39,15 @@ export function renderSequence(
     .map(({ name, width: wide }) => `${pad(visible(name), Math.max(0, wide - 1))} `)
     .join('');
   const [above = '', ...left] = margins;
-  const lines = steps.map(
-    (step, at) => paint.faint(left[at] ?? '') + lineOf(step, columns, { width: room, paint }),
-  );
+  let unspent = spare;
+  const lines = steps.flatMap((step, at) => {
+    const margin = left[at] ?? '';
+    const texts = linesOf(step, columns, { width: room, paint }, unspent);
+    unspent -= texts.length - 1;
+    return texts.map(
+      (text, more) => paint.faint(more === 0 ? margin : pad('', margin.length)) + text,
+    );
+  });
   return [paint.faint(above + clip(head.trimEnd(), room)), ...lines];
 }
 
@@ -98,17 +108,28 @@ function wordsOf(step: Step): string {
 
 /**
  * A step may run over the columns to its right: nothing else stands in its line but `│`. Evidence
- * that would leave the screen begins further left.
+ * that would leave the screen begins further left, and goes on in up to `spare` lines more where
+ * that is not enough.
  */
-function lineOf(step: Step, columns: readonly Column[], { width, paint }: Screen): string {
+function linesOf(
+  step: Step,
+  columns: readonly Column[],
+  { width, paint }: Screen,
+  spare: number,
+): readonly string[] {
   const own = columns.find(({ name }) => name === step.process);
-  const room = Math.max(0, width - displayWidth(wordsOf(step)));
+  const words = wordsOf(step);
+  const room = Math.max(0, width - displayWidth(words));
   const start = Math.min(own?.start ?? 0, step.weight === 0 ? room : width);
-  const words = clip(wordsOf(step), Math.max(1, width - start));
-  const shown = step.part === '' ? words : paint.bold(words);
-  const end = start + displayWidth(words);
-  const [before, after] = railsBeside(columns, { start, end }, () => '│');
-  return paint.faint(before) + shown + paint.faint(after);
+  const isTooLong = step.weight === 0 && displayWidth(words) > width;
+  const hung = isTooLong ? hang(words, Math.max(1, width - GAP), '', ' '.repeat(GAP)) : [];
+  const isHung = hung.length > 0 && hung.length - 1 <= spare;
+  const texts = isHung ? hung : [clip(words, Math.max(1, width - start))];
+  return texts.map((text) => {
+    const end = start + displayWidth(text);
+    const [before, after] = railsBeside(columns, { start, end }, () => '│');
+    return paint.faint(before) + (step.part === '' ? text : paint.bold(text)) + paint.faint(after);
+  });
 }
 
 /** The rails of the other columns, before and after a text that stands from `start` to `end`. */

@@ -213,13 +213,25 @@ function answerText(answer: Answer, { versionsBy }: Surroundings): string {
 }
 
 function grantText(
-  { lock, token, client, ttlUs, untilUs }: EventOf<'grant'>,
+  { atUs, lock, token, client, ttlUs, untilUs }: EventOf<'grant'>,
   around: Surroundings,
 ): string {
-  const until =
-    untilUs === null ? '' : ` for ${proseDuration(ttlUs)}, until ${proseDuration(untilUs)}`;
+  const until = untilUs === null ? '' : leaseText({ atUs, ttlUs, untilUs });
   const name = token === 0 || around.hasSeveralLocks ? ` ${lock}` : '';
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
+}
+
+/** Servers may count another lease than their clients: by whole seconds, or from a heartbeat. */
+function leaseText({ atUs, ttlUs, untilUs }: Lease): string {
+  const [ttl, until] = [proseDuration(ttlUs), proseDuration(untilUs)];
+  const isAsAsked = Math.abs(untilUs - atUs - ttlUs) <= ttlUs / 5;
+  return isAsAsked ? ` for ${ttl}, until ${until}` : ` until ${until} (ttl ${ttl})`;
+}
+
+interface Lease {
+  readonly atUs: number;
+  readonly ttlUs: number;
+  readonly untilUs: number;
 }
 
 /** A renew or a release, of the grant that the request meant or of the one that stands. */
