@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Port } from '../src/core/world/port.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
 import type { LockDefinition } from '../src/systems/define-lock.ts';
@@ -110,6 +111,20 @@ const trustsItsClock: Section = async (redis, section) => {
   const before = await guard.read('x');
   await wait(5 + Math.random() * 40);
   if (Date.now() < lease.untilMs) await guard.write('x', before + 1);
+  guard.leave();
+  await giveBack(redis, section.lock, lease);
+};
+
+/** Reckons its end by the node's clock, and tests that by its own. */
+const mixesClocks: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const [seconds = '', micros = ''] = z.array(z.string()).parse(await redis.call('TIME'));
+  const untilMs = Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000) + section.ttlMs;
+  const guard = section.guard({ untilMs });
+  const before = await guard.read('x');
+  await wait(5 + Math.random() * 40);
+  if (Date.now() < untilMs) await guard.write('x', before + 1);
   guard.leave();
   await giveBack(redis, section.lock, lease);
 };
@@ -244,6 +259,22 @@ export const retriedLocks: readonly ForeignLock[] = [
     claim: 'grant-order',
     faults: ['clock: { process: clients, at: 0ms..60ms, step: -40ms..-10ms, chance: 1/2 }'],
     says: [/'s clock was set [\d.]+ ms back/],
+    never: BLAMES_STORE,
+  },
+  {
+    title: 'tests its lease by its clock, and its node is set ahead',
+    lock: onRedis(trustsItsClock),
+    claim: 'grant-order',
+    faults: ['clock: { process: locks, at: 0ms..60ms, step: 10ms..40ms, chance: 1/2 }'],
+    says: [/`lock`'s clock was set [\d.]+ ms ahead/],
+    never: [...BLAMES_STORE, /its lease was over|paused/],
+  },
+  {
+    title: 'takes its end from the clock of a node that is set ahead, and tests it by its own',
+    lock: onRedis(mixesClocks),
+    claim: 'grant-order',
+    faults: ['clock: { process: locks, at: 0ms..60ms, step: 10ms..40ms, chance: 1/2 }'],
+    says: [/`lock`'s clock was set [\d.]+ ms ahead/],
     never: BLAMES_STORE,
   },
   {
