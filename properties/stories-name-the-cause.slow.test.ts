@@ -58,7 +58,9 @@ async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: s
 }
 
 describe('the story of a lock that', () => {
-  const rows = [...foreignLocks, ...retriedLocks].map((foreign) => [foreign.title, foreign] as const);
+  const rows = [...foreignLocks, ...retriedLocks].map(
+    (foreign) => [foreign.title, foreign] as const,
+  );
   test.each(rows)('%s', async (_, foreign) => {
     const { words: story, roles } = await storyOf(loaded(foreign), 'tested', foreign.claim);
     for (const said of foreign.says) expect(story).toMatch(said);
