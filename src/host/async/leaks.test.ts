@@ -6,7 +6,7 @@
 import { builtinModules, createRequire } from 'node:module';
 import os from 'node:os';
 import process from 'node:process';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
 import { virtualizeGlobals } from './globals.ts';
 import { happen } from './script.fixture.ts';
@@ -219,4 +219,52 @@ test('an exit code that a process sets is an error, and taken back', async () =>
   const { ending } = await happen({ alice });
   expect(process.exitCode).toBe(exitCode);
   expect(ending).toMatchObject({ error: 'it sets process.exitCode, which is real' });
+});
+
+describe('what all processes share', () => {
+  test.each([
+    ['Array.prototype.last', () => Object.assign(Array.prototype, { last: 1 })],
+    ['Map.prototype.get', () => Object.assign(Map.prototype, { get: () => 1 })],
+    ['Date.now', () => Object.assign(Date, { now: () => 7 })],
+    ['globalThis.counter', () => Object.assign(globalThis, { counter: 1 })],
+  ])('cannot be changed as they run: %s', async (name, change) => {
+    const kept = [Map.prototype.get, Date.now];
+    const idle = async (): Promise<void> => {
+      await new Promise((go) => setTimeout(go, 5));
+    };
+    const bob = async (): Promise<void> => {
+      await idle();
+      change();
+      await idle();
+    };
+    const error = `it changes ${name}, which all simulated processes share`;
+    const failed = { kind: 'failed', process: 'bob', error };
+    expect((await happen({ alice: idle, bob })).ending).toMatchObject(failed);
+    expect([Map.prototype.get, Date.now]).toEqual(kept);
+    expect(Array.prototype).not.toHaveProperty('last');
+    expect(globalThis).not.toHaveProperty('counter');
+  });
+
+  test('may be changed by others between runs, and by a polyfill', async () => {
+    const alice = async (): Promise<void> => {
+      Object.defineProperty(Array, 'fromTwo', { value: () => [], configurable: true });
+    };
+    onTestFinished(() => {
+      Reflect.deleteProperty(Array, 'fromTwo');
+      Reflect.deleteProperty(globalThis, 'ofTheTest');
+    });
+    Object.assign(globalThis, { ofTheTest: 1 });
+    expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
+  });
+
+  test('is blamed on nobody in particular by code that changes it only once', async () => {
+    let isFirst = true;
+    const alice = async (): Promise<void> => {
+      if (isFirst) Object.assign(globalThis, { counter: 1 });
+      isFirst = false;
+    };
+    const { ending } = await happen({ alice });
+    const error = 'it, or another process, changes globalThis.counter, which all simulated';
+    expect(ending).toMatchObject({ kind: 'failed', error: expect.stringContaining(error) });
+  });
 });

@@ -27,6 +27,7 @@ import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
+import { SharedObjects } from './shared-objects.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -124,7 +125,41 @@ interface RunSetting {
   readonly options: RunManner | undefined;
 }
 
-async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): Promise<Trace> {
+const shared = new SharedObjects();
+
+/** As a process is told that changes what others share. */
+function changeText(change: string): string {
+  return `changes ${change}, which all simulated processes share`;
+}
+
+/**
+ * Where something was changed that all processes share, runs it again and looks after each step: so
+ * whose code did it is known, unless that does so only once.
+ */
+async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
+  // Runs for a log or a watcher come after others of their plan, and only once.
+  const isOnly = setting.log !== null || setting.watcher !== null;
+  if (isOnly) return (await runOnce(plan, setting, { isWatched: true })).trace;
+  const { trace, change } = await runOnce(plan, setting, { isWatched: false });
+  if (change === null) return trace;
+  const { trace: again } = await runOnce(plan, setting, { isWatched: true });
+  if (again.ending.kind === 'failed') return again;
+  const error = `it, or another process, ${changeText(change)}`;
+  const [{ name: process } = { name: '' }] = plan.clients;
+  return { ...trace, ending: { kind: 'failed', process, error } };
+}
+
+/** A run, and what was changed in it that others share. */
+interface Ran {
+  readonly trace: Trace;
+  readonly change: string | null;
+}
+
+async function runOnce(
+  plan: Plan,
+  { fill, log, watcher, options }: RunSetting,
+  { isWatched }: { readonly isWatched: boolean },
+): Promise<Ran> {
   const { hosts } = plan.system;
   // Without any, a run begins within the call.
   const openHosts = hosts === undefined ? () => {} : await hostsOpener(hosts);
@@ -134,14 +169,25 @@ async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): P
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
+  shared.renew();
   try {
-    return asyncWorld.traceOf(await drive(world.runInTurns(watcher)));
+    const whenStepped = isWatched ? blameForChanges : () => {};
+    const trace = asyncWorld.traceOf(await drive(world.runInTurns(watcher), whenStepped));
+    return { trace, change: shared.takeBack() };
   } finally {
     asyncWorld.close();
     empty?.();
     restoreFailures();
     restoreGlobals();
   }
+}
+
+/** Fails whose jobs have just run, if they changed what others share. */
+function blameForChanges(): void {
+  const { current } = ambient;
+  if (current === null) return;
+  const change = shared.takeBack();
+  if (change !== null) current.fail(new Error(`it ${changeText(change)}`));
 }
 
 /**
@@ -162,11 +208,13 @@ async function hostsOpener(
 /** Events of one row; the rest of the thread waits for about a tenth of a millisecond. */
 const ROW = 64;
 
-function drive(turns: Generator<void, Trace, void>): Promise<Trace> {
+/** Calls `whenStepped` where the jobs of a step have run, before whose they were is forgotten. */
+function drive(turns: Generator<void, Trace, void>, whenStepped: () => void): Promise<Trace> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const step = (): void => {
       if (isOver) return;
+      whenStepped();
       try {
         const { done, value } = turns.next();
         if (done === true) {
@@ -183,6 +231,7 @@ function drive(turns: Generator<void, Trace, void>): Promise<Trace> {
       inRealTurn(rest);
     };
     const rest = (): void => {
+      whenStepped();
       ambient.current = null; // the jobs of the last step have run
       if (!isOver) row();
     };

@@ -9,6 +9,7 @@ import { requireFewJobs } from '../async/endless.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { Randomness } from '../async/randomness.ts';
+import { SharedObjects } from '../async/shared-objects.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
@@ -172,95 +173,3 @@ const INERT: ConstructorParameters<typeof VirtualTimer>[1] = {
   drop: () => {},
   idOf: () => 0,
 };
-
-type Kept = ReadonlyMap<PropertyKey, PropertyDescriptor>;
-
-interface KeptObject {
-  readonly name: string;
-  readonly target: object;
-  readonly properties: Kept;
-}
-
-/**
- * What every realm shares: `globalThis`, and the objects that the language and Node put there, with
- * their prototypes. Kept as they are at one moment, to see what was changed since, and to put it
- * back. A function or a symbol that was added is no change: every realm that loads the same module
- * would add the same, as polyfills do.
- */
-class SharedObjects {
-  private readonly objects: readonly KeptObject[] = [...sharedObjects()].map(([target, name]) => ({
-    ...{ name, target },
-    properties: propertiesOf(target),
-  }));
-
-  /** The name of what was changed, `globalThis.cache`, once that is undone; null for nothing. */
-  takeBack(): string | null {
-    const change = this.firstChange();
-    if (change !== null) this.restore();
-    return change;
-  }
-
-  private firstChange(): string | null {
-    for (const { name, target, properties } of this.objects) {
-      const now = propertiesOf(target);
-      for (const [key, property] of now) {
-        const before = properties.get(key);
-        const isChange = before === undefined ? !isAddition(property) : !isSame(before, property);
-        if (isChange) return `${name}${nameOf(key)}`;
-      }
-      for (const key of properties.keys()) if (!now.has(key)) return `${name}${nameOf(key)}`;
-    }
-    return null;
-  }
-
-  private restore(): void {
-    for (const { target, properties } of this.objects) {
-      const now = propertiesOf(target);
-      for (const key of now.keys()) if (!properties.has(key)) Reflect.deleteProperty(target, key);
-      for (const [key, before] of properties) {
-        const found = now.get(key);
-        if (found === undefined || !isSame(found, before)) {
-          Reflect.defineProperty(target, key, before);
-        }
-      }
-    }
-  }
-}
-
-/** By object, what it is called. */
-function sharedObjects(): ReadonlyMap<object, string> {
-  const found = new Map<object, string>([[globalThis, 'globalThis']]);
-  for (const [key, { value }] of propertiesOf(globalThis)) {
-    // `Array`, `JSON`; what begins with a small letter is not of the language.
-    if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;
-    if (!found.has(value)) found.set(value, key);
-    const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, 'prototype')?.value;
-    if (isObject(prototype) && !found.has(prototype)) found.set(prototype, `${key}.prototype`);
-  }
-  return found;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'function' || (typeof value === 'object' && value !== null);
-}
-
-function propertiesOf(target: object): Kept {
-  const properties = new Map<PropertyKey, PropertyDescriptor>();
-  for (const key of Reflect.ownKeys(target)) {
-    const property = Reflect.getOwnPropertyDescriptor(target, key);
-    if (property !== undefined) properties.set(key, property);
-  }
-  return properties;
-}
-
-function isSame(one: PropertyDescriptor, other: PropertyDescriptor): boolean {
-  return Object.is(one.value, other.value) && one.get === other.get && one.set === other.set;
-}
-
-function isAddition({ value }: PropertyDescriptor): boolean {
-  return typeof value === 'function' || typeof value === 'symbol';
-}
-
-function nameOf(key: PropertyKey): string {
-  return typeof key === 'symbol' ? `[${String(key)}]` : `.${String(key)}`;
-}

@@ -1,0 +1,142 @@
+/**
+ * What no realm keeps apart: `globalThis`, and the objects that the language and Node put there,
+ * with their prototypes. All simulated processes share them, so code that changes them while it is
+ * loaded or run is told so, and the change is undone before anybody else runs.
+ */
+
+type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
+
+/** An object as it was, its data apart from its accessors, since that is quicker to compare. */
+interface KeptObject {
+  readonly name: string;
+  readonly target: object;
+  readonly size: number;
+  readonly data: readonly Property[];
+  readonly accessors: readonly Property[];
+}
+
+/**
+ * Kept as they are at one moment, to see what was changed since, and to put it back. A function or
+ * a symbol that was added is no change: every realm that loads the same module would add the same,
+ * as polyfills do.
+ */
+export class SharedObjects {
+  private objects: readonly KeptObject[] = keptNow();
+
+  /** Takes them as they are now, whatever was changed since. */
+  renew(): void {
+    if (!this.isAsKept) this.objects = keptNow();
+  }
+
+  /**
+   * The name of what was changed, `globalThis.cache`, once that is undone; null for nothing. What
+   * was there comes first: `Map.prototype.get` must be itself again before a map is asked.
+   */
+  takeBack(): string | null {
+    if (this.isAsKept) return null;
+    let change: string | null = null;
+    for (const undo of [putBack, takeAway]) {
+      for (const object of this.objects) {
+        const undone = undo(object);
+        change ??= undone;
+      }
+    }
+    return change;
+  }
+
+  /** About 80 µs, twice a run; what follows takes its time. */
+  private get isAsKept(): boolean {
+    for (const { target, size, data, accessors } of this.objects) {
+      if (Reflect.ownKeys(target).length !== size) return false;
+      for (const [key, { value }] of data) {
+        if (!Object.is(Reflect.get(target, key), value)) return false;
+      }
+      for (const [key, before] of accessors) {
+        if (!isSame(before, Reflect.getOwnPropertyDescriptor(target, key))) return false;
+      }
+    }
+    return true;
+  }
+}
+
+/** Gives an object its former properties; the name of one that was another, or gone. */
+function putBack({ name, target, data, accessors }: KeptObject): string | null {
+  let change: string | null = null;
+  for (const properties of [data, accessors]) {
+    for (const [key, before] of properties) {
+      const now = Reflect.getOwnPropertyDescriptor(target, key);
+      if (isSame(before, now) || isLoaded(target, before, now)) continue;
+      Reflect.defineProperty(target, key, before);
+      change ??= `${name}${nameOf(key)}`;
+    }
+  }
+  return change;
+}
+
+/** Takes away what was added, unless that is no change; the name of one such property. */
+function takeAway({ name, target, data, accessors }: KeptObject): string | null {
+  const before = new Set([...data, ...accessors].map(([key]) => key));
+  let change: string | null = null;
+  for (const [key, property] of propertiesOf(target)) {
+    if (before.has(key) || isAddition(property)) continue;
+    Reflect.deleteProperty(target, key);
+    change ??= `${name}${nameOf(key)}`;
+  }
+  return change;
+}
+
+/** Node loads some of its classes as they are first looked at, and then puts them in place. */
+function isLoaded(
+  target: object,
+  { get }: PropertyDescriptor,
+  now: PropertyDescriptor | undefined,
+): boolean {
+  if (get === undefined || now === undefined || now.value === undefined) return false;
+  return Object.is(Reflect.apply(get, target, []), now.value);
+}
+
+function keptNow(): readonly KeptObject[] {
+  return [...sharedObjects()].map(([target, name]) => {
+    const properties = propertiesOf(target);
+    const data = properties.filter(([, property]) => 'value' in property);
+    const accessors = properties.filter(([, property]) => !('value' in property));
+    return { name, target, size: properties.length, data, accessors };
+  });
+}
+
+/** By object, what it is called. */
+function sharedObjects(): ReadonlyMap<object, string> {
+  const found = new Map<object, string>([[globalThis, 'globalThis']]);
+  for (const [key, { value }] of propertiesOf(globalThis)) {
+    // `Array`, `JSON`; what begins with a small letter is not of the language.
+    if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;
+    if (!found.has(value)) found.set(value, key);
+    const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, 'prototype')?.value;
+    if (isObject(prototype) && !found.has(prototype)) found.set(prototype, `${key}.prototype`);
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'function' || (typeof value === 'object' && value !== null);
+}
+
+function propertiesOf(target: object): readonly Property[] {
+  return Reflect.ownKeys(target).flatMap((key) => {
+    const property = Reflect.getOwnPropertyDescriptor(target, key);
+    return property === undefined ? [] : [[key, property] as const];
+  });
+}
+
+function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined): boolean {
+  if (now === undefined) return false;
+  return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
+}
+
+function isAddition({ value }: PropertyDescriptor): boolean {
+  return typeof value === 'function' || typeof value === 'symbol';
+}
+
+function nameOf(key: PropertyKey): string {
+  return typeof key === 'symbol' ? `[${String(key)}]` : `.${String(key)}`;
+}
