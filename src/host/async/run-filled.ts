@@ -25,9 +25,9 @@ import { hostsOf } from '../network/hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
+import { GlobalObjects } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
-import { SharedObjects } from './shared-objects.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -125,7 +125,7 @@ interface RunSetting {
   readonly options: RunManner | undefined;
 }
 
-const shared = new SharedObjects();
+const globals = new GlobalObjects();
 
 /** As a process is told that changes what others share. */
 function changeText(change: string): string {
@@ -169,11 +169,11 @@ async function runOnce(
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
-  shared.renew();
+  globals.renew();
   try {
     const whenStepped = isWatched ? blameForChanges : () => {};
     const trace = asyncWorld.traceOf(await drive(world.runInTurns(watcher), whenStepped));
-    return { trace, change: shared.takeBack() };
+    return { trace, change: globals.takeBack() };
   } finally {
     asyncWorld.close();
     empty?.();
@@ -186,7 +186,7 @@ async function runOnce(
 function blameForChanges(): void {
   const { current } = ambient;
   if (current === null) return;
-  const change = shared.takeBack();
+  const change = globals.takeBack();
   if (change !== null) current.fail(new Error(`it ${changeText(change)}`));
 }
 

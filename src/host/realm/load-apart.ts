@@ -6,10 +6,10 @@
  */
 import { ambient, type Inhabitant, inRealTurn, type Loading } from '../async/ambient.ts';
 import { requireFewJobs } from '../async/endless.ts';
+import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { Randomness } from '../async/randomness.ts';
-import { SharedObjects } from '../async/shared-objects.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
@@ -20,7 +20,7 @@ import { Realm } from './realm.ts';
  * what all processes share.
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
-  const shared = new SharedObjects();
+  const shared = new GlobalObjects();
   const { loading, change } = await inNobody(() => {
     const begun = new Realm(graph).load();
     if (begun instanceof Promise) begun.catch(() => {});
@@ -38,7 +38,7 @@ export async function loadApart(graph: ModuleGraph): Promise<object> {
  */
 export async function requireApart(graph: ModuleGraph, urls: readonly string[]): Promise<void> {
   await loadVirtually(async () => {
-    const shared = new SharedObjects();
+    const shared = new GlobalObjects();
     const change = await loadAll({ shared, graph, urls }, () => {});
     await requireUnchanged(change, { shared, graph, urls });
   });
@@ -50,7 +50,7 @@ export async function drawersIn(
   urls: readonly string[],
 ): Promise<readonly string[]> {
   return await loadVirtually(async () => {
-    const shared = new SharedObjects();
+    const shared = new GlobalObjects();
     const drawers: string[] = [];
     await loadAll({ shared, graph, urls }, ({ name, hasDrawn }) => {
       if (hasDrawn) drawers.push(name);
@@ -60,7 +60,7 @@ export async function drawersIn(
 }
 
 interface Apart {
-  readonly shared: SharedObjects;
+  readonly shared: GlobalObjects;
   readonly graph: ModuleGraph;
   readonly urls: readonly string[];
 }

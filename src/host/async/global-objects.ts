@@ -20,7 +20,7 @@ interface KeptObject {
  * a symbol that was added is no change: every realm that loads the same module would add the same,
  * as polyfills do.
  */
-export class SharedObjects {
+export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
 
   /** Takes them as they are now, whatever was changed since. */
@@ -96,7 +96,7 @@ function isLoaded(
 }
 
 function keptNow(): readonly KeptObject[] {
-  return [...sharedObjects()].map(([target, name]) => {
+  return [...globalObjects()].map(([target, name]) => {
     const properties = propertiesOf(target);
     const data = properties.filter(([, property]) => 'value' in property);
     const accessors = properties.filter(([, property]) => !('value' in property));
@@ -105,7 +105,7 @@ function keptNow(): readonly KeptObject[] {
 }
 
 /** By object, what it is called. */
-function sharedObjects(): ReadonlyMap<object, string> {
+function globalObjects(): ReadonlyMap<object, string> {
   const found = new Map<object, string>([[globalThis, 'globalThis']]);
   for (const [key, { value }] of propertiesOf(globalThis)) {
     // `Array`, `JSON`; what begins with a small letter is not of the language.
