@@ -1,11 +1,14 @@
 /** How files are called after what is in them, and what is taken over that was shrunk before. */
 
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readShrunk, shrinkKind } from '../adapters/fleet/shrink-kind.ts';
 import { smallScenario } from '../adapters/fleet/sweep.fixture.ts';
 import type { ShrinkJob, ShrunkKind } from '../adapters/fleet/sweep-queue.ts';
 import { builtIn } from '../catalogue.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
+import { loadScenario } from '../load.ts';
 import type { Finding } from '../report/finding.ts';
 import { expand } from '../scenario/expand.ts';
 import { sweep } from '../search/sweep/sweep.ts';
@@ -85,6 +88,51 @@ test('what a worker has shrunk gives the same finding, byte for byte, as shrinki
     expect(asked).toEqual(seeds.slice(0, 3));
     if (at === 0) expect((await find([own]))?.planText).toBe(shrunk.plan);
   }
+});
+
+test('what a worker met besides, by another cause, is found as where one process shrinks', async () => {
+  const file = fileURLToPath(new URL('../../fixtures/redis-release.yaml', import.meta.url));
+  const text = readFileSync(file, 'utf8');
+  const read = loadScenario(text, file);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const expected = { holds: [], breaks: ['owner-only-release'], may: [] };
+  const plainDel = read.scenario.systems.flatMap((system) =>
+    system.name === 'delete' ? [{ ...system, expect: expected }] : [],
+  );
+  const two = { scenario: { ...read.scenario, systems: plainDel }, file, text };
+  const named = { system: 'delete', claim: 'owner-only-release' };
+  const folder = { scenario: 'redis-release', systems: ['delete'], output: 'reports' };
+  const shrunk = async (seed: number): Promise<ShrunkBefore | null> => {
+    const origin = { sweep: 's1', fencepost: '1.0.0', planFile: planFileOf(named, folder) };
+    const job: ShrinkJob = { kind: 'shrink', ...origin, ...named, seed };
+    const answer = await shrinkKind({ job, ...two }, builtIn);
+    return await readShrunk(JSON.parse(JSON.stringify(answer)), builtIn);
+  };
+  const range = { from: 0, to: 0 };
+  const { tallies } = await sweep(two.scenario, { ...range, pool: null });
+  const findingsOf = async (
+    before: Parameters<typeof concludeScenario>[2]['shrunkBefore'],
+  ): Promise<readonly Finding[]> => {
+    const outcome = await concludeScenario(
+      { ...two, catalogue: builtIn, warnings: [] },
+      {
+        ...{ tallies, range, isWhole: true, isPart: false, milliseconds: 0 },
+        ...{ keptPlans: [], repeated: 0, difference: null },
+      },
+      {
+        ...{ output: 'reports', hasPage: false, isInterrupted: () => false },
+        ...(before && { shrunkBefore: before }),
+        terminal: { ...openTerminal({ isQuiet: true }), print: () => {} },
+      },
+    );
+    return outcome.findings;
+  };
+  const here = await findingsOf(undefined);
+  expect(here.map(({ plan }) => plan.faults.map(({ kind }) => kind))).toEqual([
+    ['pause'],
+    ['delay'],
+  ]);
+  expect(await findingsOf((_, seed) => shrunk(seed))).toEqual(here);
 });
 
 test('a seed that a worker has shrunk is not shrunk again', async () => {

@@ -294,7 +294,7 @@ export interface Failing {
 }
 
 /** A plan that was shrunk before, known to break its claim. */
-export type ShrunkBefore = Shrunk['result'];
+export type ShrunkBefore = Shrunk['result'] & Pick<ShrinkResult, 'others'>;
 
 interface Folders {
   /** Where plans and pages are written. */
@@ -338,10 +338,9 @@ export async function findCounterexample(
       best ??= { seed, original, result: await unshrunk(original, failing.claim, catalogue) };
       break;
     }
-    const fresh = end === null ? null : shrunkBy(end);
-    const result = before ?? fresh;
+    const result = before ?? (end === null ? null : shrunkBy(end));
     if (result === null) continue;
-    if (fresh !== null) failing.onOthers?.(fresh.others, seed);
+    failing.onOthers?.(result.others, seed);
     const isBetter = best === null || isSimpler(result.plan, best.result.plan);
     if (isBetter) best = { seed, original, result };
   }
@@ -369,7 +368,7 @@ async function unshrunk(
   whyNoBoundary = 'not shrunk: a run did not end',
 ): Promise<ShrunkBefore> {
   const plan = expectsBreach(await pinAsync(original, catalogue), claim);
-  return { plan, boundary: null, whyNoBoundary };
+  return { plan, boundary: null, whyNoBoundary, others: [] };
 }
 
 /** Who wrote a scenario that leaves nothing to draw meant each of its events. */

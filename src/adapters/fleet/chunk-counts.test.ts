@@ -22,6 +22,7 @@ const SHRUNK: ShrunkKind = {
     ...{ keepsUs: -1, isOnlyOne: true, holdsPlan: 'near' },
   },
   ...{ whyNoBoundary: null, headline: 'it broke' },
+  others: [{ cause: 'stale-write: no fault', plan: 'another plan' }],
 };
 const ALARM: TwoResults = {
   ...{ chunk: 3, from: 31, to: 37 },

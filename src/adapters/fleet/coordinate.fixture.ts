@@ -24,7 +24,7 @@ export const timing: CoordinatorTiming = {
 export function work(job: ChunkJob | ShrinkJob): unknown {
   if (job.kind === 'chunk') return resultOf(sweep, job.chunk);
   const { system, claim, seed } = job;
-  const found = { plan: 'a plan', boundary: null, whyNoBoundary: 'no number decides' };
+  const found = { plan: 'a plan', boundary: null, whyNoBoundary: 'no number decides', others: [] };
   return { system, claim, seed, ...found, headline: 'it broke', signature: 'abcd' };
 }
 

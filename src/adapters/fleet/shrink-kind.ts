@@ -35,8 +35,8 @@ export interface ShrinkSetting extends ShrinkOrder {
 
 /** The answer to a job where there is no counterexample; `why` is a clause. */
 export function noneShrunk({ system, claim, seed }: ShrinkJob, why: string): ShrunkKind {
-  const nothing = { plan: null, boundary: null, whyNoBoundary: null, signature: '' };
-  return { system, claim, seed, ...nothing, headline: cutText(why) };
+  const nothing = { plan: null, boundary: null, whyNoBoundary: null, others: [] };
+  return { system, claim, seed, ...nothing, headline: cutText(why), signature: '' };
 }
 
 /** The counterexample of a kind; its plan is null where the seed does not break the claim here. */
@@ -51,7 +51,7 @@ export async function shrinkKind(
   const none = noneShrunk(job, 'it does not break the claim again');
   if (result.reproduced !== true) return none;
   const found = { scenario: scenario.name, scenarioFile: file, seed, claim, original, result };
-  const { plan, boundary, whyNoBoundary } = result;
+  const { plan, boundary, whyNoBoundary, others } = result;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile: file })).join(' ');
   const place = { planFile, pageFile: '', keptIn: `${dirname(file)}/plans/` };
   const finding = await describeShrunk({ ...found, catalogue }, { ...place, command });
@@ -61,16 +61,20 @@ export async function shrinkKind(
     plan: finding.planText,
     boundary: boundary && { ...boundary, holdsPlan: renderPlan(boundary.holdsPlan) },
     whyNoBoundary: whyNoBoundary === null ? null : cutText(whyNoBoundary),
+    others: others.map(({ cause, plan }) => ({ cause: cutText(cause), plan: renderPlan(plan) })),
     headline: cutText(finding.explanation.headline),
     signature: idOf(signatureOf(plan, finding.verdict)),
   };
 }
 
-type ShrunkPlan = Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary'>;
+type ShrunkPlan = Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary' | 'others'>;
 
-/** Null where there is no plan, it is of another system, or does not break the claim. */
+/**
+ * Null where there is no plan, it is of another system, or does not break the claim. What is read
+ * of `others` may break nothing: whoever takes it up runs it first.
+ */
 export async function readShrunk(
-  { system, claim, plan: text, boundary: near, whyNoBoundary }: ShrunkKind,
+  { system, claim, plan: text, boundary: near, whyNoBoundary, others: besides }: ShrunkKind,
   catalogue: Catalogue,
 ): Promise<ShrunkPlan | null> {
   const readOwn = (from: string | null): Plan | null => {
@@ -85,5 +89,9 @@ export async function readShrunk(
   const { verdicts } = await examineAsync(plan, [claim], catalogue);
   if (verdicts[0]?.kind !== 'invalid') return null;
   const boundary = near && holdsPlan && { ...near, holdsPlan };
-  return { plan, boundary, whyNoBoundary };
+  const others = besides.flatMap(({ cause, plan: from }) => {
+    const other = readOwn(from);
+    return other === null ? [] : [{ cause, plan: other }];
+  });
+  return { plan, boundary, whyNoBoundary, others };
 }

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Boundary } from '../../core/shrink/boundary.ts';
+import { MAX_OTHERS } from '../../core/shrink/search.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import {
   countSchema,
@@ -76,6 +77,8 @@ export interface ShrunkKind extends FailureKind {
   readonly boundary: ShrunkBoundary | null;
   /** Why there is no boundary, a clause; null where there is one. */
   readonly whyNoBoundary: string | null;
+  /** Plans, as the text of a file, that broke the claim too, each by another cause. */
+  readonly others: readonly { readonly cause: string; readonly plan: string }[];
   /** What happened, in one sentence; why there is no plan, a clause. */
   readonly headline: string;
   /** The id of the failure's signature. */
@@ -99,6 +102,7 @@ export const shrunkKindSchema: z.ZodType<ShrunkKind> = z.strictObject({
     })
     .nullable(),
   whyNoBoundary: cutTextSchema.nullable(),
+  others: z.array(z.strictObject({ cause: cutTextSchema, plan: planText })).max(MAX_OTHERS),
   headline: cutTextSchema,
   signature: z.string().max(MOST_SIGNATURE),
 });

@@ -12,7 +12,7 @@ const setting = { job, scenario: smallScenario(), file: 'small.yaml', modules: [
 const TOO_MUCH = `
 import { parentPort } from 'node:worker_threads';
 const head = { system: 'unfenced', claim: 'fence-monotone', seed: 12, signature: 'abcd' };
-const rest = { boundary: null, whyNoBoundary: null, headline: 'it broke' };
+const rest = { boundary: null, whyNoBoundary: null, others: [], headline: 'it broke' };
 parentPort.postMessage({ ...head, ...rest, plan: 'x'.repeat(1_000_001) });
 `;
 

@@ -24,7 +24,7 @@ export interface OtherBreach {
 }
 
 /** Causes of which a plan is kept; whoever meets more has already seen that there are several. */
-const MAX_OTHERS = 8;
+export const MAX_OTHERS = 8;
 
 /** One way to make a plan simpler. It changes nothing but through `search.attempt`. */
 export interface Pass {
