@@ -1,9 +1,9 @@
 /**
  * Makes what is published, of the modules in `src`: a few files instead of one each, with what they
- * share beside them. What the HTML report runs is one of these files, `shared/core.js`, so that the
- * simulator is not there twice; `src/report/html/document.ts` makes its script of it. For stack
- * traces, functions keep their names, and each of a module has a line of its own; what
- * `import.meta.url` leads to stays where it would be without bundling.
+ * share beside them. What the HTML report runs is among these files, so that the simulator is not
+ * there twice; `src/report/html/document.ts` makes its script of them. For stack traces, classes keep
+ * their names, and each function of a module has a line of its own; what `import.meta.url` leads to
+ * stays where it would be without bundling.
  *
  * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
  * would be installed; fengari, with two packages that only a Lua with a terminal needs; and of
@@ -54,7 +54,8 @@ const placed = {
   },
 };
 
-const keepNames = { function: true, class: true };
+/** Those of functions would take 16 kB of the tarball. */
+const keepNames = { function: false, class: true };
 
 /** Of minified code, each statement of the module on a line of its own, for stack traces. */
 function inLines(fileName, code) {
@@ -64,7 +65,7 @@ function inLines(fileName, code) {
   return shebang + program.body.map(({ start, end }) => code.slice(start, end)).join('\n');
 }
 
-/** Our own code keeps its statements and the names of its functions; that of others does not. */
+/** Our own code keeps its statements and the names of its classes; that of others does not. */
 const smaller = {
   name: 'smaller',
   renderChunk(code, { fileName, name }) {
@@ -98,20 +99,43 @@ const aleaAsModule = {
   },
 };
 
+/** Locks that most scenarios do not have, in files of their own; `document.ts` knows whose. */
+const SPARED = [
+  ['locks-on-caches', /[\\/]systems[\\/](?:cache|cache-lock|worker-lease)[\\/]/],
+  ['locks-on-redis', /[\\/]systems[\\/](?:redis|redlock)[\\/]/],
+  ['locks-on-services', /[\\/]systems[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
+];
+
 /**
- * All modules that the page's own import, and what those import: one file, which imports nothing
- * but packages that the page does not call.
+ * All modules that the page's own import, and what those import, in files that import no others:
+ * `core`, the locks that a page has only if it needs them, and `flow`, which knows all locks. They
+ * import packages, too, which the page does not call.
  */
-async function modulesOfPage() {
-  const found = new Set();
-  const noting = { name: 'noting', moduleParsed: ({ id }) => void found.add(id) };
+async function groupsOfPage() {
+  const imports = new Map();
+  const noting = {
+    name: 'noting',
+    moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds),
+  };
   const external = (id) => isPackage(id) && !TAKEN_IN.test(id);
   const input = at('../src/report/page/boot.ts');
   await (await rolldown({ input, external, plugins: [noting, aleaAsModule] })).generate();
-  return new Set([...found].filter((id) => !id.includes('/src/report/page/')));
+  const sparedOf = (id) => SPARED.find(([, test]) => test.test(id))?.[0];
+  const leadsToLocks = (id, seen = new Set()) => {
+    if (sparedOf(id) !== undefined) return true;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return (imports.get(id) ?? []).some((next) => leadsToLocks(next, seen));
+  };
+  const groupOf = (id) => {
+    if (!imports.has(id) || id.includes('/src/report/page/')) return null;
+    return sparedOf(id) ?? (leadsToLocks(id) ? 'flow' : 'core');
+  };
+  const groups = new Map([...imports.keys()].map((id) => [id, groupOf(id)]));
+  return ['core', ...SPARED.map(([name]) => name), 'flow'].map((name) => ({
+    ...{ name, priority: 1, test: (id) => groups.get(id) === name },
+  }));
 }
-const ofPage = await modulesOfPage();
-const core = { name: 'core', test: (id) => ofPage.has(id), priority: 1 };
 
 /** Libraries of Lua that no script on Redis has, but that fengari loads with all others. */
 const LEFT_OUT = ['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lutf8lib'];
@@ -131,6 +155,8 @@ const noLocales = {
   },
 };
 
+const ofPage = await groupsOfPage();
+
 export default defineConfig([
   {
     input: inputs(entries, (name) => `../src/${name}.ts`),
@@ -146,7 +172,7 @@ export default defineConfig([
       // By `smaller`: what rolldown itself does comes later, and prints all with its spaces.
       minify: false,
       chunkFileNames: 'shared/[name].js',
-      codeSplitting: { groups: [core, ...THEIRS], includeDependenciesRecursively: false },
+      codeSplitting: { groups: [...ofPage, ...THEIRS], includeDependenciesRecursively: false },
       // What editors show is in the types.
       comments: { legal: true, annotation: true, jsdoc: false },
     },

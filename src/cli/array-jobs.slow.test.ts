@@ -23,7 +23,7 @@ import { root } from './command-line.fixture.ts';
 import { parseShard } from './stages.ts';
 
 const PARTS = 20;
-const [page, commands] = ['fleet', 'commands'].map((name) =>
+const [page, corpus] = ['fleet', 'corpus'].map((name) =>
   readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
 );
 const table =
@@ -93,7 +93,7 @@ interface Job {
 
 test('the nightly seeds of docs/corpus.md are a million others each night', () => {
   const [, night = '', seeds = ''] =
-    /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(commands ?? '') ?? [];
+    /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(corpus ?? '') ?? [];
   const today = Math.floor(Date.now() / 86_400_000);
   const rangeOf = (typed: string): { from: number; to: number } =>
     parseSeeds(printed(`${typed}; printf %s ${seeds}`));

@@ -131,11 +131,11 @@ function kindOf({ system, claim }: Finding): string {
 }
 
 function* pages({ results, overview }: ReportedRun): Iterable<ReportPart> {
-  const script = readPageScript();
   for (const { findings: found, summary, pageFile } of results) {
     const findings = [...found].sort(
       (a, b) => Number(a.isExpected === true) - Number(b.isExpected === true),
     );
+    const script = readPageScript(findings.map(({ plan }) => plan.system.lock));
     const text = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
     yield { to: 'file', file: pageFile, text };
   }

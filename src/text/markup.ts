@@ -14,12 +14,16 @@ export type Child = Markup | string | readonly Child[];
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
 
 const VOID = new Set(['meta', 'br', 'hr', 'input', 'col']);
+/** Shapes of SVG, which may close themselves where nothing is in them. */
+const SHAPES = new Set(['line', 'rect', 'circle', 'polygon', 'polyline', 'path']);
 
 /** `<name attributes>children</name>`. Names of elements and attributes are never a user's. */
 export function element(name: string, attributes: Attributes, ...children: Child[]): Markup {
-  const open = `<${name}${attributeText(attributes)}>`;
-  if (VOID.has(name)) return { markup: open };
-  return { markup: `${open}${render(children)}</${name}>` };
+  const open = `<${name}${attributeText(attributes)}`;
+  if (VOID.has(name)) return { markup: `${open}>` };
+  const inside = render(children);
+  if (inside === '' && SHAPES.has(name)) return { markup: `${open}/>` };
+  return { markup: `${open}>${inside}</${name}>` };
 }
 
 /** Markup that this project wrote itself, such as a style sheet. Never for a user's text. */

@@ -119,7 +119,7 @@ describe('a copy in which', () => {
   const law = test.each([
     [
       'no claim ever breaks',
-      ['harness.js', /(?<=return \{ plan, trace, )verdicts/, BLIND],
+      ['examine.js', /(?<=return \{ plan, trace, )verdicts/, BLIND],
       ['alarm', 'sweep', 'shrink', 'report', 'replay', 'fixed'],
     ],
     [

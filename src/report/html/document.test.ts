@@ -7,7 +7,11 @@ describe('linkModules', () => {
   const boot = 'import{a as e,twice as t}from"../../shared/core.js";\nglobalThis.linked=t(e);\n';
 
   function linked(core: string): unknown {
-    new Function(linkModules(core, boot))();
+    const modules = [
+      ['shared/core.js', core],
+      ['report/page/boot.js', boot],
+    ] as const;
+    new Function(linkModules(modules))();
     return Reflect.get(globalThis, 'linked');
   }
 

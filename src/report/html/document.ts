@@ -3,11 +3,12 @@
  * document that fetches nothing, its style sheet, and how its script is made. `parts.ts` has what
  * stands in it.
  *
- * The simulator is one file of `dist`, which commands import as well. For the page it is put
+ * The simulator is in files of `dist` that commands import as well. For the page they are put
  * together with what runs there alone, as one script without imports, and packed;
  * `../page/loader.ts` unpacks it.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -18,9 +19,13 @@ export interface PageScript {
   /** Unpacks `code` and runs it. */
   readonly loader: string;
   readonly code: string;
-  /** `code`, by DEFLATE, in base64. */
-  readonly packed: string;
 }
+
+/**
+ * What a page shows only where its script runs, by the id of the element that it is put into:
+ * packed with the script, pictures take a tenth of their room.
+ */
+export type PackedParts = ReadonlyMap<string, Markup>;
 
 export interface DocumentParts {
   readonly title: string;
@@ -33,12 +38,13 @@ export interface DocumentParts {
   readonly footer: string;
   /** Null for none, under a policy that allows none; without it there is no policy. */
   readonly script?: PageScript | null;
+  readonly packed?: PackedParts;
 }
 
 /** The page as one HTML document. */
 export function renderDocument(parts: DocumentParts): string {
   const style = `${paletteStyle()}\n${SHEET}${parts.style}`;
-  const { script = null } = parts;
+  const { script = null, packed = new Map() } = parts;
   const viewport = { name: 'viewport', content: 'width=device-width, initial-scale=1' };
   const head = element(
     'head',
@@ -57,7 +63,7 @@ export function renderDocument(parts: DocumentParts): string {
     element('header', {}, parts.header),
     element('main', { id: 'content' }, parts.main),
     element('footer', {}, `Made by fencepost. ${parts.footer}`),
-    script === null ? [] : renderScript(script),
+    script === null ? [] : renderScript(script, packed),
   );
   return `<!doctype html>\n${render(element('html', { lang: 'en' }, head, body))}\n`;
 }
@@ -79,60 +85,101 @@ function renderPolicy(style: string, script: PageScript | null): Markup {
   return element('meta', { 'http-equiv': 'Content-Security-Policy', content });
 }
 
-/** The code as data, which no browser runs, and what unpacks it. */
-function renderScript({ loader, code, packed }: PageScript): Child {
-  const data = { type: 'text/plain', 'data-size': utf8ToBytes(code).length };
-  return [element('script', data, trusted(packed)), element('script', {}, trusted(loader))];
+/** The code and the parts as data, which no browser runs, and what unpacks it. */
+function renderScript({ loader, code }: PageScript, packed: PackedParts): Child {
+  const parts = [...packed].map(([id, part]) => [id, part.markup]);
+  const bytes = utf8ToBytes(`${code}${JSON.stringify(parts)}`);
+  const sizes = { 'data-size': bytes.length, 'data-code': code.length };
+  const data = deflateRawSync(bytes, { level: 9 }).toString('base64');
+  return [
+    element('script', { type: 'text/plain', ...sizes }, trusted(data)),
+    element('script', {}, trusted(loader)),
+  ];
 }
 
 function digestOf(text: string): string {
   return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
 }
 
-const DIST = new URL('../../', import.meta.url);
+/** Files with locks of which a page has those that its plans name, and whose they are. */
+const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
+  [
+    'locks-on-caches',
+    [
+      'cache-lock',
+      ...['lease-dynamodb', 'lease-memcached', 'lease-redis'].flatMap((lease) => [
+        lease,
+        `${lease}-published`,
+      ]),
+    ],
+  ],
+  ['locks-on-redis', ['redis', 'redlock']],
+  ['locks-on-services', ['etcd', 'kubernetes', 'postgres', 'zookeeper']],
+];
 
-let made: PageScript | null = null;
+/** Where this file would be without bundling, the two that are loaded by their URLs beside it. */
+const HERE = new URL('../../', import.meta.url);
+const BOOT = new URL('../page/boot.js', import.meta.url);
+const LOADER = new URL('../page/loader.js', import.meta.url);
 
-/** What the build made for the page; null in the sources: the page then stands still. */
-export function readPageScript(): PageScript | null {
-  made ??= scriptIn(DIST);
-  return made;
+const made = new Map<string, PageScript | null>();
+
+/** What the build made for a page with these locks; null in the sources: it then stands still. */
+export function readPageScript(locks: readonly string[]): PageScript | null {
+  const files = filesWith(locks);
+  const key = files.join();
+  const known = made.get(key);
+  const script = known === undefined ? scriptOf(files, HERE) : known;
+  made.set(key, script);
+  return script;
 }
 
 /** The same from a folder with what was built. */
-export function scriptIn(dist: URL): PageScript | null {
-  const files = ['shared/core.js', 'report/page/boot.js', 'report/page/loader.js'];
-  const urls = files.map((file) => new URL(file, dist));
-  if (!urls.every((url) => existsSync(url))) return null;
-  const [core = '', boot = '', loader = ''] = urls.map((url) => readFileSync(url, 'utf8'));
-  return packScript({ code: linkModules(core, boot), loader: loader.trim() });
+export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null {
+  return scriptOf(filesWith(locks), dist);
 }
 
-/** A script as a page has it. */
-export function packScript({ code, loader }: Pick<PageScript, 'code' | 'loader'>): PageScript {
-  return { code, loader, packed: deflateRawSync(code, { level: 9 }).toString('base64') };
+/** The files of the page's script, each after those that it imports from. */
+function filesWith(locks: readonly string[]): readonly string[] {
+  const spared = SPARED.filter(([, theirs]) => theirs.some((lock) => locks.includes(lock)));
+  const shared = ['core', ...spared.map(([file]) => file), 'flow'];
+  const own = [BOOT, LOADER].map(({ href }) => href.slice(HERE.href.length));
+  return [...shared.map((name) => `shared/${name}.js`), ...own];
+}
+
+function scriptOf(files: readonly string[], dist: URL): PageScript | null {
+  const urls = files.map((file) => new URL(file, dist));
+  if (!urls.every((url) => existsSync(url))) return null;
+  const texts = urls.map((url) => readFileSync(url, 'utf8'));
+  const modules = files.slice(0, -1).map((file, at) => [file, texts[at] ?? ''] as const);
+  return { code: linkModules(modules), loader: texts.at(-1)?.trim() ?? '' };
 }
 
 const IMPORT = /^import\s*(?:(\w+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?(?:from\s*)?"([^"]+)";$/gm;
 const EXPORT = /^export\{([^}]*)\};$/m;
 
 /**
- * Two modules as one script. `core` imports nothing that the page calls: what it does import, for
- * what only commands call, is undefined here. `boot` imports from `core` alone.
+ * Modules, each after those that it imports from, as one script. What they import from elsewhere is
+ * undefined in it: a lock that is not there is one that nobody has heard of, and functions of
+ * packages only commands call.
  */
-export function linkModules(core: string, boot: string): string {
-  const inner = core
-    .replace(IMPORT, (_, whole?: string, some?: string) => {
-      const names = [whole ?? [], pairsOf(some).map(([, local]) => local)].flat();
-      return names.length === 0 ? '' : `let ${names.join()};`;
-    })
-    .replace(EXPORT, (_, some: string) => {
-      return `return{${pairsOf(some).map(([local, name]) => `${name}:${local}`)}};`;
-    });
-  const outer = boot.replace(EXPORT, '').replace(IMPORT, (_, __, some?: string) => {
-    return `let{${pairsOf(some).map(([name, local]) => `${name}:${local}`)}}=core;`;
+export function linkModules(modules: readonly (readonly [string, string])[]): string {
+  const known = new Map(modules.map(([file], at) => [basename(file), `m${at}`]));
+  const linked = modules.map(([, text], at) => {
+    const inner = text
+      .replace(IMPORT, (_, whole: string | undefined, some: string | undefined, from: string) => {
+        const module = known.get(basename(from));
+        const pairs = pairsOf(some);
+        if (module !== undefined) return `let{${pairs.map((pair) => pair.join(':'))}}=${module};`;
+        const names = [whole ?? [], pairs.map(([, local]) => local)].flat();
+        return names.length === 0 ? '' : `let ${names.join()};`;
+      })
+      .replace(EXPORT, (_, some: string) => {
+        return `return{${pairsOf(some).map(([local, name]) => `${name}:${local}`)}};`;
+      });
+    return `let m${at}=(()=>{${inner}\n})();`;
   });
-  return `(()=>{"use strict";let core=(()=>{${inner}\n})();${outer}\n})();`;
+  return `(()=>{"use strict";${linked.join('\n')}})();`;
 }
 
 /** `a as b,c` as pairs: what stands before `as`, and what stands after it. */

@@ -8,7 +8,14 @@ import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { parametersOf } from '../../core/shrink/parameter.ts';
 import { canonical } from '../../run.ts';
-import { type Child, element, lines, type Markup, sentenceMarkup } from '../../text/markup.ts';
+import {
+  type Child,
+  element,
+  lines,
+  type Markup,
+  render,
+  sentenceMarkup,
+} from '../../text/markup.ts';
 import { capitalized, countOf } from '../../text/prose.ts';
 import { trialText } from '../exhausted.ts';
 import { shrunkText } from '../failure.ts';
@@ -35,13 +42,15 @@ import {
   renderPictures,
   renderSteps,
 } from './finding-pictures.ts';
-import { details, figure, list, nameMarkup } from './parts.ts';
+import { details, faint, figure, list, nameMarkup } from './parts.ts';
 import { renderTry } from './playground.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';
 
 export interface FindingOptions extends PageDataOptions {
   /** Whether the page has a script, so that it carries the finding as data. */
   readonly hasScript: boolean;
+  /** Takes what is shown only where that script runs, by the id of its place. */
+  readonly packed: Map<string, Markup>;
 }
 
 /** The finding as an article. */
@@ -61,8 +70,8 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
     isLive ? renderTry(id, finding, catalogue) : [],
     renderCommands(finding),
     renderSteps(data, id, isLive, steps),
-    renderNearest(finding, id, mostEvents),
-    renderOriginal(finding, id, mostEvents),
+    renderNearest(finding, id, options),
+    renderOriginal(finding, id, options),
     renderVerdicts(finding.verdicts),
     renderTable(data, steps, isLive),
     details(
@@ -81,7 +90,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
       sentenceMarkup(explanation.headline),
     ),
     number === 1 ? told : details(`${claim} of ${system}, seed ${seed}`, false, ...told),
-    isLive ? renderData(`${id}-data`, data) : [],
+    isLive ? later(`${id}-held`, renderData(`${id}-data`, data), '', options) : [],
   );
 }
 
@@ -164,23 +173,26 @@ function besides(
 }
 
 /** The nearest run that passes, beside the finding; says where they part. */
-function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
+function renderNearest(finding: Finding, id: string, options: FindingOptions): Child {
   const { nearest, claim, plan } = finding;
   if (nearest === undefined) return [];
-  const { own, parting, common } = besides(finding, nearest, mostDrawn);
+  const { own, parting, common } = besides(finding, nearest, options.mostEvents);
+  const pictures = [
+    runFigure(`✗ This run breaks ${claim}.`, own, { ...common, id: `${id}-nb` }),
+    runFigure(`✓ There ${claim} holds.`, nearest, { ...common, id: `${id}-nh` }),
+  ];
   return element(
     'details',
     { class: 'beside' },
     element('summary', {}, 'Beside the nearest run that passes'),
     element('p', {}, changeText(plan, nearest.plan)),
     element('p', {}, partingText(own, nearest, parting)),
-    runFigure(`✗ This run breaks ${claim}.`, own, { ...common, id: `${id}-nb` }),
-    runFigure(`✓ There ${claim} holds.`, nearest, { ...common, id: `${id}-nh` }),
+    later(`${id}-nearest`, pictures, DRAWN_BY_SCRIPT, options),
   );
 }
 
-function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child {
-  const { original, claim, trace, plan, size } = finding;
+function renderOriginal(finding: Finding, id: string, options: FindingOptions): Child {
+  const { original, claim, plan, size } = finding;
   if (original === undefined) return [];
   const how = finding.exhaust === undefined ? 'drawn' : 'found';
   const text =
@@ -190,16 +202,29 @@ function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child 
     `${countOf(size.originalEvents, 'event')}; shrunk: ` +
     `${countOf(plan.clients.length, 'client')}, ${countOf(size.faults, 'fault')}, ` +
     `${countOf(size.events, 'event')}.`;
-  const own = { trace, plan, evidence: evidenceShown(finding) };
-  const drawing = { mostDrawn, claim };
+  const { mostEvents: mostDrawn } = options;
+  const picture = runFigure('The original run.', original, { mostDrawn, claim, id: `${id}-ob` });
   return element(
     'details',
     { class: 'beside' },
-    element('summary', {}, 'Beside the run that it was shrunk from'),
+    element('summary', {}, 'The run that it was shrunk from'),
     element('p', {}, text),
-    runFigure('The original run.', original, { ...drawing, id: `${id}-ob` }),
-    runFigure('Shrunk to this.', own, { ...drawing, id: `${id}-os` }),
+    later(`${id}-original`, picture, DRAWN_BY_SCRIPT, options),
   );
+}
+
+const DRAWN_BY_SCRIPT = 'Where scripts may run, the picture stands here.';
+
+/** What is put into its place by the page's script; where the page has none, it is there. */
+function later(
+  id: string,
+  child: Child,
+  instead: string,
+  { hasScript, packed }: FindingOptions,
+): Child {
+  if (!hasScript) return child;
+  packed.set(id, { markup: render(child) });
+  return element('div', { id }, instead === '' ? [] : faint(instead));
 }
 
 type FigureOptions = Omit<GlanceOptions, 'title' | 'evidence'> & { readonly mostDrawn: number };

@@ -10,7 +10,7 @@
  * `comparison-page.ts` and `history-page.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import { type Child, element, sentenceMarkup } from '../../text/markup.ts';
+import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf } from '../../text/prose.ts';
 import type { Finding } from '../finding.ts';
 import { metText } from '../overview.ts';
@@ -36,9 +36,10 @@ const MOST_EVENTS = 2000;
 export function renderPage(report: PageReport): string {
   const { findings, overview, script = null, catalogue = builtIn } = report;
   const mostEvents = Math.max(100, Math.floor(MOST_EVENTS / Math.max(1, findings.length)));
-  const options = { mostEvents, hasScript: Boolean(script), catalogue };
+  const packed = new Map<string, Markup>();
+  const options = { mostEvents, hasScript: Boolean(script), catalogue, packed };
   return renderDocument({
-    ...{ title: titleOf(report), style: TOOL_SHEET, script },
+    ...{ title: titleOf(report), style: TOOL_SHEET, script, packed },
     skip: 'Skip to the findings',
     header: renderHeader(report),
     main: [

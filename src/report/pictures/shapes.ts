@@ -1,8 +1,8 @@
 /**
  * What the pictures are made of: colours by what they mean, for a light and a dark screen, and in
  * them bars, hatches, flags, arrows and text with a halo. Shapes carry the light colours as
- * attributes, which survive a policy that forbids styles, and classes that the style sheet
- * recolours.
+ * attributes, which survive a policy that forbids styles; the style sheet knows them by these and
+ * recolours them, so that no two roles have the same light colour.
  */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 
@@ -19,7 +19,7 @@ export const PALETTE = {
   tint: { light: '#fdeaea', dark: '#3b1a1e' },
   good: { light: '#14713a', dark: '#5fd488' },
   caution: { light: '#855500', dark: '#e5b84e' },
-  onClient: { light: '#ffffff', dark: '#0d1117' },
+  onClient: { light: '#fffffe', dark: '#0d1117' },
   cursor: { light: '#ffe08a', dark: '#4a3b0c' },
   client0: { light: '#0b5cbd', dark: '#74b6ff' },
   client1: { light: '#9a4a00', dark: '#f2a663' },
@@ -39,25 +39,26 @@ export function clientRole(index: number): Role {
 }
 
 /** Attributes that fill, or stroke, a shape in a role's colour. */
-export type Ink = Readonly<Record<'fill' | 'stroke' | 'class', string>>;
-
-/** Fill and stroke of a shape, `none` where a role is absent. */
-export function ink({ fill, stroke }: { readonly fill?: Role; readonly stroke?: Role }): Ink {
-  const classes = [fill && `f-${fill}`, stroke && `s-${stroke}`];
-  return {
-    fill: fill === undefined ? 'none' : PALETTE[fill].light,
-    stroke: stroke === undefined ? 'none' : PALETTE[stroke].light,
-    class: classes.filter((name) => name !== undefined).join(' '),
-  };
+export interface Ink extends Readonly<Record<string, string>> {
+  readonly fill: string;
+  readonly stroke?: string;
 }
 
-/** The palette as custom properties, and the classes that `ink` names. */
+/** Fill of a shape, `none` where its role is absent, and its stroke, which is none of itself. */
+export function ink({ fill, stroke }: { readonly fill?: Role; readonly stroke?: Role }): Ink {
+  const filled = { fill: fill === undefined ? 'none' : PALETTE[fill].light };
+  return stroke === undefined ? filled : { ...filled, stroke: PALETTE[stroke].light };
+}
+
+/** The palette as custom properties, by which shapes with its colours are painted. */
 export function paletteStyle(): string {
   const roles = Object.entries(PALETTE);
   const shades = (shade: 'light' | 'dark'): string =>
     roles.map(([role, colours]) => `--${role}:${colours[shade]}`).join(';');
-  const classes = roles
-    .map(([role]) => `.f-${role}{fill:var(--${role})}.s-${role}{stroke:var(--${role})}`)
+  const painted = roles
+    .map(([role, { light }]) =>
+      ['fill', 'stroke'].map((what) => `[${what}="${light}"]{${what}:var(--${role})}`).join(''),
+    )
     .join('');
   return [
     `:root{color-scheme:light dark;${shades('light')}}`,
@@ -65,7 +66,7 @@ export function paletteStyle(): string {
     `:root[data-theme=light]{color-scheme:light;${shades('light')}}`,
     `:root[data-theme=dark]{color-scheme:dark;${shades('dark')}}`,
     `@media print{:root:root{color-scheme:light;${shades('light')}}}`,
-    classes,
+    painted,
   ].join('\n');
 }
 
@@ -76,6 +77,9 @@ export interface SheetSize {
   readonly height: number;
 }
 
+/** What holds for all text in a picture, unless it says otherwise. */
+const TEXT = { 'font-size': 12, 'stroke-linejoin': 'round' };
+
 /** A picture with its ground, after what it defines. */
 export function sheet(
   size: SheetSize,
@@ -85,7 +89,7 @@ export function sheet(
 ): Markup {
   const viewBox = `0 0 ${size.width} ${size.height}`;
   const ground = element('rect', { ...size, ...ink({ fill: 'paper' }) });
-  const all = { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, ...attributes };
+  const all = { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, ...TEXT, ...attributes };
   return element('svg', all, defined, ground, ...children);
 }
 
@@ -107,16 +111,21 @@ export interface Point {
 
 export interface Box extends Point, SheetSize {}
 
-type Paint = Readonly<Record<string, string | number>>;
+type Paint = Readonly<Record<string, string | number | null>>;
 
 /** A straight line down at `x`. */
 export function vertical(x: number, [y1, y2]: readonly [number, number], paint: Paint): Markup {
-  return element('line', { x1: x, x2: x, y1, y2, ...paint });
+  return straight({ x1: x, x2: x, y1, y2, ...paint });
 }
 
 /** A straight line across at `y`. */
 export function horizontal(y: number, [x1, x2]: readonly [number, number], paint: Paint): Markup {
-  return element('line', { x1, x2, y1: y, y2: y, ...paint });
+  return straight({ x1, x2, y1: y, y2: y, ...paint });
+}
+
+/** A line, which has nothing to fill. */
+function straight({ fill: _, ...paint }: Paint): Markup {
+  return element('line', paint);
 }
 
 export interface TextStyle {
@@ -136,7 +145,8 @@ export function label(text: string, at: Point, style: TextStyle): Markup {
   return element(
     'text',
     {
-      ...{ x: at.x, y: at.y + size * 0.35, 'font-size': size, 'text-anchor': anchor },
+      ...{ x: at.x, y: at.y + size * 0.35, 'font-size': size === TEXT['font-size'] ? null : size },
+      'text-anchor': anchor === 'start' ? null : anchor,
       'font-weight': isBold ? 600 : null,
       ...(hasHalo ? { ...ink({ fill: role, stroke: ground }), ...HALO } : ink({ fill: role })),
     },
@@ -144,7 +154,7 @@ export function label(text: string, at: Point, style: TextStyle): Markup {
   );
 }
 
-const HALO = { 'stroke-width': 5, 'stroke-linejoin': 'round', 'paint-order': 'stroke' };
+const HALO = { 'stroke-width': 5, 'paint-order': 'stroke' };
 
 /** A rectangle with rounded corners; `title` is what a pointer shows. */
 export function bar(box: Box, paint: Paint, title: string): Markup {
@@ -172,7 +182,7 @@ export function hatch(id: string, role: Role, isDense: boolean): Markup {
     'pattern',
     { id, ...tile, patternUnits: 'userSpaceOnUse', patternTransform },
     element('rect', { ...tile, ...ink({ fill: isDense ? 'tint' : 'paper' }) }),
-    element('line', { y2: size, 'stroke-width': isDense ? 4 : 3, ...ink({ stroke: role }) }),
+    straight({ y2: size, 'stroke-width': isDense ? 4 : 3, ...ink({ stroke: role }) }),
   );
 }
 
@@ -190,26 +200,31 @@ export interface ArrowStyle {
   readonly hasHead?: boolean;
 }
 
-/** A straight arrow with its head at `to`. */
-export function arrow(from: Point, to: Point, style: ArrowStyle): Markup {
+/** A straight arrow with its head at `to`; `title` is what a pointer shows. */
+export function arrow(from: Point, to: Point, style: ArrowStyle, title: Child = []): Markup {
   const { role, isDashed = false, isThin = false, hasHead = true } = style;
-  const line = element('line', {
-    ...{ x1: from.x, y1: from.y, x2: to.x, y2: to.y, 'stroke-width': isThin ? 1 : 1.6 },
-    ...{ 'stroke-dasharray': isDashed ? '4 3' : null, ...ink({ stroke: role }) },
-  });
-  return hasHead ? element('g', {}, line, arrowHead(from, to, style)) : line;
+  const paint = {
+    'stroke-width': isThin ? null : 1.6,
+    'stroke-dasharray': isDashed ? '4 3' : null,
+    ...ink(hasHead ? { fill: role, stroke: role } : { stroke: role }),
+  };
+  const shaft = `M${pair(from)}L${pair(to)}`;
+  return element('path', { d: hasHead ? shaft + arrowHead(from, to) : shaft, ...paint }, title);
 }
 
-function arrowHead(from: Point, to: Point, { role }: ArrowStyle): Markup {
+function pair({ x, y }: Point): string {
+  return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
+}
+
+/** A triangle with its tip at `to`, as a part of a path. */
+function arrowHead(from: Point, to: Point): string {
   const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y));
   const along = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
-  const corner = (side: 1 | -1): string => {
-    const x = to.x - along.x * 8 - side * along.y * 3.5;
-    const y = to.y - along.y * 8 + side * along.x * 3.5;
-    return `${x.toFixed(1)},${y.toFixed(1)}`;
-  };
-  const points = `${to.x.toFixed(1)},${to.y.toFixed(1)} ${corner(1)} ${corner(-1)}`;
-  return element('polygon', { points, ...ink({ fill: role }) });
+  const corner = (side: 1 | -1): Point => ({
+    x: to.x - along.x * 8 - side * along.y * 3.5,
+    y: to.y - along.y * 8 + side * along.x * 3.5,
+  });
+  return `L${pair(corner(1))}L${pair(corner(-1))}L${pair(to)}`;
 }
 
 export interface FlagStyle {
@@ -261,8 +276,7 @@ export function drawMessage(
   if (isUnderWay) return arrow(start, cut, { ...headless, isDashed: true });
   const cross = { role: 'danger', anchor: 'middle', size: crossSize, isBold: true } as const;
   if (isLost) return [arrow(start, cut, headless), label('✕', cut, cross)];
-  const shaft = arrow(start, stop, style);
-  const shown = title === '' ? shaft : element('g', {}, element('title', {}, title), shaft);
+  const shown = arrow(start, stop, style, title === '' ? [] : element('title', {}, title));
   if (!isCopy) return shown;
   const moved = ({ x, y }: Point): Point => ({ x: x + beside.x, y: y + beside.y });
   return [shown, arrow(moved(start), moved(stop), headless)];

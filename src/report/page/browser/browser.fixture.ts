@@ -28,9 +28,9 @@ const folder = mkdtempSync(join(tmpdir(), 'fencepost-page-'));
 /** Of the project. */
 export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The page's script, made of what `npm run build` has bundled. */
-export function bundle(): PageScript {
-  const script = scriptIn(pathToFileURL(`${root}dist/`));
+/** The script of a page with these locks, made of what `npm run build` has bundled. */
+export function bundle(...locks: readonly string[]): PageScript {
+  const script = scriptIn(pathToFileURL(`${root}dist/`), locks);
   if (script === null) throw new Error('there is no dist: npm run build');
   return script;
 }
