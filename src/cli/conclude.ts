@@ -12,6 +12,7 @@ import { isSimpler } from '../core/shrink/simpler.ts';
 import { expectsBreach } from '../harness.ts';
 import { examineAsync, pinAsync } from '../host/async/run-async.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
+import { scopeOf } from '../report/exhausted.ts';
 import { type Finding, replayCommand, shellWords } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
 import type {
@@ -41,7 +42,7 @@ import { type ClaimTally, claimTally, EMPTY_TALLY, type Tally } from '../search/
 import { performTask, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
 import { groupDigits } from '../text/prose.ts';
 import { folderToKeepIn } from './corpus-place.ts';
-import { type ExhaustedPlans, numberedOf, scopeOf } from './exhaust.ts';
+import { type ExhaustedPlans, numberedOf } from './exhaust.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { pageFileOf, planFileOf } from './output-files.ts';

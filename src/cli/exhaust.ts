@@ -2,14 +2,14 @@
  * `run --exhaust`: narrows scenarios to what was asked for, and counts their plans before any is
  * judged, so that too many are refused at once.
  */
-import type { ExhaustedScope } from '../report/summary.ts';
-import type { ExhaustScope, Scenario } from '../scenario/scenario.ts';
-import { MOST_PLANS, NumberedPlans, type PlanCount } from '../search/exhaust/exhaust.ts';
+import { faultsText, tooManyText } from '../report/exhausted.ts';
+import type { ExhaustScope } from '../scenario/scenario.ts';
+import { NumberedPlans, type PlanCount } from '../search/exhaust/exhaust.ts';
 import { narrowed } from '../search/exhaust/narrowed.ts';
 import { rangeOfShard, type SeedRange, type Shard } from '../search/sweep/shards.ts';
 import type { NumberRange } from '../search/sweep/sweep.ts';
 import { performTask, type TaskContext } from '../search/sweep/tasks.ts';
-import { countOf, groupDigits } from '../text/prose.ts';
+import { groupDigits } from '../text/prose.ts';
 import { UserError } from './exit.ts';
 import { breathe } from './interruption.ts';
 import type { LoadedScenario } from './sources.ts';
@@ -45,13 +45,18 @@ export async function countAll(
   const all = new Map<string, ExhaustedPlans>();
   for (const { name: system } of scenario.systems) {
     const { plans, blocks, cut } = await count(loaded, system, context);
-    if (cut === 'too many') throw new UserError([tooManyText(loaded, system, plans)]);
+    if (cut === 'too many') throw new UserError([tooMany(loaded, system, plans)]);
     const numbered = new NumberedPlans(scenario, system, blocks);
     all.set(system, { plans, numbered, range: { from: 0, to: plans - 1, blocks } });
   }
   const counts = [...all].map(([system, { plans }]) => `${system} ${groupDigits(plans)}`);
   context.terminal.note(`  plans with ${faultsText(scenario)}: ${counts.join(', ')}`);
   return all;
+}
+
+function tooMany({ scenario, file }: LoadedScenario, system: string, plans: number): string {
+  const fewer = 'take a smaller --exhaust, fewer --clients or --sections, or fewer kinds of fault';
+  return `${file}:1:1 systems.${system}: ${tooManyText(scenario, plans)}: ${fewer}`;
 }
 
 const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
@@ -68,24 +73,6 @@ async function count(
   if (end.kind === 'lost') terminal.print(`✗ ${system}: ${end.where}: ${end.why}`);
   if (end.kind === 'threw') terminal.print(`✗ ${system}: ${end.error}`);
   return NOT_COUNTED;
-}
-
-function tooManyText({ scenario, file }: LoadedScenario, system: string, plans: number): string {
-  const about = plans > 2 * MOST_PLANS ? `about ${groupDigits(roundUp(plans))}` : 'more than';
-  const many = `${about} ${plans > 2 * MOST_PLANS ? 'plans' : `${groupDigits(MOST_PLANS)} plans`}`;
-  const scope = `${many} with ${faultsText(scenario)}, and at most ${groupDigits(MOST_PLANS)}`;
-  const fewer = 'take a smaller --exhaust, fewer --clients or --sections, or fewer kinds of fault';
-  return `${file}:1:1 systems.${system}: ${scope} are examined: ${fewer}`;
-}
-
-function roundUp(plans: number): number {
-  return Math.ceil(plans / MOST_PLANS) * MOST_PLANS;
-}
-
-function faultsText({ faults, exhaust }: Scenario): string {
-  const kinds = [...new Set(faults.map(({ kind }) => kind))];
-  const swaps = exhaust?.ties ? ` and ≤ ${countOf(exhaust.ties, 'swap')} of ties` : '';
-  return `≤ ${countOf(exhaust?.faults ?? 0, 'fault')} of ${kinds.join(', ')}${swaps}`;
 }
 
 /** The numbers of all plans of the system that has most. */
@@ -108,17 +95,4 @@ export function numberedOf(
   all: ReadonlyMap<string, ExhaustedPlans>,
 ): ReadonlyMap<string, NumberedPlans> {
   return new Map([...all].map(([system, { numbered }]) => [system, numbered]));
-}
-
-/** In what every plan of a system lies. */
-export function scopeOf(scenario: Scenario, { plans }: ExhaustedPlans): ExhaustedScope {
-  return {
-    faults: scenario.exhaust?.faults ?? 0,
-    ties: scenario.exhaust?.ties ?? 0,
-    kinds: [...new Set(scenario.faults.map(({ kind }) => kind))],
-    latencyUs: scenario.network.latency.minUs,
-    clients: scenario.clients.length,
-    sections: Math.max(...scenario.clients.map(({ sections }) => sections)),
-    plans,
-  };
 }

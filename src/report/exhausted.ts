@@ -4,6 +4,8 @@
  * other latencies, more clients and lengths between the thresholds were not.
  */
 import { proseDuration } from '../core/plan/duration.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { MOST_PLANS } from '../search/exhaust/exhaust.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
 import type { ExhaustedScope, SystemSummary } from './summary.ts';
@@ -33,8 +35,10 @@ export function exhaustedText(system: SystemSummary): string {
   return system.exhausted === undefined ? '' : exhaustedTextOf([system]);
 }
 
+type Examined = Pick<SystemSummary, 'seeds' | 'exhausted'>;
+
 /** The same of several systems; what they do not have in common is left out. */
-export function exhaustedTextOf(systems: readonly SystemSummary[]): string {
+export function exhaustedTextOf(systems: readonly Examined[]): string {
   const scopes = systems.flatMap(({ exhausted }) => (exhausted === undefined ? [] : [exhausted]));
   const same = (of: (scope: ExhaustedScope) => string): string => {
     const [text = '', ...others] = new Set(scopes.map(of));
@@ -63,9 +67,42 @@ function spanText(counts: readonly number[]): string {
     : `${groupDigits(least)} to ${countOf(most, 'plan')}`;
 }
 
-function shareText(systems: readonly SystemSummary[]): string {
-  const sum = (of: (system: SystemSummary) => number): number =>
+function shareText(systems: readonly Examined[]): string {
+  const sum = (of: (system: Examined) => number): number =>
     systems.reduce((total, system) => total + of(system), 0);
   const all = sum(({ exhausted }) => exhausted?.plans ?? 0);
   return `${groupDigits(sum(({ seeds }) => seeds))} of ${countOf(all, 'plan')}`;
+}
+
+/** In what every plan of a system lies, of which there are so many. */
+export function scopeOf(scenario: Scenario, { plans }: { readonly plans: number }): ExhaustedScope {
+  return {
+    faults: scenario.exhaust?.faults ?? 0,
+    ties: scenario.exhaust?.ties ?? 0,
+    kinds: kindsOf(scenario),
+    latencyUs: scenario.network.latency.minUs,
+    clients: scenario.clients.length,
+    sections: Math.max(...scenario.clients.map(({ sections }) => sections)),
+    plans,
+  };
+}
+
+/** `≤ 2 faults of pause, delay and ≤ 1 swap of ties`. */
+export function faultsText(scenario: Scenario): string {
+  const { faults = 0, ties = 0 } = scenario.exhaust ?? {};
+  const swaps = ties === 0 ? '' : ` and ≤ ${countOf(ties, 'swap')} of ties`;
+  return `≤ ${countOf(faults, 'fault')} of ${kindsOf(scenario).join(', ')}${swaps}`;
+}
+
+function kindsOf({ faults }: Scenario): readonly string[] {
+  return [...new Set(faults.map(({ kind }) => kind))];
+}
+
+/** Why so many plans of a system are refused. */
+export function tooManyText(scenario: Scenario, plans: number): string {
+  const most = groupDigits(MOST_PLANS);
+  const isGuess = plans > 2 * MOST_PLANS;
+  const about = `about ${groupDigits(Math.ceil(plans / MOST_PLANS) * MOST_PLANS)} plans`;
+  const many = isGuess ? about : `more than ${most} plans`;
+  return `${many} with ${faultsText(scenario)}, and at most ${most} are examined`;
 }

@@ -5,8 +5,8 @@
  */
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
 import { shrinkFailureAsync } from '../../host/async/run-async.ts';
+import { exhaustedTextOf, scopeOf } from '../../report/exhausted.ts';
 import { type Finding, shellWords } from '../../report/finding.ts';
-import { expand } from '../../scenario/expand.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { examineChunk } from '../../search/sweep/chunk.ts';
 import { type AvoidedSeeds, countAvoided } from '../../search/sweep/counterfactual.ts';
@@ -17,23 +17,41 @@ import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { findingOf, seedBlock } from './failure-block.ts';
 import { keep } from './kept-plans.ts';
-import { letOthersRun, type SimRun } from './sim-run.ts';
+import { letOthersRun, planOf, type SimRun, trialOf } from './sim-run.ts';
 import { commandWith, SimTestError } from './test-place.ts';
 import { namedInTest, seedOf } from './watchdog.ts';
 
 /** Claims that a kept plan broke, as `<system> <claim>`. */
 type Known = ReadonlySet<string>;
 
+/** By the name of the system. */
+type Tallies = ReadonlyMap<string, Tally>;
+
 /** Throws a `SimTestError` unless every expectation is met. */
 export async function examineSeeds(run: SimRun, seeds: SeedRange, known: Known): Promise<void> {
   const tallies = await tallySeeds(run, seeds, known);
   const { scenario, catalogue, stopwatch } = run;
   const shouldStop = (): boolean => stopwatch.isOver;
-  const avoided = await countAvoided(scenario, tallies, { catalogue, shouldStop });
+  const { plans } = run;
+  const numbered =
+    plans === null
+      ? {}
+      : { numbered: new Map([...plans].map(([name, one]) => [name, one.numbered])) };
+  const avoided = await countAvoided(scenario, tallies, { catalogue, shouldStop, ...numbered });
   for (const system of run.systems) {
     const tally = tallies.get(system.name) ?? EMPTY_TALLY;
     judge(run, system, { tally, avoided, seeds, known });
   }
+  tellScope(run, tallies);
+}
+
+/** What was exhausted, as nobody sees it of a test that passes. */
+function tellScope({ plans, scenario, place, print, wishes }: SimRun, tallies: Tallies): void {
+  if (plans === null || wishes.seed !== null) return;
+  const systems = [...plans].map(([name, counted]) => {
+    return { seeds: tallies.get(name)?.seeds ?? 0, exhausted: scopeOf(scenario, counted) };
+  });
+  print(`fencepost: ${place.fullName}: ${exhaustedTextOf(systems)}`);
 }
 
 /** Until all are done, or nothing is left to learn; throws where what should hold breaks. */
@@ -42,10 +60,18 @@ async function tallySeeds(
   { from, to }: SeedRange,
   known: Known,
 ): Promise<ReadonlyMap<string, Tally>> {
-  const examiner = examinerOf(run.scenario, run.catalogue);
+  const examiners = new Map(
+    run.systems.map(({ name }) => {
+      const blocks = run.plans?.get(name)?.blocks;
+      return [name, examinerOf(run.scenario, run.catalogue, [], blocks)];
+    }),
+  );
   const tallies = new Map(run.systems.map(({ name }) => [name, EMPTY_TALLY]));
   for (let seed = from; seed <= to; seed += 1) {
     for (const system of run.systems) {
+      const examiner = examiners.get(system.name);
+      const isLess = seed >= (run.plans?.get(system.name)?.plans ?? Infinity);
+      if (isLess || examiner === undefined) continue;
       await letOthersRun();
       requireTime(run, { done: seed - from, of: to - from + 1 });
       const chunk = { system: system.name, from: seed, to: seed, skip: [] };
@@ -66,13 +92,17 @@ async function tallySeeds(
   return tallies;
 }
 
-function requireTime({ stopwatch }: SimRun, { done, of }: { done: number; of: number }): void {
-  if (stopwatch.isCancelled) throw new SimTestError([`cancelled after ${countOf(done, 'seed')}`]);
+function requireTime(run: SimRun, { done, of }: { done: number; of: number }): void {
+  const { stopwatch, plans } = run;
+  const trial = trialOf(run);
+  if (stopwatch.isCancelled) throw new SimTestError([`cancelled after ${countOf(done, trial)}`]);
   if (!stopwatch.isOver) return;
   const seconds = stopwatch.timeoutMs / 1000;
   throw new SimTestError([
-    `timed out after ${seconds} s, with ${groupDigits(done)} of ${countOf(of, 'seed')} examined`,
-    'raise `timeout`, ask for fewer `seeds`, or set `budgetMs` to take as many as fit',
+    `timed out after ${seconds} s, with ${groupDigits(done)} of ${countOf(of, trial)} examined`,
+    plans === null
+      ? 'raise `timeout`, ask for fewer `seeds`, or set `budgetMs` to take as many as fit'
+      : 'raise `timeout`, or take a smaller `exhaust`, of fewer `clients` and `sections`',
   ]);
 }
 
@@ -85,8 +115,8 @@ async function requireUnbroken(
   if (failure !== undefined) {
     const command = commandWith(`FENCEPOST_SEED=${seed}`, run.place);
     const lines = [
-      `✗ ${system.name} failed on seed ${seed}: ${failure.error}`,
-      `seed:   ${shellWords(command).join(' ')}`,
+      `✗ ${system.name} failed on ${trialOf(run)} ${seed}: ${failure.error}`,
+      `${trialOf(run)}:   ${shellWords(command).join(' ')}`,
     ];
     throw new SimTestError(lines, run.mistakes.find(failure.error));
   }
@@ -117,7 +147,7 @@ async function shrunkFinding(
   { system, claim, seed }: { system: string; claim: string; seed: number },
 ): Promise<Finding> {
   const { catalogue } = run;
-  const original = expand(run.scenario, system, seed);
+  const original = planOf(run, system, seed);
   const shouldStop = (): boolean => run.stopwatch.isOver;
   const options = { catalogue, shouldStop, breathe: letOthersRun };
   const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(original, claim, options);
@@ -125,12 +155,12 @@ async function shrunkFinding(
   const named = { ...piece, what: `shrinking ${piece.what}` };
   const result = await namedInTest(run.place, named, shrink);
   for (const { cause } of result.others) {
-    const met = `seed ${seed} met besides: ${claim} breaks by another cause, ${cause}`;
+    const met = `${trialOf(run)} ${seed} met besides: ${claim} breaks by another cause, ${cause}`;
     run.print(`fencepost: ${run.place.fullName}: ${met}`);
   }
   const finding = await findingOf({ claim, seed, original, result }, run);
   if (finding !== null) return finding;
-  const what = `seed ${seed} broke ${claim} of ${system}, and does not when it is run again`;
+  const what = `${trialOf(run)} ${seed} broke ${claim} of ${system}, and does not when it is run again`;
   throw new SimTestError([`✗ not deterministic: ${what}`]);
 }
 
@@ -163,7 +193,8 @@ function judge(
   const coverage = { isWhole: true, isSingle: seeds.from === seeds.to, avoided };
   const { missing, vacuous, hints } = judgeSystem(run.scenario, system, tally, coverage);
   const { name, expect } = system;
-  const examined = countOf(tally.seeds, 'seed');
+  const trial = trialOf(run);
+  const examined = countOf(tally.seeds, trial);
   const lines = missing
     .filter((claim) => !known.has(`${name} ${claim}`))
     .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
@@ -176,7 +207,7 @@ function judge(
   for (const claim of expect.holds) {
     const { unknown, firstUnknown } = claimTally(tally, claim);
     if (firstUnknown === null) continue;
-    const where = `${countOf(unknown, 'seed')}, first on ${firstUnknown.seed}`;
+    const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
     lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
   }
   if (lines.length > 0) throw new SimTestError(lines);

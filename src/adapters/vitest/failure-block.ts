@@ -12,7 +12,7 @@ import { type Finding, shellWords } from '../../report/finding.ts';
 import { renderSequence } from '../../report/sequence-text.ts';
 import { essentialSteps } from '../../report/story-steps.ts';
 import { paintFor } from '../../text/colour.ts';
-import type { SimRun } from './sim-run.ts';
+import { type SimRun, trialOf } from './sim-run.ts';
 import { commandWith, replayCommandOf } from './test-place.ts';
 
 const WIDTH = 100;
@@ -24,10 +24,10 @@ export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null):
   const again = commandWith(`FENCEPOST_SEED=${finding.seed}`, run.place);
   const keep = commandWith('FENCEPOST_UPDATE=1', run.place);
   const next: Next = [
-    ['seed:  ', again],
+    [run.plans === null ? 'seed:  ' : 'plan:  ', again],
     keptAs === null ? ['keep:  ', keep] : ['replay:', replayCommandOf(keptAs, run.place)],
   ];
-  const place = `${finding.claim} of ${finding.system}, seed ${finding.seed}`;
+  const place = `${finding.claim} of ${finding.system}, ${trialOf(run)} ${finding.seed}`;
   return renderFailure(finding, { colour: false, width: WIDTH, wording: { place, next } });
 }
 

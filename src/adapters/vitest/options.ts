@@ -6,6 +6,7 @@
 import type { SystemDefinition } from '../../catalogue.ts';
 import { shown } from '../../core/plan/fields.ts';
 import type { World } from '../../core/world/world.ts';
+import type { ExhaustScope } from '../../scenario/scenario.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncClient, AsyncSection } from '../../systems/protocol.ts';
@@ -18,12 +19,26 @@ import { SimTestError } from './test-place.ts';
 export interface TestOptions {
   /** How many, from 0 on, or from one to another, both included. Default 200. */
   readonly seeds?: number | readonly [from: number, to: number];
+  /**
+   * Examines no seeds, but every plan with at most so many faults; an object says of how many
+   * clients and sections, and how many swaps of events that are due at one instant there may be.
+   */
+  readonly exhaust?: number | ExhaustOptions;
   /** Milliseconds of real time after which the test fails, unless it is done. Default 60,000. */
   readonly timeout?: number;
   /** Milliseconds of real time after which no further seed is begun; if absent all are. */
   readonly budgetMs?: number;
   /** Stores, claims, models and locks of your own, from `defineSystem`. */
   readonly use?: SystemDefinition | readonly SystemDefinition[];
+}
+
+/** What an exhaustive search goes through; what is absent is not narrowed, and no tie is swapped. */
+interface ExhaustOptions {
+  readonly faults: number;
+  readonly ties?: number;
+  /** Only the first of the clients, and the first sections of each. */
+  readonly clients?: number;
+  readonly sections?: number;
 }
 
 /** Fields that belong to other forms of a test. */
@@ -127,7 +142,7 @@ const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', 'holds', '
 /** All others. */
 const TEST_FIELDS: readonly string[] = [
   ...['scenario', 'system', 'servers', 'start', 'operations', 'modules'],
-  ...['seeds', 'timeout', 'budgetMs', 'use'],
+  ...['seeds', 'exhaust', 'timeout', 'budgetMs', 'use'],
 ];
 
 /** Options whose own fields are right; those of the scenario are still to be read. */
@@ -150,6 +165,8 @@ export interface CheckedOptions {
   readonly modules: BodyModules | null;
   readonly use: readonly SystemDefinition[];
   readonly seeds: SeedRange;
+  /** Null examines seeds. */
+  readonly exhaust: ExhaustScope | null;
   readonly timeoutMs: number;
   readonly budgetMs: number | null;
 }
@@ -173,6 +190,7 @@ export function checkOptions(
     ...(body === null ? needingBody(options) : []),
     ...seedProblems(options.seeds),
     ...timeProblems(options),
+    ...exhaustProblems(options),
   ];
   if (lines.length > 0) throw new SimTestError(lines);
   const { seeds = SEEDS, timeout = TIMEOUT_MS, budgetMs = null, use = [] } = options;
@@ -188,6 +206,7 @@ export function checkOptions(
     use: isList(use) ? use : [use],
     seeds:
       typeof seeds === 'number' ? { from: 0, to: seeds - 1 } : { from: seeds[0], to: seeds[1] },
+    exhaust: exhaustOf(options),
     timeoutMs: timeout,
     budgetMs,
   };
@@ -263,6 +282,34 @@ function timeProblems({ timeout, budgetMs }: AnyOptions): readonly string[] {
       ? []
       : [`${field}: expected milliseconds, more than 0, not ${shown(value)}`],
   );
+}
+
+function exhaustProblems(options: AnyOptions): readonly string[] {
+  const { exhaust } = options;
+  if (exhaust === undefined) return [];
+  const given: unknown = exhaust;
+  if (typeof given !== 'number' && (typeof given !== 'object' || given === null)) {
+    return [`exhaust: expected how many faults at most, e.g. 2, not ${shown(given)}`];
+  }
+  const other = (['seeds', 'budgetMs'] as const).filter((name) => options[name] !== undefined);
+  const beside = other.map((name) => `${name}: stands beside exhaust, which leaves no plan out`);
+  const fields = typeof exhaust === 'number' ? { faults: exhaust } : exhaust;
+  const known: readonly string[] = ['faults', 'ties', 'clients', 'sections'];
+  const missing = 'faults' in fields ? [] : ['exhaust.faults: is missing; say how many at most'];
+  const wrong = Object.entries(fields).flatMap(([name, value]) => {
+    const at = typeof exhaust === 'number' ? 'exhaust' : `exhaust.${name}`;
+    if (!known.includes(name)) return [`${at}: unknown; known: ${known.join(', ')}`];
+    const least = name === 'faults' || name === 'ties' ? 0 : 1;
+    if (Number.isSafeInteger(value) && Number(value) >= least) return [];
+    return [`${at}: expected a whole number of at least ${least}, not ${shown(value)}`];
+  });
+  return [...beside, ...missing, ...wrong];
+}
+
+function exhaustOf({ exhaust }: AnyOptions): ExhaustScope | null {
+  if (exhaust === undefined) return null;
+  const fields = typeof exhaust === 'number' ? { faults: exhaust } : exhaust;
+  return { ties: 0, clients: null, sections: null, ...fields };
 }
 
 /** `clients.ttl: expected plain data, not a function`; each once. */

@@ -8,7 +8,9 @@ import timers, { setTimeout } from 'node:timers';
 import type { Examination } from '../../harness.ts';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
-import { expand } from '../../scenario/expand.ts';
+import { tooManyText } from '../../report/exhausted.ts';
+import { countPlans, NumberedPlans, type PlanCount } from '../../search/exhaust/exhaust.ts';
+import { narrowed } from '../../search/exhaust/narrowed.ts';
 import { repeatSeed } from '../../search/sweep/examiner.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import { isAsync } from '../../systems/assemble.ts';
@@ -18,7 +20,14 @@ import { examineSeeds } from './examine-seeds.ts';
 import { sequenceLines, verdictLine } from './failure-block.ts';
 import { replayKeptPlans, replayWished } from './kept-plans.ts';
 import type { CheckedOptions } from './options.ts';
-import { letOthersRun, type SimRun, Stopwatch } from './sim-run.ts';
+import {
+  type CountedPlans,
+  letOthersRun,
+  planOf,
+  type SimRun,
+  Stopwatch,
+  trialOf,
+} from './sim-run.ts';
 import { Mistakes, readSubject } from './subject.ts';
 import { SimTestError, seedsOf, slugOf, type TestPlace, type Wishes } from './test-place.ts';
 import { haveItWatched, namedInTest, seedOf } from './watchdog.ts';
@@ -36,6 +45,8 @@ const FIRST = {
   what: 'seeds 0 to 2, run to learn its calls,',
   setting: 'FENCEPOST_SEED=0',
 } as const;
+
+const COUNTING = { what: 'plans, counted by running them,', setting: 'FENCEPOST_SEED=0' } as const;
 
 /** `foreign`: the plan that was wished for is of another test. */
 export type TestEnd = 'passed' | 'foreign';
@@ -57,9 +68,50 @@ export async function runTest(options: CheckedOptions, setting: TestSetting): Pr
     if (systems.some((system) => isAsync({ system }, catalogue))) requireLiveBindings();
     await prepare(systems, catalogue);
     for (const warning of subject.warnings) print(`fencepost: warning: ${warning}`);
-    const run: SimRun = { ...subject, place, slug, stopwatch, wishes, mistakes, print };
-    return goThroughStages(run, seeds);
+    const run: SimRun = {
+      ...subject,
+      plans: null,
+      place,
+      slug,
+      stopwatch,
+      wishes,
+      mistakes,
+      print,
+    };
+    if (options.exhaust === null) return goThroughStages(run, seeds);
+    const scenario = narrowed(subject.scenario, options.exhaust);
+    const plans = await countAll({ ...run, scenario });
+    const to = Math.max(...[...plans.values()].map((one) => one.plans)) - 1;
+    return goThroughStages({ ...run, scenario, plans }, { from: 0, to });
   });
+}
+
+/** The plans of each system; throws a `SimTestError` where there are too many, or no time is left. */
+async function countAll({
+  scenario,
+  catalogue,
+  systems,
+  place,
+  stopwatch,
+}: SimRun): Promise<ReadonlyMap<string, CountedPlans>> {
+  const all = new Map<string, CountedPlans>();
+  for (const { name } of systems) {
+    const shouldStop = (): boolean => stopwatch.isOver;
+    const count = (): Promise<PlanCount> => countPlans(scenario, name, { catalogue, shouldStop });
+    const { plans, blocks, cut } = await namedInTest(place, COUNTING, count);
+    if (cut === 'too many') {
+      const fewer = 'take a smaller `exhaust`, or say of how many `clients` and `sections`';
+      throw new SimTestError([`exhaust: ${name}: ${tooManyText(scenario, plans)}`, fewer]);
+    }
+    if (cut === 'stopped') {
+      const seconds = stopwatch.timeoutMs / 1000;
+      throw new SimTestError([
+        `timed out after ${seconds} s, as the plans of ${name} were counted`,
+      ]);
+    }
+    all.set(name, { plans, blocks, numbered: new NumberedPlans(scenario, name, blocks) });
+  }
+  return all;
 }
 
 async function goThroughStages(run: SimRun, seeds: SeedRange): Promise<TestEnd> {
@@ -113,14 +165,14 @@ async function checkDeterminism(run: SimRun, { from, to }: SeedRange): Promise<v
 /** Prints the sequence of a seed of each system, and how what was expected turned out. */
 async function showSeed(run: SimRun, seed: number): Promise<void> {
   for (const { name, expect } of run.systems) {
-    const plan = expand(run.scenario, name, seed);
+    const plan = planOf(run, name, seed);
     const claims = [...expect.holds, ...expect.breaks];
     const examined = (): Promise<Examination> => examineAsync(plan, claims, run.catalogue);
     const { trace, verdicts } = await namedInTest(run.place, seedOf(name, seed), examined);
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
     const lines = sequenceLines(plan, trace, broken);
     const found = verdicts.map(verdictLine);
-    run.print([`seed ${seed} of ${name}`, '', ...lines, '', ...found].join('\n'));
+    run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...lines, '', ...found].join('\n'));
   }
 }
 

@@ -1,0 +1,70 @@
+/** `exhaust`: a test that examines every plan of a scope, of generators and of its own body. */
+import { expect, test } from 'vitest';
+import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
+import { runTest } from './run-test.ts';
+import { lockOfBody } from './subject.ts';
+import { readWishes } from './test-place.ts';
+
+const HERE = import.meta.filename;
+
+/** What a test printed, or why it failed. */
+async function ended(options: AnyOptions, body?: Body<object, object>): Promise<string> {
+  const printed: string[] = [];
+  const lock = body === undefined ? null : lockOfBody({}, body, []);
+  const place = { file: HERE, name: 'small', fullName: 'small' };
+  const { signal } = new AbortController();
+  const print = (text: string): void => void printed.push(text);
+  try {
+    const wishes = readWishes({});
+    await runTest(checkOptions(options, lock), { place, wishes, signal, print });
+  } catch (error) {
+    return String(error);
+  }
+  return printed.join('\n');
+}
+
+const scenario: WrittenHere = {
+  clients: { count: 3, ttl: '10ms', sections: 2 },
+  workload: { kind: 'blind-writes' },
+  network: { latency: '1ms..2ms' },
+  faults: [{ pause: { process: 'clients', before: 'write', for: '1ms..30ms', chance: '1/2' } }],
+};
+const exhaust = { faults: 1, clients: 2, sections: 1 };
+
+test('a system that holds says what was exhausted', async () => {
+  const options = { ...scenario, lock: 'lock-service', store: 'fenced', exhaust } as const;
+  expect(await ended(options)).toMatch(
+    /^fencepost: small: exhausted: ≤ 1 fault of pause; lengths at .*; latency 1 ms; \d+ plans$/,
+  );
+});
+
+test('one that breaks fails with the first plan that breaks it, which has the fewest faults', async () => {
+  const options = { ...scenario, lock: 'lock-service', store: 'unfenced' } as const;
+  const failed = await ended({ ...options, exhaust: { ...exhaust, faults: 2, ties: 1 } });
+  expect(failed).toMatch(/grant-order of lock-service, plan \d+$/m);
+  expect(failed).toContain('1 fault → 1');
+  expect(failed).toMatch(/^plan: +FENCEPOST_SEED=\d+ /m);
+});
+
+test('the body of a test is exhausted, too', async () => {
+  const body: Body<object, object> = async (section) => {
+    const guard = section.guard({ token: 1 });
+    await section.mark('deciding');
+    await guard.work();
+    guard.leave();
+  };
+  const faults = [{ pause: { process: 'clients', before: 'deciding', for: '1ms..9ms' } }] as const;
+  const options = { ...scenario, faults, breaks: ['tokens-unique', 'mutual-exclusion'] } as const;
+  expect(await ended({ ...options, exhaust }, body)).toContain('exhausted: ≤ 1 fault of pause');
+});
+
+test.each<[unknown, object, string]>([
+  ['two', {}, 'exhaust: expected how many faults at most, e.g. 2, not "two"'],
+  [-1, {}, 'exhaust: expected a whole number of at least 0, not -1'],
+  [1, { seeds: 5 }, 'seeds: stands beside exhaust, which leaves no plan out'],
+  [{ ties: 1 }, {}, 'exhaust.faults: is missing'],
+  [{ faults: 1, client: 2 }, {}, 'exhaust.client: unknown; known: faults, ties, clients, sections'],
+])('%j is refused', async (wrong, more, what) => {
+  const options: object = { ...scenario, lock: 'redlock', ...more, exhaust: wrong };
+  expect(await ended(options as AnyOptions)).toContain(what);
+});
