@@ -1,21 +1,23 @@
 /** `exhaust`: a test that examines every plan of a scope, of generators and of its own body. */
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
 import { runTest } from './run-test.ts';
 import { lockOfBody } from './subject.ts';
 import { readWishes } from './test-place.ts';
 
-const HERE = import.meta.filename;
+/** Loaded once more for each test, and so one that imports nothing. */
+const HERE = join(import.meta.dirname, 'known-names.ts');
 
 /** What a test printed, or why it failed. */
-async function ended(options: AnyOptions, body?: Body<object, object>): Promise<string> {
+async function ended(options: AnyOptions, body?: Body<object, object>, seed = ''): Promise<string> {
   const printed: string[] = [];
   const lock = body === undefined ? null : lockOfBody({}, body, []);
   const place = { file: HERE, name: 'small', fullName: 'small' };
   const { signal } = new AbortController();
   const print = (text: string): void => void printed.push(text);
   try {
-    const wishes = readWishes({});
+    const wishes = readWishes(seed === '' ? {} : { FENCEPOST_SEED: seed });
     await runTest(checkOptions(options, lock), { place, wishes, signal, print });
   } catch (error) {
     return String(error);
@@ -46,6 +48,13 @@ test('one that breaks fails with the first plan that breaks it, which has the fe
   expect(failed).toMatch(/^plan: +FENCEPOST_SEED=\d+ /m);
 });
 
+test('a plan that there is not is refused', async () => {
+  const options = { ...scenario, lock: 'lock-service', store: 'fenced', exhaust } as const;
+  expect(await ended(options, undefined, '9999')).toMatch(
+    /there is no plan 9999; the last is \d+$/,
+  );
+});
+
 test('the body of a test is exhausted, too', async () => {
   const body: Body<object, object> = async (section) => {
     const guard = section.guard({ token: 1 });
@@ -58,13 +67,16 @@ test('the body of a test is exhausted, too', async () => {
   expect(await ended({ ...options, exhaust }, body)).toContain('exhausted: ≤ 1 fault of pause');
 });
 
-test.each<[unknown, object, string]>([
-  ['two', {}, 'exhaust: expected how many faults at most, e.g. 2, not "two"'],
-  [-1, {}, 'exhaust: expected a whole number of at least 0, not -1'],
-  [1, { seeds: 5 }, 'seeds: stands beside exhaust, which leaves no plan out'],
-  [{ ties: 1 }, {}, 'exhaust.faults: is missing'],
-  [{ faults: 1, client: 2 }, {}, 'exhaust.client: unknown; known: faults, ties, clients, sections'],
-])('%j is refused', async (wrong, more, what) => {
-  const options: object = { ...scenario, lock: 'redlock', ...more, exhaust: wrong };
-  expect(await ended(options as AnyOptions)).toContain(what);
+test.each<[object, string]>([
+  [{ exhaust: 'two' }, 'exhaust: expected how many faults at most, e.g. 2, not "two"'],
+  [{ exhaust: -1 }, 'exhaust: expected a whole number of at least 0, not -1'],
+  [{ exhaust: 1, seeds: 5 }, 'seeds: stands beside exhaust, which leaves no plan out'],
+  [{ exhaust: { ties: 1 } }, 'exhaust.faults: is missing'],
+  [
+    { exhaust: { faults: 1, client: 2 } },
+    'exhaust.client: unknown; known: faults, ties, clients, sections',
+  ],
+])('%j is refused', async (wrong, what) => {
+  const options = { ...scenario, lock: 'redlock' } as const;
+  expect(await ended(Object.assign(options, wrong))).toContain(what);
 });

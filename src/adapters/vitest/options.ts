@@ -32,7 +32,7 @@ export interface TestOptions {
   readonly use?: SystemDefinition | readonly SystemDefinition[];
 }
 
-/** What an exhaustive search goes through; what is absent is not narrowed, and no tie is swapped. */
+/** What is gone through; what is absent is not narrowed, and no tie is swapped. */
 interface ExhaustOptions {
   readonly faults: number;
   readonly ties?: number;

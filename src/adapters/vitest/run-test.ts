@@ -82,11 +82,16 @@ export async function runTest(options: CheckedOptions, setting: TestSetting): Pr
     const scenario = narrowed(subject.scenario, options.exhaust);
     const plans = await countAll({ ...run, scenario });
     const to = Math.max(...[...plans.values()].map((one) => one.plans)) - 1;
+    if (wishes.seed !== null && wishes.seed > to) {
+      throw new SimTestError([
+        `FENCEPOST_SEED: there is no plan ${wishes.seed}; the last is ${to}`,
+      ]);
+    }
     return goThroughStages({ ...run, scenario, plans }, { from: 0, to });
   });
 }
 
-/** The plans of each system; throws a `SimTestError` where there are too many, or no time is left. */
+/** The plans of each system; a `SimTestError` where there are too many, or no time is left. */
 async function countAll({
   scenario,
   catalogue,
