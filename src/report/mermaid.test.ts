@@ -1,3 +1,7 @@
+/**
+ * Diagrams are read by Mermaid itself, large as it is (85 MB, for development alone): it is what
+ * GitHub draws with, and its smaller package, `@mermaid-js/parser`, knows no sequence diagrams.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import mermaid from 'mermaid';
