@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { Evidence } from '../check/verdict.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { tellPlainly } from './plain-words.ts';
 import { manyZombies, zombieFinding } from './sample.fixture.ts';
 import { stormTrace } from './storm.fixture.ts';
 
+const textsOf = (trace: Trace, evidence: readonly Evidence[]): readonly string[] =>
+  tellPlainly(trace, evidence).map(({ text }) => text);
+
 describe('tellPlainly', () => {
   const { trace, verdict } = zombieFinding;
-  const told = tellPlainly(trace, verdict.evidence);
+  const told = textsOf(trace, verdict.evidence);
 
   it('says who paused, what expired and who wrote over whom', () => {
     expect(told).toEqual([
@@ -24,7 +29,7 @@ describe('tellPlainly', () => {
     if (first?.kind !== 'grant') expect.fail('the sample has a grant');
     const early = { ...first, atUs: 5000, client: 'bob', ordinal: 2, token: 2 };
     const both = { ...trace, events: [first, early] };
-    expect(tellPlainly(both, [{ role: 'later grant', event: 1 }])[1]).toContain(
+    expect(textsOf(both, [{ role: 'later grant', event: 1 }])[1]).toContain(
       "although `alice`'s lease was to last until",
     );
   });
@@ -39,7 +44,7 @@ describe('tellPlainly', () => {
       { kind: 'mark', point: 'carol/1/computed', ...more } as const,
       { kind: 'mark', point: 'carol/1/checked', ...more } as const,
     ];
-    expect(tellPlainly({ ...trace, events }, [{ role: 'later computation', event: 4 }])).toEqual([
+    expect(textsOf({ ...trace, events }, [{ role: 'later computation', event: 4 }])).toEqual([
       'At 30 ms `carol` goes on without the lock on db.',
       'At 30 ms `carol` begins to compute the value.',
       'At 30 ms `carol` has computed the value.',
@@ -48,16 +53,14 @@ describe('tellPlainly', () => {
 
   it('tells a long story by its beginning and its end', () => {
     const long = manyZombies(20);
-    const sentences = tellPlainly(long.trace, long.verdict.evidence);
+    const sentences = textsOf(long.trace, long.verdict.evidence);
     expect(sentences).toHaveLength(9);
     expect(sentences[3]).toMatch(/^… \(\d+ more things happen\) …$/);
     expect(sentences.at(-1)).toContain('over `bob`');
   });
 
   it('tells of crashes, clocks, losses and refusals', () => {
-    const all = tellPlainly({ ...stormTrace, events: stormTrace.events.slice(0, 40) }, []).join(
-      ' ',
-    );
+    const all = textsOf({ ...stormTrace, events: stormTrace.events.slice(0, 40) }, []).join(' ');
     expect(all).toContain('`alice` crashes');
   });
 });

@@ -16,36 +16,46 @@ import { lastOfStory } from './steps.ts';
 const MOST_SENTENCES = 9;
 const KEPT_AT_START = 3;
 
-/** The sentences in the order of time, each with its final stop; names stand between backticks. */
-export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readonly string[] {
+export interface PlainSentence {
+  /** With its final stop; names stand between backticks. */
+  readonly text: string;
+  readonly atUs: number;
+  /** Index into `trace.events`; null for a lease that runs out, and where several are left out. */
+  readonly event: number | null;
+}
+
+/** The sentences in the order of time. */
+export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readonly PlainSentence[] {
   const last = lastOfStory(trace, evidence);
   const told = trace.events.slice(0, last + 1);
   const leases = leaseSpans(trace);
   const written = new Map<string, Write>();
-  const sentences: { atUs: number; text: string }[] = [];
+  const sentences: PlainSentence[] = [];
   const endUs = told.at(-1)?.atUs ?? 0;
   for (const lease of leases) {
     if (lease.ending !== 'expired' || lease.untilUs === null || lease.untilUs > endUs) continue;
     if (!isHeldOn(lease, told)) continue;
     const text = `${named(lease.client)}'s lease of ${named(lease.lock)} runs out`;
-    sentences.push({ atUs: lease.untilUs, text });
+    sentences.push({ atUs: lease.untilUs, text, event: null });
   }
   const hasReads = evidence.some(({ event }) => trace.events[event]?.kind === 'read');
-  for (const event of told) {
+  for (const [at, event] of told.entries()) {
     if (event.kind === 'read' && !hasReads) continue;
     const text = sentenceOf(event, { leases, written });
-    if (text !== null) sentences.push({ atUs: event.atUs, text });
+    if (text !== null) sentences.push({ atUs: event.atUs, text, event: at });
   }
   sentences.sort((left, right) => left.atUs - right.atUs);
-  return shortened(sentences.map(({ atUs, text }) => `At ${proseDuration(atUs)} ${text}.`));
+  return shortened(
+    sentences.map((one) => ({ ...one, text: `At ${proseDuration(one.atUs)} ${one.text}.` })),
+  );
 }
 
-function shortened(sentences: readonly string[]): readonly string[] {
+function shortened(sentences: readonly PlainSentence[]): readonly PlainSentence[] {
   const spare = sentences.length - MOST_SENTENCES;
   if (spare <= 0) return sentences;
   return [
     ...sentences.slice(0, KEPT_AT_START),
-    `… (${spare + 1} more things happen) …`,
+    { text: `… (${spare + 1} more things happen) …`, atUs: -1, event: null },
     ...sentences.slice(KEPT_AT_START + spare + 1),
   ];
 }

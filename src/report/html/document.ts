@@ -222,7 +222,8 @@ figcaption b{color:var(--ink)}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--paper)}
 svg{display:block}
 svg.sequence{margin:0 auto;max-width:100%;height:auto;min-width:820px}
-svg.scale{width:100%;height:auto;min-width:760px}
+svg.scale{width:100%;height:auto;min-width:760px}svg.lanes{display:none}
+@media (max-width:830px){.scroll:has(.lanes){display:grid}.scroll>svg{grid-area:1/1}svg.lanes{display:block;position:sticky;left:0;width:100px;height:auto;box-shadow:1px 0 var(--line)}}
 .key{display:flex;flex-wrap:wrap;gap:6px 22px;list-style:none;margin:12px 0 0;padding:0;font-size:14px;color:var(--soft)}
 .key li{display:flex;align-items:center;gap:8px}
 table{border-collapse:collapse;width:100%;font-size:14px}
@@ -236,7 +237,7 @@ tr:target td,tr:target th{outline:2px solid var(--client0);outline-offset:-2px}
 summary{cursor:pointer;font-weight:600;padding:4px 0}
 pre{margin:8px 0 0;padding:12px 14px;background:var(--page);border:1px solid var(--line);border-radius:8px;overflow-x:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .commands{display:grid;grid-template-columns:max-content 1fr;gap:4px 14px;margin:0;align-items:baseline}
-.commands dt{color:var(--soft);font-size:14px}.commands dd{margin:0;min-width:0}
+.copy{margin-left:8px;padding:1px 8px}.commands dt{color:var(--soft);font-size:14px}.commands dd{margin:0;min-width:0}
 code{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 .notes{margin:8px 0 0;padding-left:20px;font-size:14px;color:var(--soft)}
 .system{margin-top:24px}
@@ -287,9 +288,9 @@ tr.now th::before{content:'▸ '}
 .knob input[type=range]{flex:1 1 100%;padding:0}
 .knob input[aria-invalid=true]{border-color:var(--danger);outline:1px solid var(--danger)}.knob .bad{flex:1 1 100%}.stale{filter:grayscale(1);opacity:.55}
 .knobs button{justify-self:start;align-self:end}
-.plainly{margin:14px 0 0;padding-left:22px;max-width:80ch;font-size:17px}.plainly li{overflow-wrap:anywhere}.plainly li::marker{color:var(--soft);font-size:13px}
+.plainly{margin:14px 0 0;padding-left:22px;max-width:80ch;font-size:17px}.plainly li{overflow-wrap:anywhere}.plainly li::marker{color:var(--soft);font-size:13px}.plainly .now{background:var(--cursor)}.lesson{margin:10px 0 0}
 .matrix td,.matrix th{padding:6px 14px 6px 0}
 .matrix .rate{display:block;color:var(--soft);font-size:13px}
 @media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}article,section.card{padding:16px 12px}.commands{grid-template-columns:1fr}.commands dd{margin-bottom:6px}th,td{padding-right:8px}.stepper button{padding:5px 8px}dl.commands code{overflow-wrap:anywhere}}
-@media print{.stepper,.switches,.filter,[data-try],[data-no-try],[data-theme-switch]{display:none!important}article,section.card{break-before:auto}figure,.state li{break-inside:avoid}details:not([open])>*{display:none}svg.scale,svg.sequence{min-width:0;max-width:100%}}
+@media print{svg.lanes,.lesson,.copy,.stepper,.switches,.filter,[data-try],[data-no-try],[data-theme-switch]{display:none!important}article,section.card{break-before:auto}figure,.state li{break-inside:avoid}details:not([open])>*{display:none}svg.scale,svg.sequence{min-width:0;max-width:100%}}
 `;

@@ -30,10 +30,11 @@ import {
 } from '../finding.ts';
 import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
-import { tellPlainly } from '../plain-words.ts';
+import { type PlainSentence, tellPlainly } from '../plain-words.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
 import {
+  DRAWN_BY_SCRIPT,
   dataOf,
   isWalked,
   type PageData,
@@ -63,17 +64,17 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   const isLive = hasScript && isWalked(finding);
   const told = [
     renderPictures(data, id, isLive, steps),
-    list('plainly', tellPlainly(trace, verdict.evidence).map(sentenceMarkup), 'ol'),
+    renderLesson(tellPlainly(trace, verdict.evidence), steps, isLive),
     storyList(explanation),
     renderFacts(finding),
     renderCured(finding, id, mostEvents),
     isLive ? renderTry(id, finding, catalogue) : [],
-    renderCommands(finding),
+    renderCommands(finding, id),
     renderSteps(data, id, isLive, steps),
     renderNearest(finding, id, options),
     renderOriginal(finding, id, options),
     renderVerdicts(finding.verdicts),
-    renderTable(data, steps, isLive),
+    renderTable(data, id, steps, isLive),
     details(
       'The plan that gives this trace, byte for byte',
       false,
@@ -94,6 +95,25 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   );
 }
 
+/** The story a sentence an event; the page's script leads through it, each lit in the picture. */
+function renderLesson(
+  sentences: readonly PlainSentence[],
+  steps: readonly Step[],
+  isLive: boolean,
+): Child {
+  const items = sentences.map(({ text, atUs, event }) => {
+    const at = steps.findIndex((step) => step.event === event && step.atUs === atUs);
+    return element('li', { 'data-step': at === -1 ? null : at }, sentenceMarkup(text));
+  });
+  const told = element('ol', { class: 'plainly' }, items);
+  if (!isLive) return told;
+  const tool = { class: 'buttons lesson', hidden: true, 'data-tool': '', role: 'group' };
+  const buttons = Object.entries({ back: '← sentence', next: 'Sentence by sentence →' }).map(
+    ([name, text]) => element('button', { type: 'button', 'data-tell': name }, text),
+  );
+  return [told, element('div', { ...tool, 'aria-label': 'Lesson' }, buttons)];
+}
+
 function renderFacts(finding: Finding): Markup {
   const { claim, system, scenario, seed, exhaust, boundary, siblings = [] } = finding;
   const trial = { [exhaust === undefined ? 'seed' : 'plan']: String(seed) };
@@ -106,7 +126,7 @@ function renderFacts(finding: Finding): Markup {
   return list('facts', [...facts, ...rest, ...siblings.map(({ text }) => sentenceMarkup(text))]);
 }
 
-function renderCommands(finding: Finding): Markup {
+function renderCommands(finding: Finding, id: string): Markup {
   const again = finding.exhaust === undefined ? 'the same seed again' : 'the same search again';
   const rows: Readonly<Record<string, readonly string[]>> = {
     replay: replayCommand(finding),
@@ -118,18 +138,18 @@ function renderCommands(finding: Finding): Markup {
     element('dt', {}, name),
     element('dd', {}, element('code', {}, shellWords(words).join(' '))),
   ]);
-  const title = element('h3', {}, 'What to type');
+  const title = element('h3', { id: `${id}-type` }, 'What to type');
   return element('section', {}, title, element('dl', { class: 'commands' }, list));
 }
 
-function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): Child {
+function renderTable(data: PageData, id: string, steps: readonly Step[], isLive: boolean): Child {
   const { trace, prefix, mostRows } = data;
   const rows = renderEvents(steps.slice(-mostRows), prefix, countEvents(steps));
   return details(
     'Table of events',
     false,
     isLive ? renderFilter(trace.processes) : [],
-    element('div', { class: 'table', 'data-events': '' }, rows),
+    element('div', { id: `${id}-events`, class: 'table', 'data-events': '' }, rows),
   );
 }
 
@@ -212,8 +232,6 @@ function renderOriginal(finding: Finding, id: string, options: FindingOptions): 
     later(`${id}-original`, picture, DRAWN_BY_SCRIPT, options),
   );
 }
-
-const DRAWN_BY_SCRIPT = 'Where scripts may run, the picture stands here.';
 
 /** What is put into its place by the page's script; where the page has none, it is there. */
 function later(

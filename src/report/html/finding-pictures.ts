@@ -19,7 +19,7 @@ import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
 import { laneOrder } from '../sequence-text.ts';
 import { countEvents, lastOfStory, type Step } from '../steps.ts';
-import { figure, key, nameMarkup } from './parts.ts';
+import { faint, figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
 
 /** One finding, as the pictures and the script read it. */
@@ -121,7 +121,13 @@ export function renderPictures(
   );
 }
 
-/** Folded away: what each process believes, and the finding step by step. */
+/** What stands where only the page's script draws. */
+export const DRAWN_BY_SCRIPT = 'Where scripts may run, the picture stands here.';
+
+/**
+ * Folded away: what each process believes, and the finding step by step. With a script that picture
+ * is written for the first finding only: the script draws it anyhow.
+ */
 export function renderSteps(
   data: PageData,
   id: string,
@@ -129,6 +135,7 @@ export function renderSteps(
   steps: readonly Step[],
 ): Markup {
   const { trace, mostRows: mostDrawn } = data;
+  const isDrawn = !isLive || data.prefix === '';
   const { sequence } = drawPictures(data, { id, mostDrawn, steps });
   const total = groupDigits(countEvents(steps));
   const warped =
@@ -142,7 +149,8 @@ export function renderSteps(
     renderStateSection(data, steps, id),
     figure({
       caption: [element('b', {}, 'Step by step. '), warped],
-      ...{ name: 'Step by step', picture: sequence.svg, attributes: { 'data-time': 'warped' } },
+      ...{ name: 'Step by step', attributes: { 'data-time': 'warped' } },
+      picture: isDrawn ? sequence.svg : faint(DRAWN_BY_SCRIPT),
     }),
   );
 }
@@ -261,6 +269,7 @@ function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Chil
     crash: ['down', boxed('paper', 'danger', DASHED)],
     partition: ['cut off', boxed('paper', 'caution', DASHED)],
     accepted: [accepted, flagged(true)],
+    violating: ['✗ write accepted that breaks the claim', flagged(true)],
     refused: ['⊘ write refused', flagged(false)],
     request: ['request', arrow(...ENDS, CLIENT)],
     answer: ['answer', arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],

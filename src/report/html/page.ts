@@ -68,6 +68,21 @@ function countedText(findings: readonly Finding[]): string {
     : `${counted}, ${expected === 1 ? '' : 'all '}expected`;
 }
 
+/** Leads to the parts of the first finding, which is long. */
+function renderSections(finding: Finding, isLive: boolean): Child {
+  const parts: Readonly<Record<string, string | null>> = {
+    cured: finding.cured === undefined ? null : `On ${finding.cured.system}`,
+    try: isLive ? 'Try it yourself' : null,
+    type: 'What to type',
+    state: 'Step by step',
+    events: 'Events',
+  };
+  return Object.entries(parts).map(([id, text]) => {
+    if (text === null) return [];
+    return element('li', {}, element('a', { href: `#finding-1-${id}` }, text));
+  });
+}
+
 function renderHeader({ findings, overview, script }: PageReport): Child {
   const links = findings.map((finding, at) =>
     element(
@@ -78,7 +93,9 @@ function renderHeader({ findings, overview, script }: PageReport): Child {
     ),
   );
   const sweep = element('li', {}, element('a', { href: '#overview' }, 'Overview of the sweep'));
-  const list = element('ul', {}, links.length > 1 ? links : [], sweep);
+  const [first] = findings;
+  const sections = first === undefined ? [] : renderSections(first, Boolean(script));
+  const list = element('ul', {}, sections, links.length > 1 ? links.slice(1) : [], sweep);
   const theme = { hidden: true, 'data-theme-switch': '', 'aria-pressed': 'false' };
   return [
     element('h1', {}, `fencepost report: ${countedText(findings)}, ${metText(overview)}`),

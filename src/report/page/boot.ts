@@ -51,6 +51,25 @@ document.addEventListener('keydown', (event) => {
   if (active.press(event.key)) event.preventDefault();
 });
 
+/** A button after each command, which copies it. */
+function openCopying(): void {
+  for (const code of all(document, '.commands code', HTMLElement)) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      getSelection()?.selectAllChildren(code);
+      const isCopied = await navigator.clipboard.writeText(code.textContent ?? '').then(
+        () => true,
+        () => false,
+      );
+      button.textContent = isCopied ? 'Copied' : 'Selected';
+    });
+    code.after(button);
+  }
+}
+
 function openThemeSwitch(): void {
   const button = one(document, '[data-theme-switch]', HTMLButtonElement);
   const root = document.documentElement;
@@ -73,4 +92,5 @@ addEventListener('hashchange', followAddress);
 // A browser goes to the row that the address names once more when all is loaded.
 addEventListener('load', () => requestAnimationFrame(followAddress));
 openThemeSwitch();
+openCopying();
 followAddress();

@@ -1,6 +1,10 @@
 /**
  * A reader turns the plan's numbers: the plan is changed, run again right here, judged and drawn.
  * Offered only where the run of the plan itself gives the very trace that the page carries.
+ *
+ * What was turned stands in the address, `#try=…`, as JSON: values by the names of their fields.
+ * An address is read as data of strangers: only fields that are there, only values that they take,
+ * and nothing runs before the reader says so.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -38,26 +42,110 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
     one(section, '[data-drawn]', HTMLElement).classList.toggle('stale', !isGood);
     if (isGood) showRun(section, data);
   };
+  const turned = (): void => {
+    show();
+    const text = addressOf(section);
+    history.replaceState(null, '', text === '' ? '#' : `#${data.prefix}try=${text}`);
+  };
   for (const input of all(section, '[data-knob]', HTMLInputElement)) {
     const slide = section.querySelector(`[data-slide=${CSS.escape(input.dataset['knob'] ?? '')}]`);
     if (!(slide instanceof HTMLInputElement)) continue;
     slide.addEventListener('input', () => {
       input.value = String(Math.round(slide.valueAsNumber * 10) / 10);
-      show();
+      turned();
     });
     input.addEventListener('input', () => {
       if (whyWrong(input) === null) slide.value = input.value;
-      show();
+      turned();
     });
   }
   for (const choice of all(section, '[data-choice]', HTMLSelectElement)) {
-    choice.addEventListener('input', show);
+    choice.addEventListener('input', turned);
   }
   one(section, '[data-reset]', HTMLButtonElement).addEventListener('click', () => {
     reset(section);
-    show();
+    turned();
   });
   show();
+  offerAddress(section, data.prefix, show);
+}
+
+/** Longer than what any page writes. */
+const MOST_ADDRESS = 4000;
+
+/** The fields that differ from the finding, as text for an address; '' where none does. */
+function addressOf(section: HTMLElement): string {
+  const changed = [...fieldsOf(section)].filter(([, field]) => field.value !== initialOf(field));
+  if (changed.length === 0) return '';
+  const values = changed.map(([name, { value }]) => [name, value]);
+  return encodeURIComponent(JSON.stringify(Object.fromEntries(values)));
+}
+
+type Field = HTMLInputElement | HTMLSelectElement;
+
+function fieldsOf(section: HTMLElement): ReadonlyMap<string, Field> {
+  const knobs = all(section, '[data-knob]', HTMLInputElement);
+  const choices = all(section, '[data-choice]', HTMLSelectElement);
+  return new Map<string, Field>([
+    ...knobs.map((knob): [string, Field] => [knob.dataset['knob'] ?? '', knob]),
+    ...choices.map((choice): [string, Field] => [choice.dataset['choice'] ?? '', choice]),
+  ]);
+}
+
+function initialOf(field: Field): string {
+  if (field instanceof HTMLInputElement) return field.defaultValue;
+  return [...field.options].find(({ defaultSelected }) => defaultSelected)?.value ?? '';
+}
+
+/** Fills in what the address says, and runs it once the reader asks for it. */
+function offerAddress(section: HTMLElement, prefix: string, show: () => void): void {
+  const begin = `#${prefix}try=`;
+  if (!location.hash.startsWith(begin) || location.hash.length > MOST_ADDRESS) return;
+  const values = readAddress(location.hash.slice(begin.length));
+  const fields = fieldsOf(section);
+  let isAny = false;
+  for (const [name, value] of values) {
+    const field = fields.get(name);
+    if (field === undefined || !takes(field, value)) continue;
+    field.value = value;
+    isAny = true;
+  }
+  if (!isAny) return;
+  const offer = document.createElement('p');
+  offer.className = 'open';
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.dataset['runAddress'] = '';
+  button.textContent = 'Run them';
+  offer.append('The address turned some numbers: what follows is still of the finding. ', button);
+  one(section, '.knobs', HTMLElement).after(offer);
+  const accept = (): void => {
+    offer.remove();
+    show();
+  };
+  button.addEventListener('click', accept);
+  section.addEventListener('input', () => offer.remove(), { once: true });
+  section.scrollIntoView({ block: 'start', behavior: 'instant' });
+}
+
+function readAddress(text: string): readonly (readonly [string, string])[] {
+  try {
+    const read: unknown = JSON.parse(decodeURIComponent(text));
+    if (typeof read !== 'object' || read === null) return [];
+    return Object.entries(read).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a reader could have typed or chosen the value. */
+function takes(field: Field, value: string): boolean {
+  if (field instanceof HTMLSelectElement) {
+    return [...field.options].some((option) => option.value === value);
+  }
+  return /^\d{1,12}(?:\.\d{1,3})?$/.test(value);
 }
 
 /** Says at a field what is wrong with it; whether anything is. */

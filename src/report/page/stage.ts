@@ -23,6 +23,9 @@ interface Places {
 /** A longer trace is drawn in parts, around the step that one looks at. */
 const MOST_DRAWN = 400;
 
+/** How much of a picture a sentence lights. */
+const LIGHT_PX = 46;
+
 export class Stage {
   readonly article: HTMLElement;
   private readonly data: PageData;
@@ -41,6 +44,9 @@ export class Stage {
     for (const tool of all(article, '[data-tool]', HTMLElement)) tool.hidden = false;
     for (const button of all(article, '[data-go]', HTMLButtonElement)) {
       button.addEventListener('click', () => this.go(button.dataset['go'] ?? ''));
+    }
+    for (const button of all(article, '[data-tell]', HTMLButtonElement)) {
+      button.addEventListener('click', () => this.tell(button.dataset['tell'] === 'back' ? -1 : 1));
     }
     for (const box of all(article, '[data-lane]', HTMLInputElement)) {
       box.addEventListener('change', () => this.setLane(box.value, box.checked));
@@ -103,6 +109,23 @@ export class Stage {
     if (number !== null) history.replaceState(null, '', `#${this.data.prefix}e=${number}`);
   }
 
+  /** The lesson: goes on by a sentence, and lights what it tells of in the picture. */
+  private tell(by: 1 | -1): void {
+    const sentences = all(this.article, '.plainly [data-step]', HTMLElement);
+    const told = sentences.findIndex((one) => one.classList.contains('now'));
+    const next = Math.max(0, Math.min(sentences.length - 1, told === -1 ? 0 : told + by));
+    const sentence = sentences[next];
+    if (sentence === undefined) return;
+    this.at = Number(sentence.dataset['step']);
+    this.show();
+    sentence.classList.add('now');
+    sentence.setAttribute('aria-current', 'step');
+    one(this.article, '[data-where]', HTMLElement).textContent = sentence.textContent;
+    const light = one(this.canvas('true'), '[data-cursor]', SVGRectElement);
+    light.setAttribute('x', String(light.x.baseVal.value - LIGHT_PX / 2));
+    light.setAttribute('width', String(LIGHT_PX));
+  }
+
   private setLane(process: string, isShown: boolean): void {
     if (isShown) this.hidden.delete(process);
     else this.hidden.add(process);
@@ -148,6 +171,10 @@ export class Stage {
       `${this.countOf(step)} · ${millisecondsOf(step.atUs)} ms · ${words}`,
     ]);
     one(this.article, '[data-after]', HTMLElement).innerHTML = render([`Right after: ${words}`]);
+    for (const sentence of all(this.article, '.plainly .now', HTMLElement)) {
+      sentence.classList.remove('now');
+      sentence.removeAttribute('aria-current');
+    }
     this.showState();
     this.moveCursors(step);
     this.scrollFrames();
@@ -183,6 +210,7 @@ export class Stage {
     const isInside = step.atUs >= this.places.fromUs && step.atUs <= this.places.untilUs;
     const glance = one(this.canvas('true'), '[data-cursor]', SVGRectElement);
     glance.setAttribute('x', String(xAt(this.places, step.atUs) - 1.5));
+    glance.setAttribute('width', '3');
     glance.setAttribute('visibility', isInside ? 'visible' : 'hidden');
     const warped = one(this.canvas('warped'), '[data-cursor]', SVGRectElement);
     warped.setAttribute('y', String((y ?? 0) - 11));

@@ -4,7 +4,7 @@
  * came late. Whatever draws a kind of mark notes it, so that the key explains no others.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
-import { type Child, element, type Markup } from '../../text/markup.ts';
+import { type Child, element, type Markup, render } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { changeText, flagText, isReply, refusalReason } from '../access-text.ts';
@@ -33,7 +33,7 @@ import {
 export type MarkKind =
   | FaultSpan['kind']
   | ('lease' | 'belief' | 'overlap' | 'own end' | 'skew' | 'order')
-  | ('accepted' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
+  | ('accepted' | 'violating' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
 export interface GlanceOptions extends Pick<LayoutOptions, 'claim' | 'evidence'> {
   /** Begins the ids of the hatches. */
@@ -69,7 +69,7 @@ const ROW_PX = 70;
 const ROW_WITH_CLOCK_PX = 84;
 const COLUMN_PX = 6.6;
 
-/** The picture as one SVG element, and from when to when it goes. */
+/** The picture, its lanes' names for narrow screens over it, and from when to when it goes. */
 export function drawGlance(layout: Layout, options: GlanceOptions): GlancePicture {
   const scene = sceneOf(layout, options);
   const { rows, height, fromUs, untilUs, marks, id } = scene;
@@ -87,12 +87,19 @@ export function drawGlance(layout: Layout, options: GlanceOptions): GlancePictur
     drawBeliefs(scene),
     drawOwnEnds(scene),
     drawFlights(scene),
-    drawWrites(scene),
+    drawWrites(scene, lastOf(options)),
     drawOrder(scene, options.linearization ?? null),
     drawDifference(scene, options.differsAtUs ?? null),
     drawViolation(scene, options),
   );
-  return { svg, fromUs, untilUs, marks };
+  return { svg: { markup: render([svg, drawNames(scene)]) }, fromUs, untilUs, marks };
+}
+
+/** The names of the lanes once more, to stay in sight where the picture scrolls. */
+function drawNames({ rows, height }: Scene): Markup {
+  const size = { width: LEFT, height };
+  const hidden = { class: 'lanes', 'aria-hidden': 'true' };
+  return sheet(size, hidden, [], [...rows.values()].map(drawName));
 }
 
 /** From when to when the picture goes; not before `atLeastUs`. */
@@ -163,17 +170,21 @@ function roundStep(us: number): number {
   }
 }
 
-function drawRow({ lane, y }: Row): Child {
-  const name = clip(visible(lane.process.name), 13);
-  const role = lane.role === 'soft' ? 'ink' : lane.role;
-  const style = { role, anchor: 'end', hasHalo: false, size: 14, isBold: true } as const;
+function drawRow(row: Row): Child {
   return element(
     'g',
     {},
-    element('title', {}, lane.process.name),
-    horizontal(y, [LEFT, RIGHT], ink({ stroke: 'line' })),
-    label(name, { x: LEFT - 16, y }, style),
+    element('title', {}, row.lane.process.name),
+    horizontal(row.y, [LEFT, RIGHT], ink({ stroke: 'line' })),
+    drawName(row),
   );
+}
+
+function drawName({ lane, y }: Row): Markup {
+  const name = clip(visible(lane.process.name), 13);
+  const role = lane.role === 'soft' ? 'ink' : lane.role;
+  const style = { role, anchor: 'end', hasHalo: false, size: 14, isBold: true } as const;
+  return label(name, { x: LEFT - 16, y }, style);
 }
 
 /** From its start to its end, inside the picture. */
@@ -335,8 +346,8 @@ const FLAG_LEVELS = 3;
 /** What the sign beside a flag needs. */
 const SIGN_PX = 18;
 
-/** Flags of one moment stand above each other. */
-function drawWrites(scene: Scene): Child {
+/** Flags of one moment stand above each other. `violating` is the event that breaks the claim. */
+function drawWrites(scene: Scene, violating: number): Child {
   const rightEnds = new Map<string, number>();
   const levels = new Map<string, number>();
   return scene.trace.events.map((event, at) => {
@@ -344,7 +355,8 @@ function drawWrites(scene: Scene): Child {
     const row = scene.rows.get(event.process);
     if (row === undefined) return [];
     const { process, isAccepted } = event;
-    scene.marks.add(isAccepted ? 'accepted' : 'refused');
+    const isViolating = isAccepted && at === violating;
+    scene.marks.add(isViolating ? 'violating' : isAccepted ? 'accepted' : 'refused');
     const text = flagText(event);
     // A wide flag at the right edge stands a little too early rather than outside.
     const x = Math.min(xAt(scene, event.atUs), WIDTH - flagWidth(text) - SIGN_PX);
@@ -354,14 +366,15 @@ function drawWrites(scene: Scene): Child {
     rightEnds.set(process, Math.max(x + flagWidth(text) + SIGN_PX, rightEnds.get(process) ?? 0));
     const y = row.y - level * 19;
     const beside = { x: x + flagWidth(text) + 4, y };
-    const sign = { role: isAccepted ? 'good' : 'danger', size: 14, isBold: true } as const;
+    const isGood = isAccepted && !isViolating;
+    const sign = { role: isGood ? 'good' : 'danger', size: 14, isBold: true } as const;
     const why = isAccepted ? changeText(event) : refusalReason(event);
     return element(
       'g',
       {},
       why === '' ? [] : element('title', {}, why),
       flag({ x, y }, { text, role: roleIn(scene, event.client), isAccepted }),
-      label(isAccepted ? '✓' : '⊘', beside, sign),
+      label(isViolating ? '✗' : isAccepted ? '✓' : '⊘', beside, sign),
     );
   });
 }
@@ -419,8 +432,13 @@ function drawDifference(scene: Scene, atUs: number | null): Child {
   return drawInstant(scene, atUs, { text, role: 'caution', inset: 6, ...line });
 }
 
+/** The last event of the evidence; −1 where there is none. */
+function lastOf({ evidence }: Pick<GlanceOptions, 'evidence'>): number {
+  return evidence.reduce((latest, { event }) => Math.max(latest, event), -1);
+}
+
 function drawViolation(scene: Scene, { evidence, claim }: GlanceOptions): Child {
-  const last = evidence.reduce((latest, { event }) => Math.max(latest, event), -1);
+  const last = lastOf({ evidence });
   const event = scene.trace.events[last];
   if (event === undefined) return [];
   const part = evidence.find(({ event: at }) => at === last)?.role ?? '';

@@ -81,6 +81,60 @@ describe('the page in a browser', () => {
     expect(await cursors.nth(1).getAttribute('visibility')).toBe('visible');
   });
 
+  law('tells the story a sentence at a time, each lit in the picture', async () => {
+    const { page, errors } = await open(browser, address);
+    const sentences = await page.locator('.plainly li').allInnerTexts();
+    const light = page.locator('figure[data-time=true] rect[data-cursor]');
+    const places: number[] = [];
+    for (const sentence of sentences) {
+      await page.locator('[data-tell=next]').click();
+      expect(await where(page)).toBe(sentence);
+      expect(await page.locator('.plainly [aria-current=step]').allInnerTexts()).toEqual([
+        sentence,
+      ]);
+      places.push(Number(await light.getAttribute('x')));
+    }
+    expect(places).toEqual([...places].sort((one, other) => one - other));
+    expect(new Set(places).size).toBeGreaterThan(4);
+    expect(errors).toEqual([]);
+  });
+
+  law('marks the write that breaks the claim with ✗, and says so in the key', async () => {
+    const { page } = await open(browser, address);
+    const figure = page.locator('figure[data-time=true]');
+    const signs = await figure.locator('svg.scale text', { hasText: /^[✓✗⊘]$/ }).allTextContents();
+    expect(signs).toEqual(['✓', '✗']);
+    expect(await figure.locator('.key').innerText()).toContain('✗ write accepted that breaks');
+  });
+
+  law('keeps the names of lanes in sight where the picture scrolls', async () => {
+    const { page } = await open(browser, address, { viewport: { width: 390, height: 844 } });
+    const frame = page.locator('figure[data-time=true] .scroll');
+    await frame.evaluate((element) => element.scrollTo({ left: 400, behavior: 'instant' }));
+    const [outer, names] = [await frame.boundingBox(), await frame.locator('.lanes').boundingBox()];
+    expect(names?.x).toBeCloseTo((outer?.x ?? 0) + 1, 0);
+    const [scale] = [await frame.locator('.scale').boundingBox()];
+    expect(names?.height).toBeCloseTo(scale?.height ?? 0, 0);
+  });
+
+  law(
+    'leads to its sections, also those that are folded away, and copies what to type',
+    async () => {
+      const { page, errors } = await open(browser, address);
+      for (const link of await page.locator('nav a').all()) {
+        await link.click();
+        const target = (await link.getAttribute('href')) ?? '';
+        expect(await page.locator(target).isVisible(), target).toBe(true);
+      }
+      const copy = page.locator('.commands .copy').first();
+      await copy.click();
+      expect(await copy.innerText()).toMatch(/^(?:Copied|Selected)$/);
+      const selected = await page.evaluate('getSelection().toString()');
+      expect(selected).toBe(await page.locator('.commands code').first().innerText());
+      expect(errors).toEqual([]);
+    },
+  );
+
   law('filters events by text, process and kind', async () => {
     const { page } = await open(browser, address);
     await unfold(page);
@@ -160,7 +214,7 @@ describe('the page in a browser', () => {
     expect(await beside.innerText()).toMatch(
       /First difference, at 23 ms: here store: ✓ accepts x = 1.*there store: ⊘ refuses x = 1, token 1, has seen 2/s,
     );
-    expect(await beside.locator('svg').count()).toBe(1);
+    expect(await beside.locator('svg.scale').count()).toBe(1);
   });
 
   law('sets the nearest run that passes beside it, with where they part', async () => {
@@ -169,7 +223,7 @@ describe('the page in a browser', () => {
     const beside = page.locator('details.beside').first();
     expect(await beside.innerText()).toMatch(/What was changed: pause of \w+, .* here, .* there\./);
     expect(await beside.innerText()).toContain('First difference, at ');
-    expect(await beside.locator('svg').count()).toBe(2);
+    expect(await beside.locator('svg.scale').count()).toBe(2);
   });
 
   law('keeps several findings apart', async () => {

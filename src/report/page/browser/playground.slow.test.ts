@@ -71,6 +71,36 @@ describe('trying it yourself', () => {
     expect(errors).toEqual([]);
   });
 
+  law(
+    'puts what was turned into the address, which fills it in and runs nothing unasked',
+    async () => {
+      const { page } = await open(browser, address);
+      await page.locator('[data-choice=store]').selectOption('fenced');
+      const turned = await page.evaluate('location.hash');
+      expect(turned).toBe('#try=%7B%22store%22%3A%22fenced%22%7D');
+      const shared = await open(browser, `${address}${turned}`);
+      expect(await shared.page.locator('[data-choice=store]').inputValue()).toBe('fenced');
+      const outcome = shared.page.locator('[data-outcome]');
+      expect(await outcome.innerText()).toContain('still breaks');
+      await shared.page.locator('[data-run-address]').click();
+      expect(await outcome.innerText()).toContain('✓ grant-order holds');
+      expect(shared.errors).toEqual([]);
+    },
+  );
+
+  law.each([
+    ['what is no JSON', '{"store"'],
+    ['fields and values that are not there', '{"store":"<img>","latency":"1e9","x":"1"}'],
+    ['what is no text', '{"latency":7,"store":null}'],
+  ])('passes over %s in an address', async (_, text) => {
+    const hash = `#try=${encodeURIComponent(text)}`;
+    const { page, errors } = await open(browser, `${address}${hash}`);
+    expect(await page.locator('[data-run-address]').count()).toBe(0);
+    expect(await page.locator('[data-choice=store]').inputValue()).toBe('unfenced');
+    expect(await page.locator('[data-knob=latency]').inputValue()).toBe('1');
+    expect(errors).toEqual([]);
+  });
+
   law('says that a claim was not tested where nobody was granted anything', async () => {
     const { page } = await open(browser, address);
     const outcome = page.locator('[data-outcome]');

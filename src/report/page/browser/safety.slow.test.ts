@@ -28,8 +28,8 @@ async function serve(server: Server, html: string, policy: string): Promise<stri
 async function saysAll(page: Page): Promise<void> {
   await unfold(page);
   expect(await page.locator('.plainly').innerText()).toContain('is paused for');
-  expect(await page.locator('figure[data-time] .scroll svg').count()).toBe(2);
-  const box = await page.locator('figure[data-time=true] .scroll svg').boundingBox();
+  expect(await page.locator('figure[data-time] .scroll svg:not(.lanes)').count()).toBe(2);
+  const box = await page.locator('figure[data-time=true] .scroll svg.scale').boundingBox();
   expect(box?.height).toBeGreaterThan(200);
   expect(await page.locator('[data-events] tbody tr').count()).toBeGreaterThan(30);
   expect(await page.locator('[data-state]').innerText()).toContain('believes it holds');
