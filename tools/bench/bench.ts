@@ -16,13 +16,14 @@ import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
 import { million } from './million.ts';
 import { recorded } from './recorded.ts';
 import { redlock } from './redlock.ts';
-import { seeds, workers } from './seeds.ts';
+import { greens, seeds, workers } from './seeds.ts';
 import { shrinking } from './shrinking.ts';
 import { startup } from './startup.ts';
 
 const SUBJECTS: readonly Subject[] = [
   kernel,
   seeds,
+  greens,
   workers,
   memory,
   crowd,

@@ -5,10 +5,22 @@ import { termsOf } from '../../src/check/terms.ts';
 import { run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
+import { countAvoided } from '../../src/search/sweep/counterfactual.ts';
 import { claimsJudged } from '../../src/search/sweep/examiner.ts';
-import { openPool } from '../../src/search/sweep/sweep.ts';
+import { SectionLedger } from '../../src/search/sweep/sections.ts';
+import { stakesOf } from '../../src/search/sweep/stakes.ts';
+import { openPool, sweep } from '../../src/search/sweep/sweep.ts';
 import { isFenced, modelOf } from '../../src/systems/assemble.ts';
-import { formatRatio, measure, type Row, rates, type Subject, wallRatio } from './measure.ts';
+import {
+  formatRatio,
+  measure,
+  type Row,
+  rates,
+  type Subject,
+  type Timing,
+  times,
+  wallRatio,
+} from './measure.ts';
 import { fiveByFive, SYSTEM, scenarioOf, sweepSeeds } from './workload.ts';
 
 const SEEDS = 1_000;
@@ -86,6 +98,49 @@ export const seeds: Subject = {
   about: 'a sweep in one thread with all claims checked, and where its time goes',
   isLong: false,
   rows: seedRows,
+};
+
+/** What it costs that greens can be earned: on two systems of which one breaks what the other holds. */
+async function* greenRows(): AsyncIterable<Row> {
+  const file = new URL('../../fixtures/zombie-writer.yaml', import.meta.url);
+  const scenario = scenarioOf(readFileSync(file, 'utf8'), 'zombie-writer.yaml');
+  const range = { from: 0, to: SEEDS - 1, pool: null };
+  const { tallies } = await sweep(scenario, range);
+  const runs = scenario.systems.flatMap(({ name }) =>
+    Array.from({ length: SEEDS }, (_, seed) => {
+      const plan = expand(scenario, name, seed);
+      return { seed, plan, trace: run(plan) };
+    }),
+  );
+  const took = await measure({
+    sweep: () => sweep(scenario, range),
+    ledger: () => {
+      const ledger = new SectionLedger();
+      for (const { seed, plan, trace } of runs) {
+        ledger.add(seed, trace);
+        stakesOf(plan, trace);
+      }
+      return ledger.counts();
+    },
+    avoided: () => countAvoided(scenario, tallies),
+  });
+  const [all, ledger, avoided] = [took('sweep'), took('ledger'), took('avoided')];
+  const without = all.cpuMs - ledger.cpuMs;
+  const share = ({ cpuMs }: Timing): string => `${((100 * cpuMs) / without).toFixed(1)} %`;
+  const more = { cpuMs: ledger.cpuMs + avoided.cpuMs, wallMs: ledger.wallMs + avoided.wallMs };
+  yield {
+    what: `ledger of sections and counterfactuals, ${runs.length} seeds of zombie-writer`,
+    ...times(more),
+    ratio: `${share(more)} more than a sweep without (${share(ledger)} + ${share(avoided)})`,
+    target: '≤ 15 %',
+  };
+}
+
+export const greens: Subject = {
+  name: 'greens',
+  about: 'what the ledger of sections and the counterfactuals add to a sweep',
+  isLong: false,
+  rows: greenRows,
 };
 
 export const workers: Subject = {
