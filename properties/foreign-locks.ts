@@ -37,7 +37,7 @@ export const BLAMES_STORE: readonly RegExp[] = [
   /a store (that|whose)/i,
   /fenced/,
 ];
-const OVER = /over since|under a lease that was over/;
+const OVER = /had ended at|under a lease that was over/;
 
 export type Section = (redis: RedisClient, section: AsyncSection) => Promise<void>;
 

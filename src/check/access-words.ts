@@ -34,14 +34,14 @@ function impostorAccess(
   const { impostor, access, rightful, seen = '' } = made;
   const { client } = impostor;
   const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
-  const over = `was over since ${proseDuration(impostor.overUs)}`;
+  const over = `had ended at ${proseDuration(impostor.overUs)}`;
   const asked = `asked for at ${proseDuration(impostor.sentAtUs)}`;
   const did = shown.accessPhrase(access).slice(client.length + 1);
   const deed = access.kind === 'read' ? 'read from' : 'wrote to';
   const where = shown.systemOr(access.process);
   return {
     headline: `${client} ${deed} ${where} under a lease that was over`,
-    next: `${shown.accessPhrase(rightful)}, under ${shown.letterOf(rightful.under)}, as it should`,
+    next: `${shown.accessPhrase(rightful)}, rightly, under ${shown.letterOf(rightful.under)}`,
     however: `${client}, whose lease, ${asked}, ${over}, ${entered} and ${did}${seen}`,
   };
 }

@@ -18,7 +18,11 @@ import {
 import type { Breach } from './verdict.ts';
 
 /** Roles of what is shown beside a contradiction and is no part of it: kinds do not go by them. */
-export const ASIDE_ROLES: ReadonlySet<string> = new Set(['lease test', 'other read']);
+export const ASIDE_ROLES: ReadonlySet<string> = new Set([
+  'lease test',
+  'other read',
+  'last renewal',
+]);
 
 /** A fault, or another cause, with the part that it plays. */
 export type Cause = readonly [role: string, found: { readonly index: number }];

@@ -16,7 +16,7 @@ import { listOf } from '../text/prose.ts';
 import type { Theft } from './breach-cause.ts';
 import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
-import { isQuorumGrant, keyUnder } from './leases.ts';
+import { endedUnasked, isQuorumGrant, keyUnder } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */
@@ -158,14 +158,16 @@ export class Contradiction {
     return grant === undefined ? null : impostorUnder(this.trace, grant, this.ttlUs);
   }
 
-  /** `, entered at 25 ms, when it was over since 10 ms`; what follows on the breach is not told. */
-  private impostorPhrase({ ordinal }: Grant): string {
+  /** `, entered at 25 ms, although it had ended at 10 ms`; what follows on the breach is not told. */
+  private impostorPhrase({ ordinal, atUs }: Grant): string {
     const impostor = this.impostorOf(ordinal);
     if (impostor === null) return '';
-    const over = `was over since ${proseDuration(impostor.overUs)}`;
-    const isLater = this.parts.every(({ event }) => event.atUs < impostor.enteredUs);
-    if (isLater) return `, which ${over}`;
-    return `, entered at ${proseDuration(impostor.enteredUs)}, when it ${over}`;
+    const { enteredUs, overUs } = impostor;
+    const ended = `ended at ${proseDuration(overUs)}`;
+    if (enteredUs === atUs) return `, although it had ${ended}`;
+    const isLater = this.parts.every(({ event }) => event.atUs < enteredUs);
+    if (isLater) return overUs <= atUs ? `, which had ${ended}` : `, which ${ended}`;
+    return `, entered at ${proseDuration(enteredUs)}, although it had ${ended}`;
   }
 
   /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
@@ -215,11 +217,23 @@ export class Contradiction {
   withCauses(): string {
     const isFaultless = this.faults.length === 0;
     const faults = this.whileFaults();
+    const ended = this.endedPhrase();
+    if (ended !== '') return `${faults}${faults === '' ? ':' : ', and'} ${ended}`;
     if (this.theft === null) return isFaultless ? this.atOncePhrase() : faults;
     const { client, message, holder } = this.theft;
     const call = messagePhrase(this.trace, message);
     const whose = holder === client ? 'its own' : `${holder}'s`;
     return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
+  }
+
+  /** `\`lock\` ended A at 3 ms`, of a grant that its server took back unasked; '' for none. */
+  private endedPhrase(): string {
+    for (const [place, next] of this.grants.slice(1).entries()) {
+      const grant = this.grants[place];
+      const end = grant === undefined ? null : endedUnasked(this.trace, grant, next);
+      if (end !== null) return `\`${end.process}\` ended ${this.letterOf(end.released)} ${at(end)}`;
+    }
+    return '';
   }
 
   /**

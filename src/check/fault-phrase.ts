@@ -3,6 +3,7 @@
  * came 20 ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Clients go by their names, servers
  * and all else stand in backticks.
  */
+import type { Grant } from '../core/history/server-events.ts';
 import type { FaultStrikes, Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { hitsMessage } from '../core/plan/fault.ts';
@@ -132,7 +133,8 @@ function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultStrikes)
 const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
 
 /** What a lock service lost by a fault: `, and its tokens began again at 1`. */
-function lossPhrase({ events, processes }: Trace, struck: FaultStrikes): string {
+function lossPhrase(trace: Trace, struck: FaultStrikes): string {
+  const { events, processes } = trace;
   const isLock = processes.some(({ name, role }) => {
     return role === 'lock' && struck.processes.includes(name);
   });
@@ -148,7 +150,21 @@ function lossPhrase({ events, processes }: Trace, struck: FaultStrikes): string 
     else
       return event.token > 0 && event.token <= highest
         ? `, and its tokens began again at ${event.token}`
-        : '';
+        : forgottenPhrase(trace, struck, event);
   }
   return '';
+}
+
+/** `, and forgot alice's grant`, where its lock went to another while that one was to last. */
+function forgottenPhrase({ events }: Trace, struck: FaultStrikes, next: Grant): string {
+  let lost: Grant | null = null;
+  for (const event of events) {
+    if (event === next) break;
+    if (event.kind === 'release' && event.released === lost?.ordinal) lost = null;
+    const isOfServer = event.kind === 'grant' && event.process === next.process;
+    if (isOfServer && event.lock === next.lock && event.atUs <= struck.atUs) lost = event;
+  }
+  if (lost === null || lost.client === next.client) return '';
+  const isToLast = lost.untilUs === null || lost.untilUs > next.atUs;
+  return isToLast ? `, and forgot ${lost.client}'s grant` : '';
 }

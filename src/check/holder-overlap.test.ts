@@ -65,6 +65,6 @@ test('a program that enters after its own end of the lease is told as that', () 
   ];
   const { words } = breachOf('holder-overlap', late);
   expect(words).toContain(
-    'alice entered `alice/1` at 12 ms, although its lease, asked for at 0 ms, was over since 8 ms',
+    'alice entered `alice/1` at 12 ms, although its lease, asked for at 0 ms, had ended at 8 ms',
   );
 });

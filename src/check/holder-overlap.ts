@@ -127,6 +127,6 @@ function entryPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
   if (!isOver(entry)) return entered;
   const grant = shown.grants.find(({ ordinal }) => ordinal === entry.ordinal);
   const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;
-  const end = `was over since ${proseDuration(entry.believedUntilUs)}`;
+  const end = `had ended at ${proseDuration(entry.believedUntilUs)}`;
   return `${entered}, although its lease${asked} ${end} by its own count`;
 }

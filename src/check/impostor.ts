@@ -3,14 +3,18 @@
  * could and still believes that it holds the lock. A lease is counted from the departure of the
  * request that won it, so it is over by then whatever clock is asked.
  *
- * Where no server notes its grants, that request is taken to be the last call before the program
+ * Where no server notes its grants, but one tells of the keys that it keeps, the lease is what that
+ * server said of the client's key: even a reply that is late by just about the lease is judged so.
+ * Its word counts as long as its clock does, or once another client had the key.
+ *
+ * Where no server tells anything, the request is taken to be the last call before the program
  * entered, so that nobody is called an impostor who is none; and it counts only where the lock went
  * to another client after it, since code of one's own may well ask for a longer lease than its
  * scenario says.
  */
-import type { Grant } from '../core/history/server-events.ts';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Enter, Invoke, Trace } from '../core/history/trace.ts';
-import { isQuorumGrant } from './leases.ts';
+import { isQuorumGrant, keyAtEntry } from './leases.ts';
 
 export interface Impostor {
   readonly client: string;
@@ -38,6 +42,12 @@ export function impostorUnder(
     const { sentAtUs } = grant;
     return overUs <= enteredUs ? { client, enteredUs, sentAtUs, overUs } : null;
   }
+  const key = keyAtEntry(trace, grant, entry);
+  if (key !== null) {
+    const overUs = key.untilUs ?? Number.POSITIVE_INFINITY;
+    if (overUs > enteredUs || !isGone(trace, { key, entry })) return null;
+    return { client, enteredUs, sentAtUs: departureOf(trace, key), overUs };
+  }
   const sent = winningRequest(trace, entry);
   if (sent === null) return null;
   const overUs = sent.atUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
@@ -49,6 +59,30 @@ export function impostorUnder(
 function isByServer({ processes }: Trace, grant: Grant): boolean {
   if (!isQuorumGrant(grant)) return true;
   return grant.sentAtUs < grant.atUs && processes.some(({ role }) => role === 'lock');
+}
+
+/** Whether a key was gone when the program entered that had taken it: the server was right. */
+function isGone(
+  { events }: Trace,
+  { key, entry }: { readonly key: KeyChange; readonly entry: Enter },
+): boolean {
+  let isClockRight = true;
+  for (const event of events) {
+    if (event === entry) break;
+    if (event.kind === 'fault' && event.fault === 'clock') {
+      if (event.processes.includes(key.process)) isClockRight = false;
+    }
+    if (event.kind !== 'key-change' || event.change !== 'taken' || !event.isDone) continue;
+    const isSame = event.process === key.process && event.key === key.key;
+    if (isSame && event.client !== key.client && event.atUs > key.atUs) return true;
+  }
+  return isClockRight;
+}
+
+/** When the request left by which a key was taken or kept. */
+function departureOf({ events }: Trace, { message, atUs }: KeyChange): number {
+  const sent = events.find((event) => event.kind === 'send' && event.message === message);
+  return sent?.atUs ?? atUs;
 }
 
 /** The last call of its section before it entered: the lease is no older than that. */

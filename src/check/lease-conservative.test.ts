@@ -23,7 +23,7 @@ test('a holder that counts from the reply is later than the service', () => {
   expect(breach.rule).toBe('believes-longer');
   expect(breach.evidence).toEqual(['0 grant', '1 belief']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However alice took at 2 ms its lease to end at 12 ms."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However at 2 ms alice counted on it until 12 ms."`,
   );
 });
 

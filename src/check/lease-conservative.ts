@@ -5,7 +5,7 @@
  * compared. Where no server notes its grants, a program that takes the lock after another shows
  * that the server had ended the lease; what the holder itself says of that end shows nothing.
  */
-import type { Grant } from '../core/history/server-events.ts';
+import type { Grant, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -123,13 +123,13 @@ function breachAt(
 
 function believesLonger(shown: Contradiction): Sentences {
   const belief = shown.need('belief', 'enter', 'lease-test');
-  const claim = `took ${at(belief)} its lease to end at ${proseDuration(belief.believedUntilUs)}`;
-  return beliefStory(shown, claim);
+  const claim = `counted on it until ${proseDuration(belief.believedUntilUs)}`;
+  return beliefStory(shown, `${at(belief)} ${belief.process} ${claim}`);
 }
 
 function liveTooLate(shown: Contradiction): Sentences {
   const belief = shown.need('belief', 'enter', 'lease-test');
-  return beliefStory(shown, `found ${at(belief)} that its lease was live`);
+  return beliefStory(shown, `${belief.process} found ${at(belief)} that its lease was live`);
 }
 
 /** The service's end of a lease against the holder's. */
@@ -146,9 +146,17 @@ function beliefStory(shown: Contradiction, claim: string): Sentences {
       : `, and ${successor.client} was granted ${entryOf(shown, successor)}`;
   return {
     headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
-    next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
-    however: `${belief.process} ${claim}`,
+    next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${shortPhrase(renewal ?? grant)}${next}`,
+    however: claim,
   };
+}
+
+/** `, 1 s after it gave it, not 1.52 s`, where a server keeps a lease for less than was asked. */
+function shortPhrase({ kind, atUs, ttlUs, untilUs }: Grant | Renew): string {
+  const keptUs = (untilUs ?? Number.POSITIVE_INFINITY) - atUs;
+  if (keptUs >= ttlUs) return '';
+  const deed = kind === 'renew' ? 'prolonged' : 'gave';
+  return `, ${proseDuration(keptUs)} after it ${deed} it, not ${proseDuration(ttlUs)}`;
 }
 
 function entryOf(shown: Contradiction, grant: Grant): string {

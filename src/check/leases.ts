@@ -2,8 +2,8 @@
  * Decides what the lock service itself holds of a grant: which processes keep it, until when, and
  * whether it was given back.
  */
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Trace } from '../core/history/trace.ts';
+import type { Grant, KeyChange, Release } from '../core/history/server-events.ts';
+import type { Enter, Trace, TraceEvent } from '../core/history/trace.ts';
 import type { GrantLog, LockLog, TraceIndex } from './trace-index.ts';
 
 /** Whether no single server gave it: its client did so itself, once enough of them said yes. */
@@ -56,11 +56,24 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
  * The key that stood for a grant of which its client told no end: as its only server kept it when
  * the next client had the lock. Null where several servers keep keys, or none tells of them.
  */
-export function keyUnder({ events }: Trace, grant: Grant, next: Grant): KeyChange | null {
+export function keyUnder(trace: Trace, grant: Grant, next: Grant): KeyChange | null {
   if (!isQuorumGrant(grant) || grant.untilUs !== null || next.lock !== grant.lock) return null;
+  return keyOf(trace, grant, ({ atUs }) => atUs > next.atUs);
+}
+
+/** The same of any grant that its client took itself, as it was when the program entered. */
+export function keyAtEntry(trace: Trace, grant: Grant, entry: Enter): KeyChange | null {
+  return isQuorumGrant(grant) ? keyOf(trace, grant, (event) => event === entry) : null;
+}
+
+function keyOf(
+  { events }: Trace,
+  grant: Grant,
+  isAfter: (event: TraceEvent) => boolean,
+): KeyChange | null {
   let found: KeyChange | null = null;
   for (const event of events) {
-    if (event.atUs > next.atUs) break;
+    if (isAfter(event)) break;
     if (event.kind !== 'key-change' || !event.isDone || event.client !== grant.client) continue;
     if (!event.key.includes(grant.lock)) continue;
     if (found !== null && found.process !== event.process) return null;
@@ -70,4 +83,18 @@ export function keyUnder({ events }: Trace, grant: Grant, next: Grant): KeyChang
     if (isTaking || isKept) found = event;
   }
   return found === null || found.untilUs === null ? null : found;
+}
+
+/**
+ * Where the only one that gave a grant without end took it back unasked, before the next client had
+ * it: a session was over. Null where it did not.
+ */
+export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Release | null {
+  if (isQuorumGrant(grant) || grant.untilUs !== null) return null;
+  for (const event of events) {
+    if (event.atUs > next.atUs) break;
+    if (event.kind !== 'release' || event.released !== grant.ordinal) continue;
+    return event.message === '' && event.process !== event.client ? event : null;
+  }
+  return null;
 }

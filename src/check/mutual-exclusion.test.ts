@@ -32,7 +32,7 @@ test('a grant within the lease of another is a second holder, with the clock ste
   expect(breach.rule).toBe('granted-while-live');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live: counted from the request that left at 0 ms it lasts until 10 ms: \`lock\`'s clock was set 20 ms ahead at 1 ms."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live (counted from the request that left at 0 ms it lasts until 10 ms): \`lock\`'s clock was set 20 ms ahead at 1 ms."`,
   );
 });
 
@@ -75,7 +75,7 @@ test('a release by somebody else ends no grant', () => {
     ...['1 pause', '2 earlier grant', '3 foreign release', '4 later grant'],
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live: counted from the request that left at 11 ms it lasts until 21 ms, and alice's release under grant 1, handled at 14 ms, was none of its holder: alice was paused from 5 ms to 13 ms."`,
+    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request that left at 11 ms it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was none of its holder: alice was paused from 5 ms to 13 ms."`,
   );
 });
 
@@ -112,7 +112,7 @@ test('a renew prolongs a grant from its own departure', () => {
   const breach = breachOf(claim, [...renewed, grant(14, 'bob', 2)]);
   expect(breach.evidence).toEqual(['0 earlier grant', '1 renewal', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However A was live: counted from the renew that left at 5 ms it lasts until 15 ms."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However A was live (counted from the renew that left at 5 ms it lasts until 15 ms)."`,
   );
 });
 
@@ -140,7 +140,7 @@ test('a renew that brings an expired grant back beside its successor makes two h
 test('a grant without end is live until it is released', () => {
   const endless = grant(0, 'alice', 1, { untilUs: null });
   expect(breachOf(claim, [endless, grant(1000, 'bob', 2)]).words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, no end) and B be bob's grant 2 (from 1 s). Then \`lock\` granted B at 1 s. However A was live: it has no end but its release."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, no end) and B be bob's grant 2 (from 1 s). Then \`lock\` granted B at 1 s. However A was live (it has no end but its release)."`,
   );
   expect(verdictOn(claim, [endless, release(9, 'alice', 1), grant(10, 'bob', 2)]).kind).toBe(
     'valid',

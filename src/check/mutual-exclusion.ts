@@ -216,8 +216,8 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
   const live = isOver
-    ? `${letter} was to last: ${endPhrase(counted)}, and ${giverOf(earlier)} ended it at ${proseDuration(counted.untilUs)}`
-    : `${letter} was live: ${endPhrase(counted)}`;
+    ? `${giverOf(earlier)} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
+    : `${letter} was live (${endPhrase(counted)})`;
   const whose = isOver
     ? `before ${earlier.client}'s ttl was over`
     : `while ${earlier.client} held it`;
@@ -239,7 +239,7 @@ function deniedPhrase(shown: Contradiction): string {
 
 function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
   const meant = `${client}'s release under ${shown.letterOf(under)}`;
-  return `${meant}, handled at ${proseDuration(atUs)}, was none of its holder`;
+  return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
 }
 
 /** `\`lock\` granted B`; where nobody but its client says that it has it, `bob took B`. */

@@ -8,6 +8,7 @@
  * them giving back what the one before it wants.
  */
 import type { Deadlock } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
@@ -139,9 +140,12 @@ function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breac
   if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
   const denial = lock === undefined ? undefined : lastDenialOf(lock, first.process);
   const holding = lock?.byNumber.get(denial?.holderOrdinal ?? 0);
+  const renewal = holding?.changes.findLast(
+    (change) => change.event.kind === 'renew' && change.index < (denial?.index ?? index),
+  );
   return breachShown(
     grant === undefined ? 'probe-not-granted' : 'probe-granted-late',
-    { 'first try': { index }, 'holder grant': holding, denial, grant },
+    { 'first try': { index }, 'holder grant': holding, 'last renewal': renewal, denial, grant },
     holding === undefined ? [] : causesSince(indexed, holding, { index }),
   );
 }
@@ -242,7 +246,14 @@ function probeWaited(shown: Contradiction): Sentences {
   const denial = shown.find('denial', 'deny');
   const lock = 'lock' in first.call ? first.call.lock : '';
   const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
-  const who = holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it`;
+  const kept = shown.find('last renewal', 'renew');
+  const until = kept?.untilUs ?? null;
+  const renewed =
+    kept === undefined || until === null
+      ? ''
+      : `, renewed ${at(kept)} to last until ${proseDuration(until)}`;
+  const who =
+    holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
   const verb = denial?.waits === true ? 'put in line' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
   return {

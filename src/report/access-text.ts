@@ -50,11 +50,17 @@ export function requestText(
   const operation = operationName(message);
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
-  if ('lock' in call) return `${call.verb}${tokenText(call.token)}`;
+  if ('lock' in call) return `${lockCallName(operation, call.verb)}${tokenText(call.token)}`;
   const what = call.value === null ? call.key : `${call.key} = ${call.value}`;
   const token = hasTokens ? `, token ${call.token}` : '';
   const expected = versionsBy === null ? '' : expectedText(versionsBy, call.version);
   return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
+}
+
+/** `release`; what its program calls it, where that is another word, in backticks: `` `del` ``. */
+export function lockCallName(operation: string, verb: string): string {
+  const [, name = ''] = /^[^/]+\/[^/]+\/([^/]*?)(?:-\d+)?(?:\/|$)/.exec(operation) ?? [];
+  return name === '' || name === verb ? verb : `\`${name}\``;
 }
 
 /** `version 5`, `a change of 3 ms`, `no row`. */

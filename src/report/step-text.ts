@@ -8,6 +8,7 @@ import { tokenText } from '../text/prose.ts';
 import {
   changeText,
   isReply,
+  lockCallName,
   operationName,
   refusalReason,
   refusalVerb,
@@ -179,7 +180,7 @@ function placeOf(message: string, { servers }: Surroundings): string {
 function deedName(operation: string, { calls }: Surroundings): string {
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
-  return 'lock' in call ? call.verb : `${call.verb} ${call.key}`;
+  return 'lock' in call ? lockCallName(operation, call.verb) : `${call.verb} ${call.key}`;
 }
 
 function returnText(event: EventOf<'return'>, around: Surroundings): string {
@@ -243,7 +244,11 @@ function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surround
   const token = around.tokens.get(grant) ?? (kind === 'renew' ? event.token : 0);
   const what = token === 0 ? event.lock : `token ${token}`;
   const whose = grant === under ? '' : ` (meant grant ${under})`;
-  if (kind === 'release') return `${client} releases ${what}${whose}`;
+  if (kind === 'release') {
+    return isUnasked(event)
+      ? `ends ${client}'s ${what} of its own accord`
+      : `${client} releases ${what}${whose}`;
+  }
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
   const renamed = event.token === token ? '' : ` as token ${event.token}`;
   if (isUnasked(event)) return `prolongs ${client}'s ${what}${until} of its own accord`;

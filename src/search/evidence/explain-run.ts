@@ -7,7 +7,7 @@ import { builtIn } from '../../catalogue.ts';
 import { theftBehind } from '../../check/breach-cause.ts';
 import type { Causation } from '../../check/causation.ts';
 import { explain } from '../../check/explain.ts';
-import { keyUnder } from '../../check/leases.ts';
+import { endedUnasked, keyUnder } from '../../check/leases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -75,8 +75,11 @@ function withNamed(
   });
   for (const [place, next] of grants.slice(1).entries()) {
     const grant = grants[place];
-    const key = grant === undefined ? null : keyUnder(trace, grant, next);
+    if (grant === undefined) continue;
+    const key = keyUnder(trace, grant, next);
     if (key !== null) show('key', events.indexOf(key));
+    const end = endedUnasked(trace, grant, next);
+    if (end !== null) show('unasked end', events.indexOf(end));
   }
   const evidence = [...roles].map(([event, role]) => ({ role, event }));
   return { ...causation, evidence: evidence.sort((one, other) => one.event - other.event) };
