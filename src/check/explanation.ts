@@ -158,7 +158,7 @@ export class Contradiction {
     return grant === undefined ? null : impostorUnder(this.trace, grant, this.ttlUs);
   }
 
-  /** `, entered at 25 ms, although it had ended at 10 ms`; what follows on the breach is not told. */
+  /** `, entered at 25 ms, although it had ended at 10 ms`; an entry after the breach stays out. */
   private impostorPhrase({ ordinal, atUs }: Grant): string {
     const impostor = this.impostorOf(ordinal);
     if (impostor === null) return '';

@@ -235,3 +235,16 @@ test('a grant without an end is contested by who asks for it while it is held', 
   expect(exercised(held, renew(4, 'alice', 1, { untilUs: null }))).toBe(0);
   expect(exercised(grant(0, 'alice', 1), deny(5, 'bob', 1))).toBe(0);
 });
+
+test('a grant that its server ended unasked is told so, and one that its client gave back is not', () => {
+  const forEver = { untilUs: null };
+  const events = (message: string): readonly TraceEvent[] => [
+    grant(1, 'alice', 1, forEver),
+    release(3, 'alice', 1, { message }),
+    ...[grant(3, 'bob', 2, forEver), write(5, 'bob', 2, 2), write(13, 'alice', 1, 1)],
+  ];
+  expect(breachOf('grant-order', events('')).words).toContain('`lock` ended A at 3 ms');
+  expect(breachOf('grant-order', events('alice/1/release/1/request')).words).not.toContain(
+    'ended A',
+  );
+});

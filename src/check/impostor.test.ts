@@ -1,9 +1,9 @@
 /** Whose lease was over before it entered. */
 import { describe, expect, test } from 'vitest';
-import type { Grant } from '../core/history/server-events.ts';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { impostorUnder } from './impostor.ts';
-import { enter, grant, traceOf } from './trace-builder.fixture.ts';
+import { enter, fault, grant, traceOf } from './trace-builder.fixture.ts';
 
 const ttlUs = new Map([
   ['alice', 10_000],
@@ -43,5 +43,35 @@ describe('where a program says itself that it has the lock', () => {
 
   test('it is none as long as nobody has', () => {
     expect(impostorUnder(traceOf([...before, ...after]), mine, ttlUs)).toBeNull();
+  });
+});
+
+describe('where a server tells of its keys, to whom a reply came late by just about the lease', () => {
+  const key = (ms: number, client: string): KeyChange => ({
+    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'lock:db', client },
+    ...{ message: `${client}/set/1/request`, change: 'taken', isNamed: false, isDone: true },
+    ...{ holder: '', taking: '', meant: '', untilUs: ms * 1000 + 10_000 },
+  });
+  const at = (ms: number, before: readonly TraceEvent[]): ReturnType<typeof impostorUnder> => {
+    const mine = grant(ms, 'alice', 1, { process: 'alice', sentAtUs: ms * 1000, untilUs: null });
+    return impostorUnder(traceOf([...before, mine, enter(ms, 'alice', 1, 90)]), mine, ttlUs);
+  };
+  const clockOf = (process: string): TraceEvent => fault(2, 'clock', process);
+
+  test('who enters as the key goes is an impostor, and one who enters before is none', () => {
+    const found = { client: 'alice', enteredUs: 11_000, sentAtUs: 1000, overUs: 11_000 };
+    expect(at(11, [key(1, 'alice')])).toEqual(found);
+    expect(at(10, [key(1, 'alice')])).toBeNull();
+  });
+
+  test('a clock of the server that went wrong has no say, until another has the key', () => {
+    expect(at(12, [key(1, 'alice'), clockOf('lock')])).toBeNull();
+    expect(at(12, [key(1, 'alice'), clockOf('lock'), key(8, 'bob')])).not.toBeNull();
+    expect(at(12, [key(1, 'alice'), clockOf('alice')])).not.toBeNull();
+  });
+
+  test('a key that was prolonged in between is not over', () => {
+    const prolonged = { change: 'prolonged', holder: 'alice' } as const;
+    expect(at(12, [key(1, 'alice'), { ...key(5, 'alice'), ...prolonged }])).toBeNull();
   });
 });

@@ -89,3 +89,15 @@ test('a holder that counts on its lease when its lock has been granted anew is l
   const own = [granted, grant(4, 'alice', 2), leaseTest(5, 'alice', 1, 10)];
   expect(verdictOn(claim, own).kind).toBe('valid');
 });
+
+test.each([
+  [11_000, ''],
+  [8_000, ', before its ttl of 10 ms is over'],
+])(
+  'a service that ends a lease at %i us is told with its ttl where that is early',
+  (untilUs, said) => {
+    const events = [grant(1, 'alice', 1, { untilUs }), enter(2, 'alice', 1, 12)];
+    const ends = `\`lock\` ends A at ${untilUs / 1000} ms${said}. However`;
+    expect(breachOf('lease-conservative', events).words).toContain(ends);
+  },
+);

@@ -75,7 +75,7 @@ test('a release by somebody else ends no grant', () => {
     ...['1 pause', '2 earlier grant', '3 foreign release', '4 later grant'],
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request that left at 11 ms it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was none of its holder: alice was paused from 5 ms to 13 ms."`,
+    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request that left at 11 ms it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
   );
 });
 
@@ -190,4 +190,26 @@ test('a quorum is told with the servers that said yes in time', () => {
   expect(breachOf(claim, events).words).toContain(
     'Then a quorum (`lock-1` and `lock-3`) granted B at 4 ms.',
   );
+});
+
+test.each([
+  ['crash', true],
+  ['failover', true],
+  ['pause', false],
+] as const)('a %s of a lock is told with the grant that it forgot: %s', (kind, isForgotten) => {
+  const forEver = { untilUs: null, token: 0 };
+  const given = [grant(1, 'alice', 1, forEver), grant(4, 'bob', 2, forEver)] as const;
+  const { words } = breachOf('mutual-exclusion', [given[0], fault(2, kind, 'lock'), given[1]]);
+  expect(words.includes(", and forgot alice's grant")).toBe(isForgotten);
+});
+
+test('a grant that was given back before the crash is not forgotten by it', () => {
+  const forEver = { untilUs: null, token: 0 };
+  const events = [
+    ...[grant(1, 'alice', 1, forEver), release(2, 'alice', 1), grant(3, 'carol', 2, forEver)],
+    ...[fault(4, 'crash', 'lock'), grant(5, 'bob', 3, forEver)],
+  ];
+  const { words } = breachOf('mutual-exclusion', events);
+  expect(words).toContain("and forgot carol's grant");
+  expect(words).not.toContain("forgot alice's");
 });

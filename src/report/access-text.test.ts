@@ -9,7 +9,7 @@ import type {
   WriteVersion,
 } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
-import { changeText, flagText, refusalReason, whyDenied } from './access-text.ts';
+import { changeText, flagText, lockCallName, refusalReason, whyDenied } from './access-text.ts';
 
 const MADE_IN_2024 = 1_704_067_200_000;
 
@@ -145,4 +145,12 @@ describe('why a renew or a release was denied', () => {
   ])('%s', (_, before, event, words) => {
     expect(whyDenied(event, [...before, event, given('carol', 9, [40, 50])])).toBe(words);
   });
+});
+
+test('a call to a lock goes by the name that its program gives it', () => {
+  expect(lockCallName('alice/1/release', 'release')).toBe('release');
+  expect(lockCallName('alice/1/acquire-2', 'acquire')).toBe('acquire');
+  expect(lockCallName('alice/2/del-3', 'release')).toBe('`del`');
+  expect(lockCallName('alice/2/acquire-2/1', 'acquire')).toBe('acquire');
+  expect(lockCallName('bare', 'release')).toBe('release');
 });

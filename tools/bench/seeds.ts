@@ -100,7 +100,7 @@ export const seeds: Subject = {
   rows: seedRows,
 };
 
-/** What it costs that greens can be earned: on two systems of which one breaks what the other holds. */
+/** What it costs that greens can be earned, where one system breaks what the other holds. */
 async function* greenRows(): AsyncIterable<Row> {
   const file = new URL('../../fixtures/zombie-writer.yaml', import.meta.url);
   const scenario = scenarioOf(readFileSync(file, 'utf8'), 'zombie-writer.yaml');
