@@ -1,6 +1,7 @@
 /** Reads scenarios in the words that a catalogue provides, by default those of fencepost. */
 import { builtIn, type Catalogue } from './catalogue.ts';
 import type { ModuleDigests } from './core/plan/plan.ts';
+import { serversIn } from './run.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
 import type { LockWord, OptionWord, ReplicaNames, Vocabulary } from './scenario/vocabulary.ts';
 import { type OptionInfo, Options, type Protocol } from './systems/protocol.ts';
@@ -26,6 +27,7 @@ function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary
       }),
     ),
     claims: [...claims.keys()],
+    serversOf: (plan) => serversIn(plan, { locks, stores }),
     modules: digestsOf(modules),
   };
 }

@@ -8,6 +8,7 @@ import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { type RunWatcher, World } from './core/world/world.ts';
+import type { ServerWord } from './scenario/vocabulary.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import { ownParts, type SystemParts } from './systems/protocols.ts';
 
@@ -51,6 +52,20 @@ export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | 
     if (error instanceof UnknownSystem) return error.message;
     throw error;
   }
+}
+
+/** The servers of a plan that `run` would not refuse; none of one that it would. */
+export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly ServerWord[] {
+  const world = new World(plan, null);
+  try {
+    assemble(plan, world, parts, NOBODY);
+  } catch (error) {
+    if (error instanceof UnknownSystem) return [];
+    throw error;
+  }
+  return world.allServers.map(([name, { canFailOver, canForget }]) => {
+    return { name, canFailOver, canForget };
+  });
 }
 
 const NOBODY: AsyncHosting = { openHosts: () => {}, addClient: () => {} };

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, root } from './command-line.fixture.ts';
 
+/** Where a fault names a point, runs look for that before the sweep. */
+const PLACED = 'faults: [{ pause: { before: release, for: 1ms..60ms } }]';
 const WHERE = '    const owner = randomUUID();\n';
 /** What is put into `acquire`; into the module itself for the last. */
 const HANGS = {
@@ -39,7 +41,9 @@ beforeAll(async () => {
     const isLoaded = name === 'import';
     const broken = isLoaded ? `${lock}\n${hang}\n` : lock.replace(WHERE, `${WHERE}    ${hang}\n`);
     writeFileSync(join(folder, `${name}.mjs`), broken);
-    const scenario = starter('my-lock.yaml').replace('./my-lock.mjs', `./${name}.mjs`);
+    const scenario = starter('my-lock.yaml')
+      .replace('./my-lock.mjs', `./${name}.mjs`)
+      .replace('faults: all', PLACED);
     writeFileSync(join(folder, `${name}.yaml`), scenario);
   }
   const drawn = await fencepost(['show', 'calm.yaml', '--plan', 'drawn']);

@@ -20,7 +20,7 @@ import type { UnplacedProblem } from '../text/problem.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type ReadFault, rangeIn } from './read-faults.ts';
 import type { ClientScenario, FaultTemplate, Place, SystemScenario, Workload } from './scenario.ts';
-import type { ScenarioFile } from './scenario-file.ts';
+import type { ListedFile } from './scenario-file.ts';
 
 const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
 /** Times are rounded up to a multiple of this, to be easy to read. */
@@ -29,12 +29,12 @@ const ROUND_US = 10_000;
 const EVENTS_PER_SECTION = 2_000;
 
 /** One way, as the file says or by default. */
-export function latencyOf({ network }: ScenarioFile): RangeUs {
+export function latencyOf({ network }: ListedFile): RangeUs {
   return network?.latency ?? LATENCY;
 }
 
 /** The limits of every run of the scenario. */
-export function buildLimits(file: ScenarioFile, clients: readonly ClientScenario[]): Limits {
+export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]): Limits {
   const latencyUs = latencyOf(file).maxUs;
   let workUs = 0;
   let thinkUs = 0;
@@ -46,7 +46,7 @@ export function buildLimits(file: ScenarioFile, clients: readonly ClientScenario
     sections += client.sections;
   }
   const ttlUs = Math.max(...clients.map(({ settings }) => settings.ttlUs));
-  const faultUs = Math.max(0, ...(file.faults ?? []).map(latestUs));
+  const faultUs = Math.max(0, ...file.faults.map(latestUs));
   const healAtUs =
     file.time ?? capped(roundUp(workUs + thinkUs + faultUs + 2 * ttlUs + queueUs(file)));
   const slackUs = file.slack ?? capped(roundUp(workUs));
@@ -62,7 +62,7 @@ export function buildLimits(file: ScenarioFile, clients: readonly ClientScenario
 }
 
 /** When the last message has come, and one that nobody deleted twice more. */
-function queueUs({ queue }: ScenarioFile): number {
+function queueUs({ queue }: ListedFile): number {
   if (queue === undefined) return 0;
   const latest = Math.max(0, ...(queue.messages ?? []).map(({ at = 0 }) => at));
   const copy = Math.max(0, ...(queue.copies ?? []).map(({ after = 0 }) => after));
@@ -88,7 +88,7 @@ function latestUs(fault: ReadFault): number {
 
 /** What the file's ranges allow; a plan of the scenario lies inside. */
 export function buildBounds(
-  file: ScenarioFile,
+  file: ListedFile,
   clients: readonly ClientScenario[],
   faults: readonly FaultTemplate[],
 ): Bounds {
@@ -191,7 +191,7 @@ function crowdWarnings(
 
 /** What is probably not meant: work that outlives its lease, faults that come after healing. */
 export function warnings(
-  file: ScenarioFile,
+  file: ListedFile,
   clients: readonly ClientScenario[],
   { systems, limits }: { readonly systems: readonly SystemScenario[]; readonly limits: Limits },
 ): readonly UnplacedProblem[] {
@@ -214,7 +214,7 @@ export function warnings(
     const what = `a section of ${worst.client.name} in system ${worst.system.name} ${took}, ${lease}`;
     found.push({ path: ['clients'], isKey: true, what });
   }
-  for (const [index, fault] of (file.faults ?? []).entries()) {
+  for (const [index, fault] of file.faults.entries()) {
     const at = rangeIn(fault, 'at');
     if (at === undefined || at.maxUs < limits.healAtUs) continue;
     const what = 'strikes after the world has healed at times, and then does nothing';

@@ -7,7 +7,7 @@ import type { HostNames, Plan } from '../core/plan/plan.ts';
 import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
-import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
+import type { ListedFile, ReadSystem } from './scenario-file.ts';
 import { MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
 
 interface Terms {
@@ -26,7 +26,7 @@ export interface BuiltSystems {
 
 /** The systems, in the order of the file, and every word in them that is unknown or idle. */
 export function buildSystems(
-  file: ScenarioFile,
+  file: ListedFile,
   { vocabulary, clients, stores }: Terms,
 ): BuiltSystems {
   const entries = Object.entries(file.systems);
@@ -161,7 +161,7 @@ function listening(
 
 /** Addresses at which no system has a server. */
 function hostFindings(
-  { hosts = {}, systems }: ScenarioFile,
+  { hosts = {}, systems }: ListedFile,
   vocabulary: Vocabulary,
 ): readonly UnplacedProblem[] {
   const all = Object.values(systems);
@@ -295,7 +295,7 @@ function valueProblem({ values, range }: OptionWord, value: Json): string | null
 function claimFindings(
   name: string,
   system: ReadSystem,
-  { file, vocabulary }: { readonly file: ScenarioFile; readonly vocabulary: Vocabulary },
+  { file, vocabulary }: { readonly file: ListedFile; readonly vocabulary: Vocabulary },
 ): UnplacedProblem[] {
   const known = [...vocabulary.claims, MEASURED_CLAIM];
   const findings: UnplacedProblem[] = [];
@@ -328,7 +328,7 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
 }
 
 /** Why a lock cannot promise that only one client believes it holds it, in this scenario. */
-function whyMeasured({ faults = [] }: ScenarioFile): string | null {
+function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {
     if (fault.kind === 'pause') present.add('pauses');

@@ -48,13 +48,21 @@ export function expandFaults(
 
 /** The same fault on those of its processes that `system` has: no servers of the others. */
 export function inSystem(
-  { servers, absent = [] }: SystemScenario,
+  { servers, absent = [], spared = {} }: SystemScenario,
   fault: FaultTemplate,
 ): FaultTemplate {
-  return onlyOn(
-    (name) => (isLockServer(name) ? servers.includes(name) : !absent.includes(name)),
-    fault,
-  );
+  const safe = spared[fault.kind] ?? [];
+  const isThere = (name: string): boolean =>
+    isLockServer(name) ? servers.includes(name) : !absent.includes(name);
+  return onlyOn((name) => isThere(name) && !safe.includes(name), fault);
+}
+
+/** Whether one of the palette of `faults: all` can befall a system; a listed one always may. */
+export function canBefall(system: SystemScenario, fault: FaultTemplate): boolean {
+  if (system.spared === undefined) return true;
+  return inSystem(system, fault).fields.every(({ type, value }) => {
+    return (type !== 'process' && type !== 'group') || value.length > 0;
+  });
 }
 
 /** The same fault on those of its processes that are there. */

@@ -62,13 +62,14 @@ export function schemaWords(): SchemaWords {
   const workload = inside(schema, 'properties', 'workload', 'properties');
   const clients = listOf(inside(schema, 'properties', 'clients', 'anyOf')).at(-1);
   const steps = listOf(inside(workload, 'steps', 'items', 'anyOf')).at(-1);
+  const faults = listOf(inside(schema, 'properties', 'faults', 'anyOf')).at(-1);
   return {
     settings: fieldsOf(clients),
     workloads: listOf(inside(workload, 'kind', 'anyOf')).map((kind) =>
       describe(String(inside(kind, 'const')), kind),
     ),
     steps: fieldedIn(steps),
-    faults: fieldedIn(inside(schema, 'properties', 'faults', 'items')),
+    faults: fieldedIn(inside(faults, 'items')),
   };
 }
 

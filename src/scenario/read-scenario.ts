@@ -2,16 +2,23 @@
  * Reads the text of a scenario file: the scenario that it means, or everything that is wrong with
  * it.
  */
-import { check, parseFile, type SourceFile } from '../core/plan/document.ts';
+import { check, isRecord, parseFile, type SourceFile } from '../core/plan/document.ts';
 import { CAPS, type QueuePlan } from '../core/plan/plan.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
 import type { PathStep, Problem, UnplacedProblem } from '../text/problem.ts';
 import { buildClients } from './build-clients.ts';
 import { buildBounds, buildLimits, latencyOf, sizeFindings, warnings } from './build-limits.ts';
 import { buildSystems } from './build-systems.ts';
+import { paletteOf } from './palette.ts';
 import { buildFaults } from './read-faults.ts';
 import type { ClientScenario, Scenario } from './scenario.ts';
-import { type ReadWorkload, type ScenarioFile, scenarioFileSchema } from './scenario-file.ts';
+import {
+  ALL,
+  type ListedFile,
+  type ReadWorkload,
+  type ScenarioFile,
+  scenarioFileSchema,
+} from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export type ScenarioRead =
@@ -29,6 +36,8 @@ export function readScenario(
 ): ScenarioRead {
   const parsed = parseFile(source);
   if (parsed.kind === 'problems') return parsed;
+  const mixed = mixedFindings(parsed.value);
+  if (mixed.length > 0) return { kind: 'problems', problems: parsed.locate(mixed) };
   const checked = check(scenarioFileSchema, parsed.value);
   if (checked.kind === 'findings') {
     return { kind: 'problems', problems: parsed.locate(checked.findings) };
@@ -41,13 +50,39 @@ export function readScenario(
   return { kind: 'scenario', scenario, warnings: parsed.locate(warned) };
 }
 
+/** Where `all` stands in a list of faults, beside others or alone. */
+function mixedFindings(file: unknown): readonly UnplacedProblem[] {
+  const faults = isRecord(file) ? file['faults'] : null;
+  if (!Array.isArray(faults)) return [];
+  return faults.flatMap((one: unknown, index): UnplacedProblem[] => {
+    if (one !== ALL && !(isRecord(one) && ALL in one)) return [];
+    const instead = `say faults: ${ALL}, or list kinds`;
+    const what = `\`${ALL}\` has every kind, and stands in no list: ${instead}`;
+    return [{ path: ['faults', index], isKey: false, what }];
+  });
+}
+
 interface Built {
   readonly scenario: Scenario;
   readonly findings: readonly UnplacedProblem[];
   readonly warned: readonly UnplacedProblem[];
 }
 
+/** With the palette in place of `faults: all`, for which all else has to be known. */
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
+  const { faults = [] } = file;
+  if (faults !== ALL) return buildListed({ ...file, faults }, vocabulary);
+  const calm = buildListed({ ...file, faults: [] }, vocabulary);
+  if (calm.findings.length > 0) return calm;
+  const palette = paletteOf(file, calm.scenario, vocabulary);
+  const built = buildListed({ ...file, faults: palette.faults }, vocabulary);
+  const systems = built.scenario.systems.map((system, at) => {
+    return { ...system, spared: palette.spared[at] ?? {} };
+  });
+  return { ...built, scenario: { ...built.scenario, systems } };
+}
+
+function buildListed(file: ListedFile, vocabulary: Vocabulary): Built {
   const used = buildUse(file, vocabulary);
   const cast = buildClients(file);
   const { clients } = cast;
@@ -58,7 +93,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const operations = [...new Set(systems.systems.flatMap((system) => system.operations ?? []))];
   const { healAtUs } = limits;
   const isDatagram = file.network?.link === 'datagram';
-  const faults = buildFaults(file.faults ?? [], {
+  const faults = buildFaults(file.faults, {
     ...{ clients, stores, locks, operations, healAtUs, isDatagram },
     clocks: file.clocks ?? {},
   });

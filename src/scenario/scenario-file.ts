@@ -36,7 +36,8 @@ export interface ScenarioFile {
   readonly queue?: ReadScenarioQueue | undefined;
   readonly network?: ReadOf<Scenario['network']> | undefined;
   readonly jitter?: Odds | undefined;
-  readonly faults?: readonly ReadFault[] | undefined;
+  /** `all`: the palette of all kinds, which `paletteOf` makes once all else is known. */
+  readonly faults?: readonly ReadFault[] | typeof ALL | undefined;
   readonly swarm?: boolean | undefined;
   readonly clocks?:
     | { readonly skew?: number | undefined; readonly drift?: number | undefined }
@@ -46,6 +47,11 @@ export interface ScenarioFile {
   readonly slack?: number | undefined;
   readonly probe?: boolean | undefined;
   readonly maxEvents?: number | undefined;
+}
+
+/** With its faults written out. */
+export interface ListedFile extends ScenarioFile {
+  readonly faults: readonly ReadFault[];
 }
 
 export interface ReadSystem {
@@ -88,6 +94,9 @@ export type ReadNames = number | readonly string[];
 export interface ReadScenarioQueue extends ReadQueue {
   readonly duplicates?: { readonly chance: Odds; readonly after?: RangeUs | undefined } | undefined;
 }
+
+/** In place of a list of faults. */
+export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
 const store = z.string().max(100).describe('A store that `fencepost list` prints, or your own.');
@@ -207,7 +216,13 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
     ratio,
     'How much a backoff may be lengthened: 25%. Default as the lock does, mostly 0.',
   ),
-  faults: optional(z.array(readFaultSchema).max(100), 'What may go wrong.'),
+  faults: optional(
+    z.union([
+      z.literal(ALL).describe('Every kind that a system can suffer, each with low odds.'),
+      z.array(readFaultSchema).max(100),
+    ]),
+    'What may go wrong.',
+  ),
   swarm: optional(
     z.boolean(),
     'Whether each seed enables a random subset of the kinds with a chance. Default true.',

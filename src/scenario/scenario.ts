@@ -68,6 +68,8 @@ export interface SystemScenario extends SystemPlan {
   readonly servers: readonly string[];
   /** Stores that it has not, being made of replicas, or replicas that others have; for none. */
   readonly absent?: readonly string[];
+  /** Servers that a kind of `faults: all` cannot befall; absent where faults are listed. */
+  readonly spared?: { readonly [Kind in FaultKind]?: readonly string[] };
   /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
   /** The jitter of its lock; absent for none. */

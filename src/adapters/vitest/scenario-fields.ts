@@ -35,8 +35,8 @@ export interface ScenarioFields {
   readonly queue?: QueueField;
   /** How much a backoff may be lengthened: `25%`. */
   readonly jitter?: OddsText;
-  /** What may go wrong. */
-  readonly faults?: readonly FaultOption[];
+  /** What may go wrong; `all`: every kind that the lock can suffer, each with low odds. */
+  readonly faults?: readonly FaultOption[] | 'all';
   /** Whether each seed enables a random subset of the kinds with a chance. Default true. */
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */

@@ -107,6 +107,9 @@ interface Snapshot {
 export interface Replaceable {
   /** As its server says. */
   readonly speaks: 'redis' | undefined;
+  /** Whether its server has what a failover, and an eviction, needs. */
+  readonly canFailOver: boolean;
+  readonly canForget: boolean;
   keepSnapshots(): void;
   loadReplica(lagUs: number): void;
   /** What the observer is to be told of it; null where there was no such key. */
@@ -137,6 +140,14 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
 
   get speaks(): 'redis' | undefined {
     return this.server.speaks;
+  }
+
+  get canFailOver(): boolean {
+    return this.server.snapshot !== undefined;
+  }
+
+  get canForget(): boolean {
+    return this.server.evict !== undefined;
   }
 
   /** Keeps the states that a lagging replica may still be in; called before a run that needs it. */

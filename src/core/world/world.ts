@@ -105,6 +105,11 @@ export class World {
     return this.servers.get(name);
   }
 
+  /** All of them by name, in the order in which they were added. */
+  get allServers(): readonly (readonly [name: string, server: Replaceable])[] {
+    return [...this.servers];
+  }
+
   addClient(info: ProcessInfo, setting: ClientSetting): void {
     this.addHosted(info, (process, parts) => new ClientHost(process, setting, parts));
   }

@@ -9,6 +9,7 @@
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
+import { canBefall } from '../../scenario/expand-faults.ts';
 import type { ClientScenario, Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
@@ -61,7 +62,7 @@ export function judgeSystem(
   const hasFaults = scenario.faults.length > 0;
   const unmet = isFull ? claimsUnmet(system, tally, avoided) : [];
   const neverMet = unmet.map((claim) => `${claim} was never exercised`);
-  const untested = isFull && hasFaults ? [...idleFaults(scenario, tally), ...neverMet] : [];
+  const untested = isFull && hasFaults ? [...idleFaults(scenario, system, tally), ...neverMet] : [];
   const empty = nothingEntered(tally);
   const idle = isFull && empty.length === 0 ? nothingAtStake(tally.stakes) : [];
   const vacuous = [...empty, ...idle, ...untested];
@@ -94,8 +95,9 @@ function isBroken(tally: Tally, claim: string): boolean {
   return claimTally(tally, claim).broken > 0;
 }
 
-function idleFaults(scenario: Scenario, tally: Tally): readonly string[] {
-  const kinds = new Set(scenario.faults.map((fault) => fault.kind));
+function idleFaults({ faults }: Scenario, system: SystemScenario, tally: Tally): readonly string[] {
+  const befalling = faults.filter((fault) => canBefall(system, fault));
+  const kinds = new Set(befalling.map(({ kind }) => kind));
   return [...kinds].flatMap((kind) => {
     const fault = tally.faults[kind];
     if (fault === undefined) return [`${kind} never fired`];

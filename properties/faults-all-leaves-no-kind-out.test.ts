@@ -1,0 +1,102 @@
+/**
+ * `faults: all` stands for every kind of the table of faults that the systems of a scenario can
+ * suffer: none is forgotten, each of them strikes, and none befalls a server that has nothing for
+ * it.
+ */
+import { describe, expect, test } from 'vitest';
+import { builtIn } from '../src/catalogue.ts';
+import { FAULT_KINDS, type FaultKind } from '../src/core/plan/fault.ts';
+import { loadScenario } from '../src/load.ts';
+import { run } from '../src/run.ts';
+import { expand } from '../src/scenario/expand.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+import { countPlans } from '../src/search/exhaust/exhaust.ts';
+import { narrowed } from '../src/search/exhaust/narrowed.ts';
+
+type Link = 'connection' | 'datagram';
+
+function scenarioOf(systems: readonly string[], link: Link = 'connection', rest = ''): Scenario {
+  const named = systems.map((system, at) => `  s${at}: { ${system} }`);
+  const text = `name: x
+systems:
+${named.join('\n')}
+clients: { count: 3, ttl: 10ms, sections: 2, think: 0ms..10ms }
+network: { link: ${link} }
+${rest}
+faults: all
+`;
+  const read = loadScenario(text, 'x.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.scenario;
+}
+
+function kindsOf({ faults }: Scenario): ReadonlySet<FaultKind> {
+  return new Set(faults.map(({ kind }) => kind));
+}
+
+const LINKS = ['connection', 'datagram'] as const;
+const HOLDER = 'lock: lock-service, store: unfenced';
+
+test('both kinds of link together suffer every kind of the table', () => {
+  const named = new Set(LINKS.flatMap((link) => [...kindsOf(scenarioOf([HOLDER], link))]));
+  expect(FAULT_KINDS.filter((kind) => !named.has(kind))).toEqual([]);
+});
+
+test.each(LINKS)('on a %s each kind of the palette strikes', (link) => {
+  const scenario = scenarioOf([HOLDER], link);
+  const struck = new Set<string>();
+  for (let seed = 0; seed < 150; seed += 1) {
+    const { events } = run(expand(scenario, 's0', seed));
+    for (const event of events) if (event.kind === 'fault') struck.add(event.fault);
+  }
+  expect([...kindsOf(scenario)].filter((kind) => !struck.has(kind))).toEqual([]);
+});
+
+test('of two systems one suffers what the other has nothing for', () => {
+  const scenario = scenarioOf([HOLDER, 'lock: etcd, store: unfenced', 'lock: none, store: fenced']);
+  const evicted = ['s0', 's1', 's2'].map((system) => {
+    const plans = Array.from({ length: 150 }, (_, seed) => expand(scenario, system, seed));
+    return plans.some(({ faults }) => faults.some(({ kind }) => kind === 'evict'));
+  });
+  expect(evicted).toEqual([true, false, false]);
+});
+
+test('a clock stays inside what is promised of it', () => {
+  const promised = 'clocks: { skew: 1ms, drift: 10ppm }';
+  const { bounds } = scenarioOf([HOLDER], 'connection', promised);
+  expect(bounds).toMatchObject({ skewUs: 1_000, driftPpm: 10 });
+  expect(bounds.declared).toBeUndefined();
+});
+
+test('an exhaustive search takes all of them', async () => {
+  const scope = { faults: 1, ties: 0, clients: 1, sections: 1 };
+  const scenario = narrowed(scenarioOf([HOLDER]), scope);
+  const { plans, blocks } = await countPlans(scenario, 's0', { catalogue: builtIn });
+  const tried = blocks.flatMap(({ placed }) => placed.map(({ next }) => next.kind));
+  const kinds = [...kindsOf(scenario)].filter((kind) => !tried.includes(kind));
+  expect(kinds).toEqual([]);
+  expect(plans).toBeGreaterThan(tried.length);
+});
+
+describe('every lock and store can be given all faults', () => {
+  const locks = [...builtIn.locks.keys()].filter((lock) => lock !== 'kubernetes');
+  test.each([
+    ...locks.map((lock) => `lock: ${lock}, store: unfenced`),
+    ...[...builtIn.stores.keys()].map((store) => `lock: lock-service, store: ${store}`),
+  ])('%s', (system) => {
+    const kinds = kindsOf(scenarioOf([system]));
+    expect([...kinds]).toEqual(expect.arrayContaining(['pause', 'partition', 'crash', 'clock']));
+  });
+});
+
+test.each([
+  ['all', '`all` has every kind, and stands in no list: say faults: all, or list kinds'],
+  ['drop: { chance: 1/2 }\n  - all', '`all` has every kind, and stands in no list'],
+])('beside others, or in a list, `all` is refused: %j', (listed, what) => {
+  const text = `name: x\nsystems:\n  s: { ${HOLDER} }\nfaults:\n  - ${listed}\n`;
+  const read = loadScenario(text, 'x.yaml');
+  expect(read).toMatchObject({
+    kind: 'problems',
+    problems: [{ what: expect.stringContaining(what) }],
+  });
+});
