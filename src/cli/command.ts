@@ -7,10 +7,12 @@
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
+import { type Earlier, readBaseline } from '../report/baseline.ts';
 import { FENCEPOST } from '../report/finding.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
 import { type Exit, UserError } from './exit.ts';
+import { readText } from './files.ts';
 
 /** Gives a command of the registry its options, its help and its action. */
 export type AddCommand = (command: Command, done: Done, version: string) => void;
@@ -44,7 +46,15 @@ type SharedOption = readonly [flags: string, about: string, fallback?: string];
 /** Options of several commands, for `.option(...shared.json)`, in whatever order each wants. */
 export const shared: Readonly<
   Record<
-    'workers' | 'output' | 'reporter' | 'corpus' | 'noModules' | 'json' | 'quiet' | 'verbose',
+    | 'workers'
+    | 'output'
+    | 'reporter'
+    | 'baseline'
+    | 'corpus'
+    | 'noModules'
+    | 'json'
+    | 'quiet'
+    | 'verbose',
     SharedOption
   >
 > = {
@@ -53,6 +63,7 @@ export const shared: Readonly<
   get reporter(): SharedOption {
     return ['--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env)];
   },
+  baseline: ['--baseline <file>', 'an earlier report.json: says what is new, known and fixed'],
   corpus: ['--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)'],
   noModules: ['--no-modules', 'refuse files that use modules, which would be run'],
   json: ['--json', 'JSON lines on stdout and nothing else; the last is the summary'],
@@ -90,14 +101,26 @@ export function outputOptions({ json, quiet, verbose }: OutputFlags): {
 export interface ReportFlags extends OutputFlags {
   readonly output: string;
   readonly reporter: string;
+  readonly baseline?: string;
 }
 
 /** The same, and what flags say of the reports that are written. */
 export function reportOptions(
   flags: ReportFlags,
-): ReturnType<typeof outputOptions> & Pick<ReportFlags, 'output'> & { reporters: Reporters } {
+): ReturnType<typeof outputOptions> &
+  Pick<ReportFlags, 'output'> & { reporters: Reporters; baseline: readonly Earlier[] | null } {
   const reporters = parseReporters(flags.reporter);
-  return { output: flags.output, reporters, ...outputOptions(flags) };
+  const baseline = given(flags.baseline, '--baseline', baselineIn);
+  return { output: flags.output, reporters, baseline, ...outputOptions(flags) };
+}
+
+/** An earlier report grows with what was found. */
+const MOST_BASELINE_BYTES = 100_000_000;
+
+function baselineIn(file: string): readonly Earlier[] {
+  const read = readBaseline(readText(file, MOST_BASELINE_BYTES));
+  if (typeof read === 'string') throw new UserError([`${file}:1:1: ${read}`]);
+  return read;
 }
 
 /** An option as `parse` reads it; null where it was not given. */

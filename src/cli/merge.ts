@@ -10,6 +10,7 @@ export function addMerge(command: Command, done: Done, version: string): void {
   withExample(command, 'merge reports')
     .option(...shared.output)
     .option(...shared.reporter)
+    .option(...shared.baseline)
     .option(...shared.json)
     .option('--modules <folder>', 'the folder of the scenario, whose modules it uses')
     .option('--no-modules', 'refuse scenarios that use modules, which would be run')

@@ -34,7 +34,9 @@ export function ownName(name: string, names: readonly string[]): string {
 
 /** Where the page of a scenario is written. */
 export function pageFileOf(output: string, scenario: string): string {
-  return join(output, `${fileName([scenario])}.html`);
+  const name = fileName([scenario]);
+  // What leads to all pages is called `index.html`.
+  return join(output, `${name === 'index' ? 'index-2' : name}.html`);
 }
 
 /** Where the journal of a sweep is kept while it is under way. */

@@ -175,3 +175,55 @@ describe('show', () => {
     expect(new Set(types)).toEqual(new Set(['event', 'show', 'list']));
   });
 });
+
+describe('several scenarios', () => {
+  const run = (...args: readonly string[]): Promise<Ended> =>
+    fencepost('run', ...args, '--seeds', '30', '--workers', '0', '--output', join(folder, 'out'));
+  const other = (): string => join(folder, 'other.yaml');
+  const textIn = (file: string): string => readFileSync(join(folder, 'out', file), 'utf8');
+
+  beforeEach(() => {
+    const met = SCENARIO.replace('name: small', 'name: other').replace(
+      / {2}unfenced:[\s\S]*?(?= {2}wanted)/,
+      '',
+    );
+    writeFileSync(other(), met);
+  });
+
+  test('have an index, which says what is new, known and fixed against an earlier run', async () => {
+    await run(scenario, other(), '--reporter', 'html,json');
+    expect(textIn('index.html')).toContain('href="./other.html"');
+    const before = join(folder, 'before.json');
+    writeFileSync(before, textIn('report.json'));
+    const again = await run(scenario, other(), '--reporter', 'text,html', '--baseline', before);
+    expect(again.out).toMatch(
+      /Since the earlier run: 0 new counterexamples, \d known, 0 fixed\.\n/,
+    );
+    expect(textIn('index.html')).toContain('>known<');
+    writeFileSync(scenario, SCENARIO.replaceAll('store: unfenced', 'store: fenced'));
+    const mended = await run(scenario, other(), '--reporter', 'text', '--baseline', before);
+    expect(mended.out).toMatch(/0 new counterexamples, 1 known, [12] fixed\./);
+    writeFileSync(before, '{}');
+    const bad = await run(scenario, '--baseline', before);
+    expect([bad.code, bad.err]).toEqual([
+      2,
+      expect.stringContaining('before.json:1:1: this is no'),
+    ]);
+  });
+
+  test('of which some failed are run again by themselves with --last-failed', async () => {
+    const first = await run(other(), scenario, '--reporter', 'text');
+    expect(first.code).toBe(1);
+    const second = await run(other(), scenario, '--reporter', 'text', '--last-failed');
+    expect(second.code).toBe(1);
+    expect(second.out).toContain('small');
+    expect(second.out).not.toContain('other:');
+    writeFileSync(
+      scenario,
+      SCENARIO.replace('holds: [fence-monotone]', 'breaks: [fence-monotone]'),
+    );
+    expect((await run(other(), scenario, '--last-failed')).code).toBe(0);
+    const none = await run(other(), scenario, '--last-failed');
+    expect([none.code, none.out]).toEqual([0, 'none of these scenarios failed in the last run\n']);
+  });
+});

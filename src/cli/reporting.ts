@@ -5,6 +5,7 @@
  */
 import { appendFileSync, existsSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { Earlier } from '../report/baseline.ts';
 import { type ScenarioResult, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
 import { renderReports } from '../report/report.ts';
@@ -26,6 +27,8 @@ export interface ReportOptions {
   readonly isJson: boolean;
   /** Lists every claim in the overview, not only those that were expected or broke. */
   readonly isVerbose: boolean;
+  /** The findings of an earlier run to compare with; absent or null for none. */
+  readonly baseline?: readonly Earlier[] | null;
   /** Of fencepost. */
   readonly version: string;
   /** Whether the terminal has had a line for each scenario; absent if not. */
@@ -46,7 +49,9 @@ export function report(
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }
   const { hasToldScenarios = false } = options;
-  const run = { overview, results, output, version, colour, width, isVerbose, hasToldScenarios };
+  const { baseline = null } = options;
+  const screen = { colour, width, isVerbose, hasToldScenarios };
+  const run = { overview, results, output, version, baseline, ...screen };
   const stepBytes = reporters.has('github') ? bytesLeftOfStep() : null;
   for (const part of renderReports(reporters, { ...run, placeOf, stepBytes })) {
     if (part.to === 'file') writeText(part.file, part.text);

@@ -30,6 +30,7 @@ interface RunFlags extends ReportFlags {
   readonly ties?: string;
   readonly clients?: string;
   readonly sections?: string;
+  readonly lastFailed?: boolean;
   readonly resume?: boolean;
   readonly corpus?: string;
   readonly modules: boolean;
@@ -45,6 +46,7 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option('--max-failures <N>', 'stop a scenario after this many runs broke a claim')
     .option(...shared.output)
     .option(...shared.reporter)
+    .option(...shared.baseline)
     .option(...shared.json)
     .option(
       '--check-determinism',
@@ -55,6 +57,7 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option('--clients <N>', 'with --exhaust: only the first N clients')
     .option('--sections <N>', 'with --exhaust: only the first N sections of each client')
     .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds or plans, for `merge`')
+    .option('--last-failed', 'only those of the scenarios that failed in the last run')
     .option('--resume', 'go on where the same command was killed or stopped')
     .option(...shared.corpus)
     .option(...shared.noModules)
@@ -77,6 +80,7 @@ export function addRun(command: Command, done: Done, version: string): void {
           checksDeterminism: flags.checkDeterminism === true,
           exhaust: exhaustOf(flags),
           shard: given(flags.shard, '--shard', parseShard),
+          isLastFailed: flags.lastFailed === true,
           isResumed: flags.resume === true,
           corpus: flags.corpus ?? null,
           version,

@@ -4,8 +4,9 @@
  * writes what all of them came to. A shard leaves the judgement to `merge`, and a sweep over a
  * fleet has the same stages around its own.
  */
+import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { renderScenarioLine } from '../report/conclusion.ts';
 import type { CutShort, Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
@@ -31,7 +32,7 @@ import { concludeScenario, type Examined, type ScenarioOutcome } from './conclud
 import { foldersToReplay, noteOfOldPlace } from './corpus-place.ts';
 import { countAll, type ExhaustedPlans, narrowedTo, rangesOf, widest } from './exhaust.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { openFolder } from './files.ts';
+import { openFolder, readText, writeText } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
 import { type Journal, openJournal } from './journal-file.ts';
 import { adviceOf, keptLine, keptOutcomeOf, replayFolders } from './kept-plans.ts';
@@ -64,6 +65,8 @@ export interface RunOptions extends ReportOptions, ModuleOptions {
   readonly shard: Shard | null;
   /** Examines every plan in that scope, and no seeds; null examines seeds. */
   readonly exhaust: ExhaustScope | null;
+  /** Takes only those scenarios that failed in the last run with the same output. */
+  readonly isLastFailed?: boolean;
   /** Goes on where a run that was killed or stopped left off. */
   readonly isResumed: boolean;
   /** The folder of kept plans; null takes `plans` beside each scenario. */
@@ -95,7 +98,13 @@ interface RunContext {
 /** Runs scenarios, one after the other, and reports them. */
 export async function runFiles(files: readonly string[], options: RunOptions): Promise<Exit> {
   const { exhaust } = options;
-  const whole = await loadScenarios(files, options);
+  const all = await loadScenarios(files, options);
+  const failedBefore = lastFailedIn(options.output);
+  const whole = options.isLastFailed === true ? all.filter(isAmong(failedBefore)) : all;
+  if (whole.length === 0) {
+    openTerminal(options).print('none of these scenarios failed in the last run');
+    return exits.met;
+  }
   const scenarios = exhaust === null ? whole : whole.map((one) => narrowedTo(one, exhaust));
   requireOwnPages(scenarios, options.output);
   openFolder(options.output);
@@ -133,7 +142,44 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   else reportShard(scenarios, outcomes, summary, context);
   const isDone = !isInterrupted() && outcomes.every(({ examined }) => examined.isWhole);
   if (isDone) for (const journal of context.journals) journal.remove();
+  noteFailed(outcomes, failedBefore, options.output);
   return exit;
+}
+
+const LAST_FAILED = 'last-failed.json';
+
+/** The files of the scenarios that failed in the last run; none where all went well. */
+function lastFailedIn(output: string): readonly string[] {
+  const file = join(output, LAST_FAILED);
+  if (!existsSync(file)) return [];
+  try {
+    const read: unknown = JSON.parse(readText(file));
+    if (Array.isArray(read) && read.every((one) => typeof one === 'string')) return read;
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+  }
+  throw new UserError([`${file}:1:1: this is no list of files; delete it`]);
+}
+
+const isAmong =
+  (files: readonly string[]) =>
+  ({ file }: LoadedScenario): boolean =>
+    files.includes(resolve(file));
+
+/** Keeps which scenarios failed for `--last-failed`; those that were not examined stay as noted. */
+function noteFailed(
+  outcomes: readonly ScenarioOutcome[],
+  before: readonly string[],
+  output: string,
+): void {
+  const examined = new Set(outcomes.map(({ summary }) => resolve(summary.file)));
+  const failed = outcomes
+    .filter((outcome) => worstOf(outcome.exits) !== exits.met)
+    .map(({ summary }) => resolve(summary.file));
+  const noted = [...before.filter((file) => !examined.has(file)), ...failed];
+  const file = join(output, LAST_FAILED);
+  if (noted.length > 0) writeText(file, `${JSON.stringify(noted, null, 2)}\n`);
+  else rmSync(file, { force: true });
 }
 
 /** Of several scenarios each has a line of its own, so how each went is not told besides. */

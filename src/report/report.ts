@@ -12,12 +12,14 @@
  * `output-schema.ts` is what machines may rely on.
  */
 import { join } from 'node:path';
+import { type Earlier, type Since, since, sinceText } from './baseline.ts';
 import type { ScenarioResult } from './cases.ts';
 import { renderConclusion, renderScenarioLine } from './conclusion.ts';
 import { renderBrief, renderFailures } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { githubAnnotations, renderStepSummary } from './github.ts';
 import { readPageScript } from './html/document.ts';
+import { inPageOrder, renderIndex } from './html/index-page.ts';
 import { renderPage } from './html/page.ts';
 import { renderJunit } from './junit.ts';
 import { findingDiagram } from './mermaid.ts';
@@ -41,6 +43,8 @@ export interface ReportedRun {
   readonly isVerbose: boolean;
   /** Whether the terminal has had a line for each scenario as soon as that was done. */
   readonly hasToldScenarios?: boolean;
+  /** The findings of an earlier run; absent or null where none was named. */
+  readonly baseline?: readonly Earlier[] | null;
   /** A file as GitHub names it: from the root of the repository; null where it lies outside. */
   readonly placeOf: (file: string) => string | null;
   /** How many bytes the summary of this CI step may still have; null where none is asked for. */
@@ -102,6 +106,8 @@ function* texts(run: ReportedRun): Iterable<ReportPart> {
     yield below(lines.join('\n'));
   }
   yield below(renderConclusion(overview, screen));
+  const against = sinceOf(run);
+  if (against !== null) yield below(`Since the earlier run: ${sinceText(findings, against)}.`);
 }
 
 function below(text: string): ReportPart {
@@ -130,15 +136,27 @@ function kindOf({ system, claim }: Finding): string {
   return JSON.stringify([system, claim]);
 }
 
-function* pages({ results, overview }: ReportedRun): Iterable<ReportPart> {
+/** A page for each scenario; one that leads to them, where there are several or earlier ones. */
+function* pages(run: ReportedRun): Iterable<ReportPart> {
+  const { results, overview, output, baseline = null } = run;
+  if (results.length > 1 || baseline !== null) {
+    const text = renderIndex({ results, overview, since: sinceOf(run) });
+    yield { to: 'file', file: join(output, INDEX_FILE), text };
+  }
   for (const { findings: found, summary, pageFile } of results) {
-    const findings = [...found].sort(
-      (a, b) => Number(a.isExpected === true) - Number(b.isExpected === true),
-    );
+    const findings = inPageOrder(found);
     const script = readPageScript(findings.map(({ plan }) => plan.system.lock));
     const text = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
     yield { to: 'file', file: pageFile, text };
   }
+}
+
+/** No page of a scenario is called so. */
+const INDEX_FILE = 'index.html';
+
+function sinceOf({ results, overview, baseline = null }: ReportedRun): Since | null {
+  const findings = results.flatMap((result) => result.findings);
+  return baseline === null ? null : since(baseline, { findings, overview });
 }
 
 function* forGithub({ results, overview, placeOf, stepBytes }: ReportedRun): Iterable<ReportPart> {

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { type Earlier, readBaseline, since } from '../baseline.ts';
+import { renderReportJson } from '../report-json.ts';
+import { sampleOverview, sampleResult } from '../run-result.fixture.ts';
+import { renderIndex } from './index-page.ts';
+
+const [finding] = sampleResult.findings;
+if (finding === undefined) throw new Error('the sample has a finding');
+const { scenario, system, claim } = finding;
+const overview = sampleOverview;
+
+function textOf(earlier: readonly Earlier[] | null): string {
+  const findings = sampleResult.findings;
+  const against = earlier === null ? null : since(earlier, { findings, overview });
+  const page = renderIndex({ results: [sampleResult], overview, since: against });
+  return page.slice(page.indexOf('<body>')).replace(/<[^>]*>/g, '|');
+}
+
+describe('the index', () => {
+  it('links each scenario and each counterexample, and has no script', () => {
+    const page = renderIndex({ results: [sampleResult], overview, since: null });
+    expect(page).toContain('href="./zombie-writer.html"');
+    expect(page).toContain('href="./zombie-writer.html#finding-1"');
+    expect(page).not.toContain('<script');
+    expect(page).not.toContain('known');
+  });
+
+  it('says what is new, known and fixed against an earlier run', () => {
+    expect(textOf([])).toMatch(/\|new\|/);
+    const known = { scenario, system, claim, headline: 'As before' };
+    expect(textOf([known])).toMatch(/\|known\|/);
+    const gone = { ...known, claim: 'tokens-unique', headline: 'Token twice' };
+    expect(textOf([known, gone])).toContain('1 fixed');
+    expect(textOf([known, gone])).toContain('Token twice');
+  });
+
+  it('calls nothing fixed that was not examined', () => {
+    const elsewhere = { scenario: 'other', system, claim, headline: 'Elsewhere' };
+    expect(textOf([elsewhere])).toContain('0 fixed');
+    expect(textOf([elsewhere])).not.toContain('Elsewhere');
+  });
+
+  it('reads what the JSON report writes, and says of anything else what is wrong', () => {
+    const text = renderReportJson(overview, sampleResult.findings);
+    const read = readBaseline(text);
+    expect(read).toHaveLength(sampleResult.findings.length);
+    expect(read[0]).toMatchObject({ scenario, system, claim });
+    expect(readBaseline('{')).toBe('this is no JSON');
+    expect(readBaseline('[]')).toContain('no report.json');
+    expect(readBaseline('{"type":"report","findings":[{}]}')).toContain('finding 1 has no');
+  });
+});
