@@ -115,6 +115,16 @@ const trustsItsClock: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
+/** Takes the lock, and enters whenever the answer comes. */
+const entersWheneverTold: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const guard = section.guard();
+  await guard.work();
+  guard.leave();
+  await giveBack(redis, section.lock, lease);
+};
+
 /** Reckons its end by the node's clock, and tests that by its own. */
 const mixesClocks: Section = async (redis, section) => {
   const lease = await take(redis, section);
@@ -276,6 +286,15 @@ export const retriedLocks: readonly ForeignLock[] = [
     faults: ['clock: { process: locks, at: 0ms..60ms, step: 10ms..40ms, chance: 1/2 }'],
     says: [/`lock`'s clock was set [\d.]+ ms ahead/],
     never: BLAMES_STORE,
+  },
+  {
+    title: 'hears of its lock when that is just over',
+    lock: onRedis(entersWheneverTold),
+    claim: 'grant-order',
+    faults: ['delay: { message: set, leg: reply, by: 19ms..23ms, chance: 1/2 }'],
+    says: [/the reply to \w+'s `set`.* came [\d.]+ ms late/, /entered when that key was gone/],
+    never: BLAMES_STORE,
+    shows: ['key'],
   },
   {
     title: 'goes on without its session, which nobody hears of',

@@ -147,7 +147,7 @@ export class Contradiction {
         const next = this.grants[place + 1];
         const key = next === undefined ? null : keyUnder(this.trace, grant, next);
         const phrase = grantPhrase(grant, this.grants[place - 1], key?.untilUs ?? null);
-        return `${letter} be ${phrase}${this.impostorPhrase(grant)}`;
+        return `${letter} be ${phrase}${this.impostorPhrase(grant, key?.untilUs ?? null)}`;
       }),
     );
   }
@@ -159,10 +159,11 @@ export class Contradiction {
   }
 
   /** `, entered at 25 ms, although it had ended at 10 ms`; an entry after the breach stays out. */
-  private impostorPhrase({ ordinal, atUs }: Grant): string {
+  private impostorPhrase({ ordinal, atUs }: Grant, keyUntilUs: number | null): string {
     const impostor = this.impostorOf(ordinal);
     if (impostor === null) return '';
     const { enteredUs, overUs } = impostor;
+    if (overUs === keyUntilUs) return ', entered when that key was gone';
     const ended = `ended at ${proseDuration(overUs)}`;
     if (enteredUs === atUs) return `, although it had ${ended}`;
     const isLater = this.parts.every(({ event }) => event.atUs < enteredUs);

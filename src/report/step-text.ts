@@ -157,7 +157,9 @@ function messageText(event: EventOf<'send' | 'receive' | 'lose'>, around: Surrou
   if (event.kind === 'send') return `sends ${asked}${outdatedText(event, around)} → ${event.to}`;
   const answerer = isReply(event.message) ? placeOf(event.message, around) : '';
   if (event.kind === 'lose') return `✕ loses ${asked}${answerer} (${event.cause})`;
-  return `gets ${event.isCopy ? 'a copy of ' : ''}${asked}${answerer}`;
+  const [asker = ''] = event.message.split('/');
+  const whose = isReply(event.message) || asker === event.message ? '' : `${asker}'s `;
+  return `gets ${event.isCopy ? 'a copy of ' : ''}${whose}${asked}${answerer}`;
 }
 
 function outdatedText(event: TraceEvent, { outdated }: Surroundings): string {
