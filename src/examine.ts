@@ -3,6 +3,7 @@ import { builtIn, type Catalogue } from './catalogue.ts';
 import { type BreachCause, causeOf } from './check/breach-cause.ts';
 import { judgeIndexed } from './check/claims.ts';
 import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
+import { type LossNoticed, measureLossNoticed } from './check/loss-noticed.ts';
 import { measureStampede, type Stampede } from './check/single-flight.ts';
 import { termsOf } from './check/terms.ts';
 import { indexTrace, type TraceIndex } from './check/trace-index.ts';
@@ -21,6 +22,8 @@ export interface Examination {
   readonly causes: ReadonlyMap<string, BreachCause>;
   /** How often, and how long, two programs believed at once: measured, never judged. */
   readonly overlap: HolderOverlap;
+  /** How often programs lost a lock that they counted on, and how long they did not know. */
+  readonly losses: LossNoticed;
   /** How many programs computed one memoized value at once: measured, never judged. */
   readonly stampede: Stampede;
 }
@@ -52,8 +55,9 @@ export function judgeRun(
   const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
   const verdicts = judgeIndexed(indexed, terms, claims, catalogue.claims);
   const overlap = measureHolderOverlap(indexed);
-  const stampede = measureStampede(indexed);
-  return { plan, trace, verdicts, causes: causesOf(indexed, verdicts), overlap, stampede };
+  const [losses, stampede] = [measureLossNoticed(indexed), measureStampede(indexed)];
+  const causes = causesOf(indexed, verdicts);
+  return { plan, trace, verdicts, causes, overlap, losses, stampede };
 }
 
 function causesOf(

@@ -23,6 +23,8 @@ interface Definition<Rule extends string> {
    * it from doing so then, a denial, a refusal or luck.
    */
   readonly hazard: string;
+  /** It is measured on every run, and judged only where a scenario lists it. */
+  readonly isMeasured?: true;
   /** The rules that a run can break, each with the words that explain how one did. */
   readonly rules: Readonly<Record<Rule, Words>>;
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;
@@ -48,6 +50,7 @@ export type RuleName =
   | 'issue-order'
   | 'live-at-end'
   | 'live-past-end'
+  | 'loss-unnoticed'
   | 'lost-in-recovery'
   | 'no-order'
   | 'orphan-denies'

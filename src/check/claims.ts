@@ -21,6 +21,7 @@ import { holderOrder } from './holder-order.ts';
 import { holderOverlap } from './holder-overlap.ts';
 import { leaseConservative } from './lease-conservative.ts';
 import { linearizableClaims } from './linearizable.ts';
+import { lossNoticed } from './loss-noticed.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
 import { noLostUpdate } from './no-lost-update.ts';
 import { noOrphan } from './no-orphan.ts';
@@ -61,8 +62,14 @@ export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
     acknowledgedDurable,
     ...linearizableClaims,
     holderOverlap,
+    lossNoticed,
   ].map((claim) => [claim.name, claim]),
 );
+
+/** Whether a claim is judged on every run: it has no parameter, and is not merely measured. */
+export function isJudgedUnlisted(name: string): boolean {
+  return !name.includes('(') && builtInClaims.get(name)?.isMeasured !== true;
+}
 
 /** How each judges. */
 export const claims: ReadonlyMap<string, Checker> = new Map(

@@ -16,6 +16,7 @@ export const holderOverlap: Claim = defineClaim({
   about: 'two programs never believe at once (measured; no lease can promise it)',
   source: 'Gray and Cheriton, Leases (1989)',
   hazard: 'entries under a lock that another program had entered before',
+  isMeasured: true,
   rules: { 'both-believe': bothBelieve },
   judge: (indexed) =>
     inAll(indexed.locks.values(), (lock) => {

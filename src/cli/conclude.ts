@@ -450,6 +450,7 @@ function summarizeSystem(
     claims: Object.fromEntries(claims),
     measured: {
       'holder-overlap': tally.overlap,
+      'loss-noticed': tally.losses,
       ...(tally.stampede.computations === 0 ? null : { stampede: tally.stampede }),
     },
     sections: { ...tally.sections, failed: mostFirst(tally.sections.failed) },

@@ -223,7 +223,7 @@ export const TERMS: Readonly<Record<string, Term>> = {
   measured: {
     about:
       'A number that is reported of a run and not judged, since no lock could promise it: how long two clients believed to hold one lock.',
-    see: ['holder-overlap'],
+    see: ['holder-overlap', 'loss-noticed'],
   },
   met: {
     about:

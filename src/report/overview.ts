@@ -303,6 +303,11 @@ export function noteLines(
     const longest = proseDuration(overlap.longestUs);
     notes.push(`holder-overlap measured on ${countOf(overlap.seeds, trial)}, at most ${longest}`);
   }
+  const losses = system.measured['loss-noticed'];
+  if (losses !== undefined && losses.seeds > 0) {
+    const longest = proseDuration(losses.longestUs);
+    notes.push(`a lock lost on ${countOf(losses.seeds, trial)}, noticed after ${longest} at most`);
+  }
   const advice = adviceOnReleases(system);
   if (advice !== null) notes.push(advice);
   const { stampede } = system.measured;

@@ -83,6 +83,7 @@ const system = z.strictObject({
   claims: z.record(text, claim),
   measured: z.strictObject({
     'holder-overlap': z.strictObject({ seeds: count, longestUs: count }).optional(),
+    'loss-noticed': z.strictObject({ seeds: count, longestUs: count }).optional(),
     stampede: z
       .strictObject({ seeds: count, computations: count, most: count })
       .optional()

@@ -108,9 +108,13 @@ export interface KindOfFailure {
   readonly firstSeed: number;
 }
 
-/** What is measured and never judged: two holders of one lock, one value computed twice at once. */
+/**
+ * What is measured: two holders of one lock, how late a loss was noticed, one value computed twice
+ * at once.
+ */
 export interface Measured {
   readonly 'holder-overlap'?: OverlapTally;
+  readonly 'loss-noticed'?: OverlapTally;
   readonly stampede?: StampedeTally;
 }
 

@@ -7,10 +7,10 @@ const MOST_SPLINTERS = 0;
 const MOST_SINGLE_IMPORTERS = 150;
 const MOST_DOUBLE_NAMES = 10;
 /**
- * 450 at the end of the rebuild, and five for each system since: etcd, Kubernetes, replicas,
- * PostgreSQL.
+ * 450 at the end of the rebuild, five for each system since (etcd, Kubernetes, ZooKeeper, replicas,
+ * PostgreSQL), and one for each claim (`loss-noticed`).
  */
-const MOST_MODULES = 470;
+const MOST_MODULES = 476;
 
 let project: readonly Source[] = [];
 beforeAll(() => {

@@ -162,10 +162,10 @@ interface Place extends SeedRange {
 }
 
 function areCountsPlausible(tally: Tally, place: Place): boolean {
-  const { broken, unknown, overlap, stampede, faults, sections, stakes } = tally;
+  const { broken, unknown, overlap, losses, stampede, faults, sections, stakes } = tally;
   const struck = Object.values(faults);
   return (
-    areSeeds([broken, unknown, overlap.seeds, stampede.seeds], place) &&
+    areSeeds([broken, unknown, overlap.seeds, losses.seeds, stampede.seeds], place) &&
     areSeeds(Object.values(stakes), place) &&
     struck.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
     struck.every(({ strikes }) => areSums(Object.values(strikes), place)) &&

@@ -84,6 +84,7 @@ export const CLAIM_NAMES = [
   'linearizable(fenced-register)',
   'linearizable(fenced-register-with-reads)',
   'holder-overlap',
+  'loss-noticed',
 ] as const;
 
 /** One of these, or any other name: an editor offers these, and the compiler takes all. */

@@ -6,7 +6,9 @@
  * An address is read as data of strangers: only fields that are there, only values that they take,
  * and nothing runs before the reader says so.
  */
+
 import { builtIn } from '../../catalogue.ts';
+import { isJudgedUnlisted } from '../../check/claims.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { examine } from '../../examine.ts';
 import { run, whyRefused } from '../../run.ts';
@@ -210,8 +212,7 @@ function showRun(section: HTMLElement, data: PageData): void {
     drawn.replaceChildren();
     return;
   }
-  const claims = [...builtIn.claims.keys()].filter((name) => !name.includes('('));
-  const judged = new Set([data.claim, ...claims.filter((name) => name !== 'holder-overlap')]);
+  const judged = new Set([data.claim, ...[...builtIn.claims.keys()].filter(isJudgedUnlisted)]);
   const { trace, verdicts } = examine(plan, [...judged]);
   if (JSON.stringify(plan) === JSON.stringify(turn(data.plan, asItIs(data.plan)))) {
     // The finding itself stands above.

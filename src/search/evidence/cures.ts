@@ -381,6 +381,13 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'read-before-own-write': null,
   'read-of-own-later': null,
   'wrong-value': null,
+  'loss-unnoticed': [
+    {
+      clients: { checksLease: true },
+      change: 'checksLease: true',
+      text: 'A client that watches the end of its lease by its own clock would have known',
+    },
+  ],
   'lost-in-recovery': null,
   'overwrote-key': null,
   'update-invented': null,

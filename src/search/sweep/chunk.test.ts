@@ -24,6 +24,7 @@ const quiet: Examination = {
   verdicts: [],
   causes: new Map(),
   overlap: { times: 0, longestUs: 0, totalUs: 0 },
+  losses: { times: 0, longestUs: 0, totalUs: 0 },
   stampede: { computations: 0, most: 0 },
 };
 

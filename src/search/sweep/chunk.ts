@@ -112,6 +112,7 @@ class Count {
     Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>
   > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
   private readonly overlap: Growing<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
+  private readonly losses: Growing<Tally['losses']> = { ...EMPTY_TALLY.losses };
   private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
   private readonly sections: SectionLedger = new SectionLedger();
   private stakes: StakesTally = NO_STAKES;
@@ -123,7 +124,8 @@ class Count {
     this.listed = listed;
   }
 
-  add(seed: number, { plan, trace, verdicts, causes, overlap, stampede }: Examination): void {
+  add(seed: number, examined: Examination): void {
+    const { plan, trace, verdicts, causes, overlap, losses, stampede } = examined;
     const { sums } = this;
     sums.seeds += 1;
     sums.events += trace.events.length;
@@ -140,6 +142,8 @@ class Count {
     this.stakes = mergeStakes(this.stakes, stakesOf(plan, trace));
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
+    if (losses.times > 0) this.losses.seeds += 1;
+    this.losses.longestUs = Math.max(this.losses.longestUs, losses.longestUs);
     if (stampede.most > 1) this.stampede.seeds += 1;
     this.stampede.computations += stampede.computations;
     this.stampede.most = Math.max(this.stampede.most, stampede.most);
@@ -194,12 +198,13 @@ class Count {
   }
 
   tally(): Tally {
-    const { sums, overlap, stampede, failures } = this;
+    const { sums, overlap, losses, stampede, failures } = this;
     const claims = Object.fromEntries(this.claims);
     const faults = Object.fromEntries(this.faults);
     const sections = this.sections.counts();
     const { stakes } = this;
-    return { ...sums, claims, faults, overlap, stampede, sections, stakes, failures, killed: 0 };
+    const measured = { overlap, losses, stampede };
+    return { ...sums, claims, faults, ...measured, sections, stakes, failures, killed: 0 };
   }
 }
 

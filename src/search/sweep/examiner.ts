@@ -2,7 +2,9 @@
  * How a sweep examines a seed of a scenario whose words are in a catalogue, and whether examining
  * it twice gives the same: a run must be a function of its plan.
  */
+
 import { builtIn, type Catalogue } from '../../catalogue.ts';
+import { isJudgedUnlisted } from '../../check/claims.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -142,13 +144,12 @@ export async function prepareScenario(
   await prepare(scenario.systems, catalogue);
 }
 
-/** The claims that are judged on every run: those listed, and all that have no parameter. */
+/** The claims that are judged on every run. */
 export function claimsJudged(
   listed: readonly string[],
   { claims }: Pick<Catalogue, 'claims'> = builtIn,
 ): readonly string[] {
-  const isPlain = (name: string): boolean => !name.includes('(') && name !== 'holder-overlap';
-  return [...new Set([...listed, ...[...claims.keys()].filter(isPlain)])];
+  return [...new Set([...listed, ...[...claims.keys()].filter(isJudgedUnlisted)])];
 }
 
 /** Null when both runs gave the same events; else what differs first, in words. */

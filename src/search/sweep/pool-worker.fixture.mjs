@@ -22,7 +22,8 @@ parentPort.on('message', async ({ scenario, chunk }) => {
   const stakes = { contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 };
   const tally = {
     ...{ seeds, events: threadId, broken: 0, unknown: 0, claims, faults: {}, failures: [] },
-    ...{ overlap: { seeds: 0, longestUs: 0 }, stampede: { seeds: 0, computations: 0, most: 0 } },
+    ...{ overlap: { seeds: 0, longestUs: 0 }, losses: { seeds: 0, longestUs: 0 } },
+    ...{ stampede: { seeds: 0, computations: 0, most: 0 } },
     ...{ sections, stakes, failed: 0, killed: 0 },
   };
   parentPort.postMessage({

@@ -43,6 +43,7 @@ function examine(seed: number): Examination {
     ],
     causes: new Map(),
     overlap: { times: seed % 2, longestUs: seed * 3, totalUs: 0 },
+    losses: { times: seed % 3, longestUs: seed * 2, totalUs: 0 },
     stampede: { computations: seed % 6, most: seed % 3 },
   };
 }

@@ -27,6 +27,7 @@ export interface Tally {
   readonly claims: Readonly<Record<string, ClaimTally>>;
   readonly faults: Readonly<Partial<Record<FaultKind, FaultTally>>>;
   readonly overlap: OverlapTally;
+  readonly losses: OverlapTally;
   readonly stampede: StampedeTally;
   readonly sections: SectionCounts;
   readonly stakes: StakesTally;
@@ -62,6 +63,7 @@ export interface FaultTally {
   readonly strikes: Strikes;
 }
 
+/** On how many seeds something was measured, and how long it lasted at most. */
 export interface OverlapTally {
   readonly seeds: number;
   readonly longestUs: number;
@@ -89,6 +91,7 @@ export const KEPT_BROKEN = 50;
 export const EMPTY_TALLY: Tally = {
   ...{ seeds: 0, events: 0, broken: 0, unknown: 0, claims: {}, faults: {} },
   overlap: { seeds: 0, longestUs: 0 },
+  losses: { seeds: 0, longestUs: 0 },
   stampede: { seeds: 0, computations: 0, most: 0 },
   sections: NO_SECTIONS,
   stakes: NO_STAKES,
@@ -99,6 +102,10 @@ const EMPTY_CLAIM: ClaimTally = {
   ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
 };
 
+function mergeSpans(a: OverlapTally, b: OverlapTally): OverlapTally {
+  return { seeds: a.seeds + b.seeds, longestUs: Math.max(a.longestUs, b.longestUs) };
+}
+
 export function mergeTallies(a: Tally, b: Tally): Tally {
   return {
     seeds: a.seeds + b.seeds,
@@ -107,10 +114,8 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     unknown: a.unknown + b.unknown,
     claims: mergeRecords(a.claims, b.claims, mergeClaims),
     faults: mergeFaults(a.faults, b.faults),
-    overlap: {
-      seeds: a.overlap.seeds + b.overlap.seeds,
-      longestUs: Math.max(a.overlap.longestUs, b.overlap.longestUs),
-    },
+    overlap: mergeSpans(a.overlap, b.overlap),
+    losses: mergeSpans(a.losses, b.losses),
     stampede: {
       seeds: a.stampede.seeds + b.stampede.seeds,
       computations: a.stampede.computations + b.stampede.computations,
@@ -229,6 +234,7 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
     z.strictObject({ ...counts('fired', 'overlapped'), strikes: strikesSchema }),
   ),
   overlap: z.strictObject(counts('seeds', 'longestUs')),
+  losses: z.strictObject(counts('seeds', 'longestUs')),
   stampede: z.strictObject(counts('seeds', 'computations', 'most')),
   sections: sectionsSchema,
   stakes: z.strictObject(

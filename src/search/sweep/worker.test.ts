@@ -23,7 +23,8 @@ const EXAMINER = `
     const verdicts = [{ kind: 'invalid', claim: 'progress', exercised: 1, rule: '', evidence: [] }];
     const trace = { events: [], processes: [], unmatched: [], ending: { kind: 'complete' } };
     const causes = new Map();
-    const none = { causes, overlap: { times: 0, longestUs: 0 }, stampede: { computations: 0, most: 0 } };
+    const NONE = { times: 0, longestUs: 0 };
+    const none = { causes, overlap: NONE, losses: NONE, stampede: { computations: 0, most: 0 } };
     return { plan: { clients: [] }, trace, verdicts, ...none };
   };
 `;

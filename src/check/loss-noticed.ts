@@ -1,0 +1,167 @@
+/**
+ * Judges `loss-noticed`: a program that loses its lock learns so while that still matters. A grant
+ * is lost while its program counts on it: its lease runs out, its server gives the lock to another
+ * client, or takes it back by another's release. The program notices by leaving, by a test of its
+ * lease that fails, by an answer that refuses or denies what it asked under that grant, or in its
+ * crash. How long that takes is measured on every run. As a claim it must take no longer than the
+ * ttl, not counting the time for which its process is paused, when it can notice nothing.
+ */
+import type { Enter, TraceEvent } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { breachShown, causesSince } from './evidence.ts';
+import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
+import {
+  type GrantLog,
+  indexTrace,
+  type LockLog,
+  type Numbered,
+  type TraceIndex,
+} from './trace-index.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
+
+export const lossNoticed: Claim = defineClaim({
+  name: 'loss-noticed',
+  about: 'a program that loses its lock knows it within its ttl (measured on every run)',
+  source: 'etcd, concurrency.Session.Done; client-go, OnStoppedLeading; Curator, LOST',
+  hazard: 'grants that were lost while their program counted on them',
+  isMeasured: true,
+  rules: { 'loss-unnoticed': lossUnnoticed },
+  judge: (indexed, { ttlUs }) =>
+    inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, ttlUs)),
+});
+
+type Rule = 'loss-unnoticed';
+
+function judgeLock(indexed: TraceIndex, lock: LockLog, mostUs: number): Findings<Rule> {
+  const losses = lossesOf(indexed, lock);
+  const late = losses.find((loss) => awakeUs(indexed, loss) > mostUs);
+  const breach = late === undefined ? null : breachOf(indexed, late);
+  return { exercised: losses.length, breach };
+}
+
+function breachOf(indexed: TraceIndex, loss: Loss): Breach<Rule> {
+  const { grant, entry, notice } = loss;
+  const end = notice ?? { index: indexed.trace.events.length };
+  const parts = { grant, entry, notice: notice ?? undefined };
+  return breachShown('loss-unnoticed', parts, causesSince(indexed, grant, end));
+}
+
+/** How often programs lost a lock that they counted on, and how long they did not know. */
+export interface LossNoticed {
+  readonly times: number;
+  readonly longestUs: number;
+  readonly totalUs: number;
+}
+
+/** From the loss until the program knows, or the end of the run; over all locks. */
+export function measureLossNoticed(indexed: TraceIndex): LossNoticed {
+  let times = 0;
+  let longestUs = 0;
+  let totalUs = 0;
+  for (const lock of indexed.locks.values()) {
+    for (const { lostUs, knownUs } of lossesOf(indexed, lock)) {
+      times += 1;
+      longestUs = Math.max(longestUs, knownUs - lostUs);
+      totalUs += knownUs - lostUs;
+    }
+  }
+  return { times, longestUs, totalUs };
+}
+
+interface Loss {
+  readonly entry: Numbered<Enter>;
+  readonly grant: GrantLog;
+  readonly lostUs: number;
+  /** By what the program knew; null where it did not until the run ended. */
+  readonly notice: Numbered<TraceEvent> | null;
+  readonly knownUs: number;
+}
+
+function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
+  const losses: Loss[] = [];
+  for (const { event, index } of lock.entries) {
+    if (event.kind !== 'enter') continue;
+    const grant = lock.byNumber.get(event.ordinal);
+    if (grant === undefined) continue;
+    const entry = { event, index };
+    const lostUs = lossOf(lock, grant);
+    if (lostUs === Number.POSITIVE_INFINITY) continue;
+    const notice = noticeOf(indexed, lock, entry);
+    const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
+    const knownUs = notice?.event.atUs ?? endUs;
+    const countsFromUs = Math.max(lostUs, event.atUs);
+    if (knownUs > countsFromUs)
+      losses.push({ entry, grant, lostUs: countsFromUs, notice, knownUs });
+  }
+  return losses;
+}
+
+/** When the service stopped to hold the grant; infinite where it did not, or its holder asked. */
+function lossOf(lock: LockLog, { event: grant, index: given, changes }: GrantLog): number {
+  let endUs = grant.untilUs ?? Number.POSITIVE_INFINITY;
+  for (const { event } of changes) {
+    if (event.atUs >= endUs) break;
+    if (event.kind === 'renew') endUs = event.untilUs ?? Number.POSITIVE_INFINITY;
+    else if (event.client !== grant.client) endUs = event.atUs;
+    else return Number.POSITIVE_INFINITY;
+  }
+  const next = lock.grants.find(({ index }) => index > given);
+  if (next === undefined || next.event.client === grant.client) return endUs;
+  return Math.min(endUs, next.event.atUs);
+}
+
+/** The first by which the program could know, whenever that is. */
+function noticeOf(
+  { operations }: TraceIndex,
+  lock: LockLog,
+  { event: entered, index: since }: Numbered<Enter>,
+): Numbered<TraceEvent> | null {
+  const own = lock.entries.find(({ event, index }) => {
+    if (index <= since || !('ordinal' in event) || event.ordinal !== entered.ordinal) return false;
+    return event.kind === 'leave' || (event.kind === 'lease-test' && !event.isLive);
+  });
+  let notice: Numbered<TraceEvent> | null = own ?? null;
+  for (const { invoke, return: returned } of operations.values()) {
+    if (returned === null || returned.index <= since) continue;
+    const { operation, call, process } = invoke.event;
+    if (process !== entered.process || !operation.startsWith(`${entered.section}/`)) continue;
+    const { answer } = returned.event;
+    const isDenied = answer?.kind === 'denied' && call.verb === 'renew';
+    if (answer?.kind !== 'refused' && !isDenied) continue;
+    if (notice === null || returned.index < notice.index) notice = returned;
+  }
+  return notice;
+}
+
+/** For how long of it its process was not paused. */
+function awakeUs({ faults }: TraceIndex, { entry, lostUs, knownUs }: Loss): number {
+  let asleepUs = 0;
+  let sinceUs = lostUs;
+  for (const { event } of faults) {
+    if (event.fault !== 'pause' || !event.processes.includes(entry.event.process)) continue;
+    const fromUs = Math.max(event.atUs, sinceUs);
+    const untilUs = Math.min(event.untilUs ?? knownUs, knownUs);
+    if (untilUs <= fromUs) continue;
+    asleepUs += untilUs - fromUs;
+    sinceUs = untilUs;
+  }
+  return knownUs - lostUs - asleepUs;
+}
+
+function lossUnnoticed(shown: Contradiction): Sentences {
+  const entry = shown.need('entry', 'enter');
+  const grant = shown.need('grant', 'grant');
+  const notice = shown.find('notice', 'leave', 'lease-test', 'return');
+  const indexed = indexTrace(shown.trace);
+  const lock = indexed.locks.get(entry.lock);
+  const losses = lock === undefined ? [] : lossesOf(indexed, lock);
+  const loss = losses.find((one) => one.entry.event === entry);
+  const lost = proseDuration(loss?.lostUs ?? 0);
+  const known = notice === undefined ? 'to the end of the run' : `until ${at(notice).slice(3)}`;
+  return {
+    headline: `${entry.process} lost \`${entry.lock}\` and did not notice`,
+    next: `${giverOf(grant)} held ${shown.letterOf(grant.ordinal)} no longer from ${lost} on`,
+    however: `${entry.process} counted on it ${known}`,
+  };
+}
