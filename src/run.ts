@@ -2,13 +2,14 @@
  * Plan → Trace, and what belongs to it: a trace's digest, and the plan that leaves nothing to
  * chance.
  */
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Trace } from './core/history/trace.ts';
+import type { ServerPlace } from './core/plan/fault.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { type RunWatcher, World } from './core/world/world.ts';
-import type { ServerWord } from './scenario/vocabulary.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import { ownParts, type SystemParts } from './systems/protocols.ts';
 
@@ -55,7 +56,7 @@ export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | 
 }
 
 /** The servers of a plan that `run` would not refuse; none of one that it would. */
-export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly ServerWord[] {
+export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly ServerPlace[] {
   const world = new World(plan, null);
   try {
     assemble(plan, world, parts, NOBODY);

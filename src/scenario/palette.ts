@@ -6,6 +6,8 @@
  * Servers of locks may lose what they held, in a failover or an eviction. Stores may not: data that
  * a store loses by itself are lost behind every lock.
  */
+
+import type { ServerPlace } from '../core/plan/fault.ts';
 import { FAULT_KINDS, type FaultKind } from '../core/plan/fault.ts';
 import { isLockServer } from '../core/plan/operation-names.ts';
 import type { RangeUs } from '../core/plan/plan.ts';
@@ -13,7 +15,7 @@ import { expand } from './expand.ts';
 import type { ReadFault } from './read-faults.ts';
 import type { Scenario, SystemScenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
-import type { ServerWord, Vocabulary } from './vocabulary.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** What the kinds of the palette go by. */
 interface Setting {
@@ -110,6 +112,6 @@ export function paletteOf(
   };
 }
 
-function namesOf(servers: readonly ServerWord[]): readonly string[] {
+function namesOf(servers: readonly ServerPlace[]): readonly string[] {
   return [...new Set(servers.map(({ name }) => name))];
 }

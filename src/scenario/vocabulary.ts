@@ -1,6 +1,8 @@
 /** The words that a scenario may use for what other parts of fencepost provide. */
+
 import type { Json } from '../core/kernel/json.ts';
 import type { ClientSettings } from '../core/plan/client-text.ts';
+import type { ServerPlace } from '../core/plan/fault.ts';
 import type { ModuleDigests, Odds, Plan } from '../core/plan/plan.ts';
 
 export interface Vocabulary {
@@ -15,7 +17,7 @@ export interface Vocabulary {
   /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
   /** The servers that run in a plan of these words; absent where no plan can be run. */
-  readonly serversOf?: (plan: Plan) => readonly ServerWord[];
+  readonly serversOf?: (plan: Plan) => readonly ServerPlace[];
   /** The modules that some of these words were loaded from; absent for none. */
   readonly modules?: ModuleDigests;
 }
@@ -25,13 +27,6 @@ export type ReplicaNames = (
   store: string,
   options: Readonly<Record<string, Json>>,
 ) => readonly string[];
-
-/** A server of a lock or a store, and what can befall it beside what befalls any process. */
-export interface ServerWord {
-  readonly name: string;
-  readonly canFailOver: boolean;
-  readonly canForget: boolean;
-}
 
 export interface LockWord {
   readonly options: readonly OptionWord[];

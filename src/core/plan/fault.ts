@@ -273,3 +273,10 @@ export function targetOf(fault: Fault): string {
     .map((names) => names.join(', '))
     .join(between);
 }
+
+/** A server of a plan, and what can befall it beside what befalls any process. */
+export interface ServerPlace {
+  readonly name: string;
+  readonly canFailOver: boolean;
+  readonly canForget: boolean;
+}
