@@ -16,6 +16,22 @@ test('a quiet terminal keeps warnings, and neither notes nor progress', () => {
   expect(write.mock.calls.map(([text]) => text)).toEqual(['warning: a lease is short\n']);
 });
 
+test('a log has a line of progress where nothing else was printed for ten seconds', () => {
+  const written: string[] = [];
+  const keep = (text: unknown): boolean => written.push(String(text).trim()) > 0;
+  vi.spyOn(process.stderr, 'write').mockImplementation(keep);
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep);
+  vi.stubEnv('CI', 'true');
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const terminal = openTerminal();
+  for (nowMs of [9_000, 11_000, 15_000]) terminal.progress(`at ${nowMs}`);
+  nowMs = 20_000;
+  terminal.print('a result');
+  for (nowMs of [29_000, 31_000]) terminal.progress(`at ${nowMs}`);
+  expect(written).toEqual(['at 11000', 'a result', 'at 31000']);
+});
+
 test('others’ text steers no terminal, whatever it is printed as', () => {
   const written: string[] = [];
   const keep = (text: unknown): boolean => written.push(String(text)) > 0;

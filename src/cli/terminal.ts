@@ -45,6 +45,8 @@ export function openTerminal({ isQuiet, isJson }: TerminalOptions = {}): Termina
   const clear = (): void => {
     if (isShown) stderr.write('\r\u001b[2K');
     isShown = false;
+    // In a log, whatever is printed shows that it goes on.
+    if (!isLive) shownMs = performance.now();
   };
   const colour = wantsColour();
   const print = (line: string): void => {
