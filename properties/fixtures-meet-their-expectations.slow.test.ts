@@ -229,6 +229,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['unique-token', 'fenced', 'no-lost-update', 2, 1, 2],
   ['unique-token-duplicate', 'unique-token', 'no-lost-update', 2, 2, 2],
   ['unknown-commit', 'retry-blindly', 'no-lost-update', 1, 1, 1],
+  ['unwatched-lease', 'unwatched', 'loss-noticed', 1, 1, 0],
   ['who-compares', 'client-side-fence', 'fence-monotone', 2, 1, 2],
   ['who-compares', 'highest-not-updated', 'fence-monotone', 2, 1, 2],
   ['write-after-release', 'impatient', 'no-write-after-release', 1, 1, 1],

@@ -31,6 +31,7 @@ import { type Exit, exits, makeAll, UserError, worstOf } from './exit.ts';
 import { allowed, openFolder, readText, writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { keptLine } from './kept-plans.ts';
+import { lastFailedIn, noteFailed } from './last-failed.ts';
 import { differenceLine, type ReportOptions, report, summaryOf } from './reporting.ts';
 import { type LoadedScenario, loadScenarioText, type ModuleOptions } from './sources.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -164,6 +165,7 @@ async function conclude(
   const isInterrupted = (): boolean => interruption.isInterrupted;
   const { output, reporters } = options;
   const context = { output, terminal, isInterrupted, hasPage: reporters.has('html') };
+  const failedBefore = lastFailedIn(output);
   const outcomes: ScenarioOutcome[] = [];
   interruption.listen();
   try {
@@ -189,6 +191,7 @@ async function conclude(
   if (cut.length > 0) codes.push(exits.incomplete);
   const exit = worstOf(codes);
   report(outcomes, summaryOf(outcomes, exit, loaded.length), { options, terminal });
+  noteFailed(outcomes, failedBefore, output);
   return exit;
 }
 

@@ -4,9 +4,8 @@
  * writes what all of them came to. A shard leaves the judgement to `merge`, and a sweep over a
  * fleet has the same stages around its own.
  */
-import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { renderScenarioLine } from '../report/conclusion.ts';
 import type { CutShort, Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
@@ -32,10 +31,11 @@ import { concludeScenario, type Examined, type ScenarioOutcome } from './conclud
 import { foldersToReplay, noteOfOldPlace } from './corpus-place.ts';
 import { countAll, type ExhaustedPlans, narrowedTo, rangesOf, widest } from './exhaust.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { openFolder, readText, writeText } from './files.ts';
+import { openFolder } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
 import { type Journal, openJournal } from './journal-file.ts';
 import { adviceOf, keptLine, keptOutcomeOf, replayFolders } from './kept-plans.ts';
+import { lastFailedIn, noteFailed } from './last-failed.ts';
 import { journalFileOf } from './output-files.ts';
 import {
   differenceLine,
@@ -100,7 +100,9 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   const { exhaust } = options;
   const all = await loadScenarios(files, options);
   const failedBefore = lastFailedIn(options.output);
-  const whole = options.isLastFailed === true ? all.filter(isAmong(failedBefore)) : all;
+  const isChosen = ({ file }: LoadedScenario) =>
+    options.isLastFailed !== true || failedBefore.includes(resolve(file));
+  const whole = all.filter(isChosen);
   if (whole.length === 0) {
     openTerminal(options).print('none of these scenarios failed in the last run');
     return exits.met;
@@ -142,44 +144,8 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   else reportShard(scenarios, outcomes, summary, context);
   const isDone = !isInterrupted() && outcomes.every(({ examined }) => examined.isWhole);
   if (isDone) for (const journal of context.journals) journal.remove();
-  noteFailed(outcomes, failedBefore, options.output);
+  if (options.shard === null) noteFailed(outcomes, failedBefore, options.output);
   return exit;
-}
-
-const LAST_FAILED = 'last-failed.json';
-
-/** The files of the scenarios that failed in the last run; none where all went well. */
-function lastFailedIn(output: string): readonly string[] {
-  const file = join(output, LAST_FAILED);
-  if (!existsSync(file)) return [];
-  try {
-    const read: unknown = JSON.parse(readText(file));
-    if (Array.isArray(read) && read.every((one) => typeof one === 'string')) return read;
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-  }
-  throw new UserError([`${file}:1:1: this is no list of files; delete it`]);
-}
-
-const isAmong =
-  (files: readonly string[]) =>
-  ({ file }: LoadedScenario): boolean =>
-    files.includes(resolve(file));
-
-/** Keeps which scenarios failed for `--last-failed`; those that were not examined stay as noted. */
-function noteFailed(
-  outcomes: readonly ScenarioOutcome[],
-  before: readonly string[],
-  output: string,
-): void {
-  const examined = new Set(outcomes.map(({ summary }) => resolve(summary.file)));
-  const failed = outcomes
-    .filter((outcome) => worstOf(outcome.exits) !== exits.met)
-    .map(({ summary }) => resolve(summary.file));
-  const noted = [...before.filter((file) => !examined.has(file)), ...failed];
-  const file = join(output, LAST_FAILED);
-  if (noted.length > 0) writeText(file, `${JSON.stringify(noted, null, 2)}\n`);
-  else rmSync(file, { force: true });
 }
 
 /** Of several scenarios each has a line of its own, so how each went is not told besides. */

@@ -54,8 +54,8 @@ const LEFT_OUT = new Set(['sweep resume', 'sweep tail', 'sweep stop']);
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   merge: ['npx --no-install fencepost run six-steps --seeds 9 --shard 1/1 -q'],
   'corpus update': [
-    'npx --no-install fencepost show locks/my-lock.yaml --seed 5 --plan pinned > seed-5.yaml',
-    'npx --no-install fencepost corpus add seed-5.yaml --modules locks',
+    'npx --no-install fencepost show locks/my-lock.yaml --seed 95 --plan pinned > seed-95.yaml',
+    'npx --no-install fencepost corpus add seed-95.yaml --modules locks',
     `sed -i "s/label: request.verb/&.replace('release', 'unlock')/" locks/my-lock.mjs`,
     `sed -i "s/'acquire', 'release'/'acquire', 'unlock'/" locks/my-lock.mjs`,
   ],

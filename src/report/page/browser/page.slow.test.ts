@@ -128,7 +128,7 @@ describe('the page in a browser', () => {
       }
       const copy = page.locator('.commands .copy').first();
       await copy.click();
-      expect(await copy.innerText()).toMatch(/^(?:Copied|Selected)$/);
+      await expect.poll(() => copy.innerText()).toMatch(/^(?:Copied|Selected)$/);
       const selected = await page.evaluate('getSelection().toString()');
       expect(selected).toBe(await page.locator('.commands code').first().innerText());
       expect(errors).toEqual([]);

@@ -1,0 +1,37 @@
+/** Which scenarios failed in the last run into a folder, for `--last-failed`. */
+import { existsSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ScenarioOutcome } from './conclude.ts';
+import { exits, UserError, worstOf } from './exit.ts';
+import { readText, writeText } from './files.ts';
+
+const LAST_FAILED = 'last-failed.json';
+
+/** The files of the scenarios that failed in the last run; none where all went well. */
+export function lastFailedIn(output: string): readonly string[] {
+  const file = join(output, LAST_FAILED);
+  if (!existsSync(file)) return [];
+  try {
+    const read: unknown = JSON.parse(readText(file));
+    if (Array.isArray(read) && read.every((one) => typeof one === 'string')) return read;
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+  }
+  throw new UserError([`${file}:1:1: this is no list of files; delete it`]);
+}
+
+/** Keeps which scenarios failed for `--last-failed`; those that were not examined stay as noted. */
+export function noteFailed(
+  outcomes: readonly ScenarioOutcome[],
+  before: readonly string[],
+  output: string,
+): void {
+  const examined = new Set(outcomes.map(({ summary }) => resolve(summary.file)));
+  const failed = outcomes
+    .filter((outcome) => worstOf(outcome.exits) !== exits.met)
+    .map(({ summary }) => resolve(summary.file));
+  const noted = [...before.filter((file) => !examined.has(file)), ...failed];
+  const file = join(output, LAST_FAILED);
+  if (noted.length > 0) writeText(file, `${JSON.stringify(noted, null, 2)}\n`);
+  else rmSync(file, { force: true });
+}
