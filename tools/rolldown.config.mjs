@@ -24,12 +24,14 @@ const source = at('../src/');
 const imported = ['index', 'fast-check', 'redis', 'vitest', 'fleet'];
 const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/examiner'];
 const others = ['adapters/fleet/shrink-thread', 'adapters/vitest/watchdog-thread'];
-const entries = [...imported, 'cli', ...threads, ...others, 'report/page/boot'];
+const pages = ['report/page/boot', 'report/page/workbench'];
+const entries = [...imported, 'cli', ...threads, ...others, ...pages];
 
 const isPackage = (id) => /^[^./]/.test(id);
 const inputs = (names, place) => Object.fromEntries(names.map((name) => [name, at(place(name))]));
 
 const TAKEN_IN = /^(?:zod|fengari|sprintf-js|seedrandom)(?:\/|$)/;
+const TAKEN_IN_PATH = /[\\/]node_modules[\\/]/;
 const THEIRS = [
   { name: 'zod', test: /[\\/]node_modules[\\/]zod[\\/]/ },
   { name: 'fengari', test: /[\\/]node_modules[\\/](?:fengari|sprintf-js)[\\/]/ },
@@ -106,20 +108,28 @@ const SPARED = [
   ['locks-on-services', /[\\/]systems[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
 ];
 
-/**
- * All modules that the page's own import, and what those import, in files that import no others:
- * `core`, the locks that a page has only if it needs them, and `flow`, which knows all locks. They
- * import packages, too, which the page does not call.
- */
-async function groupsOfPage() {
+/** What an entry of the page leads to, each module with what it imports. */
+async function importsFrom(entry) {
   const imports = new Map();
   const noting = {
     name: 'noting',
     moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds),
   };
   const external = (id) => isPackage(id) && !TAKEN_IN.test(id);
-  const input = at('../src/report/page/boot.ts');
+  const input = at(`../src/report/page/${entry}.ts`);
   await (await rolldown({ input, external, plugins: [noting, aleaAsModule] })).generate();
+  return imports;
+}
+
+/**
+ * All modules that the page's own import, and what those import, in files that import no others:
+ * `core`, the locks that a page has only if it needs them, `flow`, which knows all locks, `page`,
+ * which both pages have, and `reader`, which only the playground needs. They import packages, too,
+ * which the page does not call.
+ */
+async function groupsOfPage() {
+  const imports = await importsFrom('boot');
+  const ofWorkbench = await importsFrom('workbench');
   const sparedOf = (id) => SPARED.find(([, test]) => test.test(id))?.[0];
   const leadsToLocks = (id, seen = new Set()) => {
     if (sparedOf(id) !== undefined) return true;
@@ -128,11 +138,13 @@ async function groupsOfPage() {
     return (imports.get(id) ?? []).some((next) => leadsToLocks(next, seen));
   };
   const groupOf = (id) => {
-    if (!imports.has(id) || id.includes('/src/report/page/')) return null;
+    const [, own] = /[\\/]src[\\/]report[\\/]page[\\/](\w+)\.ts$/.exec(id) ?? [];
+    if (own !== undefined) return imports.has(id) && own !== 'boot' ? 'page' : null;
+    if (!imports.has(id)) return ofWorkbench.has(id) && !TAKEN_IN_PATH.test(id) ? 'reader' : null;
     return sparedOf(id) ?? (leadsToLocks(id) ? 'flow' : 'core');
   };
-  const groups = new Map([...imports.keys()].map((id) => [id, groupOf(id)]));
-  return ['core', ...SPARED.map(([name]) => name), 'flow'].map((name) => ({
+  const groups = new Map([...imports, ...ofWorkbench].map(([id]) => [id, groupOf(id)]));
+  return ['core', ...SPARED.map(([name]) => name), 'flow', 'page', 'reader'].map((name) => ({
     ...{ name, priority: 1, test: (id) => groups.get(id) === name },
   }));
 }

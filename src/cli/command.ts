@@ -7,8 +7,8 @@
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
-import { type Earlier, readBaseline } from '../report/baseline.ts';
 import { FENCEPOST } from '../report/finding.ts';
+import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
 import { type Exit, UserError } from './exit.ts';

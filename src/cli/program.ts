@@ -90,6 +90,11 @@ const commands: readonly CommandRow[] = [
     load: async () => (await import('./list.ts')).addList,
   },
   {
+    usage: 'playground [options]',
+    about: 'one HTML file to write scenarios in, run them and see what breaks, without an install',
+    load: async () => (await import('./playground.ts')).addPlayground,
+  },
+  {
     usage: 'schema [options]',
     about: 'the JSON Schema of scenario files, for editors',
     load: async () => (await import('./list.ts')).addSchema,

@@ -5,10 +5,10 @@
  */
 import { appendFileSync, existsSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import type { Earlier } from '../report/baseline.ts';
 import { type ScenarioResult, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
 import { renderReports } from '../report/report.ts';
+import type { Earlier } from '../report/report-json.ts';
 import { findingLine } from '../report/report-json.ts';
 import type { Summary } from '../report/summary.ts';
 import type { RunDifference } from '../search/sweep/shards.ts';

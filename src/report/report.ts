@@ -12,19 +12,18 @@
  * `output-schema.ts` is what machines may rely on.
  */
 import { join } from 'node:path';
-import { type Earlier, type Since, since, sinceText } from './baseline.ts';
 import type { ScenarioResult } from './cases.ts';
 import { renderConclusion, renderScenarioLine } from './conclusion.ts';
 import { renderBrief, renderFailures } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { githubAnnotations, renderStepSummary } from './github.ts';
 import { readPageScript } from './html/document.ts';
-import { inPageOrder, renderIndex } from './html/index-page.ts';
 import { renderPage } from './html/page.ts';
+import { inPageOrder, renderIndex } from './html/sweep-overview.ts';
 import { renderJunit } from './junit.ts';
 import { findingDiagram } from './mermaid.ts';
 import { renderOpenSystems, renderOverview } from './overview.ts';
-import { renderReportJson } from './report-json.ts';
+import { type Earlier, renderReportJson, type Since, since, sinceText } from './report-json.ts';
 import type { REPORTERS } from './reporters.ts';
 import type { Summary } from './summary.ts';
 

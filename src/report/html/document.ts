@@ -7,8 +7,10 @@
  * together with what runs there alone, as one script without imports, and packed;
  * `../page/loader.ts` unpacks it.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -39,6 +41,8 @@ export interface DocumentParts {
   /** Null for none, under a policy that allows none; without it there is no policy. */
   readonly script?: PageScript | null;
   readonly packed?: PackedParts;
+  /** Whether the script may start workers of its own text. */
+  readonly workers?: boolean;
 }
 
 /** The page as one HTML document. */
@@ -50,7 +54,7 @@ export function renderDocument(parts: DocumentParts): string {
     'head',
     {},
     element('meta', { charset: 'utf-8' }),
-    parts.script === undefined ? [] : renderPolicy(style, script),
+    parts.script === undefined ? [] : renderPolicy(style, script, parts.workers === true),
     element('meta', viewport),
     element('meta', { name: 'referrer', content: 'no-referrer' }),
     element('title', {}, `${parts.title} · fencepost`),
@@ -73,12 +77,13 @@ export function renderDocument(parts: DocumentParts): string {
  * sheet, the script that unpacks and the script that is unpacked, which are named by their digests.
  * It stands before what it governs.
  */
-function renderPolicy(style: string, script: PageScript | null): Markup {
+function renderPolicy(style: string, script: PageScript | null, hasWorkers: boolean): Markup {
   const scripts = script === null ? [] : [script.loader, script.code];
   const content = [
     "default-src 'none'",
     `style-src ${digestOf(style)}`,
     `script-src ${scripts.length === 0 ? "'none'" : scripts.map(digestOf).join(' ')}`,
+    ...(hasWorkers ? ["connect-src 'none'", 'worker-src blob:'] : []),
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -119,6 +124,7 @@ const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
 
 /** Where this file would be without bundling, the two that are loaded by their URLs beside it. */
 const HERE = new URL('../../', import.meta.url);
+const WORKBENCH = new URL('../page/workbench.js', import.meta.url);
 const BOOT = new URL('../page/boot.js', import.meta.url);
 const LOADER = new URL('../page/loader.js', import.meta.url);
 
@@ -139,24 +145,66 @@ export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null
   return scriptOf(filesWith(locks), dist);
 }
 
+/** The script of the playground: the page's, with all locks, and what reads scenarios. */
+export function readWorkbenchScript(): PageScript | null {
+  const locks = SPARED.map(([file]) => file);
+  const shared = ['core', ...locks, 'flow', 'page', 'zod', 'reader'];
+  const names = shared.map((name) => `shared/${name}.js`);
+  const own = [WORKBENCH, LOADER].map(({ href }) => href.slice(HERE.href.length));
+  return scriptOf([...names, ...own], HERE, [['yaml', yamlModule()]]);
+}
+
+/** The package `yaml`, which is of CommonJS, as one module. */
+function yamlModule(): string {
+  const { resolve } = createRequire(import.meta.url);
+  const home = new URL('./', pathToFileURL(resolve('yaml')));
+  const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
+  const own = files.filter((file) => file.endsWith('.js') && !file.includes('test'));
+  const wrapped = own.map((file) => {
+    const path = file.split(sep).join('/');
+    const text = readFileSync(new URL(path, home), 'utf8').replace(COMMENTS, '');
+    return `${JSON.stringify(path)}:function(module,exports,require){${text}\n}`;
+  });
+  return `const files={${wrapped.join(',\n')}};\n${LOAD_COMMON}return load("index.js");\n`;
+}
+
+/** Those that stand on lines of their own. */
+const COMMENTS = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*)\n/gm;
+
+/** How modules of CommonJS find each other; what they ask Node for is empty here. */
+const LOAD_COMMON = `const loaded={};
+const load=(path)=>{if(loaded[path])return loaded[path].exports;
+const module=loaded[path]={exports:{}};
+const require=(name)=>{if(!name.startsWith("."))return{env:{},emitWarning(){}};
+const parts=path.split("/").slice(0,-1);
+for(const part of name.split("/"))if(part==="..")parts.pop();else if(part!==".")parts.push(part);
+return load(parts.join("/"))};
+files[path](module,module.exports,require);return module.exports};
+`;
+
 /** The files of the page's script, each after those that it imports from. */
 function filesWith(locks: readonly string[]): readonly string[] {
   const spared = SPARED.filter(([, theirs]) => theirs.some((lock) => locks.includes(lock)));
-  const shared = ['core', ...spared.map(([file]) => file), 'flow'];
+  const shared = ['core', ...spared.map(([file]) => file), 'flow', 'page'];
   const own = [BOOT, LOADER].map(({ href }) => href.slice(HERE.href.length));
   return [...shared.map((name) => `shared/${name}.js`), ...own];
 }
 
-function scriptOf(files: readonly string[], dist: URL): PageScript | null {
+function scriptOf(
+  files: readonly string[],
+  dist: URL,
+  packages: readonly (readonly [string, string])[] = [],
+): PageScript | null {
   const urls = files.map((file) => new URL(file, dist));
   if (!urls.every((url) => existsSync(url))) return null;
   const texts = urls.map((url) => readFileSync(url, 'utf8'));
   const modules = files.slice(0, -1).map((file, at) => [file, texts[at] ?? ''] as const);
-  return { code: linkModules(modules), loader: texts.at(-1)?.trim() ?? '' };
+  return { code: linkModules([...packages, ...modules]), loader: texts.at(-1)?.trim() ?? '' };
 }
 
 const IMPORT = /^import\s*(?:(\w+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?(?:from\s*)?"([^"]+)";$/gm;
-const EXPORT = /^export\{([^}]*)\};$/m;
+/** At the end of a module. */
+const EXPORT = /(?<=^|[;}\n])export\{([^}]*)\};?\s*$/;
 
 /**
  * Modules, each after those that it imports from, as one script. What they import from elsewhere is

@@ -5,9 +5,8 @@
  * finding, `playground.ts` runs it with other numbers.
  */
 import type { PageData } from '../html/finding-pictures.ts';
-import { all, one } from './elements.ts';
 import { openPlayground } from './playground.ts';
-import { Stage } from './stage.ts';
+import { all, one, Stage } from './stage.ts';
 
 const stages = all(document, 'article[data-finding]', HTMLElement).map((article) => {
   const text = one(document, `#${article.id}-data`, HTMLScriptElement).textContent;

@@ -22,7 +22,7 @@ import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
 import { countEvents, listSteps } from '../steps.ts';
-import { all, one } from './elements.ts';
+import { all, one } from './stage.ts';
 
 const MOST_DRAWN = 400;
 

@@ -1,7 +1,9 @@
 /**
  * One finding under way: which step one looks at, what is shown of it in words, in both pictures,
- * in the states and in the table of events, and what the controls change of that.
+ * in the states and in the table of events, and what the controls change of that. `one` and `all`
+ * find elements that the page was written with; one that is missing is a mistake of ours.
  */
+import { assert } from '../../core/kernel/assert.ts';
 import { render } from '../../text/markup.ts';
 import { groupDigits, millisecondsOf } from '../../text/prose.ts';
 import { isOfKind, renderEvents } from '../html/event-table.ts';
@@ -9,7 +11,26 @@ import { drawPictures, type PageData, stepOfViolation } from '../html/finding-pi
 import { renderState, stateAfter } from '../html/process-state.ts';
 import { xAt } from '../pictures/glance.ts';
 import { countEvents, listSteps, type Step, withPart } from '../steps.ts';
-import { all, one } from './elements.ts';
+
+/** The first element of a kind below `root`. */
+export function one<T extends Element>(
+  root: ParentNode,
+  selector: string,
+  kind: abstract new () => T,
+): T {
+  const found = root.querySelector(selector);
+  assert(found instanceof kind, `the page has a ${selector}`);
+  return found;
+}
+
+/** All elements of a kind below `root`. */
+export function all<T extends Element>(
+  root: ParentNode,
+  selector: string,
+  kind: abstract new () => T,
+): readonly T[] {
+  return [...root.querySelectorAll(selector)].filter((found): found is T => found instanceof kind);
+}
 
 /** Where a step stands in both pictures; null where it is not drawn. */
 interface Places {

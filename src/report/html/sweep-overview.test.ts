@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Earlier, readBaseline, since } from '../baseline.ts';
-import { renderReportJson } from '../report-json.ts';
+import { type Earlier, readBaseline, renderReportJson, since } from '../report-json.ts';
 import { sampleOverview, sampleResult } from '../run-result.fixture.ts';
-import { renderIndex } from './index-page.ts';
+import { renderIndex } from './sweep-overview.ts';
 
 const [finding] = sampleResult.findings;
 if (finding === undefined) throw new Error('the sample has a finding');
