@@ -69,7 +69,8 @@ export function measureLossNoticed(indexed: TraceIndex): LossNoticed {
   return { times, longestUs, totalUs };
 }
 
-interface Loss {
+/** One grant that was lost while its program counted on it. */
+export interface Loss {
   readonly entry: Numbered<Enter>;
   readonly grant: GrantLog;
   readonly lostUs: number;
@@ -78,7 +79,8 @@ interface Loss {
   readonly knownUs: number;
 }
 
-function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
+/** On one lock, in the order of the entries. */
+export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
   const losses: Loss[] = [];
   for (const { event, index } of lock.entries) {
     if (event.kind !== 'enter') continue;
@@ -91,8 +93,8 @@ function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
     const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
     const knownUs = notice?.event.atUs ?? endUs;
     const countsFromUs = Math.max(lostUs, event.atUs);
-    if (knownUs > countsFromUs)
-      losses.push({ entry, grant, lostUs: countsFromUs, notice, knownUs });
+    const loss = { entry, grant, lostUs: countsFromUs, notice, knownUs };
+    if (knownUs > countsFromUs) losses.push(loss);
   }
   return losses;
 }

@@ -1,8 +1,10 @@
 /**
  * What lasted from when to when in a trace: leases as the service holds them, holders' beliefs, the
- * overlap of the two, pauses, crashes and partitions, messages under way, and how far the clocks of
+ * overlap of the two, losses until they are noticed, pauses, crashes and partitions, messages under way, and how far the clocks of
  * each process are off. Pictures and steps are made from these.
  */
+import { lossesOf } from '../check/loss-noticed.ts';
+import { indexTrace } from '../check/trace-index.ts';
 import type { Grant } from '../core/history/server-events.ts';
 import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -40,6 +42,13 @@ export interface OverlapSpan extends Span {
   readonly other: string;
 }
 
+/** A program counts on a lock that it has lost, until it knows or the run ends. */
+export interface LossSpan extends Span {
+  readonly lock: string;
+  readonly ordinal: number;
+  readonly untilUs: number;
+}
+
 export interface FaultSpan extends Span {
   readonly kind: keyof typeof FAULT_STATES;
 }
@@ -52,6 +61,7 @@ export interface TraceSpans {
   readonly leases: readonly LeaseSpan[];
   readonly beliefs: readonly BeliefSpan[];
   readonly overlaps: readonly OverlapSpan[];
+  readonly losses: readonly LossSpan[];
   readonly faults: readonly FaultSpan[];
   readonly clocks: readonly ClockSpan[];
   readonly flights: readonly Flight[];
@@ -62,7 +72,8 @@ export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
   const [leases, beliefs] = [leaseSpans(trace), beliefSpans(trace)];
   const overlaps = overlapSpans(beliefs, leases);
   const [flights, clocks] = [flightsOf(trace), clockSpans(trace, faults)];
-  return { leases, beliefs, overlaps, faults: faultSpans(trace), clocks, flights };
+  const losses = lossSpans(trace);
+  return { leases, beliefs, overlaps, losses, faults: faultSpans(trace), clocks, flights };
 }
 
 /** The leases in the order of their grants. */
@@ -157,6 +168,15 @@ export function overlapSpans(
     }
   }
   return overlaps;
+}
+
+function lossSpans(trace: Trace): readonly LossSpan[] {
+  const indexed = indexTrace(trace);
+  const losses = [...indexed.locks.values()].flatMap((lock) => lossesOf(indexed, lock));
+  return losses.map(({ entry, lostUs, knownUs }) => {
+    const { process, lock, ordinal } = entry.event;
+    return { process, lock, ordinal, fromUs: lostUs, untilUs: knownUs };
+  });
 }
 
 function earlier(left: number | null, right: number | null): number | null {

@@ -229,6 +229,7 @@ export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
 
 const BOX = { x: 1, y: 2, width: 32, height: 12 };
 const OWN_END = { x: 15, y: 1, width: 3, height: 16 };
+const LOST = { x: 2, y: 8, width: 30, height: 3 };
 const ENDS = [
   { x: 1, y: 8 },
   { x: 33, y: 8 },
@@ -265,6 +266,7 @@ function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Chil
       `the contradiction: ${acts}, but another one is`,
       hatched(`${id}-red`, 'danger', true),
     ],
+    loss: ['it has lost the lock, and does not know', boxed('danger', undefined, {}, LOST)],
     pause: ['paused: runs nothing', boxed('idle', 'soft')],
     crash: ['down', boxed('paper', 'danger', DASHED)],
     partition: ['cut off', boxed('paper', 'caution', DASHED)],

@@ -8,7 +8,14 @@ import { type Child, element, type Markup, render } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { changeText, flagText, isReply, refusalReason } from '../access-text.ts';
-import { clockText, FAULT_STATES, type FaultSpan, type OverlapSpan, type Span } from '../spans.ts';
+import {
+  clockText,
+  FAULT_STATES,
+  type FaultSpan,
+  type LossSpan,
+  type OverlapSpan,
+  type Span,
+} from '../spans.ts';
 import { inSlots, type Lane, type Layout, type LayoutOptions } from './layout.ts';
 import type { Linearization, LinearPoint } from './linearization.ts';
 import {
@@ -32,7 +39,7 @@ import {
 /** One kind of mark. */
 export type MarkKind =
   | FaultSpan['kind']
-  | ('lease' | 'belief' | 'overlap' | 'own end' | 'skew' | 'order')
+  | ('lease' | 'belief' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
   | ('accepted' | 'violating' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
 export interface GlanceOptions extends Pick<LayoutOptions, 'claim' | 'evidence'> {
@@ -65,6 +72,8 @@ const LEFT = 150;
 const RIGHT = 1100;
 const TOP = 64;
 const BAR_PX = 18;
+/** How thick the line of a loss is. */
+const LOSS_PX = 3;
 const ROW_PX = 70;
 const ROW_WITH_CLOCK_PX = 84;
 const COLUMN_PX = 6.6;
@@ -278,14 +287,24 @@ function drawLeases(scene: Scene): Child {
 
 /** The sections in their programs' rows, in red where another client holds the lock. */
 function drawBeliefs(scene: Scene): Child {
-  const { beliefs, overlaps } = scene.spans;
+  const { beliefs, overlaps, losses } = scene.spans;
   const own = inRows(beliefs, scene, (span, { lane, y }, box) => {
     scene.marks.add('belief');
     const title = `${span.process} acts as holder${tokenText(span.token)}`;
     const shape = { ...box, y: y - BAR_PX / 2, height: BAR_PX };
     return bar(shape, hatched(scene.id, lane.role), title);
   });
-  return [own, inRows(overlaps, scene, (span, row, box) => drawOverlap(span, row, box, scene))];
+  const lost = inRows(losses, scene, (span, { y }, box) => drawLoss(span, y, box, scene));
+  const red = inRows(overlaps, scene, (span, row, box) => drawOverlap(span, row, box, scene));
+  return [own, red, lost];
+}
+
+/** A thin line under the section, for as long as its program has lost the lock without a notice. */
+function drawLoss(span: LossSpan, y: number, box: Extent, scene: Scene): Child {
+  const { process, fromUs, untilUs } = span;
+  scene.marks.add('loss');
+  const title = `${process} has lost the lock and does not know, ${proseDuration(untilUs - fromUs)}`;
+  return bar({ ...box, y: y + BAR_PX / 2 + 2, height: LOSS_PX }, ink({ fill: 'danger' }), title);
 }
 
 function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Scene): Child {

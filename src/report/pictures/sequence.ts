@@ -9,7 +9,14 @@ import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { flagText, isReply } from '../access-text.ts';
-import { clockText, FAULT_STATES, type FaultSpan, type OverlapSpan, type Span } from '../spans.ts';
+import {
+  clockText,
+  FAULT_STATES,
+  type FaultSpan,
+  type LossSpan,
+  type OverlapSpan,
+  type Span,
+} from '../spans.ts';
 import { axisOf, HEAD_COLUMNS, type Item, inSlots, type Lane, type Layout, yAt } from './layout.ts';
 import {
   bar,
@@ -176,18 +183,23 @@ function drawLeases(scene: Scene): Child {
 
 /** The sections in the clients' lanes, and in red where another client holds the lock. */
 function drawBeliefs(scene: Scene): Child {
-  const { beliefs, overlaps } = scene.spans;
+  const { beliefs, overlaps, losses } = scene.spans;
   return inLanes(inSlots(beliefs), scene, (span, lane, extent) => {
     const x = barLeft(lane, span.slot);
     const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
     const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;
-    const own = overlaps.filter(
-      ({ process, ordinal }) => process === span.process && ordinal === span.ordinal,
-    );
-    const red = inLanes(own, scene, (overlap, _, within) =>
+    const isOwn = ({ process, ordinal }: OverlapSpan | LossSpan): boolean =>
+      process === span.process && ordinal === span.ordinal;
+    const red = inLanes(overlaps.filter(isOwn), scene, (overlap, _, within) =>
       drawOverlap(overlap, { x, ...within }, scene),
     );
-    return [bar({ x, width: BAR_PX, ...extent }, hatched(scene.id, lane.role), title), red];
+    const lost = inLanes(losses.filter(isOwn), scene, (loss, _, within) => {
+      const long = proseDuration(loss.untilUs - loss.fromUs);
+      const unnoticed = `${loss.process} has lost the lock and does not know, ${long}`;
+      const box = { x: x + BAR_PX + 3, width: 3, ...within };
+      return bar(box, ink({ fill: 'danger' }), unnoticed);
+    });
+    return [bar({ x, width: BAR_PX, ...extent }, hatched(scene.id, lane.role), title), red, lost];
   });
 }
 
