@@ -44,7 +44,7 @@ const config: ViteUserConfig = defineConfig({
     ],
     // By default one core would stay idle; and slow tests often wait, for servers and time-outs.
     maxWorkers: availableParallelism() + (SHORT.has(tier) ? 0 : 1),
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.
     // `npm test` asks for a short answer from the laws as well.

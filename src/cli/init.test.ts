@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { loadScenario } from '../load.ts';
 import {
   addScripts,
   type BeginningOptions,
@@ -6,6 +7,7 @@ import {
   planBeginning,
   startersIn,
 } from './init.ts';
+import { lockRisks } from './lock-risks.ts';
 
 const EMPTY: FolderFacts = { has: () => false, manifest: null, schema: null };
 const ALL: BeginningOptions = { parts: new Set(['locks', 'vitest', 'github']), isForced: false };
@@ -130,4 +132,29 @@ test('what is no package.json is left alone', () => {
   for (const text of ['', '{', '[]', 'null', '{ "scripts": 7 }', '{ "scripts": [] }']) {
     expect(addScripts(text, SCRIPTS, false), text).toEqual({ kind: 'unreadable' });
   }
+});
+
+describe('for a lock that people run', () => {
+  test.each([...lockRisks.keys()])('%s: its risks are written, each beside its cure', (lock) => {
+    const steps = planBeginning(EMPTY, { parts: new Set(['locks']), isForced: false, lock });
+    expect(steps.map(({ target }) => target)).toEqual(
+      Object.keys(lockRisks.get(lock) ?? {}).map((name) => `locks/${name}.yaml`),
+    );
+    const texts = steps.map((step) => (step.kind === 'written' ? step.text : ''));
+    for (const text of texts) {
+      expect(text).toMatch(/^# yaml-language-server: .*\n# .+\n/);
+      const read = loadScenario(text, lock);
+      if (read.kind === 'problems') expect.fail(JSON.stringify(read.problems));
+      const { systems } = read.scenario;
+      const found = systems.flatMap(({ expect: { breaks } }) => breaks);
+      const cured = systems.some(({ expect: { holds } }) => holds.length > 0);
+      expect([found.length > 0, cured], read.scenario.name).toEqual([true, true]);
+    }
+  });
+
+  test('a script of package.json runs them', () => {
+    const options: BeginningOptions = { parts: new Set(['locks']), isForced: false, lock: 'etcd' };
+    const [last] = planBeginning({ ...EMPTY, manifest: '{}' }, options).slice(-1);
+    expect(last?.kind === 'extended' && last.text).toContain('locks/etcd-recheck.yaml');
+  });
 });

@@ -13,9 +13,11 @@ import { paintFor } from '../text/colour.ts';
 import { type Done, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
+import { lockRisks } from './lock-risks.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface InitFlags {
+  readonly lock?: string;
   readonly ci?: 'github';
   readonly vitest: boolean;
   readonly force?: boolean;
@@ -24,6 +26,12 @@ interface InitFlags {
 
 export function addInit(command: Command, done: Done): void {
   withExample(command, 'init --ci github && npx --no-install fencepost run locks/zombie.yaml')
+    .addOption(
+      new Option(
+        '--lock <name>',
+        'write what goes wrong with this lock, and what cures it',
+      ).choices([...lockRisks.keys()]),
+    )
     .addOption(new Option('--ci <server>', 'write its workflow as well').choices(['github']))
     .option('--no-vitest', 'write no tests of vitest')
     .option('--force', 'overwrite files that exist')
@@ -40,9 +48,13 @@ function begin(folder: string, flags: InitFlags): Exit {
   }
   const facts = factsOf(folder);
   const parts = new Set<StarterPart>(['locks']);
-  if (flags.vitest) parts.add('vitest');
+  // The tests go with the lock of one's own.
+  if (flags.vitest && flags.lock === undefined) parts.add('vitest');
   if (flags.ci === 'github') parts.add('github');
-  const steps = planBeginning(facts, { parts, isForced: flags.force === true });
+  const steps = planBeginning(facts, {
+    ...{ parts, isForced: flags.force === true },
+    ...(flags.lock === undefined ? {} : { lock: flags.lock }),
+  });
   for (const step of steps) {
     if (step.kind !== 'left' && !isDryRun) writeText(join(folder, step.target), step.text);
     printStep(step, isDryRun, terminal);
@@ -51,7 +63,7 @@ function begin(folder: string, flags: InitFlags): Exit {
   if (isDryRun) return exits.met;
   terminal.print('');
   const enter = resolve(folder) === resolve('.') ? [] : ['cd', folder, '&&'];
-  const run = [...FENCEPOST, 'run', ...STARTER_SCENARIOS.split(' ')];
+  const run = [...FENCEPOST, 'run', ...scenariosOf(flags.lock).split(' ')];
   terminal.print(`next: ${shellWords([...enter, ...run]).join(' ')}`);
   return exits.met;
 }
@@ -146,6 +158,8 @@ export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
   /** Whether files that exist are overwritten. */
   readonly isForced: boolean;
+  /** A lock of `lockRisks`, whose scenarios are written and no others; absent: one's own. */
+  readonly lock?: string;
 }
 
 /** One file. `left` is not written; its `why` is a clause. */
@@ -161,7 +175,7 @@ type Step =
 /** The steps, in the order of the files. */
 export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
   const isTyped = facts.has('tsconfig.json') && !facts.has(OWN_LOCK);
-  const files = startersIn(isTyped)
+  const files = [...(options.lock === undefined ? startersIn(isTyped) : risksOf(options.lock))]
     .filter(({ part }) => options.parts.has(part))
     .map((file): Step => {
       const { target, about } = file;
@@ -172,14 +186,18 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
       return { kind: exists ? 'overwritten' : 'written', target, about, text };
     });
   if (facts.manifest === null) return files;
-  return [...files, manifestStep(facts.manifest, options.isForced)];
+  return [...files, manifestStep(facts.manifest, options)];
 }
 
 const EXISTS = 'exists already; --force overwrites it';
 
-function manifestStep(text: string, isForced: boolean): Step {
-  const edit = addScripts(text, starterScripts, isForced);
-  const names = Object.keys(starterScripts).join(', ');
+function manifestStep(
+  text: string,
+  { isForced, lock }: Pick<BeginningOptions, 'isForced' | 'lock'>,
+): Step {
+  const scripts = { locks: `fencepost run ${scenariosOf(lock)}` };
+  const edit = addScripts(text, scripts, isForced);
+  const names = Object.keys(scripts).join(', ');
   const target = 'package.json';
   if (edit.kind === 'edited') {
     const about = `npm run ${edit.added.join(', npm run ')}`;
@@ -194,8 +212,13 @@ function manifestStep(text: string, isForced: boolean): Step {
 
 const SCHEMA_LINE = /^(# yaml-language-server: \$schema=).*$/m;
 
+const USUAL_SCHEMA = '../node_modules/fencepost/dist/scenario.schema.json';
+
 /** An editor looks for the schema from where the file is. */
 function withSchema(text: string, schema: string | null): string {
+  if (text.startsWith('# ') && !SCHEMA_LINE.test(text)) {
+    return `# yaml-language-server: $schema=${schema ?? USUAL_SCHEMA}\n${text}`;
+  }
   return schema === null ? text : text.replace(SCHEMA_LINE, (_, key: string) => key + schema);
 }
 
@@ -312,9 +335,21 @@ export function startersIn(isTyped: boolean): readonly StarterFile[] {
 /** The scenarios among them, as they are typed behind `fencepost run`. */
 const STARTER_SCENARIOS = 'locks/zombie.yaml locks/my-lock.yaml';
 
-const starterScripts: Readonly<Record<string, string>> = {
-  locks: `fencepost run ${STARTER_SCENARIOS}`,
-};
+/** The scenarios of the lock, and what else there is that goes with any. */
+function risksOf(lock: string): readonly StarterFile[] {
+  const scenarios = Object.entries(lockRisks.get(lock) ?? {}).map(([name, about]): StarterFile => {
+    const template = `../${name}.yaml`;
+    return { part: 'locks', target: `locks/${name}.yaml`, about, template };
+  });
+  return [...scenarios, ...starterFiles.filter(({ part }) => part === 'github')];
+}
+
+/** The scenarios that are written, as they are typed behind `fencepost run`. */
+function scenariosOf(lock: string | undefined): string {
+  if (lock === undefined) return STARTER_SCENARIOS;
+  const files = risksOf(lock).filter(({ part }) => part === 'locks');
+  return files.map(({ target }) => target).join(' ');
+}
 
 /** The path of a file's template below `fixtures/starter`. */
 export function templateOf({ target, template = target }: StarterFile): string {

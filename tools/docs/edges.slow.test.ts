@@ -39,7 +39,7 @@ async function edgesOf(name: string): Promise<readonly ClaimEdge[]> {
   return (await findEdges(scenario, axes, options)) ?? [];
 }
 
-test('the page on edges is what a search finds', { timeout: 120_000 }, async () => {
+test('the page on edges is what a search finds', { timeout: 240_000 }, async () => {
   const parts = [HEAD];
   for (const [name, shown] of SCENARIOS) {
     const scope: EdgeScope = { ...axes, ...size, scenario: name };
