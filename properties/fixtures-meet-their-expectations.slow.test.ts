@@ -228,6 +228,8 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['two-stores', 'fenced', 'cross-key', 2, 1, 4],
   ['unique-token', 'fenced', 'no-lost-update', 2, 1, 2],
   ['unique-token-duplicate', 'unique-token', 'no-lost-update', 2, 2, 2],
+  ['no-token', 'redis', 'no-lost-update', 2, 1, 2],
+  ['no-token', 'redlock', 'no-lost-update', 2, 1, 2],
   ['unknown-commit', 'retry-blindly', 'no-lost-update', 1, 1, 1],
   ['unwatched-lease', 'unwatched', 'loss-noticed', 1, 1, 0],
   ['who-compares', 'client-side-fence', 'fence-monotone', 2, 1, 2],

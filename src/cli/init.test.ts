@@ -146,9 +146,13 @@ describe('for a lock that people run', () => {
       const read = loadScenario(text, lock);
       if (read.kind === 'problems') expect.fail(JSON.stringify(read.problems));
       const { systems } = read.scenario;
-      const found = systems.flatMap(({ expect: { breaks } }) => breaks);
-      const cured = systems.some(({ expect: { holds } }) => holds.length > 0);
-      expect([found.length > 0, cured], read.scenario.name).toEqual([true, true]);
+      const cured = systems.filter(({ expect: { breaks, may = [] } }) =>
+        systems.some(
+          ({ expect: { holds } }) =>
+            breaks.length > 0 && holds.some((claim) => [...breaks, ...may].includes(claim)),
+        ),
+      );
+      expect(cured.length, read.scenario.name).toBeGreaterThan(0);
     }
   });
 

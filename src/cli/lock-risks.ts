@@ -7,15 +7,16 @@ export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = 
     'redis',
     {
       'redis-release': 'a late DEL that frees the next holder’s lock, and a script that compares',
-      'redis-failover': 'a replica that has not heard of the lock takes over',
+      'no-token': 'a late holder, or a failover; and a store that compares versions instead',
     },
   ],
   [
     'redlock',
     {
-      redlock: 'a holder that is late overwrites its successor, though a majority agreed',
+      'no-token': 'a late holder, although a majority agreed; and a store that compares versions',
       'redlock-restart': 'a node comes back empty and serves at once, or after the longest ttl',
       'redlock-clock-step': 'a node’s clock is set forwards',
+      'redlock-late-reply': 'answers that come when the lease is over, and count',
     },
   ],
   [
@@ -24,6 +25,8 @@ export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = 
       'etcd-fencing': 'a late holder, before stores that compare revisions, and that do not',
       'etcd-lost-release': 'a lost release, after which the session keeps the lock',
       'etcd-recheck': 'a client before 3.4.4, which does not look again after waiting',
+      'etcd-old-leader': 'an old leader that revokes leases which the new one keeps alive',
+      'unwatched-lease': 'a program that does not watch its own session',
     },
   ],
   [
@@ -32,6 +35,7 @@ export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = 
       'zookeeper-fencing': 'a late holder, before stores that compare czxid, and that do not',
       'zookeeper-lost-release': 'a lost delete, after which the session keeps the lock',
       'zookeeper-sequence': 'the sequence of a child as a token, which begins again',
+      'zookeeper-previous-session': 'a child of one’s own previous session, taken for a new one',
     },
   ],
   [
@@ -40,6 +44,8 @@ export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = 
       'kubernetes-callbacks': 'a leader that goes on in the midst of its work',
       'kubernetes-release': 'a release that clears the record of the next leader',
       'kubernetes-duration': 'a lease of 1.9 s, of which the record says 1 s',
+      'kubernetes-late-reply': 'a lease that is counted from the answer',
+      'kubernetes-rate': 'clocks that run apart further than the two durations',
     },
   ],
   [

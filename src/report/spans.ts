@@ -1,7 +1,7 @@
 /**
  * What lasted from when to when in a trace: leases as the service holds them, holders' beliefs, the
- * overlap of the two, losses until they are noticed, pauses, crashes and partitions, messages under way, and how far the clocks of
- * each process are off. Pictures and steps are made from these.
+ * overlap of the two, losses until they are noticed, pauses, crashes and partitions, messages under
+ * way, and how far the clocks of each process are off. Pictures and steps are made from these.
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
