@@ -70,6 +70,11 @@ export const P_IN_RELEASE: Letter = letter('P in release', ({ long }) => [
   { pause: { process: clients, before: 'release', for: long, chance: '1/2' } },
 ]);
 
+/** A leader of Kubernetes reads the record before it gives up. */
+export const P_IN_RELEASE_GET: Letter = letter('P in release', ({ long }) => [
+  { pause: { process: clients, before: 'release-get', for: long, chance: '1/2' } },
+]);
+
 function pauseAndDelay(name: string, pause: string): Letter {
   return letter(name, () => [
     { pause: { process: clients, before: 'write', for: pause, chance: '1/2' } },
@@ -92,6 +97,11 @@ export const D: Letter = letter('D', ({ long }) => [
   { delay: { message: 'release', leg: 'request', by: long, chance: '1/4' } },
 ]);
 
+/** What asks for a lock is so late that its client has given up. */
+export const D_OF_ACQUIRES: Letter = letter('D of acquires', ({ long }) => [
+  { delay: { message: 'acquire', leg: 'request', by: long, chance: '1/2' } },
+]);
+
 /** Messages of the store are late. */
 export const R: Letter = letter('R', ({ long }) => [
   { delay: { message: 'write', leg: 'request', by: long, chance: '1/2' } },
@@ -109,6 +119,17 @@ export const L_OF_REPLICAS: Letter = letter('L of replicas', ({ any }) => [
 ]);
 
 export const L: Letter = letter('L', () => [{ drop: { chance: '1/30' } }]);
+
+/** What gives the lock back is lost, with its connection. */
+export const L_OF_RELEASES: Letter = letter('L of releases', () => [
+  { drop: { message: 'release', leg: 'request', chance: '1/2' } },
+]);
+
+/** A client is granted the lock, does not hear of it, and stalls. */
+export const L_OF_ANSWERS_AND_P: Letter = letter('L of answers, P', ({ long }) => [
+  { drop: { message: 'acquire', leg: 'reply', chance: '3/4' } },
+  { pause: { process: clients, after: 'acquire', for: long, chance: '3/4' } },
+]);
 
 /** Datagrams are doubled, and overtake each other. */
 export const U: Letter = letter('U', ({ long }) => [{ duplicate: { by: long, chance: '1/8' } }]);

@@ -23,6 +23,11 @@ const GIVES_UP = {
   note: 'calls are given up after 15 ms',
 };
 const LATE: readonly Letter[] = [P, D, R, L, O];
+const KEPT_BY_HEARTBEAT = [
+  { lock: 'etcd', options: { token: 'revision', unanswered: 'orphans' } },
+  { lock: 'zookeeper', options: { token: 'czxid' } },
+  { lock: 'kubernetes', options: { token: 'transitions', release: 'checked' } },
+];
 
 export const rows: readonly Row[] = [
   {
@@ -323,6 +328,67 @@ export const rows: readonly Row[] = [
     options: { peerDeath: 'half-open', keepaliveMs: 20 },
     holds: ['progress'],
   },
+  // Sessions, and a record, which a heartbeat keeps.
+  ...KEPT_BY_HEARTBEAT.map(({ lock, options }) => ({
+    ...{ lock, stores: ['unfenced'], work: w.W1_SLOW, faults: [f.P_BEFORE_WRITE], options },
+    holds: ['mutual-exclusion', 'lease-conservative'],
+    breaks: ['grant-order', 'fence-monotone'],
+  })),
+  ...KEPT_BY_HEARTBEAT.map(({ lock, options }) => ({
+    ...{ lock, stores: ['fenced'], work: w.W1_SLOW, faults: [P, R, O], options },
+    holds: ['grant-order', 'fence-monotone', 'tokens-increase', 'mutual-exclusion', 'progress'],
+  })),
+  {
+    ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_SLOW, faults: [f.D_OF_ACQUIRES] },
+    breaks: ['progress'],
+    note: 'who gives up before the answer stays in line for as long as its session lasts',
+  },
+  {
+    ...{ lock: 'etcd', stores: ['check-sequencer'], work: w.W1_SLOW },
+    ...{ faults: [f.P_BEFORE_WRITE], options: { unanswered: 'orphans' } },
+    holds: ['grant-order', 'fence-monotone'],
+  },
+  ...[
+    { lock: 'etcd', wrong: { unanswered: 'kept' }, right: { unanswered: 'orphans' } },
+    { lock: 'zookeeper', wrong: { release: 'once' }, right: { release: 'guaranteed' } },
+  ].flatMap(({ lock, wrong, right }) => {
+    const row = { lock, stores: ['unfenced'], work: w.W1_SLOW, faults: [f.L_OF_RELEASES] };
+    return [
+      { ...row, options: wrong, breaks: ['progress'] },
+      { ...row, options: right, holds: ['progress', 'mutual-exclusion'] },
+    ];
+  }),
+  {
+    ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_IDLE, faults: [] },
+    options: { token: 'sequence', parent: 'container' },
+    breaks: [...TOKENS, 'progress'],
+  },
+  {
+    ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_IDLE, faults: [] },
+    options: { token: 'czxid', parent: 'container' },
+    holds: [...TOKENS, 'progress'],
+  },
+  {
+    ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_SLOW_BUSY },
+    ...{ faults: [f.L_OF_ANSWERS_AND_P], options: { protection: 'any', followerLag: 8000 } },
+    breaks: ['tokens-increase', 'lease-conservative'],
+  },
+  {
+    ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_SLOW_BUSY },
+    ...{ faults: [f.L_OF_ANSWERS_AND_P], options: { protection: 'session', followerLag: 8000 } },
+    holds: ['tokens-increase', 'lease-conservative', 'mutual-exclusion'],
+  },
+  {
+    ...{ lock: 'kubernetes', stores: ['unfenced'], work: w.W1_SLOW_BUSY },
+    ...{ faults: [f.P_IN_RELEASE_GET], options: { release: 'observed' } },
+    breaks: ['owner-only-release', 'mutual-exclusion'],
+  },
+  {
+    ...{ lock: 'kubernetes', stores: ['unfenced'], work: w.W1_SLOW_BUSY },
+    ...{ faults: [f.P_IN_RELEASE_GET], options: { release: 'checked' } },
+    holds: ['owner-only-release', 'mutual-exclusion'],
+  },
+
   {
     ...{ lock: 'pessimistic', stores: ['unfenced'], work: W2, faults: [P] },
     clients: { checksLease: false },

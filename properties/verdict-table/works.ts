@@ -7,13 +7,14 @@ function fast(name: string, workload: Work['scenario']): Work {
   return { ...FAST, name, scenario: { workload } };
 }
 
+const PATIENCE = { backoff: '500ms', lockTimeout: '1s' } as const;
+
 /** Leases that are counted in whole seconds need longer times. */
 function slow(name: string, workload: Work['scenario'], clients: Work['clients'] = {}): Work {
-  const patience = { backoff: '500ms', lockTimeout: '1s' };
   return {
     name,
     ttlUs: 3_000_000,
-    clients: { sections: 3, think: '0s..3s', ...patience, ...clients },
+    clients: { sections: 3, think: '0s..3s', ...PATIENCE, ...clients },
     scenario: { workload, network: '1ms..20ms', slack: '20s' },
   };
 }
@@ -70,6 +71,26 @@ export const W4: Work = slow('W4', JOB);
 export const W4_IDLE: Work = slow('W4, 24 h idle', JOB, {
   ...{ count: 1, sections: 4, think: '1h..30h' },
 });
+
+/** Blind writes under sessions of whole seconds, two ticks of ZooKeeper. */
+export const W1_SLOW: Work = {
+  ...slow('W1, in seconds', { kind: 'blind-writes' }),
+  ...{ ttlUs: 4_000_000, clients: { sections: 2, think: '0s..1s', ...PATIENCE } },
+};
+
+/** The same with work of a second before each write. */
+export const W1_SLOW_BUSY: Work = {
+  ...W1_SLOW,
+  name: 'W1, in seconds, busy',
+  scenario: { ...W1_SLOW.scenario, workload: { steps: [{ compute: '1s' }, 'write'] } },
+};
+
+/** The same with minutes between. */
+export const W1_IDLE: Work = {
+  ...W1_SLOW,
+  name: 'W1, minutes idle',
+  clients: { count: 2, sections: 3, think: '0s..3m', ...PATIENCE },
+};
 
 /** Work that takes a third of the lease, by clients that all come at once. */
 export const BUSY: Work = {
