@@ -340,8 +340,13 @@ export const rows: readonly Row[] = [
   })),
   {
     ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_SLOW, faults: [f.D_OF_ACQUIRES] },
+    options: { protection: 'none' },
     breaks: ['progress'],
     note: 'who gives up before the answer stays in line for as long as its session lasts',
+  },
+  {
+    ...{ lock: 'zookeeper', stores: ['fenced'], work: w.W1_SLOW, faults: [f.D_OF_ACQUIRES] },
+    holds: ['progress', 'mutual-exclusion', 'tokens-increase'],
   },
   {
     ...{ lock: 'etcd', stores: ['check-sequencer'], work: w.W1_SLOW },

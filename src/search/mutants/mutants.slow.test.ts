@@ -59,6 +59,7 @@ const PROMISED: readonly (readonly [string, string])[] = [
   ['kubernetes-late-deadline', 'mutual-exclusion'],
   ['zookeeper-sequence-as-token', 'tokens-increase'],
   ['zookeeper-previous-session', 'tokens-increase'],
+  ['zookeeper-unprotected-create', 'progress'],
   ['zookeeper-release-once', 'progress'],
   ['postgres-session-in-pool', 'mutual-exclusion'],
   ['postgres-no-keepalive', 'progress'],

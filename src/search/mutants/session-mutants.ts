@@ -103,6 +103,15 @@ export const sessionMutants: readonly Mutant[] = [
       { pause: { process: 'clients', after: 'acquire', for: '4s..12s', chance: '3/4' } },
     ],
   }),
+  row('zookeeper-unprotected-create', {
+    change: 'a create without an answer is not looked for, and stands in line before the next',
+    caught: { by: 'progress', after: 'a late create' },
+    base: { ...ZOOKEEPER, options: { protection: 'session' } },
+    mutant: { options: { protection: 'none' } },
+    ...SLOW_CROWD,
+    clients: { ...SLOW_PAIR, ttl: '4s', lockTimeout: '1s' },
+    faults: [{ delay: { message: 'acquire', leg: 'request', by: '400ms..12s', chance: '1/2' } }],
+  }),
   row('zookeeper-release-once', {
     change: 'a delete without an answer leaves its child to a session that goes on',
     caught: { by: 'progress', after: 'a lost release' },

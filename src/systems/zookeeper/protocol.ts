@@ -12,7 +12,9 @@
  * - `protection: any`: a create whose answer was lost is looked for by the name that it was given.
  *   Where that finds the child of the client's *previous* session, which a server that is behind
  *   still shows, the client counts on a child that is gone. `session` asks whose it is
- *   (`ProtectedMode` of Curator). `none` makes another one, and stands in line behind itself.
+ *   (`ProtectedMode` of Curator), and deletes it in the background once its tries are over
+ *   (`FindAndDeleteProtectedNodeInBackground`). `none` makes another one, and stands in line behind
+ *   itself.
  * - `release: once`: a delete without an answer leaves the child to the session, whose heartbeat
  *   keeps it for as long as the process lives. `guaranteed` tries again in the background, as
  *   Curator's `deleteOurPath` does.
@@ -118,8 +120,40 @@ class CuratorDriver implements LockDriver {
     if (attempt === 1) this.unanswered = null;
     const session = yield* this.session(at);
     if (session === null) return false;
-    const child = (yield* this.find(at, session)) ?? (yield* this.create(at, session));
-    return child === null ? false : yield* this.stand(at, session, child);
+    const child = yield* this.child(at, session);
+    if (child !== null) return yield* this.stand(at, session, child);
+    const { unanswered } = this;
+    if (unanswered !== null && this.isProtected() && attempt === at.plan.attempts) {
+      yield* inBackground(this.deleteFound(session, at.section.lock, unanswered));
+    }
+    return false;
+  }
+
+  private isProtected(): boolean {
+    return this.options.protection === 'session';
+  }
+
+  /** The child to stand in line with; null where it is not known whether there is one. */
+  private *child(at: Section, session: Session): Program<LockChild | null> {
+    const found = yield* this.find(at, session);
+    if (found !== null) return found;
+    const isUnknown = this.unanswered !== null && this.isProtected();
+    return isUnknown ? null : yield* this.create(at, session);
+  }
+
+  /** Gives up a create without an answer: what it made is looked for until that is answered. */
+  private *deleteFound(session: Session, lock: string, named: string): Program<void> {
+    const { id, keeping } = session;
+    while (!keeping.isOver) {
+      const { at } = keeping;
+      yield* sleep(this.names.next(at, 'find-backoff'), at.plan.backoffUs);
+      const ask = { kind: 'children', session: id, lock, own: 0 } as const;
+      const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
+      if (reply?.kind !== 'children') continue;
+      const child = reply.children.find((each) => each.named === named && each.session === id);
+      if (child !== undefined) yield* this.deleteAtLast(session, { child, ordinal: 0 });
+      return;
+    }
   }
 
   /** The session of its process; a new one where the last is over. */

@@ -90,4 +90,61 @@ describe('a child', () => {
     const none = happen({ clients, faults, options: { protection: 'none' } });
     expect(entered(none)).toEqual([]);
   });
+
+  test('that its client gave up on is deleted, once it is found by its name', () => {
+    const which = { kind: 'message', message: 'alice/1/acquire/1/reply' } as const;
+    const faults: readonly Fault[] = [{ kind: 'drop', which }];
+    const alice = { ...client('alice', 1 * MS, 1 * S), attempts: 1 };
+    const clients = [alice, client('bob', 9 * MS, 1 * S)];
+    // Alice's session is 1, its child 2, and bob's session 3; the delete is 4.
+    expect(entered(happen({ clients, faults }))).toEqual(['bob 15 5']);
+    expect(entered(happen({ clients, faults, options: { protection: 'none' } }))).toEqual([]);
+  });
+
+  test('whose delete is lost is deleted again, unless that is tried once only', () => {
+    const which = { kind: 'message', message: 'alice/1/release/1/request' } as const;
+    const faults: readonly Fault[] = [{ kind: 'drop', which }];
+    expect(entered(happen({ faults })).map((text) => text.split(' ')[0])).toEqual(['alice', 'bob']);
+    const once = happen({ faults, options: { release: 'once' } });
+    expect(entered(once)).toEqual(['alice 7 2']);
+  });
+});
+
+describe('a line', () => {
+  const LINE = ['alice', 'bob', 'carol'].map((name, at) => client(name, (1 + at) * MS, 1 * S));
+
+  test('is served in the order of the children', () => {
+    const order = entered(happen({ clients: LINE }));
+    expect(order.map((text) => text.split(' ')[0])).toEqual(['alice', 'bob', 'carol']);
+  });
+
+  test('has each watch the one before it: the end of a child wakes one client', () => {
+    const trace = happen({ clients: LINE });
+    const asked = eventsOf(trace, 'invoke').filter(({ operation }) =>
+      operation.startsWith('carol/1/children'),
+    );
+    // Once as it makes its child, and once when bob's is gone; alice's end it does not hear of.
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is left by whoever lost its session meanwhile', () => {
+    const when = { kind: 'before', point: 'bob/1/heartbeat' } as const;
+    const pause = { kind: 'pause', process: 'bob', when, forUs: 9 * S, clocks: 'run' } as const;
+    const [alice, bob, carol] = LINE;
+    if (alice === undefined || bob === undefined || carol === undefined) expect.fail();
+    const clients = [client('alice', 1 * MS, 8 * S), bob, carol];
+    const order = entered(happen({ clients, faults: [pause] }));
+    expect(order.slice(0, 2).map((text) => text.split(' ')[0])).toEqual(['alice', 'carol']);
+  });
+});
+
+test('a timeout is two ticks at least, and twenty at most', () => {
+  const endOf = (ttlUs: number, tickTime: number): number | null | undefined => {
+    const clients = [{ ...client('alice', 1 * MS, 1 * MS), ttlUs }];
+    return eventsOf(happen({ clients, options: { tickTime } }), 'grant')[0]?.ttlUs;
+  };
+  expect([endOf(1 * S, 2000), endOf(5 * S, 2000), endOf(90 * S, 2000)]).toEqual([
+    ...[4 * S, 5 * S, 40 * S],
+  ]);
+  expect(endOf(1 * S, 500)).toBe(1 * S);
 });
