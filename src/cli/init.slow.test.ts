@@ -21,6 +21,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { starterFiles, startersIn, templateOf } from './init.ts';
+import { lockRisks } from './lock-risks.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
@@ -124,6 +125,40 @@ describe('what is written', () => {
     const templates = starterFiles.map((file) => `fixtures/starter/${templateOf(file)}`);
     const wanted = [...templates, 'fixtures/canary/canary.yaml'];
     expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+});
+
+describe('for a lock that people run', () => {
+  test.each([...lockRisks])('%s: its scenarios are written, and can be run', (lock, risks) => {
+    const folder = emptyProject();
+    const { code, out } = fencepost(folder, 'init', '--lock', lock);
+    expect(code).toBe(0);
+    const files = Object.keys(risks).map((name) => `locks/${name}.yaml`);
+    expect(out).toContain(`next: npx --no-install fencepost run ${files.join(' ')}`);
+    expect(filesBelow(folder)).toEqual([...files].sort());
+    // One seed proves nothing but that the file is read where it was written, and runs.
+    const [first = ''] = files;
+    const ran = fencepost(folder, 'run', first, '--seed', '0', '--workers', '0');
+    expect([0, 1, 5], ran.out).toContain(ran.code);
+    expect(ran.out).not.toMatch(/^locks\/.*:\d+:\d+/m);
+  });
+
+  test('the break and the cure are shown', () => {
+    const folder = emptyProject();
+    fencepost(folder, 'init', '--lock', 'pessimistic');
+    const { code, out } = fencepost(folder, 'run', 'locks/crashed-holder.yaml', '--seeds', '100');
+    expect(out).toMatch(/\(expected\).*\n +progress of pessimistic in crashed-holder/);
+    expect(out).toMatch(/same plan on lease: .*progress\s+holds/s);
+    expect(code).toBe(0);
+  });
+
+  test('of an unknown name the known ones are named, and nothing is written', () => {
+    const folder = emptyProject();
+    const { code, out } = fencepost(folder, 'init', '--lock', 'zookeper');
+    expect(code).toBe(2);
+    for (const name of lockRisks.keys()) expect(out).toContain(name);
+    expect(out).not.toMatch(/^ +at /m);
+    expect(filesBelow(folder)).toEqual([]);
   });
 });
 

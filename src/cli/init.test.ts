@@ -161,4 +161,16 @@ describe('for a lock that people run', () => {
     const [last] = planBeginning({ ...EMPTY, manifest: '{}' }, options).slice(-1);
     expect(last?.kind === 'extended' && last.text).toContain('locks/etcd-recheck.yaml');
   });
+
+  test('a workflow runs them, and no file that is not written', () => {
+    const parts = new Set(['locks', 'github'] as const);
+    const steps = planBeginning(EMPTY, { parts, isForced: false, lock: 'redis' });
+    const workflow = steps.find(({ target }) => target.startsWith('.github/'));
+    const text = workflow?.kind === 'written' ? workflow.text : '';
+    const run = text.match(/locks\/\S+\.yaml/g) ?? [];
+    const written = steps
+      .map(({ target }) => target)
+      .filter((target) => target !== workflow?.target);
+    expect([...run]).toEqual(written);
+  });
 });

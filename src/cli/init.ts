@@ -181,7 +181,8 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
       const { target, about } = file;
       const exists = facts.has(target);
       if (exists && !options.isForced) return { kind: 'left', target, why: EXISTS };
-      const plain = withSchema(readStarter(file), facts.schema);
+      const given = withSchema(readStarter(file), facts.schema);
+      const plain = given.replaceAll(STARTER_SCENARIOS, scenariosOf(options.lock));
       const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
       return { kind: exists ? 'overwritten' : 'written', target, about, text };
     });
