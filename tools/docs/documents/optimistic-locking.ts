@@ -43,8 +43,11 @@ console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
     lines: '20, 55',
     says: 'The tokens are issued by a lock service such as ZooKeeper or etcd.',
     shown: {
-      command: 'list locks',
-      prints: [/^ *etcd +.*mutex/m, /^ *zookeeper +.*Curator/m],
+      command: 'replay zookeeper-fencing-czxid-grant-order etcd-fencing-revision-grant-order',
+      prints: [
+        /zookeeper-fencing-czxid-grant-order: fixed .*the claim held/,
+        /etcd-fencing-revision-grant-order: fixed .*the claim held/,
+      ],
     },
   },
   {
