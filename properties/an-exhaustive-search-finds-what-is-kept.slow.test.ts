@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../src/catalogue.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
-import { examineEither } from '../src/host/async/run-async.ts';
+import { examineEither, watchAsync } from '../src/host/async/run-async.ts';
 import { loadPlanFile, loadScenarioFile } from '../src/host/modules/load-files.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { countPlans, NumberedPlans } from '../src/search/exhaust/exhaust.ts';
@@ -85,7 +85,7 @@ async function firstBroken(
   { scenario, claim, catalogue }: Kept,
   system: string,
 ): Promise<Plan | null> {
-  const { plans, blocks } = await countPlans(scenario, system, { catalogue });
+  const { plans, blocks } = await countPlans(scenario, system, { catalogue, watch: watchAsync });
   const numbered = new NumberedPlans(scenario, system, blocks);
   for (let number = 0; number < plans; number += 1) {
     const plan = numbered.planOf(number);

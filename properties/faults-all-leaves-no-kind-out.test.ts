@@ -6,6 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
 import { FAULT_KINDS, type FaultKind } from '../src/core/plan/fault.ts';
+import { watchAsync } from '../src/host/async/run-async.ts';
 import { loadScenario } from '../src/load.ts';
 import { run } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
@@ -71,7 +72,10 @@ test('a clock stays inside what is promised of it', () => {
 test('an exhaustive search takes all of them', async () => {
   const scope = { faults: 1, ties: 0, clients: 1, sections: 1 };
   const scenario = narrowed(scenarioOf([HOLDER]), scope);
-  const { plans, blocks } = await countPlans(scenario, 's0', { catalogue: builtIn });
+  const { plans, blocks } = await countPlans(scenario, 's0', {
+    catalogue: builtIn,
+    watch: watchAsync,
+  });
   const tried = blocks.flatMap(({ placed }) => placed.map(({ next }) => next.kind));
   const kinds = [...kindsOf(scenario)].filter((kind) => !tried.includes(kind));
   expect(kinds).toEqual([]);

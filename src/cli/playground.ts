@@ -3,6 +3,7 @@
  * what breaks. Here are its gallery and its parts; what it does, `../report/page/workbench.ts` has.
  */
 import type { Command } from 'commander';
+import { parseDocument } from 'yaml';
 import { builtIn } from '../catalogue.ts';
 import { wordsOf } from '../load.ts';
 import {
@@ -13,21 +14,97 @@ import {
 } from '../report/html/document.ts';
 import { faint } from '../report/html/parts.ts';
 import { readScenario } from '../scenario/read-scenario.ts';
-import { element, type Markup, trusted } from '../text/markup.ts';
+import { type Attributes, element, type Markup, trusted } from '../text/markup.ts';
 import { type Done, withExample } from './command.ts';
 import { exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 import { fileMeant, shippedScenarios } from './shipped.ts';
 
-/**
- * In the order of a lesson: no lock, a lease and a pause, the fence, a lost update, fenced reads,
- * tokens that begin again, the other documents' optimistic and pessimistic locks, Redlock, leases
- * of workers, a stampede.
- */
-const LESSON = [
-  ...['check-then-act', 'six-steps', 'zombie-writer', 'lost-update', 'who-compares'],
-  ...['token-regression', 'optimistic', 'write-data', 'redlock', 'worker-leases', 'stampede'],
-];
+/** A tour, in the order of a lesson, and at each step what one is to foretell. */
+const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'check-then-act',
+    [
+      'A client asks whether its lease still holds, is paused, and then writes. Is asking first',
+      'enough?',
+    ],
+  ],
+  [
+    'six-steps',
+    [
+      'A has token 1 and stalls. Its lease ends; B gets token 2 and writes 200. Then A wakes up',
+      'and writes 101. What does a store do that compares tokens, and what one that does not?',
+    ],
+  ],
+  [
+    'write-data',
+    [
+      'Two processes read a file, change it and write it back. The first collects its garbage',
+      'in between, for longer than its lease. Whose change is left in the file?',
+    ],
+  ],
+  [
+    'zombie-writer',
+    [
+      'Now pauses and messages that are late or lost come by chance. Does the store that',
+      'compares tokens still hold on every seed?',
+    ],
+  ],
+  [
+    'lost-update',
+    [
+      'The holder has read a counter and is paused; its successor has read it, too, and written',
+      'nothing yet. The first one’s token is still the highest of any write. Does a fence save',
+      'the update? And one that counts reads as well?',
+    ],
+  ],
+  [
+    'who-compares',
+    [
+      'One store compares tokens but never raises its highest; another leaves comparing to its',
+      'clients. Is either of them a fence?',
+    ],
+  ],
+  [
+    'token-regression',
+    ['The lock service crashes and counts from 1 again. Whom does a fenced store refuse now?'],
+  ],
+  [
+    'optimistic',
+    [
+      'Nobody takes a lock: a write names the version that it was computed from. Is an update',
+      'lost? And where the store ignores the version?',
+    ],
+  ],
+  [
+    'opposite-order',
+    [
+      'Alice takes lock a and then b, bob takes b and then a, and neither gives up waiting.',
+      'Nothing fails here: does everybody get through?',
+    ],
+  ],
+  [
+    'redlock',
+    [
+      'A majority of three nodes grants the lock, and there is no token. Can two hold it at',
+      'once? Can one that is late still write?',
+    ],
+  ],
+  [
+    'worker-leases',
+    [
+      'Leases in DynamoDB, Redis and Memcached, with requests that are retried and repeated.',
+      'Does each lease have a token of its own, and can anybody else give it back?',
+    ],
+  ],
+  [
+    'stampede',
+    [
+      'Five clients miss a value in the cache at once. Who keeps them from computing it five',
+      'times?',
+    ],
+  ],
+]);
 
 export function addPlayground(command: Command, done: Done): void {
   withExample(command, 'playground --output playground.html')
@@ -44,8 +121,8 @@ export function addPlayground(command: Command, done: Done): void {
 /** The scenarios that a page can run: all words are fencepost's own, and no engine is loaded. */
 function galleryOf(): Gallery {
   const names = shippedScenarios().map(({ name }) => name);
-  const others = names.filter((name) => !LESSON.includes(name));
-  return { tour: LESSON.flatMap(entriesOf), others: others.flatMap(entriesOf) };
+  const others = names.filter((name) => !LESSON.has(name));
+  return { tour: [...LESSON.keys()].flatMap(entriesOf), others: others.flatMap(entriesOf) };
 }
 
 function entriesOf(name: string): readonly GalleryEntry[] {
@@ -53,14 +130,27 @@ function entriesOf(name: string): readonly GalleryEntry[] {
   const text = readText(file);
   const read = readScenario({ text, file, vocabulary: wordsOf(builtIn) });
   if (read.kind !== 'scenario' || read.scenario.use !== undefined) return [];
-  const isRunnable = read.scenario.systems.every(
-    ({ store }) => builtIn.stores.get(store)?.needsSql !== true,
+  const { systems } = read.scenario;
+  const left = systems.filter(({ store }) => builtIn.stores.get(store)?.needsSql === true);
+  if (left.length === systems.length) return [];
+  const runnable = without(
+    text,
+    left.map((system) => system.name),
   );
-  return isRunnable ? [[name, text]] : [];
+  return [[name, runnable, (LESSON.get(name) ?? []).join(' ')]];
 }
 
-/** A scenario that is offered: its name, and its text. */
-type GalleryEntry = readonly [name: string, text: string];
+/** A scenario's text without some of its systems, and a line that says so. */
+function without(text: string, systems: readonly string[]): string {
+  if (systems.length === 0) return text;
+  const document = parseDocument(text);
+  for (const system of systems) document.deleteIn(['systems', system]);
+  const said = `# Left out here, as there is no SQL engine in this page: ${systems.join(', ')}.`;
+  return `${said}\n${document.toString({ lineWidth: 100 })}`;
+}
+
+/** A scenario that is offered; the question of the tour is empty for all others. */
+type GalleryEntry = readonly [name: string, text: string, question: string];
 
 interface Gallery {
   /** In the order of a lesson. */
@@ -132,14 +222,22 @@ function renderRight(): Markup {
     'section',
     { class: 'card', 'aria-labelledby': 'run-title' },
     element('h2', { id: 'run-title' }, 'What happens next?'),
+    element('p', { id: 'question' }),
     faint('Guess first: will a claim break on any of 200 seeds, or will all hold?'),
     element('div', { id: 'guesses' }),
-    element('p', {}, button('go', 'Run 200 seeds')),
-    element('progress', { max: 1, value: 0, 'aria-label': 'Seeds examined' }),
+    element(
+      'p',
+      {},
+      ...[button('go', 'Run 200 seeds', { 'data-faults': 0 }), ' or try '],
+      ...[button('one-fault', 'every plan with one fault', { 'data-faults': 1 }), ' '],
+      button('two-faults', 'with two', { 'data-faults': 2 }),
+    ),
+    faint('Every plan: two clients, one section each, a fault at every place that it can have.'),
+    element('progress', { max: 1, value: 0, 'aria-label': 'Examined so far' }),
     element('div', { id: 'outcome', role: 'status' }),
   );
 }
 
-function button(id: string, text: string): Markup {
-  return element('button', { type: 'button', id }, text);
+function button(id: string, text: string, more: Attributes = {}): Markup {
+  return element('button', { type: 'button', id, ...more }, text);
 }

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import timers, { setTimeout } from 'node:timers';
 import type { Examination } from '../../harness.ts';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
-import { examineAsync } from '../../host/async/run-async.ts';
+import { examineAsync, watchAsync } from '../../host/async/run-async.ts';
 import { tooManyText } from '../../report/exhausted.ts';
 import { countPlans, NumberedPlans, type PlanCount } from '../../search/exhaust/exhaust.ts';
 import { narrowed } from '../../search/exhaust/narrowed.ts';
@@ -102,7 +102,8 @@ async function countAll({
   const all = new Map<string, CountedPlans>();
   for (const { name } of systems) {
     const shouldStop = (): boolean => stopwatch.isOver;
-    const count = (): Promise<PlanCount> => countPlans(scenario, name, { catalogue, shouldStop });
+    const options = { catalogue, watch: watchAsync, shouldStop };
+    const count = (): Promise<PlanCount> => countPlans(scenario, name, options);
     const { plans, blocks, cut } = await namedInTest(place, COUNTING, count);
     if (cut === 'too many') {
       const fewer = 'take a smaller `exhaust`, or say of how many `clients` and `sections`';

@@ -108,6 +108,13 @@ export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): rea
     });
 }
 
+/** What is due under a client's name, and is no message. */
+export function isTimer(text: string, clients: ReadonlySet<string>): boolean {
+  const slash = text.indexOf('/');
+  if (slash < 0 || !clients.has(text.slice(0, slash))) return false;
+  return !/\/(request|reply|timers)$/.test(text);
+}
+
 /** Steps that take a time of their own; a transition does so as a job. */
 const TIMED: ReadonlySet<Work['kind']> = new Set([
   ...(['compute', 'job', 'transition', 'memoize'] as const),

@@ -1,19 +1,24 @@
 /**
  * The playground of `fencepost playground`: a scenario as text, whose mistakes are shown as one
- * types, examined on 200 seeds by a worker, which runs this same script. The first seed that breaks
- * a claim is shrunk, told and drawn, with numbers to turn. Nothing is fetched; the text of a link
- * is filled in and never run by itself.
+ * types, examined by a worker, which runs this same script: on 200 seeds, or on every plan with a
+ * fault or two. The first that breaks a claim is shrunk, told and drawn, with numbers to turn.
+ * Nothing is fetched; the text of a link is filled in and never run by itself.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { examine } from '../../examine.ts';
-import { examineSeed, shrinkFailure } from '../../harness.ts';
+import { shrinkFailure } from '../../harness.ts';
 import { wordsOf } from '../../load.ts';
-import { whyRefused } from '../../run.ts';
+import { runWatched, whyRefused } from '../../run.ts';
+import { expand } from '../../scenario/expand.ts';
 import { readScenario, type ScenarioRead } from '../../scenario/read-scenario.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
 import { explainRunNow } from '../../search/evidence/explain-run.ts';
+import { countPlans, NumberedPlans } from '../../search/exhaust/exhaust.ts';
+import { narrowed } from '../../search/exhaust/narrowed.ts';
 import { modelOf } from '../../systems/assemble.ts';
 import { type Child, element, render, sentenceMarkup } from '../../text/markup.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
 import { evidenceShown } from '../finding.ts';
 import { type PageData, renderPictures } from '../html/finding-pictures.ts';
 import { list, nameMarkup, table, tableRow } from '../html/parts.ts';
@@ -28,13 +33,22 @@ import { all, one } from './stage.ts';
 const SEEDS = 200;
 /** Longer texts are no scenario that somebody wrote here. */
 const MOST_TEXT = 20_000;
-/** Before the next seeds the page hears how far it is. */
-const SEEDS_PER_NOTE = 10;
+/** More are none that somebody waits for. */
+const MOST_PLANS = 20_000;
+/** How often the page hears how far it is. */
+const NOTES = 20;
+
+/** What the worker is asked for: all plans with at most so many faults, or seeds where it is 0. */
+interface Task {
+  readonly text: string;
+  readonly faults: number;
+}
 
 interface Broken {
   readonly system: string;
   readonly claim: string;
-  readonly seed: number;
+  /** `seed 3`, `plan 16`. */
+  readonly which: string;
   readonly plan: Plan;
 }
 
@@ -42,11 +56,18 @@ interface Row {
   readonly system: string;
   readonly claim: string;
   readonly isToBreak: boolean;
-  readonly broken: number;
+  broken: number;
+  /** How many of the system's plans were examined. */
+  examined: number;
 }
 
 type Note =
-  | { readonly kind: 'done'; readonly share: number; readonly rows: readonly Row[] }
+  | {
+      readonly kind: 'done';
+      readonly share: number;
+      readonly noun: string;
+      readonly rows: readonly Row[];
+    }
   | { readonly kind: 'broken'; readonly broken: Broken }
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -57,42 +78,81 @@ function read(text: string): ScenarioRead {
 /** In the worker: examines the text that comes in, and tells as it goes. */
 function serve(): void {
   const note = (one: Note): void => self.postMessage(one);
-  self.addEventListener('message', ({ data }: MessageEvent<string>) => {
-    try {
-      examineText(data, note);
-    } catch (error) {
+  self.addEventListener('message', ({ data }: MessageEvent<Task>) => {
+    examineText(data, note).catch((error: unknown) => {
       note({ kind: 'failed', why: error instanceof Error ? error.message : String(error) });
-    }
+    });
   });
 }
 
-function examineText(text: string, note: (one: Note) => void): void {
+async function examineText({ text, faults }: Task, note: (one: Note) => void): Promise<void> {
   const result = read(text);
   if (result.kind !== 'scenario') return;
   const { scenario } = result;
+  const noun = faults === 0 ? 'seed' : 'plan';
+  const all = faults === 0 ? seedsOf(scenario) : await plansOf(scenario, faults);
   const rows = scenario.systems.flatMap(({ name, expect }) =>
-    [...expect.breaks, ...expect.holds].map((claim) => {
-      return { system: name, claim, isToBreak: expect.breaks.includes(claim), broken: 0 };
+    [...expect.breaks, ...expect.holds].map((claim): Row => {
+      return {
+        ...{ system: name, claim, isToBreak: expect.breaks.includes(claim) },
+        ...{ broken: 0, examined: 0 },
+      };
     }),
   );
+  const last = Math.max(...all.map(({ plans }) => plans));
+  const each = Math.ceil(last / NOTES);
   let isTold = false;
-  for (let seed = 0; seed < SEEDS; seed += 1) {
-    for (const { name } of scenario.systems) {
-      const own = rows.filter(({ system }) => system === name);
+  for (let number = 0; number < last; number += 1) {
+    for (const { system, plans, planOf } of all) {
+      if (number >= plans) continue;
+      const own = rows.filter((row) => row.system === system);
       const claims = own.map(({ claim }) => claim);
-      const { plan, verdicts } = examineSeed(scenario, name, seed, claims);
+      const { plan, verdicts } = examine(planOf(number), claims);
       for (const [at, row] of own.entries()) {
+        row.examined += 1;
         if (verdicts[at]?.kind !== 'invalid') continue;
         row.broken += 1;
         if (isTold) continue;
         isTold = true;
         const { claim } = row;
-        note({ kind: 'broken', broken: { system: name, claim, seed, plan: shrunk(plan, claim) } });
+        const which = `${noun} ${number}`;
+        note({ kind: 'broken', broken: { system, claim, which, plan: shrunk(plan, claim) } });
       }
     }
-    const isNoted = (seed + 1) % SEEDS_PER_NOTE === 0;
-    if (isNoted) note({ kind: 'done', share: (seed + 1) / SEEDS, rows });
+    const done = number + 1;
+    const isNoted = done % each === 0 || done === last;
+    if (isNoted) note({ kind: 'done', share: done / last, noun, rows });
   }
+}
+
+/** The plans of a system, by their numbers. */
+interface SystemPlans {
+  readonly system: string;
+  readonly plans: number;
+  readonly planOf: (number: number) => Plan;
+}
+
+function seedsOf(scenario: Scenario): readonly SystemPlans[] {
+  return scenario.systems.map(({ name: system }) => {
+    return { system, plans: SEEDS, planOf: (seed) => expand(scenario, system, seed) };
+  });
+}
+
+/** Every plan of two clients and one section with at most so many faults. */
+async function plansOf(scenario: Scenario, faults: number): Promise<readonly SystemPlans[]> {
+  const small = narrowed(scenario, { faults, ties: 0, clients: 2, sections: 1 });
+  const all: SystemPlans[] = [];
+  for (const { name: system } of small.systems) {
+    const options = { catalogue: builtIn, watch: runWatched, most: MOST_PLANS };
+    const { plans, blocks, cut } = await countPlans(small, system, options);
+    if (cut !== null) {
+      const many = `${system}: more than ${groupDigits(MOST_PLANS)} plans`;
+      throw new Error(`${many}: take fewer faults, or \`fencepost run --exhaust ${faults}\``);
+    }
+    const numbered = new NumberedPlans(small, system, blocks);
+    all.push({ system, plans, planOf: (number) => numbered.planOf(number) });
+  }
+  return all;
 }
 
 function shrunk(plan: Plan, claim: string): Plan {
@@ -102,17 +162,18 @@ function shrunk(plan: Plan, claim: string): Plan {
 /** In the page. `code` is this very script. */
 function openWorkbench(code: string): void {
   const text = one(document, '#scenario', HTMLTextAreaElement);
-  const go = one(document, '#go', HTMLButtonElement);
+  const runs = all(document, '[data-faults]', HTMLButtonElement);
   const gallery = one(document, '#gallery', HTMLSelectElement);
   const given = one(document, '#gallery-data', HTMLScriptElement).textContent ?? '[]';
-  const texts: readonly (readonly [string, string])[] = JSON.parse(given);
-  const known = new Map(texts);
+  const entries: readonly (readonly [string, string, string])[] = JSON.parse(given);
+  const known = new Map(entries.map(([name, ...entry]) => [name, entry]));
+  const steps = entries.filter(([, , question]) => question !== '').length;
   const worker = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
   let running: Worker | null = null;
 
   const typed = (): void => {
     const result = read(text.value);
-    go.disabled = result.kind !== 'scenario';
+    for (const button of runs) button.disabled = result.kind !== 'scenario';
     const wrong = result.kind === 'scenario' ? result.warnings : result.problems;
     const items = wrong.map(({ line, column, what }) => [`${line}:${column} `, what]);
     one(document, '#problems', HTMLElement).innerHTML = render(list('notes', items));
@@ -124,7 +185,10 @@ function openWorkbench(code: string): void {
     guess.innerHTML = render(names.map(renderGuess));
   };
   const take = (name: string): void => {
-    text.value = known.get(name) ?? '';
+    const [scenario = '', question = ''] = known.get(name) ?? [];
+    text.value = scenario;
+    const step = `Step ${[...known.keys()].indexOf(name) + 1} of ${steps}. `;
+    one(document, '#question', HTMLElement).textContent = question && step + question;
     gallery.value = name;
     clear();
     typed();
@@ -135,12 +199,15 @@ function openWorkbench(code: string): void {
     one(document, 'progress', HTMLProgressElement).value = 0;
     for (const id of ['#outcome', '#found']) one(document, id, HTMLElement).replaceChildren();
   };
-  go.addEventListener('click', () => {
-    clear();
-    running = new Worker(worker);
-    running.addEventListener('message', ({ data }: MessageEvent<Note>) => hear(data));
-    running.postMessage(text.value);
-  });
+  for (const button of runs) {
+    button.addEventListener('click', () => {
+      clear();
+      running = new Worker(worker);
+      running.addEventListener('message', ({ data }: MessageEvent<Note>) => hear(data));
+      const task: Task = { text: text.value, faults: Number(button.dataset['faults']) };
+      running.postMessage(task);
+    });
+  }
   text.addEventListener('input', typed);
   gallery.addEventListener('change', () => take(gallery.value));
   one(document, '#next', HTMLButtonElement).addEventListener('click', () => {
@@ -185,11 +252,10 @@ function hear(note: Note): void {
     return;
   }
   one(document, 'progress', HTMLProgressElement).value = note.share;
-  const seeds = String(Math.round(note.share * SEEDS));
-  const rows = note.rows.map(({ system, claim, isToBreak, broken }) => {
+  const rows = note.rows.map(({ system, claim, isToBreak, broken, examined }) => {
     const sign = broken === 0 ? '✓ holds' : `✗ breaks${isToBreak ? ' (expected)' : ''}`;
     const tone = broken === 0 ? 'good' : isToBreak ? 'open' : 'bad';
-    const count = `${broken} of ${seeds} seeds`;
+    const count = `${groupDigits(broken)} of ${countOf(examined, note.noun)}`;
     return tableRow(
       [claim, ' of ', nameMarkup(system)],
       element('td', { class: tone }, sign),
@@ -214,7 +280,7 @@ function renderGuesses(rows: readonly Row[]): Child {
 }
 
 /** Tells and draws a shrunk plan, with its numbers to turn. */
-function show({ system, claim, seed, plan }: Broken): void {
+function show({ system, claim, which, plan }: Broken): void {
   const found = one(document, '#found', HTMLElement);
   const { trace, verdicts } = examine(plan, [claim]);
   const [verdict] = verdicts;
@@ -228,7 +294,7 @@ function show({ system, claim, seed, plan }: Broken): void {
   };
   const steps = listSteps(trace, { evidence, faults: plan.faults });
   const told = tellPlainly(trace, verdict.evidence).map(({ text }) => sentenceMarkup(text));
-  const where = [claim, ' of ', nameMarkup(system), `, seed ${seed}, shrunk`];
+  const where = [claim, ' of ', nameMarkup(system), `, ${which}, shrunk`];
   found.innerHTML = render(
     element(
       'article',

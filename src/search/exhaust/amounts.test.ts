@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { breaks } from '../../harness.ts';
+import { watchAsync } from '../../host/async/run-async.ts';
 import { loadScenario } from '../../load.ts';
 import { basePlan, narrowed } from './narrowed.ts';
 import { departing, Placements } from './placements.ts';
@@ -22,7 +23,10 @@ faults: [{ ${fault} }]
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const scenario = narrowed(read.scenario, { faults: 1, ties: 0, clients: null, sections: null });
   const base = basePlan(scenario, 'one');
-  return { base, placements: new Placements(base, scenario.faults, builtIn) };
+  return {
+    base,
+    placements: new Placements(base, scenario.faults, { catalogue: builtIn, watch: watchAsync }),
+  };
 }
 
 describe('where one length breaks a claim and the next one tried does not', () => {

@@ -14,7 +14,7 @@
 import type { Catalogue } from '../../catalogue.ts';
 import { amountOf, type Fault, type FaultKind } from '../../core/plan/fault.ts';
 import type { Limits, Plan, RangeUs } from '../../core/plan/plan.ts';
-import { examineEither } from '../../host/async/run-async.ts';
+import { examineEither, watchAsync } from '../../host/async/run-async.ts';
 import type {
   FaultTemplate,
   Scenario,
@@ -200,7 +200,10 @@ async function leastOf(
   { catalogue, shouldStop }: EdgeOptions,
 ): Promise<number | null> {
   const { system, claims, edges } = about;
-  const { plans, blocks, cut } = await countPlans(scenario, system, { catalogue });
+  const { plans, blocks, cut } = await countPlans(scenario, system, {
+    catalogue,
+    watch: watchAsync,
+  });
   if (cut !== null) throw new TooManyPlans(system, plans);
   const numbered = new NumberedPlans(scenario, system, blocks);
   for (let number = 0; number < plans; number += 1) {
@@ -228,7 +231,7 @@ async function beginningsOf(
   catalogue: Catalogue,
 ): Promise<readonly number[]> {
   const base = basePlan(scenario, system);
-  const { trace } = await watchRun(base, catalogue);
+  const { trace } = await watchRun(base, { catalogue, watch: watchAsync });
   const [holder, rival] = base.clients;
   const grant = trace.events.find(
     (event) => event.kind === 'grant' && event.client === holder?.name,
@@ -338,7 +341,10 @@ export async function findNearest(
       edge.system === system && holdsAll(edge) ? [edge.claim] : [],
     );
     if (claims.length === 0) continue;
-    const { plans, blocks, cut } = await countPlans(scenario, system, { catalogue });
+    const { plans, blocks, cut } = await countPlans(scenario, system, {
+      catalogue,
+      watch: watchAsync,
+    });
     if (cut !== null) throw new TooManyPlans(system, plans);
     const numbered = new NumberedPlans(scenario, system, blocks);
     const best = new Map<string, Plan>();

@@ -11,7 +11,6 @@
  * The idea to bound what may go wrong and try all of it is that of small scopes (D. Jackson) and of
  * iterative bounding (M. Musuvathi, S. Qadeer, 2007).
  */
-import type { Catalogue } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';
@@ -24,6 +23,7 @@ import {
   type PlanBlock,
   plansIn,
 } from './placements.ts';
+import type { Watching } from './slots.ts';
 
 /** All plans of one system; they are numbered from 0. */
 export interface PlanCount {
@@ -37,24 +37,25 @@ export interface PlanCount {
 /** More plans than these are refused: a smaller scope says more, sooner. */
 export const MOST_PLANS = 1_000_000;
 
-interface CountOptions {
-  readonly catalogue: Catalogue;
+interface CountOptions extends Watching {
   /** Asked before each run that others follow from. */
   readonly shouldStop?: () => boolean;
+  /** More plans than these are too many. */
+  readonly most?: number;
 }
 
 /** Counts the plans of a system of a narrowed scenario, whose stores must be prepared. */
 export async function countPlans(
   scenario: Scenario,
   system: string,
-  { catalogue, shouldStop = () => false }: CountOptions,
+  { shouldStop = () => false, most = MOST_PLANS, ...watching }: CountOptions,
 ): Promise<PlanCount> {
-  const placements = new Placements(basePlan(scenario, system), scenario.faults, catalogue);
+  const placements = new Placements(basePlan(scenario, system), scenario.faults, watching);
   const blocks: PlanBlock[] = [];
   let plans = 1;
   for (const { grown, more, keep } of growthsOf(placements, scenario.exhaust)) {
     const expected = plans + (await aboutAfter(grown, more));
-    if (expected > 2 * MOST_PLANS) return { plans: expected, blocks, cut: 'too many' };
+    if (expected > 2 * most) return { plans: expected, blocks, cut: 'too many' };
     for (const departures of grown) {
       if (shouldStop()) return { plans, blocks, cut: 'stopped' };
       const placed = await more(departures);
@@ -62,7 +63,7 @@ export async function countPlans(
       if (found.length === 0) continue;
       blocks.push({ from: plans, to: plans + found.length - 1, departures, placed });
       plans += found.length;
-      if (plans > MOST_PLANS) return { plans, blocks, cut: 'too many' };
+      if (plans > most) return { plans, blocks, cut: 'too many' };
       keep(found);
     }
   }

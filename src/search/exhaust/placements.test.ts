@@ -3,12 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
+import { watchAsync } from '../../host/async/run-async.ts';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { countPlans, NumberedPlans } from './exhaust.ts';
 import { basePlan, narrowed } from './narrowed.ts';
 import { departing } from './placements.ts';
 import { keyOf, Slots, watchRun } from './slots.ts';
+
+const WATCHING = { catalogue: builtIn, watch: watchAsync };
 
 /** Each fault has one amount, so that what is found does not depend on thresholds. */
 function scenarioOf(
@@ -43,7 +46,7 @@ const FREEZE = 'pause: { process: lock, at: 5ms, for: 12ms, clocks: freeze }';
 
 /** The sets that the blocks of a scenario lead to, each as text, without those that miss. */
 async function setsInOrder(scenario: Scenario): Promise<readonly string[]> {
-  const { plans, blocks } = await countPlans(scenario, 'one', { catalogue: builtIn });
+  const { plans, blocks } = await countPlans(scenario, 'one', WATCHING);
   const numbered = new NumberedPlans(scenario, 'one', blocks);
   const found: string[] = [];
   for (let number = 0; number < plans; number += 1) {
@@ -67,7 +70,7 @@ async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySe
     for (const faults of subsets([...universe.values()], most)) {
       const text = textOf(faults);
       if (runs.has(text)) continue;
-      const watched = await watchRun(departing(base, faults), builtIn);
+      const watched = await watchRun(departing(base, faults), WATCHING);
       runs.set(text, watched.strikes.size === faults.length);
       if (faults.length === most) continue;
       for (const slot of slots.in(watched)) {
@@ -90,7 +93,7 @@ function* subsets(faults: readonly Fault[], most: number): Generator<readonly Fa
 }
 
 async function allStrike(plan: Plan): Promise<boolean> {
-  return (await watchRun(plan, builtIn)).strikes.size === plan.faults.length;
+  return (await watchRun(plan, WATCHING)).strikes.size === plan.faults.length;
 }
 
 function textOf(faults: readonly Fault[]): string {
@@ -127,7 +130,7 @@ describe('each set of faults that all strike is found once', () => {
 
 /** The run of a plan as text, so that two orders of what happened are two. */
 async function traceOf(plan: Plan): Promise<string> {
-  return JSON.stringify((await watchRun(plan, builtIn)).trace.events);
+  return JSON.stringify((await watchRun(plan, WATCHING)).trace.events);
 }
 
 /**
@@ -156,7 +159,7 @@ async function runsBySwaps(base: Plan, most: number): Promise<ReadonlySet<string
 async function neighboursOf(
   plan: Plan & { readonly fromUs: number },
 ): Promise<readonly (Plan & { readonly fromUs: number })[]> {
-  const { turns, trace } = await watchRun(plan, builtIn);
+  const { turns, trace } = await watchRun(plan, WATCHING);
   const receiverOf = (text: string): string => {
     const sent = trace.events.find((event) => event.kind === 'send' && event.message === text);
     if (sent?.kind === 'send') return sent.to;
@@ -182,7 +185,7 @@ describe('each order that so many swaps of tied events lead to is found once', (
     ['with a late message', [DELAY], 1, 2],
   ] as const)('%s', { timeout: 60_000 }, async (_, faults, most, ties) => {
     const scenario = scenarioOf(faults, { faults: most, ties });
-    const { plans, blocks } = await countPlans(scenario, 'one', { catalogue: builtIn });
+    const { plans, blocks } = await countPlans(scenario, 'one', WATCHING);
     const numbered = new NumberedPlans(scenario, 'one', blocks);
     const runs = new Map<string, string>();
     for (let number = 0; number < plans; number += 1) {

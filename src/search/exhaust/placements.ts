@@ -9,7 +9,6 @@
  * counterexample has the fewest. All that one run leads to have numbers in a row, a `PlanBlock`,
  * which says all of them: nothing need be run again to find a plan by its number, on any machine.
  */
-import type { Catalogue } from '../../catalogue.ts';
 import type { TraceEvent } from '../../core/history/trace.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
 import type { Plan, RangeUs } from '../../core/plan/plan.ts';
@@ -22,6 +21,7 @@ import {
   struckAt,
   turnOf,
   type Watched,
+  type Watching,
   watchRun,
 } from './slots.ts';
 import { orderOf, type Swap, swapsIn } from './swaps.ts';
@@ -64,12 +64,12 @@ export function departing(base: Plan, departures: Departures): Plan {
 /** Finds what may follow the departures of a plan. */
 export class Placements {
   private readonly base: Plan;
-  private readonly catalogue: Catalogue;
+  private readonly watching: Watching;
   private readonly slots: Slots;
 
-  constructor(base: Plan, templates: readonly FaultTemplate[], catalogue: Catalogue) {
+  constructor(base: Plan, templates: readonly FaultTemplate[], watching: Watching) {
     this.base = base;
-    this.catalogue = catalogue;
+    this.watching = watching;
     this.slots = new Slots(templates);
   }
 
@@ -104,7 +104,7 @@ export class Placements {
   }
 
   private async watch(departures: Departures): Promise<Watched> {
-    return await watchRun(departing(this.base, departures), this.catalogue);
+    return await watchRun(departing(this.base, departures), this.watching);
   }
 }
 

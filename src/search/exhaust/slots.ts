@@ -17,10 +17,10 @@ import {
   type Which,
   type WhichTimer,
 } from '../../core/plan/fault.ts';
-import { sectionPointsOf } from '../../core/plan/operation-names.ts';
+import { isTimer, sectionPointsOf } from '../../core/plan/operation-names.ts';
 import { outside } from '../../core/plan/places.ts';
 import type { Plan, RangeUs } from '../../core/plan/plan.ts';
-import { watchAsync } from '../../host/async/run-async.ts';
+import type { RunWatcher } from '../../core/world/world.ts';
 import {
   type FaultTemplate,
   type Place,
@@ -28,7 +28,6 @@ import {
   type TemplateField,
   targetIn,
 } from '../../scenario/scenario.ts';
-import { isTimer } from '../points/survey.ts';
 
 /** A fault that may strike at one place of a run, but for its amount. */
 export interface Slot {
@@ -78,14 +77,21 @@ interface Passed {
   readonly isTwin?: true;
 }
 
+/** How runs are watched, and where the names in their plans are looked up. */
+export interface Watching {
+  readonly catalogue: Catalogue;
+  /** `watchAsync`; a page has no asynchronous code, nor what virtualizes its globals. */
+  readonly watch: (plan: Plan, catalogue: Catalogue, watcher: RunWatcher) => Trace | Promise<Trace>;
+}
+
 /** Runs a plan; stores must be prepared. */
-export async function watchRun(plan: Plan, catalogue: Catalogue): Promise<Watched> {
+export async function watchRun(plan: Plan, { catalogue, watch }: Watching): Promise<Watched> {
   const clients = new Set(plan.clients.map(({ name }) => name));
   const timers = new Map<string, Passed>();
   const instants: Passed[] = [];
   const turns: Turn[] = [];
   let nowUs = -1;
-  const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs, tie }, _, traced) => {
+  const trace = await watch(plan, catalogue, ({ name: { text }, timeUs, tie }, _, traced) => {
     const turn = turns.length;
     if (timeUs !== nowUs) instants.push({ position: traced, turn: turn - 0.5, atUs: timeUs });
     nowUs = timeUs;

@@ -8,9 +8,9 @@
  * swaps of neighbours lead to is found once: `b c a` is a swap by one at the first place, and
  * another at the second.
  */
+import { isTimer } from '../../core/plan/operation-names.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { FIRST } from '../../core/world/agenda.ts';
-import { isTimer } from '../points/survey.ts';
 import type { Turn, Watched } from './slots.ts';
 
 export interface Swap {

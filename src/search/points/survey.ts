@@ -6,7 +6,7 @@
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Answer, Call, Invoke, Mark, Trace } from '../../core/history/trace.ts';
-import { sectionPointsOf, timersOf } from '../../core/plan/operation-names.ts';
+import { isTimer, sectionPointsOf, timersOf } from '../../core/plan/operation-names.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { watchAsync } from '../../host/async/run-async.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
@@ -67,13 +67,6 @@ export async function surveyRun(plan: Plan, catalogue: Catalogue): Promise<RunSu
     trace.events.flatMap((event) => (event.kind === 'send' ? [event.message] : [])),
   );
   return { places, messages, isCut: trace.ending.kind !== 'complete' };
-}
-
-/** What is due under a client's name, and is no message. */
-export function isTimer(text: string, clients: ReadonlySet<string>): boolean {
-  const slash = text.indexOf('/');
-  if (slash < 0 || !clients.has(text.slice(0, slash))) return false;
-  return !/\/(request|reply|timers)$/.test(text);
 }
 
 function nameless(name: string): Omit<PlacePassed, 'kind' | 'atUs'> {

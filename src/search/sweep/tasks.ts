@@ -7,7 +7,7 @@ import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
 import { inRealTurn } from '../../host/async/ambient.ts';
-import { shrinkFailureAsync } from '../../host/async/run-async.ts';
+import { shrinkFailureAsync, watchAsync } from '../../host/async/run-async.ts';
 import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
@@ -101,7 +101,11 @@ export async function performHere(
     if (task.kind === 'count') {
       const { scenario, system } = task;
       await prepareScenario(scenario, catalogue);
-      const count = await countPlans(scenario, system, { catalogue, shouldStop });
+      const count = await countPlans(scenario, system, {
+        catalogue,
+        watch: watchAsync,
+        shouldStop,
+      });
       return { kind: 'counted', count };
     }
     const { plan, claim, title } = task;

@@ -61,13 +61,41 @@ describe('the playground', () => {
     },
   );
 
+  law('tries every plan with one fault, and says where there are too many', async () => {
+    const { page, errors } = await open(browser, address);
+    await page.locator('#gallery').selectOption('check-then-act');
+    await page.locator('#one-fault').click();
+    await page.locator('#found svg.scale').first().waitFor();
+    expect(await page.locator('#found').innerText()).toMatch(
+      /grant-order of unfenced, plan \d+, shrunk/,
+    );
+    await page.locator('progress[value="1"]').waitFor();
+    const outcome = await page.locator('#outcome').innerText();
+    expect(outcome).toMatch(/grant-order of unfenced\s+✗ breaks \(expected\)\s+9 of 31 plans/);
+    expect(outcome).toMatch(/grant-order of fenced\s+✓ holds\s+0 of 31 plans/);
+    await page.locator('#gallery').selectOption('zombie-writer');
+    await page.locator('#two-faults').click();
+    await page.locator('#outcome .bad').waitFor({ timeout: 30_000 });
+    expect(await page.locator('#outcome').innerText()).toContain('more than 20,000 plans');
+    expect(errors).toEqual([]);
+  });
+
   law('says where a scenario is wrong as one types, and offers only what runs', async () => {
     const { page, errors } = await open(browser, address);
     const names = await page.locator('#gallery option').allInnerTexts();
     expect(names.length).toBeGreaterThan(60);
     const tour = await page.locator('optgroup').first().locator('option').allInnerTexts();
-    expect(tour.slice(0, 3)).toEqual(['check-then-act', 'six-steps', 'zombie-writer']);
-    expect(tour.length).toBeGreaterThanOrEqual(10);
+    expect(tour.slice(0, 3)).toEqual(['check-then-act', 'six-steps', 'write-data']);
+    expect(tour).toHaveLength(12);
+    for (const [at, name] of tour.entries()) {
+      await page.locator('#gallery').selectOption(name);
+      const question = await page.locator('#question').innerText();
+      expect(question).toMatch(new RegExp(`^Step ${at + 1} of 12\\. .+\\?$`));
+    }
+    await page.locator('#gallery').selectOption('smoke-sequence');
+    expect(await page.locator('#question').innerText()).toBe('');
+    await page.locator('#gallery').selectOption('optimistic');
+    expect(await page.locator('#scenario').inputValue()).not.toMatch(/^ {2}versioned-sql:/m);
     for (const name of names) {
       await page.locator('#gallery').selectOption(name);
       expect(await page.locator('#go').isEnabled(), name).toBe(true);
