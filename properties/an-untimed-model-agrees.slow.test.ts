@@ -11,7 +11,7 @@ import { expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
 import type { TraceEvent } from '../src/core/history/trace.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
-import { examineEither } from '../src/host/async/run-async.ts';
+import { examineEither, watchAsync } from '../src/host/async/run-async.ts';
 import { loadScenario } from '../src/load.ts';
 import { expand } from '../src/scenario/expand.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
@@ -130,7 +130,10 @@ async function searched(row: Row): Promise<ReadonlySet<string>> {
   const scope = { faults: 2, ties: row.ties, clients: null, sections: null };
   const all = scenarioOf(row, '  - pause: { process: clients, for: 1ms..20ms }\n');
   const scenario = narrowed(all, scope);
-  const { plans, blocks } = await countPlans(scenario, row.store, { catalogue: builtIn });
+  const { plans, blocks } = await countPlans(scenario, row.store, {
+    catalogue: builtIn,
+    watch: watchAsync,
+  });
   const numbered = new NumberedPlans(scenario, row.store, blocks);
   const found = new Set<string>();
   for (let number = 0; number < plans; number += 1) {

@@ -90,6 +90,7 @@ describe('what is written', () => {
     );
     const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300', '-v');
     expect(told).toMatch(/5 of 5 expectations met/);
+    expect(told).not.toContain('listed nowhere');
     expect(told).toContain('Stale write accepted');
     expect(told).toContain('who no longer held it');
     expect(told).toContain('Acknowledged increment lost');
