@@ -74,7 +74,7 @@ const smaller = {
     const isTheirs = THEIRS.some((one) => one.name === name);
     const { code: short, errors } = minifySync(fileName, code, {
       module: true,
-      compress: isTheirs ? true : { keepNames, joinVars: false, sequences: false },
+      compress: isTheirs ? true : { keepNames, joinVars: false },
       mangle: { toplevel: true, ...(isTheirs ? {} : { keepNames }) },
       codegen: { removeWhitespace: true },
     });

@@ -236,13 +236,14 @@ const workflow = z.strictObject({
       steps: z.array(step),
     }),
     merge: z.looseObject({ needs: z.literal('shard'), steps: z.array(step) }),
+    night: z.looseObject({ steps: z.array(step) }),
   }),
 });
 
 describe('the workflow', () => {
   const file = join(root, 'fixtures/starter/github/fencepost.yml');
   const { env, jobs } = workflow.parse(parse(readFileSync(file, 'utf8')));
-  const { shard, merge } = jobs;
+  const { shard, merge, night } = jobs;
 
   /** What `uses` of a job's steps begins like, with what they are given. */
   function given(steps: typeof shard.steps, action: string): (typeof shard.steps)[number]['with'] {
@@ -258,17 +259,41 @@ describe('the workflow', () => {
       const filled = command
         ?.replace(/\$\{\{ matrix\.shard \}\}/g, String(index))
         .replace(/\$\{\{ strategy\.job-total \}\}/g, String(shard.strategy.matrix.shard.length));
-      return filled === undefined ? [] : [filled.split(/\s+/)];
+      // As the shell does.
+      const all = filled?.replace('locks/*.yaml', 'locks/my-lock.yaml locks/zombie.yaml');
+      return all === undefined ? [] : [all.split(/\s+/)];
     });
   }
 
   test('installs, caches, and takes a Node that the package wants', () => {
     const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(env.NODE_VERSION).toBeGreaterThan(Number(/\d+/.exec(engines.node)?.[0]));
-    for (const { steps } of [shard, merge]) {
+    for (const { steps } of [shard, merge, night]) {
       expect(steps.map(({ run }) => run)).toContain('npm ci');
       expect(given(steps, 'setup-node')).toMatchObject({ cache: 'npm' });
     }
+  });
+
+  test('of the night is carried out twice with fewer seeds, the second time with what was found', () => {
+    const folder = emptyProject();
+    fencepost(folder, 'init', '--ci', 'github');
+    expect(given(night.steps, 'cache')).toMatchObject({ path: 'baseline.json' });
+    const scripts = night.steps.flatMap(({ run = '' }) => (run === 'npm ci' ? [] : [run]));
+    const told = [1, 2].map(() =>
+      scripts.map((script) => {
+        const fewer = script
+          .replace('npx --no-install fencepost', `node ${cli}`)
+          .replace('--seeds 100000 --fresh', '--seeds 200');
+        const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', fewer], {
+          ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
+        });
+        expect(status, stdout + stderr).toBe(0);
+        return stdout;
+      }),
+    );
+    expect(existsSync(join(folder, 'reports/index.html'))).toBe(true);
+    expect(told[0]?.join('')).not.toContain('known');
+    expect(told[1]?.join('')).toMatch(/known/);
   });
 
   test('carried out with fewer seeds, finds in shards what is then merged and reported', () => {

@@ -7,10 +7,21 @@ import {
   planBeginning,
   startersIn,
 } from './init.ts';
-import { lockRisks } from './lock-risks.ts';
+import { lockRisks, locksUsed } from './lock-risks.ts';
 
-const EMPTY: FolderFacts = { has: () => false, manifest: null, schema: null };
-const ALL: BeginningOptions = { parts: new Set(['locks', 'vitest', 'github']), isForced: false };
+const EMPTY: FolderFacts = {
+  has: () => false,
+  ...{ manifest: null, ignored: null, isInGit: false, schema: null },
+};
+const ALL: BeginningOptions = {
+  parts: new Set(['locks', 'vitest', 'github']),
+  ...{ isForced: false, isOwn: true, locks: [] },
+};
+
+/** With `--lock`. */
+const only = (lock: string): BeginningOptions => {
+  return { parts: new Set(['locks']), isForced: false, isOwn: false, locks: [lock] };
+};
 
 describe('in an empty folder', () => {
   test('every file is written, of every part that is wanted', () => {
@@ -136,7 +147,7 @@ test('what is no package.json is left alone', () => {
 
 describe('for a lock that people run', () => {
   test.each([...lockRisks.keys()])('%s: its risks are written, each beside its cure', (lock) => {
-    const steps = planBeginning(EMPTY, { parts: new Set(['locks']), isForced: false, lock });
+    const steps = planBeginning(EMPTY, only(lock));
     expect(steps.map(({ target }) => target)).toEqual(
       Object.keys(lockRisks.get(lock) ?? {}).map((name) => `locks/${name}.yaml`),
     );
@@ -157,20 +168,46 @@ describe('for a lock that people run', () => {
   });
 
   test('a script of package.json runs them', () => {
-    const options: BeginningOptions = { parts: new Set(['locks']), isForced: false, lock: 'etcd' };
-    const [last] = planBeginning({ ...EMPTY, manifest: '{}' }, options).slice(-1);
+    const [last] = planBeginning({ ...EMPTY, manifest: '{}' }, only('etcd')).slice(-1);
     expect(last?.kind === 'extended' && last.text).toContain('locks/etcd-recheck.yaml');
   });
 
-  test('a workflow runs them, and no file that is not written', () => {
-    const parts = new Set(['locks', 'github'] as const);
-    const steps = planBeginning(EMPTY, { parts, isForced: false, lock: 'redis' });
-    const workflow = steps.find(({ target }) => target.startsWith('.github/'));
-    const text = workflow?.kind === 'written' ? workflow.text : '';
-    const run = text.match(/locks\/\S+\.yaml/g) ?? [];
-    const written = steps
-      .map(({ target }) => target)
-      .filter((target) => target !== workflow?.target);
-    expect([...run]).toEqual(written);
+  test('a project that uses some gets them beside a lock of its own, each scenario once', () => {
+    const used = locksUsed(['express', 'redlock', 'ioredis', 'pg']);
+    expect([...used]).toEqual([
+      ['redlock', 'redlock'],
+      ['redis', 'ioredis'],
+      ['postgres', 'pg'],
+    ]);
+    const steps = planBeginning(EMPTY, { ...ALL, locks: [...used.keys()] });
+    const targets = steps.map(({ target }) => target);
+    expect(targets).toEqual([...new Set(targets)]);
+    expect(targets).toEqual(
+      expect.arrayContaining([
+        'locks/my-lock.yaml',
+        'locks/no-token.yaml',
+        'locks/postgres-pooler.yaml',
+      ]),
+    );
+  });
+});
+
+describe('reports are left out of git', () => {
+  const step = (ignored: string | null, isInGit = true): unknown =>
+    planBeginning({ ...EMPTY, ignored, isInGit }, ALL).find(
+      ({ target }) => target === '.gitignore',
+    );
+
+  test('in a file that is there or is made, where there is a repository', () => {
+    expect(step(null, false)).toBeUndefined();
+    expect(step(null)).toMatchObject({ kind: 'written', text: 'reports/\n' });
+    expect(step('dist')).toMatchObject({ kind: 'extended', text: 'dist\nreports/\n' });
+    expect(step('dist\r\n')).toMatchObject({ text: 'dist\r\nreports/\r\n' });
+  });
+
+  test('once, and not where what is there cannot be read', () => {
+    for (const there of ['reports', '/reports/\n', 'dist\nreports/\n', '']) {
+      expect(step(there), there).toMatchObject({ kind: 'left' });
+    }
   });
 });

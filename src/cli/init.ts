@@ -13,7 +13,7 @@ import { paintFor } from '../text/colour.ts';
 import { type Done, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
-import { lockRisks } from './lock-risks.ts';
+import { lockRisks, locksUsed } from './lock-risks.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface InitFlags {
@@ -47,39 +47,55 @@ function begin(folder: string, flags: InitFlags): Exit {
     throw new UserError([`${folder}:1:1: this is not a folder`]);
   }
   const facts = factsOf(folder);
-  const parts = new Set<StarterPart>(['locks']);
-  // The tests go with the lock of one's own.
-  if (flags.vitest && flags.lock === undefined) parts.add('vitest');
-  if (flags.ci === 'github') parts.add('github');
-  const steps = planBeginning(facts, {
-    ...{ parts, isForced: flags.force === true },
-    ...(flags.lock === undefined ? {} : { lock: flags.lock }),
-  });
+  const beginning = beginningOf(facts, flags);
+  const steps = planBeginning(facts, beginning);
   for (const step of steps) {
     if (step.kind !== 'left' && !isDryRun) writeText(join(folder, step.target), step.text);
     printStep(step, isDryRun, terminal);
   }
-  for (const advice of adviceFor(folder, parts)) terminal.print(`! ${advice}`);
+  for (const advice of adviceFor(folder, beginning.parts)) terminal.print(`! ${advice}`);
   if (isDryRun) return exits.met;
   terminal.print('');
   const enter = resolve(folder) === resolve('.') ? [] : ['cd', folder, '&&'];
-  const run = [...FENCEPOST, 'run', ...scenariosOf(flags.lock).split(' ')];
+  const run = [...FENCEPOST, 'run', ...scenariosOf(beginning)];
   terminal.print(`next: ${shellWords([...enter, ...run]).join(' ')}`);
   return exits.met;
+}
+
+/** What fits the folder: with `--lock` that lock alone, else one's own and those that it uses. */
+function beginningOf(facts: FolderFacts, flags: InitFlags): BeginningOptions {
+  const parts = new Set<StarterPart>(['locks']);
+  // The tests go with the lock of one's own.
+  if (flags.vitest && flags.lock === undefined) parts.add('vitest');
+  if (flags.ci === 'github') parts.add('github');
+  const isForced = flags.force === true;
+  if (flags.lock !== undefined) return { parts, isForced, isOwn: false, locks: [flags.lock] };
+  const used = locksUsed(dependenciesIn(facts.manifest));
+  return { parts, isForced, isOwn: true, locks: [...used.keys()] };
+}
+
+function dependenciesIn(manifest: string | null): readonly string[] {
+  const read = parseObject(manifest ?? '');
+  return ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((field) => {
+    const named = read?.[field];
+    return isObject(named) ? Object.keys(named) : [];
+  });
 }
 
 function factsOf(folder: string): FolderFacts {
   const schema = findAbove(folder, 'node_modules/fencepost/dist/scenario.schema.json');
   return {
     has: (target) => existsSync(join(folder, target)),
-    manifest: manifestIn(folder),
+    manifest: textIn(folder, 'package.json'),
+    ignored: textIn(folder, '.gitignore'),
+    isInGit: findAbove(folder, '.git') !== null,
     schema: schema === null ? null : pathFrom(resolve(folder, 'locks'), schema),
   };
 }
 
-/** '' for one that cannot be read. */
-function manifestIn(folder: string): string | null {
-  const file = join(folder, 'package.json');
+/** Null where there is no such file, '' where it cannot be read. */
+function textIn(folder: string, name: string): string | null {
+  const file = join(folder, name);
   try {
     return existsSync(file) ? readText(file) : null;
   } catch (error) {
@@ -150,6 +166,10 @@ export interface FolderFacts {
   readonly has: (target: string) => boolean;
   /** The text of its `package.json`; null where there is none. */
   readonly manifest: string | null;
+  /** That of its `.gitignore`; null where there is none. */
+  readonly ignored: string | null;
+  /** Whether it lies in a repository of git. */
+  readonly isInGit: boolean;
   /** From `locks` to the schema of scenarios, with `/`; null where the package is not installed. */
   readonly schema: string | null;
 }
@@ -158,8 +178,10 @@ export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
   /** Whether files that exist are overwritten. */
   readonly isForced: boolean;
-  /** A lock of `lockRisks`, whose scenarios are written and no others; absent: one's own. */
-  readonly lock?: string;
+  /** Whether there are files for a lock of one's own. */
+  readonly isOwn: boolean;
+  /** Locks of `lockRisks`, whose scenarios are written. */
+  readonly locks: readonly string[];
 }
 
 /** One file. `left` is not written; its `why` is a clause. */
@@ -175,29 +197,46 @@ type Step =
 /** The steps, in the order of the files. */
 export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
   const isTyped = facts.has('tsconfig.json') && !facts.has(OWN_LOCK);
-  const files = [...(options.lock === undefined ? startersIn(isTyped) : risksOf(options.lock))]
+  const files = filesOf(isTyped, options)
     .filter(({ part }) => options.parts.has(part))
     .map((file): Step => {
       const { target, about } = file;
       const exists = facts.has(target);
       if (exists && !options.isForced) return { kind: 'left', target, why: EXISTS };
-      const given = withSchema(readStarter(file), facts.schema);
-      const plain = given.replaceAll(STARTER_SCENARIOS, scenariosOf(options.lock));
+      const plain = withSchema(readStarter(file), facts.schema);
       const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
       return { kind: exists ? 'overwritten' : 'written', target, about, text };
     });
+  if (facts.isInGit || facts.ignored !== null) files.push(ignoreStep(facts.ignored));
   if (facts.manifest === null) return files;
   return [...files, manifestStep(facts.manifest, options)];
 }
 
+/** What `run` writes is made anew each time; plans that are kept lie elsewhere. */
+function ignoreStep(ignored: string | null): Step {
+  const target = '.gitignore';
+  if (ignored === '') return { kind: 'left', target, why: 'is empty, or cannot be read' };
+  if (ignored === null) {
+    return { kind: 'written', target, about: 'reports are made anew', text: 'reports/\n' };
+  }
+  if (/^\/?reports\/?\s*$/m.test(ignored)) {
+    return { kind: 'left', target, why: 'leaves out reports already' };
+  }
+  const end = ignored.includes('\r\n') ? '\r\n' : '\n';
+  const before = ignored === '' || ignored.endsWith('\n') ? ignored : `${ignored}${end}`;
+  return {
+    kind: 'extended',
+    target,
+    about: 'reports are made anew',
+    text: `${before}reports/${end}`,
+  };
+}
+
 const EXISTS = 'exists already; --force overwrites it';
 
-function manifestStep(
-  text: string,
-  { isForced, lock }: Pick<BeginningOptions, 'isForced' | 'lock'>,
-): Step {
-  const scripts = { locks: `fencepost run ${scenariosOf(lock)}` };
-  const edit = addScripts(text, scripts, isForced);
+function manifestStep(text: string, options: BeginningOptions): Step {
+  const scripts = { locks: `fencepost run ${scenariosOf(options).join(' ')}` };
+  const edit = addScripts(text, scripts, options.isForced);
   const names = Object.keys(scripts).join(', ');
   const target = 'package.json';
   if (edit.kind === 'edited') {
@@ -333,23 +372,21 @@ export function startersIn(isTyped: boolean): readonly StarterFile[] {
   return starterFiles.filter((file) => file.isTyped === undefined || file.isTyped === isTyped);
 }
 
-/** The scenarios among them, as they are typed behind `fencepost run`. */
-const STARTER_SCENARIOS = 'locks/zombie.yaml locks/my-lock.yaml';
-
-/** The scenarios of the lock, and what else there is that goes with any. */
-function risksOf(lock: string): readonly StarterFile[] {
-  const scenarios = Object.entries(lockRisks.get(lock) ?? {}).map(([name, about]): StarterFile => {
-    const template = `../${name}.yaml`;
-    return { part: 'locks', target: `locks/${name}.yaml`, about, template };
+/** Those that are written with these options; a scenario of two locks is there once. */
+function filesOf(isTyped: boolean, { isOwn, locks }: BeginningOptions): readonly StarterFile[] {
+  const starters = startersIn(isTyped);
+  const own = isOwn ? starters.filter(({ part }) => part !== 'github') : [];
+  const risks = new Map(locks.flatMap((lock) => Object.entries(lockRisks.get(lock) ?? {})));
+  const scenarios = [...risks].map(([name, about]): StarterFile => {
+    return { part: 'locks', target: `locks/${name}.yaml`, about, template: `../${name}.yaml` };
   });
-  return [...scenarios, ...starterFiles.filter(({ part }) => part === 'github')];
+  return [...own, ...scenarios, ...starters.filter(({ part }) => part === 'github')];
 }
 
-/** The scenarios that are written, as they are typed behind `fencepost run`. */
-function scenariosOf(lock: string | undefined): string {
-  if (lock === undefined) return STARTER_SCENARIOS;
-  const files = risksOf(lock).filter(({ part }) => part === 'locks');
-  return files.map(({ target }) => target).join(' ');
+/** The scenarios among them, as they are typed behind `fencepost run`. */
+function scenariosOf(options: BeginningOptions): readonly string[] {
+  const targets = filesOf(false, options).map(({ target }) => target);
+  return targets.filter((target) => /^locks\/.*\.yaml$/.test(target));
 }
 
 /** The path of a file's template below `fixtures/starter`. */

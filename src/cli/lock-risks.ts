@@ -72,3 +72,27 @@ export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = 
     },
   ],
 ]);
+
+/** The packages of npm by which a project shows which of these locks it uses. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  ioredis: 'redis',
+  redis: 'redis',
+  redlock: 'redlock',
+  '@sesamecare-oss/redlock': 'redlock',
+  etcd3: 'etcd',
+  'node-zookeeper-client': 'zookeeper',
+  zookeeper: 'zookeeper',
+  '@kubernetes/client-node': 'kubernetes',
+  pg: 'postgres',
+  postgres: 'postgres',
+};
+
+/** The locks that a project with these dependencies uses, each with the package that shows it. */
+export function locksUsed(dependencies: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const name of dependencies) {
+    const lock = PACKAGES[name];
+    if (lock !== undefined && !found.has(lock)) found.set(lock, name);
+  }
+  return found;
+}
