@@ -162,6 +162,7 @@ const SHEET = `${TOOL_SHEET}
 .bench{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:20px}
 @media (max-width:900px){.bench{grid-template-columns:minmax(0,1fr)}}
 textarea{width:100%;height:34em;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:8px;padding:10px;resize:vertical}
+@media (max-width:700px){textarea{height:16em}}
 progress{width:100%;accent-color:var(--client0)}
 #guesses label{display:inline-block;margin:0 12px 6px 0}
 `;
