@@ -4,7 +4,7 @@
  * faults; and what a sibling must hold, no plan of it breaks. The kept plans that need more than
  * faults to vary are listed with what that is.
  */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -43,6 +43,8 @@ const NEEDS: Readonly<Record<string, string>> = {
   'redelivered-steps-lease-only-at-most-once': 'a message that the queue keeps twice',
   'redelivered-steps-step-fence-at-most-once': 'a message that the queue keeps twice',
 };
+
+const NUMBERS: Readonly<Record<number, string>> = { 5: 'five', 12: 'twelve' };
 
 /** Beyond that a search takes longer than a test may. */
 const MOST_FAULTS = 2;
@@ -114,4 +116,14 @@ test.each(readdirSync(join(fixtures, 'plans')))('%s', { timeout: 120_000 }, asyn
 test('every plan that needs more is still kept', () => {
   const files = readdirSync(join(fixtures, 'plans')).map((file) => basename(file, '.yaml'));
   expect(Object.keys(NEEDS).filter((name) => !files.includes(name))).toEqual([]);
+});
+
+test('the page on exhaustive search says how many', async () => {
+  const files = readdirSync(join(fixtures, 'plans'));
+  const kept = (await Promise.all(files.map(keptIn))).filter((one) => one !== null).length;
+  const [ties, needs] = [Object.keys(TIES).length, Object.keys(NEEDS).length];
+  const page = readFileSync(join(fixtures, '../docs/exhaustive.md'), 'utf8').replace(/\s+/g, ' ');
+  expect(page).toContain(`Of the ${kept} shrunk counterexamples`);
+  expect(page).toContain(`finds ${kept - ties - needs}, and with \`--ties\` ${NUMBERS[ties]} more`);
+  expect(page).toContain(`the other ${NUMBERS[needs]} need something else`);
 });

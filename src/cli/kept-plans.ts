@@ -125,7 +125,8 @@ function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): r
     return [`the code has changed: it takes ${changes.join(', ')}; \`${command}\` keeps that`];
   }
   if (lost === null) return [];
-  const { from, nearest, rename } = lost;
+  const { from, namesakes, nearest, rename } = lost;
+  if (namesakes.length > 0) return [`the run has ${namesakes.join(', ')} there`];
   if (rename !== null) {
     const renames = shellWords([...words, '--rename', `${rename.from}=${rename.to}`]).join(' ');
     return [`it reproduces where "${from}" is "${rename.to}": \`${renames}\``];

@@ -63,7 +63,11 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const words = storyOf(explanation).join(' ');
   const evidence = evidenceShown(finding);
   const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
-  const steps = fitSteps(all, room);
+  const fitting = fitSteps(all, room);
+  // Evidence that needs a second line gets it from what is no evidence.
+  const over = Math.max(0, renderSequence(fitting, trace.processes, screen).length - 1 - room);
+  const needed = all.filter(({ weight }) => weight === 0).length;
+  const steps = over === 0 ? fitting : fitSteps(all, Math.min(room, Math.max(needed, room - over)));
   const sequence = renderSequence(steps, trace.processes, screen, room - steps.length);
   return [...above, '', ...sequence, '', ...below].join('\n');
 }

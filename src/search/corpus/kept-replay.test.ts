@@ -24,6 +24,13 @@ test('a name that found no match, twice, has diverged and is no nondeterminism',
   });
 });
 
+test('a name with another number is told which numbers there are', async () => {
+  const kept = await replayKept(pausedAt('alice/1/write-7', 'reproduced'));
+  expect(kept.lost).toMatchObject({ from: 'write', namesakes: ['alice/1/write'] });
+  const other = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
+  expect(other.lost?.namesakes).toEqual([]);
+});
+
 test('a plan that came to what it expects is run once', async () => {
   const kept = await replayKept(pausedAt('alice/1/write', 'inert'));
   expect(kept).toMatchObject({ outcome: 'inert', expected: 'inert', difference: null });

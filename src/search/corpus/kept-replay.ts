@@ -57,6 +57,8 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
 /** A label of the plan that no name in the run has. */
 export interface LostLabel {
   readonly from: string;
+  /** Names of the same section by that label, under other numbers: `bob/1/write-2`. */
+  readonly namesakes: readonly string[];
   /** Labels of the run, those by which the plan reproduces first, then the nearest. */
   readonly nearest: readonly string[];
   /** The first of them, if the plan reproduces by it. */
@@ -245,7 +247,11 @@ async function lostLabel(
   judge: Judge,
 ): Promise<LostLabel | null> {
   const from = labelIn(divergedAt ?? '');
-  if (from === '') return null;
+  if (divergedAt === null || from === '') return null;
+  const section = divergedAt.slice(0, divergedAt.lastIndexOf('/') + 1);
+  const namesakes = namesIn(trace).filter(
+    (name) => name.startsWith(section) && labelIn(name) === from,
+  );
   const nearest = nearestFirst(
     from,
     labelsIn(trace).filter((label) => label !== from),
@@ -254,18 +260,24 @@ async function lostLabel(
     const rename = { from, to };
     const one = { plan: renamedPlan(plan, [rename]), changes: [] };
     if ((await firstReproduced([one], judge)).close === null) continue;
-    return { from, nearest: [to, ...nearest.filter((label) => label !== to)], rename };
+    return { from, namesakes, nearest: [to, ...nearest.filter((label) => label !== to)], rename };
   }
-  return { from, nearest, rename: null };
+  return { from, namesakes, nearest, rename: null };
 }
 
 /** What the operations and marks of a run are called, without numbers. */
-function labelsIn({ events, processes }: Trace): readonly string[] {
+function labelsIn(trace: Trace): readonly string[] {
+  const labels = namesIn(trace).map(labelIn);
+  return [...new Set(labels)].filter((label) => label !== '');
+}
+
+/** What the operations and marks of the clients are called. */
+function namesIn({ events, processes }: Trace): readonly string[] {
   const clients = new Set(processes.flatMap(({ name, role }) => (role === 'client' ? [name] : [])));
   const names = events.flatMap((event) => {
     if (event.kind !== 'invoke' && event.kind !== 'mark') return [];
     if (!clients.has(event.process)) return [];
-    return [labelIn(event.kind === 'mark' ? event.point : event.operation)];
+    return [event.kind === 'mark' ? event.point : event.operation];
   });
-  return [...new Set(names)].filter((label) => label !== '');
+  return [...new Set(names)];
 }
