@@ -1,7 +1,7 @@
 /**
  * What seeds find in a mutant and the shrinker shrinks, an exhaustive search finds within 20,000
- * plans, scope after scope from the smallest, with no more faults; the few that need more than faults
- * to vary are listed with what that is.
+ * plans, scope after scope from the smallest, with no more faults; the few that need more than
+ * faults to vary are listed with what that is.
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const SEEDS = 60;
 /** How many swaps of tied events a mutant needs, by its name; all others none. */
 const TIES: Readonly<Record<string, number>> = { 'restart-at-once': 1 };
 
-/** Where a seed draws what saves it a fault, by the name of the mutant: the search needs one more. */
+/** Mutants of which a seed draws what saves it a fault: the search needs one more. */
 const ONE_MORE: Readonly<Record<string, string>> = {
   'kubernetes-late-deadline': 'a client that begins later',
   'release-get-then-delete': 'a client that begins later',
