@@ -37,11 +37,16 @@ export function termsOf(
   maxConfigurations: number,
 ): Terms {
   const { driftPpm, skewUs } = plan.bounds.declared ?? plan.bounds;
-  const { slackUs } = plan.limits;
+  const { model, models, isFenced } = store;
   return {
-    ...{ driftPpm, skewUs, slackUs, ttlUs: longestTtlUs(plan) },
+    driftPpm,
+    skewUs,
+    slackUs: plan.limits.slackUs,
+    ttlUs: longestTtlUs(plan),
     probeWrites: locksProbedByWriting(plan),
-    ...store,
+    model,
+    ...(models === undefined ? {} : { models }),
+    isFenced,
     maxConfigurations,
   };
 }
@@ -51,8 +56,10 @@ export function longestTtlUs(plan: Plan): number {
   let longest = 0;
   for (const { ttlUs, sections } of plan.clients) {
     longest = Math.max(longest, ttlUs);
-    for (const step of sections.flatMap(({ work }) => work)) {
-      if (step.kind === 'renew') longest = Math.max(longest, step.ttlUs);
+    for (const { work } of sections) {
+      for (const step of work) {
+        if (step.kind === 'renew') longest = Math.max(longest, step.ttlUs);
+      }
     }
   }
   return longest;

@@ -29,8 +29,9 @@ export function probeSections(plan: Pick<Plan, 'clients'>): readonly SectionPlan
 
 /** The locks under which the probe has a write to send. */
 export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<string> {
-  const writing = probeSections(plan).filter(({ work }) => work.length > 0);
-  return new Set(writing.map(({ lock }) => lock));
+  const writing = new Set<string>();
+  for (const { lock, work } of probeSections(plan)) if (work.length > 0) writing.add(lock);
+  return writing;
 }
 
 /**

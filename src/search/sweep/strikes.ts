@@ -26,12 +26,12 @@ export const strikesSchema: z.ZodType<Strikes> = z.partialRecord(z.enum(STAGES),
 
 /** Both together, in the order of the stages. */
 export function mergeStrikes(a: Strikes, b: Strikes): Strikes {
-  return Object.fromEntries(
-    STAGES.flatMap((stage) => {
-      const count = (a[stage] ?? 0) + (b[stage] ?? 0);
-      return count === 0 ? [] : [[stage, count] as const];
-    }),
-  );
+  const both: { [stage in Stage]?: number } = {};
+  for (const stage of STAGES) {
+    const count = (a[stage] ?? 0) + (b[stage] ?? 0);
+    if (count > 0) both[stage] = count;
+  }
+  return both;
 }
 
 /** What a client has done since it had its lock, as far as it knows. */
@@ -73,11 +73,12 @@ class Standing {
 
 /** Of each kind of fault that struck in the run, where. */
 export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, Strikes> {
-  const found = new Map<FaultKind, Strikes>();
+  const found = new Map<FaultKind, { [stage in Stage]?: number }>();
   if (!events.some(({ kind }) => kind === 'fault')) return found;
-  const standings = new Map(
-    processes.flatMap(({ name, role }) => (role === 'client' ? [[name, new Standing()]] : [])),
-  );
+  const standings = new Map<string, Standing>();
+  for (const { name, role } of processes) {
+    if (role === 'client') standings.set(name, new Standing());
+  }
   const calls = new Map<string, Invoke>();
   for (const event of events) {
     if (event.kind === 'enter') standings.get(event.process)?.enter();
@@ -90,7 +91,9 @@ export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, 
       if (call !== undefined) standings.get(event.process)?.return(call.verb);
     } else if (event.kind === 'fault') {
       const stage = stageOf(event.processes, standings);
-      found.set(event.fault, mergeStrikes(found.get(event.fault) ?? {}, { [stage]: 1 }));
+      const counts = found.get(event.fault) ?? {};
+      counts[stage] = (counts[stage] ?? 0) + 1;
+      found.set(event.fault, counts);
     }
   }
   return found;
@@ -98,6 +101,10 @@ export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, 
 
 /** Of several clients that are hit at once, that of the one nearest to a stale write. */
 function stageOf(processes: readonly string[], standings: ReadonlyMap<string, Standing>): Stage {
-  const stages = processes.flatMap((name) => standings.get(name)?.stage ?? []);
-  return stages.sort((a, b) => STAGES.indexOf(b) - STAGES.indexOf(a))[0] ?? 'server';
+  let nearest: Stage = 'server';
+  for (const name of processes) {
+    const stage = standings.get(name)?.stage ?? 'server';
+    if (STAGES.indexOf(stage) > STAGES.indexOf(nearest)) nearest = stage;
+  }
+  return nearest;
 }
