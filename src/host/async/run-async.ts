@@ -11,11 +11,12 @@ import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts'
 import type { RunWatcher } from '../../core/world/world.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
 import { answersWith, examine, expectsBreach, judgeRun } from '../../harness.ts';
-import { pin, run, runWatched } from '../../run.ts';
+import { digestOf, pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { assemble, isAsync, requirePrepared } from '../../systems/assemble.ts';
 import { ownParts, type SystemParts } from '../../systems/protocols.ts';
+import { graphToReuse, RealmBlock } from '../realm/realm-blocks.ts';
 import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
@@ -139,17 +140,31 @@ export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
 /**
  * Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. On the
  * caller's thread, as `runAsync` does.
+ *
+ * Most of a run with a real driver is the loading of it. So candidates use modules again where a
+ * sweep may; what comes of that has to run the same with all of them loaded anew, or the plan is
+ * shrunk so.
  */
 export async function shrinkFailureAsync(
   plan: Plan,
   claim: string,
   { catalogue = builtIn, breathe, ...options }: ShrinkAsyncOptions = {},
 ): Promise<ShrinkResult> {
-  const answer = answersWith(claim);
-  const stillBreaks = async (candidate: Plan): Promise<Tried> => {
-    await breathe?.();
-    return answer(await examineEither(candidate, [claim], catalogue));
+  const pinned = expectsBreach(await pinAsync(plan, catalogue), claim);
+  const shrinkIn = (manner: RunManner): Promise<ShrinkResult> => {
+    const answer = answersWith(claim);
+    const stillBreaks = async (candidate: Plan): Promise<Tried> => {
+      await breathe?.();
+      return answer(await examineEither(candidate, [claim], catalogue, manner));
+    };
+    return shrinkWithAsync(pinned, stillBreaks, options);
   };
-  const pinned = await pinAsync(plan, catalogue);
-  return shrinkWithAsync(expectsBreach(pinned, claim), stillBreaks, options);
+  if (graphToReuse(catalogue.locks.get(plan.system.lock)?.buildAsync) === null) return shrinkIn({});
+  const realms = new RealmBlock();
+  const shrunk = await shrinkIn({ realms });
+  const digestIn = async (manner: RunManner): Promise<string> =>
+    digestOf((await examineEither(shrunk.plan, [], catalogue, manner)).trace);
+  const isSame =
+    shrunk.reproduced !== false && (await digestIn({ realms })) === (await digestIn({}));
+  return isSame ? shrunk : shrinkIn({});
 }

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
-import { examineEither } from '../../host/async/run-async.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { examineEither, shrinkFailureAsync } from '../../host/async/run-async.ts';
 import { loadScenarioFile } from '../../host/modules/load-files.ts';
 import type { RealmBlock } from '../../host/realm/realm-blocks.ts';
 import { digestOf } from '../../run.ts';
@@ -16,7 +17,7 @@ import { canReuse, compareBlock } from './keepers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-keepers-'));
 
-/** Of a package `calm`, and a package `counts` that counts its calls, if it is to keep them. */
+/** Of a package `calm`, and a package `counts` that counts its calls, by which one lock begins late. */
 const FILES = {
   'node_modules/calm/index.js': `const { wait } = require('./wait.js'); exports.wait = wait;`,
   'node_modules/calm/wait.js': `exports.wait = (ms) => new Promise((go) => setTimeout(go, ms));`,
@@ -27,18 +28,20 @@ import { wait } from 'calm';
 import { count } from 'counts';
 const OWN = Math.random();
 let sections = 0;
-const lockOf = (counts) => ({
+const lockOf = (counts, from = 0) => ({
   about: 'waits',
   servers: [],
   buildAsync: () => () => async (section) => {
     sections += 1;
     await wait(sections + Math.floor(OWN * 3) + (counts ? count() : 0));
+    if (from > 0 && count() < from) return;
     const guard = section.guard();
     await guard.work();
     guard.leave();
   },
 });
-export default defineSystem({ locks: { calm: lockOf(false), counts: lockOf(true) } });
+const locks = { calm: lockOf(false), counts: lockOf(true), late: lockOf(false, 2) };
+export default defineSystem({ locks });
 `,
   'own.mjs': `import { defineSystem } from 'fencepost';
 const buildAsync = () => () => async () => {};
@@ -49,9 +52,11 @@ use: [./lock.mjs, ./own.mjs]
 systems:
   calm: { lock: calm, store: unfenced }
   counts: { lock: counts, store: unfenced }
+  late: { lock: late, store: unfenced }
   own: { lock: own, store: unfenced }
   built-in: { lock: redis, store: unfenced }
 clients: { count: 2, sections: 2 }
+workload: { kind: read-modify-write }
 faults:
   - crash: { process: clients, at: 1ms..20ms, restart: 1ms..5ms, chance: 1/2 }
 `,
@@ -92,10 +97,27 @@ async function digestsOf(
 const row = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
+test.each(['calm', 'late'])(
+  'a plan of `%s` shrinks to what breaks with new realms',
+  async (name) => {
+    const claim = 'no-lost-update';
+    const isBroken = async (plan: Plan): Promise<boolean> => {
+      const { verdicts } = await examineEither(plan, [claim], catalogue);
+      return verdicts[0]?.kind === 'invalid';
+    };
+    let seed = 0;
+    while (!(await isBroken(expand(scenario, name, seed)))) seed += 1;
+    const plan = expand(scenario, name, seed);
+    const { plan: shrunk, reproduced } = await shrinkFailureAsync(plan, claim, { catalogue });
+    expect(reproduced).toBe(true);
+    expect(await isBroken(shrunk)).toBe(true);
+  },
+);
+
 test('only a lock whose code uses packages can be reused', () => {
   const reusable = scenario.systems.filter(({ name }) => canReuse(scenario, name, catalogue));
   // A module is of a scenario, and not of a lock in it.
-  expect(reusable.map(({ name }) => name)).toEqual(['calm', 'counts']);
+  expect(reusable.map(({ name }) => name)).toEqual(['calm', 'counts', 'late']);
 });
 
 test('a seed comes to the same with realms that are used again as with new ones', async () => {
