@@ -51,6 +51,7 @@ test('each program is told with its package', () => {
     'left out: 1 test that needs chromium, 2 that need redis-server' +
       ' (apt-get install chromium redis-server)',
   );
+  expect(leftOutLine(['npm’s registry'])).toBe('left out: 1 test that needs npm’s registry');
 });
 
 test('each tier says what it leaves to the next one, and a run of single files says nothing', () => {

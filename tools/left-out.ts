@@ -7,12 +7,13 @@ import { readdirSync } from 'node:fs';
 import type { Plugin } from 'vitest/config';
 import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 
-/** The programs that tests may need, and the Debian package of each. */
+/** What tests may need, and the Debian package of each; null where none brings it. */
 const PACKAGES = {
   'redis-server': 'redis-server',
   chromium: 'chromium',
   etcd: 'etcd-server',
   postgres: 'postgresql',
+  'npm’s registry': null,
 } as const;
 
 export type Program = keyof typeof PACKAGES;
@@ -78,8 +79,9 @@ export function leftOutLine(needed: readonly Program[]): string | null {
     const [tests, need] = count === 1 ? [' test', 'needs'] : [' tests', 'need'];
     return `${count}${at === 0 ? tests : ''} that ${need} ${program}`;
   });
-  const packages = programs.map((program) => PACKAGES[program]);
-  return `left out: ${told.join(', ')} (apt-get install ${packages.join(' ')})`;
+  const packages = programs.flatMap((program) => PACKAGES[program] ?? []);
+  const mended = packages.length === 0 ? '' : ` (apt-get install ${packages.join(' ')})`;
+  return `left out: ${told.join(', ')}${mended}`;
 }
 
 /** What a tier leaves to the next one; null for a run that is no tier, as one of a single file. */

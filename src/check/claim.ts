@@ -54,6 +54,7 @@ export type RuleName =
   | 'lost-in-recovery'
   | 'no-order'
   | 'orphan-denies'
+  | 'orphan-key-denies'
   | 'overwrote-key'
   | 'probe-did-not-write'
   | 'probe-granted-late'

@@ -18,7 +18,7 @@ import { type Breach, type Findings, inAll } from './verdict.ts';
 const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
 
 /** What became of the keys that are locks. */
-function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
+export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   const { keyChanges, locks } = indexed;
   if (keyChanges.length === 0) return keyChanges;
   const entered = [...locks.values()].flatMap(({ lock, entries }) =>

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { KeyChange } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import {
   acquire,
   answer,
   breachOf,
   deny,
+  enter,
   fault,
   grant,
   release,
@@ -91,4 +93,77 @@ test('to take back what one was granted unheard is no release of somebody elseâ€
   expect(verdictOn('owner-only-release', events)).toMatchObject({ kind: 'valid', exercised: 0 });
   const foreign = [...orphaned, { ...ended, client: 'bob' }];
   expect(verdictOn('owner-only-release', foreign)).toMatchObject({ kind: 'invalid' });
+});
+
+describe('on a server that keeps keys', () => {
+  const changed = (ms: number, client: string, more: Partial<KeyChange> = {}): KeyChange => ({
+    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'db', client },
+    ...{ message: `${client}/1/acquire/1/request`, change: 'taken', isDone: true },
+    ...{ isNamed: true, holder: client, taking: `${client}/1/acquire/1/request`, meant: '' },
+    untilUs: 20_000,
+    ...more,
+  });
+  const denied = { kind: 'denied', holder: '' } as const;
+  const taken = changed(1, 'alice');
+  const lost = fault(1, 'drop', 'lock', { target: 'alice/1/acquire/1/reply' });
+  const unheard: readonly TraceEvent[] = [
+    acquire(0, 'alice/1/acquire'),
+    taken,
+    lost,
+    unknown(3, 'alice/1/acquire'),
+  ];
+  const asksAgain = [acquire(5, 'alice/1/acquire-2'), answer(7, 'alice/1/acquire-2', denied)];
+  const bobAsks = [acquire(5, 'bob/1/acquire'), answer(7, 'bob/1/acquire', denied)];
+  const after = (...more: readonly TraceEvent[]) => verdictOn('no-orphan', [...unheard, ...more]);
+
+  test('nobody may be denied by a key that its client never heard of', () => {
+    const breach = breachOf('no-orphan', [...unheard, ...asksAgain]);
+    expect(breach.rule).toBe('orphan-key-denies');
+    expect(breach.evidence).toEqual([
+      ...['1 taking', '2 drop', '3 unanswered', '4 asked', '5 denial'],
+    ]);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"\`db\` kept from its own client by a key that alice never heard of. Then alice took \`db\` at 1 ms, until 20 ms, and had no answer by 3 ms. However alice sent it again at 5 ms and was denied at 7 ms by its own key: the reply to alice's acquire (\`alice/1/acquire\`) was lost."`,
+    );
+    expect(breachOf('no-orphan', [...unheard, ...bobAsks]).words).toContain(
+      'However bob asked at 5 ms and was denied at 7 ms by the key of alice',
+    );
+  });
+
+  test.each<[string, readonly TraceEvent[]]>([
+    ['it was removed', [changed(4, 'alice', { change: 'removed' }), ...bobAsks]],
+    [
+      'its client tried to remove it',
+      [...bobAsks, changed(8, 'alice', { change: 'removed', isDone: false })],
+    ],
+    ['another removed it', [changed(4, 'carol', { change: 'removed' }), ...bobAsks]],
+    ['its client crashed', [fault(4, 'crash', 'alice'), ...bobAsks]],
+    ['its client entered by it', [...asksAgain, enter(8, 'alice', 1, 20)]],
+    ['it ran out', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
+    ['nobody asked since', []],
+  ])('a denial is none of its faults where %s', (_, more) => {
+    expect(after(...more)).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test.each<[string, readonly TraceEvent[]]>([
+    [
+      'it was taken anew when it had run out',
+      [...bobAsks, changed(22, 'alice', { message: 'alice/2/acquire/1/request' })],
+    ],
+    ['its client entered when it had run out', [...bobAsks, enter(22, 'alice', 1, 30)]],
+    [
+      'another tried to remove it',
+      [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],
+    ],
+  ])('and is where %s', (_, more) => {
+    expect(after(...more)).toMatchObject({ kind: 'invalid', exercised: 1 });
+  });
+
+  test('a denial that was asked for before is none', () => {
+    const [asked, denial] = bobAsks;
+    if (!asked || !denial) throw new Error('the trace is too short');
+    const [first, ...rest] = unheard;
+    const events = [first, asked, ...rest, denial].flatMap((event) => event ?? []);
+    expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
 });

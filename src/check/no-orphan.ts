@@ -4,35 +4,49 @@
  * neither gives it back, nor is granted the lock again while it lasts, nor crashes; and it does
  * harm when the lock service then turns somebody away because of it, its own client perhaps. That a
  * lease runs out mends it in the end, but until then nobody does the work.
+ *
+ * A server that keeps keys tells who took one, and not because of which it denies. There a denial
+ * counts that was asked for and answered while the key of the orphan lay there. A driver that sends
+ * a command again when its connection was lost is denied by its own key:
+ *
+ *     alice SET db NX → taken, the answer is lost │ connects again, SET db NX → nil
+ *
+ * Of several servers one denial decides nothing, so these are left to `progress`.
  */
-import type { Deny } from '../core/history/server-events.ts';
-import type { Return } from '../core/history/trace.ts';
+import type { Deny, KeyChange } from '../core/history/server-events.ts';
+import type { Invoke, Return } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
+import { changesOfLocks } from './lock-keys.ts';
 import {
   type GrantLog,
   type LockLog,
   type Numbered,
+  type OperationLog,
   operationOf,
   type TraceIndex,
 } from './trace-index.ts';
-import { type Breach, type Findings, inAll } from './verdict.ts';
+import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const noOrphan: Claim = defineClaim({
   name: 'no-orphan',
   about: 'nobody is turned away for a grant that its client never heard of and left behind',
   source: 'a timeout is a third outcome: Waldo et al., A Note on Distributed Computing (1994)',
   hazard: 'orphans, grants that their clients never heard of, left behind or not',
-  rules: { 'orphan-denies': orphanDenies },
+  rules: { 'orphan-denies': orphanDenies, 'orphan-key-denies': orphanKeyDenies },
   judge: (indexed) =>
-    inAll(indexed.locks.values(), (lock) =>
-      inAll(lock.grants, (grant) => judgeGrant(indexed, lock, grant)),
+    allOf(
+      inAll(indexed.locks.values(), (lock) =>
+        inAll(lock.grants, (grant) => judgeGrant(indexed, lock, grant)),
+      ),
+      judgeKeys(indexed),
     ),
 });
 
-type Rule = 'orphan-denies';
+type Rule = 'orphan-denies' | 'orphan-key-denies';
 
 function judgeGrant(indexed: TraceIndex, lock: LockLog, grant: GrantLog): Findings<Rule> {
   const unanswered = unansweredCall(indexed, grant);
@@ -52,7 +66,11 @@ function judgeGrant(indexed: TraceIndex, lock: LockLog, grant: GrantLog): Findin
 /** How the call ended that this grant answers, if its client never learnt of it. */
 export function unansweredCall(indexed: TraceIndex, { event }: GrantLog): Numbered<Return> | null {
   if (isQuorumGrant(event)) return null;
-  const operation = indexed.operations.get(operationOf(event.message));
+  return unansweredMessage(indexed, event.message);
+}
+
+function unansweredMessage(indexed: TraceIndex, message: string): Numbered<Return> | null {
+  const operation = indexed.operations.get(operationOf(message));
   return operation?.return?.event.outcome === 'info' ? operation.return : null;
 }
 
@@ -66,22 +84,30 @@ function isLeftBehind(
   },
 ): boolean {
   const { lock, grant, unanswered, denial } = orphan;
-  const { client } = grant.event;
+  const { client, message } = grant.event;
   const again = lock.grants.find(
     ({ event, index }) => index > grant.index && event.client === client,
   );
   if (again !== undefined && isHeldAt(grant, { index: again.index, atUs: again.event.atUs })) {
     return false;
   }
-  const asked = indexed.operations.get(operationOf(grant.event.message));
-  const hasCrashed = indexed.faults.some(
+  if (hasCrashed(indexed, { client, message, before: denial.index })) return false;
+  return !isGivenBack(indexed, { client, lock: lock.lock, unanswered, again });
+}
+
+/** Whether a client crashed since it sent a message. */
+function hasCrashed(
+  indexed: TraceIndex,
+  sent: { readonly client: string; readonly message: string; readonly before: number },
+): boolean {
+  const asked = indexed.operations.get(operationOf(sent.message));
+  return indexed.faults.some(
     ({ event, index }) =>
       event.fault === 'crash' &&
-      event.processes.includes(client) &&
+      event.processes.includes(sent.client) &&
       index > (asked?.invoke.index ?? 0) &&
-      index < denial.index,
+      index < sent.before,
   );
-  return !hasCrashed && !isGivenBack(indexed, { client, lock: lock.lock, unanswered, again });
 }
 
 /** Whether its client sent a release, before it was granted the lock again. */
@@ -91,7 +117,7 @@ function isGivenBack(
     readonly client: string;
     readonly lock: string;
     readonly unanswered: Numbered<Return>;
-    readonly again: GrantLog | undefined;
+    readonly again: { readonly index: number } | undefined;
   },
 ): boolean {
   const { client, lock, unanswered, again } = orphan;
@@ -132,5 +158,119 @@ function orphanDenies(shown: Contradiction): Sentences {
     headline: `\`${grant.lock}\` kept from ${whose} by a grant that ${grant.client} never heard of`,
     next: `${grant.client} stopped waiting for the answer ${at(unanswered)}, and did not give ${letter} back`,
     however: `${denial.client} was denied \`${denial.lock}\` ${at(denial)} because of ${letter}`,
+  };
+}
+
+/** A key that its client took, and of which it never heard. */
+interface OrphanKey {
+  readonly taking: Numbered<KeyChange>;
+  readonly unanswered: Numbered<Return>;
+  /** What became of that key on that server since, done or only asked for. */
+  readonly later: readonly Numbered<KeyChange>[];
+}
+
+function judgeKeys(indexed: TraceIndex): Findings<Rule> {
+  const servers = indexed.trace.processes.filter(({ role }) => role === 'lock');
+  const changes = servers.length === 1 ? changesOfLocks(indexed) : [];
+  return inAll(changes, (taking) => {
+    const { change, isDone, key, process, message } = taking.event;
+    const unanswered = change === 'taken' && isDone ? unansweredMessage(indexed, message) : null;
+    if (unanswered === null) return { exercised: 0 };
+    const later = changes.filter(
+      ({ event, index }) => index > taking.index && event.key === key && event.process === process,
+    );
+    const orphan = { taking, unanswered, later };
+    const denial = denialByKey(indexed, orphan);
+    if (denial === null || !isKeyLeftBehind(indexed, orphan, denial)) return { exercised: 1 };
+    return { exercised: 1, breach: keyBreach(indexed, orphan, denial) };
+  });
+}
+
+interface Denial {
+  readonly asked: Numbered<Invoke>;
+  readonly denial: Numbered<Return>;
+}
+
+/** The first that was denied the key while it lay there for nobody. */
+function denialByKey(
+  { operations }: TraceIndex,
+  { taking, unanswered, later }: OrphanKey,
+): Denial | null {
+  const end = later.find(({ event }) => event.isDone && event.change !== 'prolonged');
+  const untilUs = taking.event.untilUs ?? Number.POSITIVE_INFINITY;
+  const asks = [...operations.values()].filter((one) => isDenied(one, taking.event.key));
+  for (const { invoke, return: denial } of asks) {
+    if (denial === null || invoke.index < unanswered.index) continue;
+    if (denial.event.atUs > untilUs || denial.index > (end?.index ?? denial.index)) continue;
+    return { asked: invoke, denial };
+  }
+  return null;
+}
+
+function isDenied({ invoke, return: returned }: OperationLog, key: string): boolean {
+  const { call } = invoke.event;
+  return call.verb === 'acquire' && call.lock === key && returned?.event.answer?.kind === 'denied';
+}
+
+function isKeyLeftBehind(
+  indexed: TraceIndex,
+  { taking, unanswered, later }: OrphanKey,
+  denial: Denial,
+): boolean {
+  const { client, key, message } = taking.event;
+  const own = later.filter(({ event }) => event.client === client);
+  const again = own.find(({ event }) => event.change === 'taken' && event.isDone);
+  const before = again?.index ?? Number.POSITIVE_INFINITY;
+  if (own.some(({ event, index }) => event.change !== 'taken' && index < before)) return false;
+  if (hasCrashed(indexed, { client, message, before: denial.denial.index })) return false;
+  if (entersBy(indexed, { taking, unanswered, later })) return false;
+  return !isGivenBack(indexed, { client, lock: key, unanswered, again });
+}
+
+/** Whether its client found out that it has the key, and entered while that lay there. */
+function entersBy({ locks }: TraceIndex, { taking, later }: OrphanKey): boolean {
+  const { client, untilUs } = taking.event;
+  const end = later.find(({ event }) => event.isDone && event.change !== 'prolonged');
+  return [...locks.values()].some(({ entries }) =>
+    entries.some(
+      ({ event, index }) =>
+        event.kind === 'enter' &&
+        event.process === client &&
+        index > taking.index &&
+        index < (end?.index ?? Number.POSITIVE_INFINITY) &&
+        event.atUs <= (untilUs ?? Number.POSITIVE_INFINITY),
+    ),
+  );
+}
+
+function keyBreach(
+  indexed: TraceIndex,
+  { taking, unanswered }: OrphanKey,
+  { asked, denial }: Denial,
+): Breach<Rule> {
+  const { client, process, message, atUs } = taking.event;
+  const reply = message.replace(/request$/, 'reply');
+  const causes = [message, reply].flatMap((one) => {
+    const before = unanswered.index;
+    const fromUs = indexed.operations.get(operationOf(message))?.invoke.event.atUs ?? atUs;
+    return causesIn(indexed, { processes: [client, process], message: one, fromUs, before });
+  });
+  return breachShown('orphan-key-denies', { taking, unanswered, asked, denial }, causes);
+}
+
+function orphanKeyDenies(shown: Contradiction): Sentences {
+  const taking = shown.need('taking', 'key-change');
+  const unanswered = shown.need('unanswered', 'return');
+  const asked = shown.need('asked', 'invoke');
+  const denial = shown.need('denial', 'return');
+  const { client, key, untilUs } = taking;
+  const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
+  const isOwn = asked.process === client;
+  const whose = isOwn ? 'its own client' : asked.process;
+  const [did, by] = isOwn ? ['sent it again', 'its own key'] : ['asked', `the key of ${client}`];
+  return {
+    headline: `\`${key}\` kept from ${whose} by a key that ${client} never heard of`,
+    next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
+    however: `${asked.process} ${did} ${at(asked)} and was denied ${at(denial)} by ${by}`,
   };
 }

@@ -317,6 +317,7 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'believes-longer': CONSERVATIVE,
   'live-past-end': CONSERVATIVE,
   'live-at-end': CONSERVATIVE,
+  'orphan-key-denies': null,
   'orphan-denies': [
     said(
       option('unanswered', 'deleted', 'A client that takes back a request which nobody answered'),

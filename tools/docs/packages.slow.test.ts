@@ -1,0 +1,148 @@
+/**
+ * Lock packages of npm as they are: `fixtures/packages` meets what it expects, its kept plans
+ * replay to the same events, and `docs/packages.md` says of each package what is so. The packages
+ * are installed from the registry, each by its own lock file and without its scripts, into a folder
+ * that is used again as long as that lock file is the same.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+import { needs } from '../needs.ts';
+
+const home = join(root, 'fixtures/packages');
+const page = readFileSync(join(root, 'docs/packages.md'), 'utf8');
+const lockFile = z.object({
+  packages: z.record(z.string(), z.object({ version: z.string().optional() })),
+});
+const replayed = z.object({ outcome: z.string(), digest: z.string() });
+
+/** What npm says where it reaches no registry. */
+const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
+
+interface Installed {
+  readonly name: string;
+  /** A copy of the folder with `node_modules`. */
+  readonly folder: string;
+  /** What npm said where it failed. */
+  readonly error: string | null;
+}
+
+function install(name: string): Installed {
+  const lock = readFileSync(join(home, name, 'package-lock.json'));
+  const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16);
+  const cache = join(tmpdir(), 'fencepost-packages', `${name}-${hash}`);
+  const folder = join(cache, String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  const isSource = (path: string): boolean => !/\/(node_modules|reports)$/.test(path);
+  cpSync(join(home, name), folder, { recursive: true, filter: isSource });
+  const modules = join(cache, 'node_modules');
+  if (existsSync(modules)) {
+    cpSync(modules, join(folder, 'node_modules'), { recursive: true });
+    return { name, folder, error: null };
+  }
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' });
+  if (status !== 0) return { name, folder, error: stdout + stderr };
+  cpSync(join(folder, 'node_modules'), modules, { recursive: true });
+  return { name, folder, error: null };
+}
+
+function yamlIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((file) => /\.yaml$/.test(file)) : [];
+}
+
+/** The part of the page that begins with a heading for one of a folder's packages. */
+function sectionOf(name: string): string {
+  const sections = page.split(/^(?=## )/m).slice(1);
+  return sections.find((section) => section.includes(`fixtures/packages/${name}/`)) ?? '';
+}
+
+const ended: Map<string, Ended> = new Map();
+
+/** A scenario is run once, for whichever test asks first. */
+function runOnce(folder: string, file: string): Ended {
+  const path = join(folder, file);
+  const known = ended.get(path) ?? runCli(['run', file, '--seeds', '20'], { cwd: folder });
+  ended.set(path, known);
+  return known;
+}
+
+const names = readdirSync(home);
+const installed = names.map(install);
+const isThere = !installed.some(({ error }) => error !== null && UNREACHABLE.test(error));
+
+afterAll(() => {
+  for (const { folder } of installed) rmSync(folder, { recursive: true, force: true });
+});
+
+test('each package has a section, and each section is of a package', () => {
+  for (const name of names) expect(sectionOf(name), name).not.toBe('');
+  expect(page.match(/^## /gm)).toHaveLength(names.length);
+});
+
+describe.each(installed)('$name', ({ name, folder, error }) => {
+  const section = sectionOf(name);
+
+  test('its section names the versions, the scenarios, their seeds and the plans', () => {
+    const [heading = ''] = section.split('\n', 1);
+    const text = readFileSync(join(home, name, 'package-lock.json'), 'utf8');
+    const { packages } = lockFile.parse(JSON.parse(text));
+    const versions = [...heading.matchAll(/(\S+?)@(\S+)/g)];
+    expect(versions).not.toEqual([]);
+    for (const [, one = '', version] of versions) {
+      expect(packages[`node_modules/${one}`]?.version, one).toBe(version);
+    }
+    for (const file of yamlIn(join(home, name))) expect(section).toContain(`/${name}/${file}`);
+    for (const plan of yamlIn(join(home, name, 'plans'))) {
+      expect(section).toContain(`/${name}/plans/${plan}`);
+    }
+    expect(section.match(/\*(What breaks|Why|Shrunk|What cures it)\.?\*/g)).toHaveLength(4);
+  });
+
+  const online = needs('npm’s registry', isThere);
+
+  online('is installed by its own lock file', () => {
+    expect(error).toBeNull();
+  });
+
+  online.each(yamlIn(join(home, name)))('%s meets its expectations', (file) => {
+    const { out, err, code } = runOnce(folder, file);
+    expect(out).toMatch(/✓ (\d+) of \1 expectations? met/);
+    expect(err).toMatch(/corpus: (\d+) plans? replayed, \1 as expected/);
+    expect(code).toBe(0);
+  });
+
+  online.each(yamlIn(join(home, name, 'plans')))('%s replays to the same events', (plan) => {
+    const { out } = runCli(['replay', `plans/${plan}`, '--modules', '.', '--json'], {
+      cwd: folder,
+    });
+    const text = readFileSync(join(folder, 'plans', plan), 'utf8');
+    const { outcome, digest } = replayed.parse(JSON.parse(out));
+    expect(outcome).toBe('reproduced');
+    expect(text).toContain(`# ${digest}\n`);
+  });
+});
+
+const ioredis = installed.find(({ name }) => name === 'ioredis');
+
+needs('npm’s registry', isThere)(
+  'a lost reply makes ioredis deny itself: found in 20 seeds, one drop, told in words',
+  () => {
+    const cwd = ioredis?.folder ?? '';
+    const { out } = runOnce(cwd, 'resent-set.yaml');
+    expect(out).toContain('kept from its own client by a key that');
+    expect(out.replace(/\s+/g, ' ')).toMatch(
+      /(\w+) sent it again at \d+ ms and was denied at \d+ ms by its own key: the reply to \1's `set` \(`\1\/1\/set`\) was lost\./,
+    );
+    expect(out).toContain('same plan on looks: no refusal of its own; no-orphan holds');
+    const plan = readFileSync(join(cwd, 'reports/resent-set-waits-no-orphan.yaml'), 'utf8');
+    const faults = plan.slice(plan.indexOf('\nfaults:'), plan.indexOf('\nlimits:'));
+    expect(faults.match(/^ {2}- /gm)).toHaveLength(1);
+    expect(faults).toMatch(/- drop: \{ message: \w+\/1\/set\/1\/reply \}/);
+  },
+);
