@@ -11,6 +11,7 @@ import { accessBreach } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import {
   checkStore,
+  isOwn,
   type ModelDefinition,
   type ModelVerdict,
   type StoreOperation,
@@ -126,8 +127,7 @@ function checkOwn(
   try {
     return checkStore(operations, definition, setting);
   } catch (error) {
-    const isOurs = [...storeModels.values()].includes(definition);
-    if (isOurs || error instanceof Defect) throw error;
+    if (isOwn(definition) || error instanceof Defect) throw error;
     return errorText(error);
   }
 }
