@@ -17,8 +17,8 @@ interface KeptObject {
 
 /**
  * Kept as they are at one moment, to see what was changed since, and to put it back. A function or
- * a symbol that was added is no change: every realm that loads the same module would add the same,
- * as polyfills do.
+ * a symbol that was added is no change, nor a frozen object of functions: every realm that loads the
+ * same module would add the same, as polyfills do, and Bluebird with its classes of errors.
  */
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
@@ -67,10 +67,18 @@ function putBack({ name, target, data, accessors }: KeptObject): string | null {
       const now = Reflect.getOwnPropertyDescriptor(target, key);
       if (isSame(before, now) || isLoaded(target, before, now)) continue;
       Reflect.defineProperty(target, key, before);
-      change ??= `${name}${nameOf(key)}`;
+      if (!isTuning(target, key)) change ??= `${name}${nameOf(key)}`;
     }
   }
   return change;
+}
+
+/**
+ * How many lines a stack has: libraries raise it for good, as Bluebird does while it is loaded. To
+ * put it back is enough.
+ */
+function isTuning(target: object, key: PropertyKey): boolean {
+  return target === Error && key === 'stackTraceLimit';
 }
 
 /** Takes away what was added, unless that is no change; the name of one such property. */
@@ -134,7 +142,9 @@ function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined)
 }
 
 function isAddition({ value }: PropertyDescriptor): boolean {
-  return typeof value === 'function' || typeof value === 'symbol';
+  if (typeof value === 'function' || typeof value === 'symbol') return true;
+  if (!isObject(value) || !Object.isFrozen(value)) return false;
+  return propertiesOf(value).every(([, { value: part }]) => typeof part === 'function');
 }
 
 function nameOf(key: PropertyKey): string {

@@ -26,6 +26,8 @@ test.each([
   ['Array.prototype.last', 'Array.prototype.last = [];'],
   ['Object.prototype.polluted', 'Object.prototype.polluted = true;'],
   ['Math.PI2', 'Math.PI2 = 6;'],
+  ['Math.counts', 'Math.counts = Object.freeze({ of: { all: 0 } });'],
+  ['Math.kinds', 'Math.kinds = { Busy: class {} };'],
   ['Promise.prototype.finally', 'delete Promise.prototype.finally;'],
 ])('a module that changes %s as it is loaded is refused by its name', async (what, text) => {
   const before = [globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally];
@@ -56,12 +58,23 @@ test('a polyfill is none of these, nor what changes nothing', async () => {
     'main.mjs': `Symbol.forTest ??= Symbol('forTest');
 Array.prototype.lastForTest ??= function () { return this.at(-1); };
 globalThis.structuredClone ??= () => {};
+Error.kindsForTest ??= Object.freeze({ Busy: class extends Error {} });
 export const seen = [1, 2].lastForTest();`,
   });
   expect(await load(graph)).toMatchObject({ seen: 2 });
   await requireApart(graph, [graph.rootUrl]);
   Reflect.deleteProperty(Symbol, 'forTest');
+  Reflect.deleteProperty(Error, 'kindsForTest');
   Reflect.deleteProperty(Array.prototype, 'lastForTest');
+});
+
+test('a longer stack, as Bluebird wants it, is put back and no error', async () => {
+  const { stackTraceLimit } = Error;
+  const graph = await graphOf({
+    'main.mjs': 'Error.stackTraceLimit += 6; export const most = Error.stackTraceLimit;',
+  });
+  expect(await load(graph)).toMatchObject({ most: stackTraceLimit + 6 });
+  expect(Error.stackTraceLimit).toBe(stackTraceLimit);
 });
 
 test('whoever draws as it is loaded is named, and what cannot be loaded is not', async () => {
