@@ -17,8 +17,8 @@ interface KeptObject {
 
 /**
  * Kept as they are at one moment, to see what was changed since, and to put it back. A function or
- * a symbol that was added is no change, nor a frozen object of functions: every realm that loads the
- * same module would add the same, as polyfills do, and Bluebird with its classes of errors.
+ * a symbol that was added is no change, nor a frozen object of functions: every realm that loads
+ * the same module would add the same, as polyfills do, and Bluebird with its classes of errors.
  */
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
