@@ -174,6 +174,8 @@ export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 /** One run, gone through once. */
 class Walk {
   readonly sections: Map<string, Seen> = new Map();
+  /** By the names of their calls, which are looked up more often than cut. */
+  private readonly byOperation: Map<string, Seen> = new Map();
   private readonly latest: Map<string, Seen> = new Map();
   private readonly probes: Set<string> = new Set();
   private readonly isComplete: boolean;
@@ -208,6 +210,7 @@ class Walk {
       case 'invoke': {
         const section = this.sectionOf(event.process, event.operation);
         if (section === null) return;
+        this.byOperation.set(event.operation, section);
         section.openCalls += 1;
         if (!('lock' in event.call)) section.hasAccessed = true;
         else if (ASKS.has(event.call.verb)) {
@@ -235,7 +238,7 @@ class Walk {
       case 'read':
       case 'write': {
         if (event.isAccepted) return;
-        const section = this.sections.get(sectionOf(event.operation));
+        const section = this.byOperation.get(event.operation);
         if (section !== undefined) section.isRefused = true;
         return;
       }
@@ -245,7 +248,7 @@ class Walk {
   }
 
   private hear({ operation, outcome, answer }: Return): void {
-    const section = this.sections.get(sectionOf(operation));
+    const section = this.byOperation.get(operation);
     if (section === undefined) return;
     section.openCalls -= 1;
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
