@@ -160,8 +160,8 @@ export function isOwn(definition: ModelDefinition): boolean {
 
 /**
  * Whether the model allows the operations in the order in which they returned, without those that
- * never did. This is tried before any search, since it costs one replay and most runs pass: whatever
- * returned before another was called stands before it, so that such an order is an answer.
+ * never did. This is tried before any search, since it costs one replay and most runs pass:
+ * whatever returned before another was called stands before it, so that such an order is an answer.
  */
 function fitsAsReturned<C extends CallData>(
   history: readonly Operation<C>[],
