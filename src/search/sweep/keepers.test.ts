@@ -17,7 +17,7 @@ import { canReuse, compareBlock } from './keepers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-keepers-'));
 
-/** Of a package `calm`, and a package `counts` that counts its calls, by which one lock begins late. */
+/** Of a package `calm`, and one that counts its calls, `counts`, by which one lock begins late. */
 const FILES = {
   'node_modules/calm/index.js': `const { wait } = require('./wait.js'); exports.wait = wait;`,
   'node_modules/calm/wait.js': `exports.wait = (ms) => new Promise((go) => setTimeout(go, ms));`,
