@@ -211,6 +211,21 @@ describe('the trace', () => {
     ]);
   });
 
+  test('reads what was there before, which a SET with GET answers', async () => {
+    const trace = await happen(async (redis) => {
+      await redis.set('db', 'me', 'XX', 'GET');
+      await redis.set('db', 'me', 'NX', 'GET', 'PX', 10);
+      await redis.set('db', 'you', 'NX', 'GET', 'PX', 10);
+      await redis.set('db', 'me', 'XX', 'GET', 'PX', 20);
+    });
+    expect(described(trace)).toEqual([
+      'alice/1/set renew db: denied',
+      'alice/1/set-2 acquire db: granted',
+      'alice/1/set-3 acquire db: denied',
+      'alice/1/set-4 renew db: renewed',
+    ]);
+  });
+
   test('takes no lock where a value is set that may be there already', async () => {
     const trace = await happen(async (redis) => {
       await redis.set('seen:probe', 1);

@@ -101,11 +101,20 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
   }
 }
 
-/** `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. */
+/**
+ * `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. With `GET`
+ * it answers what was there before: nothing, where it was taken.
+ */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
   const words = new Set(options.map((word) => word.toUpperCase()));
-  if (words.has('NX')) return { verb: 'acquire', lock, isDone: isRedisStatus };
-  if (words.has('XX')) return { verb: 'renew', lock, isDone: isRedisStatus };
+  const tellsFormer = words.has('GET');
+  if (words.has('NX')) {
+    return { verb: 'acquire', lock, isDone: tellsFormer ? isRedisNil : isRedisStatus };
+  }
+  if (words.has('XX')) {
+    const isDone = tellsFormer ? (reply: RedisReply) => !isRedisNil(reply) : isRedisStatus;
+    return { verb: 'renew', lock, isDone };
+  }
   return null;
 }
 
