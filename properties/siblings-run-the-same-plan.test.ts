@@ -116,7 +116,7 @@ describe('the line of a sibling', () => {
     [
       'patient-lock-lease-grant-order',
       'pessimistic',
-      'diverged, nothing there is called bob/1/write',
+      'tells nothing: it has no bob/1/write to strike',
     ],
   ])('of %s on %s says what was refused there, or that nothing was', async (name, system, what) => {
     expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);

@@ -24,7 +24,7 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   if (fate.kind === 'cannot-run') return line('cannot-run', `cannot run, ${fate.why}`);
   const { replay } = fate;
   if (replay.outcome === 'diverged') {
-    return line('diverged', `diverged, nothing there is called ${replay.divergedAt ?? ''}`);
+    return line('diverged', `tells nothing: it has no ${replay.divergedAt ?? 'call'} to strike`);
   }
   const outcome = fateOf(replay);
   const difference = differenceIn(replay.trace, broken);

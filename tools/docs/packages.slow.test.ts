@@ -128,21 +128,39 @@ describe.each(installed)('$name', ({ name, folder, error }) => {
   });
 });
 
-const ioredis = installed.find(({ name }) => name === 'ioredis');
+const folderOf = (name: string): string => {
+  return installed.find((one) => one.name === name)?.folder ?? '';
+};
+
+/** The faults of a plan, as they are written. */
+function faultsIn(plan: string): string {
+  const text = readFileSync(plan, 'utf8');
+  return text.slice(text.indexOf('\nfaults:'), text.indexOf('\nlimits:'));
+}
 
 needs('npm’s registry', isThere)(
   'a lost reply makes ioredis deny itself: found in 20 seeds, one drop, told in words',
   () => {
-    const cwd = ioredis?.folder ?? '';
+    const cwd = folderOf('ioredis');
     const { out } = runOnce(cwd, 'resent-set.yaml');
     expect(out).toContain('kept from its own client by a key that');
     expect(out.replace(/\s+/g, ' ')).toMatch(
       /(\w+) sent it again at \d+ ms and was denied at \d+ ms by its own key: the reply to \1's `set` \(`\1\/1\/set`\) was lost\./,
     );
     expect(out).toContain('same plan on looks: no refusal of its own; no-orphan holds');
-    const plan = readFileSync(join(cwd, 'reports/resent-set-waits-no-orphan.yaml'), 'utf8');
-    const faults = plan.slice(plan.indexOf('\nfaults:'), plan.indexOf('\nlimits:'));
+    const faults = faultsIn(join(cwd, 'reports/resent-set-waits-no-orphan.yaml'));
     expect(faults.match(/^ {2}- /gm)).toHaveLength(1);
     expect(faults).toMatch(/- drop: \{ message: \w+\/1\/set\/1\/reply \}/);
   },
 );
+
+needs('npm’s registry', isThere)('redis-lock shrinks to the late DEL, told in words', () => {
+  const cwd = folderOf('redis-lock');
+  const { out } = runOnce(cwd, 'late-del.yaml');
+  expect(out.replace(/\s+/g, ' ')).toMatch(
+    /(\w+), who had it from \S+ ms until \S+ ms at most, removed it at \S+ ms by `del`: \1 was paused from \S+ ms to \S+ ms, before its `del`\./,
+  );
+  const faults = faultsIn(join(cwd, 'reports/late-del-published-owner-only-release.yaml'));
+  expect(faults.match(/^ {2}- /gm)).toHaveLength(1);
+  expect(faults).toMatch(/- pause: \{ process: (\w+), before: \1\/\d\/del, /);
+});

@@ -102,8 +102,8 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
 }
 
 /**
- * `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. With `GET`
- * it answers what was there before: nothing, where it was taken.
+ * `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. With
+ * `GET` it answers what was there before: nothing, where it was taken.
  */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
   const words = new Set(options.map((word) => word.toUpperCase()));
