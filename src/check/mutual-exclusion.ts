@@ -7,7 +7,7 @@
  * client do not end it.
  */
 import type { Grant, Release, Renew } from '../core/history/server-events.ts';
-import type { Enter, LeaseTest } from '../core/history/trace.ts';
+import { type Enter, type LeaseTest, type Log, WHY } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -189,13 +189,29 @@ function breachBetween(
   const { grant, foreign } = earlier;
   const parts = {
     ...{ 'earlier grant': grant, renewal: at.renewal ?? earlier.renewal },
-    ...{ 'foreign release': foreign, 'later grant': at.later },
+    ...{ 'foreign release': foreign, why: reasonFor(indexed, grant, at.later) },
+    ...{ 'later grant': at.later },
   };
   return breachShown(rule, parts, [
     ...causesOfRelease(indexed, foreign),
     ...causesSince(indexed, grant, at),
     ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
   ]);
+}
+
+/** What the later grant's server logged last, between the two, of why it came to give it. */
+function reasonFor(
+  { trace }: TraceIndex,
+  earlier: GrantLog,
+  later: GrantLog | undefined,
+): Numbered<Log> | null {
+  if (later === undefined) return null;
+  for (let index = later.index - 1; index > earlier.index; index--) {
+    const event = trace.events[index];
+    if (event?.kind !== 'log' || event.topic !== WHY) continue;
+    if (event.process === later.event.process) return { event, index };
+  }
+  return null;
 }
 
 /** What made another client's release come when its own grant was over. */
@@ -211,6 +227,8 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
   const foreign = shown.find('foreign release', 'release');
+  const log = shown.find('why', 'log');
+  const why = log === undefined ? '' : `; ${giverOf(later)} logged “${log.text}”`;
   const freed = foreign === undefined ? '' : `, and ${foreignPhrase(shown, foreign)}`;
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
@@ -224,7 +242,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   return {
     headline: `\`${later.lock}\` granted to ${later.client} ${whose}`,
     next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,
-    however: `${live}${freed}`,
+    however: `${live}${freed}${why}`,
   };
 }
 

@@ -52,6 +52,15 @@ test('a fixture with a module meets its expectations, on worker threads as on on
   expect(of('2')).toEqual(of('0'));
 });
 
+test('a server with timers, asked by its store, meets its expectations', () => {
+  const run = ['run', 'own/line-lock.yaml', '--seeds', '200', '--output', 'elsewhere'];
+  const { code, out, err } = fencepost(...run);
+  expect(err).toContain('corpus: 1 plan replayed, 1 as expected');
+  expect(out).toContain('same plan on asking: 26 ms ⊘ refused, token 1');
+  expect(out).not.toContain('broke, listed nowhere');
+  expect(code).toBe(0);
+});
+
 test('every kept plan of a fixture with a module replays, by the command that the report prints', () => {
   for (const file of readdirSync(join(folder, 'own/plans'))) {
     const { code, out } = fencepost('replay', `own/plans/${file}`);

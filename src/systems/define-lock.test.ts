@@ -3,7 +3,7 @@ import { builtIn, type Catalogue, extend } from '../catalogue.ts';
 import type { Fault, When } from '../core/plan/fault.ts';
 import type { Work } from '../core/plan/plan.ts';
 import type { Program } from '../core/world/program.ts';
-import type { Server, ServerHost, Turn } from '../core/world/server.ts';
+import { LATER, type Server, type ServerHost, type Turn } from '../core/world/server.ts';
 import { defineSystem } from '../define-system.ts';
 import { type Examination, examine } from '../harness.ts';
 import { GrantBook } from './grant-book.ts';
@@ -126,4 +126,129 @@ describe('a lock of one’s own', () => {
       'the lock latch cannot be built: it cannot fail over: no `snapshot`',
     );
   });
+});
+
+/** A lock that thinks for 5 ms before it grants, by a timer of its server. */
+class Thinker implements Server<Ask, Reply> {
+  private readonly book = new GrantBook('lock');
+
+  handle({ verb, lock }: Ask, turn: Turn<Reply>): Reply | typeof LATER {
+    const { client } = turn;
+    if (verb === 'return') {
+      this.book.release(turn, { lock, client, isEffective: true });
+      return { kind: 'released' };
+    }
+    turn.setTimer({ label: 'thought', afterUs: 5 * MS }, ({ atUs }) => {
+      this.book.grant(turn, { lock, client, token: 1, ttlUs: 0, untilUs: null }, atUs);
+      turn.answer({ kind: 'granted', token: 1 });
+    });
+    return LATER;
+  }
+}
+
+const thinker = defineSystem({
+  locks: {
+    thinker: {
+      about: 'a lock that thinks, and takes no token for current',
+      buildAsked(world) {
+        const host = world.addServer({ name: 'lock', role: 'lock' }, new Thinker());
+        return {
+          driverOf: () => new LatchDriver(host),
+          check: (turn, _, told) => told(false, turn.atUs),
+        };
+      },
+    },
+  },
+});
+
+describe('a timer of a server', () => {
+  const grantedAt = (...faults: readonly Fault[]): readonly number[] => {
+    const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
+    const plan = planOf({ clients, faults, lock: 'thinker', store: 'unfenced' });
+    const { trace } = examine(plan, ['grant-order'], extend(builtIn, thinker));
+    return eventsOf(trace, 'grant').map(({ atUs }) => atUs / MS);
+  };
+  const atMs = (ms: number): When => ({ kind: 'at', atUs: ms * MS });
+
+  test('rings by its own clock', () => {
+    expect(grantedAt()).toEqual([6]);
+    const twice = { stepUs: 0, ratePpm: 1_000_000 };
+    expect(grantedAt({ kind: 'clock', process: 'lock', when: atMs(0), ...twice })).toEqual([3.5]);
+  });
+
+  test('rings late, after a pause, and not after a crash', () => {
+    const which = { kind: 'timer', timer: 'alice/1/acquire/1/thought' } as const;
+    expect(grantedAt({ kind: 'late-timer', which, byUs: 7 * MS })).toEqual([13]);
+    const [process, when] = ['lock', atMs(2)];
+    expect(grantedAt({ kind: 'pause', process, when, forUs: 20 * MS, clocks: 'run' })).toEqual([
+      22,
+    ]);
+    const [first] = grantedAt({ kind: 'crash', process, when, restartAfterUs: 1 * MS });
+    expect(first).toBeGreaterThan(8);
+  });
+
+  test('whose time is none ends the run', () => {
+    const late = defineSystem({
+      locks: {
+        late: {
+          about: 'a lock whose timer is set to no time',
+          build(world) {
+            const server: Server<Ask, Reply> = {
+              handle(_, turn) {
+                turn.setTimer({ label: 'never', afterUs: Number.NaN }, () => undefined);
+                return LATER;
+              },
+            };
+            const host = world.addServer({ name: 'lock', role: 'lock' }, server);
+            return () => new LatchDriver(host);
+          },
+        },
+      },
+    });
+    const plan = planOf({ clients: [clientOf('alice', [writeOf(7)])], lock: 'late' });
+    const { trace } = examine(plan, ['grant-order'], extend(builtIn, late));
+    expect(trace.ending).toMatchObject({
+      kind: 'failed',
+      error: 'a timer rings after a whole number of microseconds, 0 or more, not NaN',
+    });
+  });
+});
+
+test('an answer that means nothing known ends the run', () => {
+  const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
+  const asking = defineSystem({
+    locks: {
+      asking: {
+        about: 'a lock whose store is told no answer',
+        buildAsked(world) {
+          const target = world.addServer({ name: 'lock', role: 'lock' }, new Latch());
+          return {
+            driverOf: () => new LatchDriver(target),
+            check(turn, { lock, token }, told) {
+              const question = {
+                ...{ label: 'check', call: { verb: 'check', lock, token } as const, target },
+                ...{ request: { verb: 'return', lock } as const, timeoutUs: null, tries: 1 },
+              };
+              // @ts-expect-error: what JavaScript may return.
+              turn.ask({ ...question, describe: ({ kind }) => kind }, () => told(true, turn.atUs));
+            },
+          };
+        },
+      },
+    },
+  });
+  const plan = planOf({ clients, lock: 'asking', store: 'check-sequencer' });
+  const { trace } = examine(plan, ['grant-order'], extend(builtIn, asking));
+  expect(trace.ending).toMatchObject({
+    ...{ kind: 'failed', process: 'store' },
+    error: 'what a reply means is an object with its kind, not "released"',
+  });
+});
+
+test('a lock that can be asked is built once, and its store refuses what it calls outdated', () => {
+  const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
+  const plan = planOf({ clients, lock: 'thinker', store: 'check-sequencer' });
+  const { trace } = examine(plan, ['grant-order'], extend(builtIn, thinker));
+  expect(eventsOf(trace, 'grant')).toHaveLength(1);
+  expect(eventsOf(trace, 'write').map(({ refusal }) => refusal === undefined)).toEqual([false]);
 });

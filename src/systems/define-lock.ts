@@ -5,13 +5,16 @@ import type { LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
 import { Options as OptionValues } from './protocol.ts';
 
 /**
- * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` or
- * `buildAsync` has a default; what it does not say to promise it promises, and it takes one lock
- * a section, whose acquire is answered at once. With `buildAsync` it has no `renew`, `lock` and
- * `memoize` steps: its code does as it does.
+ * A lock: what it adds to the world, and how a client uses it. All but `about` and one of `build`,
+ * `buildAsked` and `buildAsync` has a default; what it does not say to promise it promises, and it
+ * takes one lock a section, whose acquire is answered at once. With `buildAsync` it has no `renew`,
+ * `lock` and `memoize` steps: its code does as it does.
  */
 export interface LockDefinition
-  extends Pick<Protocol, 'about' | 'canRenew' | 'jitter' | 'problem' | 'buildAsync' | 'operations'>,
+  extends Pick<
+      Protocol,
+      'about' | 'canRenew' | 'jitter' | 'problem' | 'buildAsync' | 'buildAsked' | 'operations'
+    >,
     Partial<Pick<Protocol, 'source' | 'options' | 'takesSeveral' | 'waitsInLine' | 'unpromised'>> {
   /**
    * The names of its servers, `lock` or `lock-…`, so that faults can name them; by default one,
@@ -48,20 +51,23 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   };
 }
 
-/** One of the two, as a function. */
+/** The one that is given of the three, as functions. */
 function buildOf(
   where: string,
-  { build, buildAsync }: LockDefinition,
-): Pick<Protocol, 'build' | 'buildAsync'> {
-  if (build !== undefined && buildAsync !== undefined) {
-    refuse(`${where}.buildAsync`, 'stands beside `build`: give one of them');
+  { build, buildAsked, buildAsync }: LockDefinition,
+): Pick<Protocol, 'build' | 'buildAsync' | 'buildAsked'> {
+  const given = Object.entries({ build, buildAsked, buildAsync });
+  const [one, other] = given.filter(([, made]) => made !== undefined);
+  if (one === undefined) refuse(`${where}.build`, 'is no function');
+  if (typeof one[1] !== 'function') refuse(`${where}.${one[0]}`, 'is no function');
+  if (other !== undefined) {
+    refuse(`${where}.${other[0]}`, `stands beside \`${one[0]}\`: give one of them`);
   }
-  if (buildAsync !== undefined) {
-    if (typeof buildAsync !== 'function') refuse(`${where}.buildAsync`, 'is no function');
-    return { buildAsync };
+  if (buildAsked !== undefined) {
+    return { build: (world, options) => buildAsked(world, options).driverOf, buildAsked };
   }
-  if (typeof build !== 'function') refuse(`${where}.build`, 'is no function');
-  return { build };
+  if (buildAsync !== undefined) return { buildAsync };
+  return build === undefined ? {} : { build };
 }
 
 function checkOption(where: string, { name, values, fallback }: OptionInfo): void {

@@ -4,6 +4,7 @@
  * effect on what the server does.
  */
 import type { Deny } from '../core/history/server-events.ts';
+import { WHY } from '../core/history/trace.ts';
 import type { Draft } from '../core/kernel/draft.ts';
 import type { Boot, Turn } from '../core/world/server.ts';
 
@@ -47,6 +48,11 @@ export class GrantBook {
   /** The ordinal of the grant that the lock's entry belongs to; 0 before the first. */
   current(lock: string): number {
     return this.ordinals.get(lock) ?? 0;
+  }
+
+  /** The server does what the lock's rules alone would not lead anyone to expect, and says why. */
+  explain(turn: Turn, text: string): void {
+    turn.observe({ kind: 'log', atUs: turn.atUs, process: this.process, topic: WHY, text });
   }
 
   /**

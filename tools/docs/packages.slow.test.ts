@@ -6,7 +6,15 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -154,13 +162,22 @@ needs('npm’s registry', isThere)(
   },
 );
 
-needs('npm’s registry', isThere)('redis-lock shrinks to the late DEL, told in words', () => {
+needs('npm’s registry', isThere).each([
+  ['beside its cure', 'late-del.yaml'],
+  ['alone, struck before `del` only', 'only-del.yaml'],
+])('redis-lock %s shrinks to the late DEL, told in words', (_, file) => {
   const cwd = folderOf('redis-lock');
-  const { out } = runOnce(cwd, 'late-del.yaml');
+  const both = readFileSync(join(cwd, 'late-del.yaml'), 'utf8');
+  const alone = both.replace(/^ {2}compared:.*?\n\n/ms, '\n').replace(/^.*before: eval.*\n/m, '');
+  expect(alone).not.toMatch(/compared|before: eval/);
+  writeFileSync(join(cwd, 'only-del.yaml'), alone.replace('name: late-del', 'name: only-del'));
+  const { out } = runOnce(cwd, file);
   expect(out.replace(/\s+/g, ' ')).toMatch(
     /(\w+), who had it from \S+ ms until \S+ ms at most, removed it at \S+ ms by `del`: \1 was paused from \S+ ms to \S+ ms, before its `del`\./,
   );
-  const faults = faultsIn(join(cwd, 'reports/late-del-published-owner-only-release.yaml'));
+  const faults = faultsIn(
+    join(cwd, `reports/${file.replace('.yaml', '')}-published-owner-only-release.yaml`),
+  );
   expect(faults.match(/^ {2}- /gm)).toHaveLength(1);
   expect(faults).toMatch(/- pause: \{ process: (\w+), before: \1\/\d\/del, /);
 });

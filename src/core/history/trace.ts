@@ -222,6 +222,9 @@ export interface Job extends UnderGrant<'job'> {
   readonly tick: number;
 }
 
+/** The topic under which a service logs why it does what its lock's rules would not explain. */
+export const WHY = 'why';
+
 /** What a program or a server writes to its log. */
 export interface Log extends Deed<'log'> {
   readonly topic: string;

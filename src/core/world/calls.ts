@@ -9,6 +9,7 @@ import { assert } from '../kernel/assert.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
+import { SystemFailure, underTest } from './failure.ts';
 import { Connection, type Network, type Passenger } from './network.ts';
 import { Alarm, type AlarmParts, type Process } from './process.ts';
 
@@ -199,6 +200,19 @@ export interface CallsParts extends AlarmParts {
   readonly network: Network;
 }
 
+/** What a reply says; throws a failure of the process where its code gives no answer for that. */
+function meaningOf<R extends Json>(
+  process: string,
+  { describe }: { readonly describe: (reply: R) => Answer },
+  reply: R,
+): Answer {
+  const answer = underTest(process, () => describe(reply));
+  const given: unknown = answer;
+  if (typeof given === 'object' && given !== null && 'kind' in given) return answer;
+  const what = given === undefined ? 'nothing' : JSON.stringify(given);
+  throw new SystemFailure(process, `what a reply means is an object with its kind, not ${what}`);
+}
+
 /** Told when the client knows how a call ended. */
 type WhenSettled = (call: Awaitable, operation: Name) => void;
 
@@ -341,7 +355,7 @@ export class Calls implements Caller {
   ): void {
     const { setting, reply } = call;
     call.state = state;
-    const answer = reply === null ? null : setting.describe(reply);
+    const answer = reply === null ? null : meaningOf(this.process.name, setting, reply);
     call.answer = answer;
     const { within } = setting;
     if (within !== undefined) {

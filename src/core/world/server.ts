@@ -8,7 +8,7 @@
 import type { TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
-import { under } from '../kernel/name.ts';
+import { type Name, under } from '../kernel/name.ts';
 import {
   type Attempt,
   type Awaitable,
@@ -19,7 +19,7 @@ import {
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
-import type { Process, Resident } from './process.ts';
+import { Alarm, type Process, type Resident } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
@@ -54,7 +54,16 @@ export interface Turn<R extends Json = never> extends Boot {
   answer(reply: R): void;
   /** Asks another server, while the request waits. */
   ask<Q extends Json, A extends Json>(question: Question<Q, A>, told: Told<Q, A>): void;
+  /**
+   * Has `ring` called once `afterUs` have passed on its monotonic clock, unless it crashes before.
+   * `label`, which no other timer of this turn has, says what for: `expiry` in
+   * `alice/1/acquire/1/expiry`.
+   */
+  setTimer(timer: { readonly label: string; readonly afterUs: number }, ring: Ring): void;
 }
+
+/** What a server does when its timer rings; by then its clocks show what `boot` says. */
+type Ring = (boot: Boot) => void;
 
 /** What a server may know while it starts again, or is made to forget something. */
 export interface Boot {
@@ -130,6 +139,16 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       this.remember();
     });
   };
+  private readonly timing: Timing = (name, waitUs, ring) => {
+    const action = (): void => {
+      underTest(this.process.name, () =>
+        ring(this.boot((event) => this.parts.recorder.record(event))),
+      );
+      this.remember();
+    };
+    const { choices } = this.parts;
+    new Alarm(this.process, { name, waitUs: choices.waitUs(name, waitUs), action }, this.parts);
+  };
 
   constructor(process: Process, server: Server<Q, R>, parts: CallsParts) {
     this.process = process;
@@ -164,7 +183,8 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       if (!isAnswered && !isCopy) this.reply(attempt, reply);
       isAnswered = true;
     };
-    const parts = { process: this.process, recorder, isCopy, ask: this.asking };
+    const { process, asking: ask, timing: setTimer } = this;
+    const parts = { process, recorder, isCopy, ask, setTimer };
     const turn = new ServerTurn(attempt, nowUs, answer, parts);
     const reply = underTest(this.process.name, () =>
       this.server.handle(copy(attempt.request), turn),
@@ -252,11 +272,15 @@ type Asked<Q extends Json, R extends Json> = Omit<CallSetting<Q, R>, 'under'>;
 /** How a server's host asks another server. */
 type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
 
+/** How it sets a timer of its own. */
+type Timing = (name: Name, waitUs: number, ring: Ring) => void;
+
 interface TurnParts {
   readonly process: Process;
   readonly recorder: Recorder;
   readonly isCopy: boolean;
   readonly ask: Asking;
+  readonly setTimer: Timing;
 }
 
 class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
@@ -325,6 +349,16 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     const { label, call, target, request, timeoutUs, tries, describe } = question;
     const operation = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
     this.parts.ask({ operation, call, target, request, timeoutUs, tries, describe }, told);
+  }
+
+  setTimer(timer: { readonly label: string; readonly afterUs: number }, ring: Ring): void {
+    const { label, afterUs } = timer;
+    if (!Number.isSafeInteger(afterUs) || afterUs < 0) {
+      const what = 'a timer rings after a whole number of microseconds, 0 or more';
+      throw new SystemFailure(this.server, `${what}, not ${afterUs}`);
+    }
+    const name = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
+    this.parts.setTimer(name, afterUs, ring);
   }
 
   observe(event: TraceEvent): void {

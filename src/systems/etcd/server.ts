@@ -193,6 +193,8 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   /** What a leader that was replaced has not noticed yet: the ends that it counted to. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
   private isReplaced = false;
+  /** What the observer has not been told yet of them. */
+  private readonly revoked: string[] = [];
 
   constructor(name: string, serving: EtcdServing) {
     this.serving = serving;
@@ -201,6 +203,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
 
   handle(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
     this.expire(turn.monotonicUs);
+    for (const text of this.revoked.splice(0)) this.book.explain(turn, text);
     const reply = this.act(request, turn);
     this.tellThoseWhoWait(turn.atUs);
     return reply;
@@ -215,7 +218,14 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
 
   private expire(nowUs: number): void {
     this.state.expire(nowUs);
-    for (const [id, endUs] of this.overdue) if (endUs <= nowUs) this.state.revoke(id);
+    for (const [id, endUs] of this.overdue) {
+      if (endUs > nowUs) continue;
+      const client = this.state.lease(id)?.client;
+      if (client !== undefined) {
+        this.revoked.push(`the leader that was replaced revokes the lease of ${client}`);
+      }
+      this.state.revoke(id);
+    }
     this.overdue = this.overdue.filter(([, endUs]) => endUs > nowUs);
   }
 

@@ -161,6 +161,10 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
       return { kind: 'granted', token: last.token };
     }
     // A backend that has it says yes to whomever the pooler sends to it.
+    if (wasHeld && last !== undefined) {
+      const backend = `the backend that took ${lock} for ${last.client}`;
+      this.book.explain(turn, `the pooler sends ${client} to ${backend}`);
+    }
     const token = this.nextToken();
     this.given.set(lock, { client, token });
     // A transaction keeps its backend until it ends.
