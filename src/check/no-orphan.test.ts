@@ -125,6 +125,10 @@ describe('on a server that keeps keys', () => {
     expect(breach.words).toMatchInlineSnapshot(
       `"\`db\` kept from its own client by a key that alice never heard of. Then alice took \`db\` at 1 ms, until 20 ms, and had no answer by 3 ms. However alice sent it again at 5 ms and was denied at 7 ms by its own key: the reply to alice's acquire (\`alice/1/acquire\`) was lost."`,
     );
+    const nextSection = [acquire(5, 'alice/2/acquire'), answer(7, 'alice/2/acquire', denied)];
+    expect(breachOf('no-orphan', [...unheard, ...nextSection]).words).toContain(
+      'However alice asked again at 5 ms and was denied at 7 ms by its own key',
+    );
     expect(breachOf('no-orphan', [...unheard, ...bobAsks]).words).toContain(
       'However bob asked at 5 ms and was denied at 7 ms by the key of alice',
     );

@@ -17,6 +17,7 @@ import type { Deny, KeyChange } from '../core/history/server-events.ts';
 import type { Invoke, Return } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
+import { sectionOf } from './contention.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
@@ -267,10 +268,17 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
   const isOwn = asked.process === client;
   const whose = isOwn ? 'its own client' : asked.process;
-  const [did, by] = isOwn ? ['sent it again', 'its own key'] : ['asked', `the key of ${client}`];
+  const did = askingAfter(taking, asked);
+  const by = isOwn ? 'its own key' : `the key of ${client}`;
   return {
     headline: `\`${key}\` kept from ${whose} by a key that ${client} never heard of`,
     next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
     however: `${asked.process} ${did} ${at(asked)} and was denied ${at(denial)} by ${by}`,
   };
+}
+
+/** In the section that had no answer, its client or the driver sends the command again. */
+function askingAfter({ client, message }: KeyChange, asked: Invoke): string {
+  if (asked.process !== client) return 'asked';
+  return sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
 }
