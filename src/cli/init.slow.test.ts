@@ -16,10 +16,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readModule } from '../host/modules/read-module.ts';
 import { starterFiles, startersIn, templateOf } from './init.ts';
 import { lockRisks } from './lock-risks.ts';
 
@@ -126,6 +127,50 @@ describe('what is written', () => {
     const templates = starterFiles.map((file) => `fixtures/starter/${templateOf(file)}`);
     const wanted = [...templates, 'fixtures/canary/canary.yaml'];
     expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+});
+
+describe('where the lock is on ioredis', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = emptyProject();
+    symlinkSync(join(root, 'node_modules/ioredis'), join(folder, 'node_modules/ioredis'));
+    symlinkSync(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));
+    const manifest = { name: 'service', type: 'module', dependencies: { ioredis: '^5' } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    expect(fencepost(folder, 'init').code).toBe(0);
+  });
+
+  test('it breaks as it is written first, and the fenced server holds', () => {
+    const { code, out } = fencepost(folder, 'run', 'locks/my-lock.yaml', '--seeds', '60');
+    expect(out).toMatch(/2 of 2 expectations met/);
+    expect(out).not.toContain('listed nowhere');
+    expect(out).toMatch(/same plan on fenced: .*⊘ refused/);
+    expect(code).toBe(0);
+  });
+
+  test('vitest runs it, and TypeScript takes it', () => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const env = ['run', 'locks', '-t', 'my lock', '--root', folder];
+    const { code, out } = node(folder, [vitest, ...env]);
+    expect(out).toMatch(/Tests +1 passed/);
+    expect(code).toBe(0);
+    const strict = ['--ignoreConfig', '--noEmit', '--strict', '--module', 'nodenext'];
+    const rest = ['--target', 'es2022', '--lib', 'es2023', '--skipLibCheck', '--types', 'node'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    expect(node(folder, [tsc, ...strict, ...rest, 'locks/my-lock.ts'])).toEqual({
+      ...{ code: 0, out: '' },
+    });
+  });
+
+  test('JavaScript and TypeScript are one lock', () => {
+    const bare = (name: string): string => {
+      const read = readModule(pathToFileURL(join(root, 'fixtures/starter/ioredis', name)).href);
+      const code = read.kind === 'read' ? read.text : expect.fail(read.kind);
+      return code.replace(/\/\*.*\*\/|\/\/.*$/gm, '').replace(/\s+|,(?=\s*[)}])/g, '');
+    };
+    expect(bare('my-lock.ts')).toBe(bare('my-lock.mjs'));
   });
 });
 

@@ -15,12 +15,12 @@ const EMPTY: FolderFacts = {
 };
 const ALL: BeginningOptions = {
   parts: new Set(['locks', 'vitest', 'github']),
-  ...{ isForced: false, isOwn: true, locks: [] },
+  ...{ isForced: false, own: { driver: null }, locks: [] },
 };
 
 /** With `--lock`. */
 const only = (lock: string): BeginningOptions => {
-  return { parts: new Set(['locks']), isForced: false, isOwn: false, locks: [lock] };
+  return { parts: new Set(['locks']), isForced: false, own: null, locks: [lock] };
 };
 
 describe('in an empty folder', () => {
@@ -62,6 +62,24 @@ describe('in a folder with a tsconfig', () => {
     const targets = planBeginning({ ...EMPTY, has: hasBoth }, ALL).map(({ target }) => target);
     expect(targets).not.toContain('locks/my-lock.ts');
   });
+});
+
+test('where ioredis is used, the lock of one’s own is on ioredis', () => {
+  for (const isTyped of [false, true]) {
+    const facts = { ...EMPTY, has: (target: string) => isTyped && target === 'tsconfig.json' };
+    const steps = planBeginning(facts, { ...ALL, own: { driver: 'ioredis' } });
+    const ending = isTyped ? 'ts' : 'mjs';
+    const targets = steps.map(({ target }) => target);
+    expect(targets.filter((target) => target.includes('my-lock'))).toEqual([
+      `locks/my-lock.${ending}`,
+      'locks/my-lock.yaml',
+    ]);
+    const texts = steps.flatMap((step) => (step.kind === 'written' ? [step.text] : [])).join('');
+    expect(texts).toContain("new Redis('redis://redis-1:6379')");
+    expect(texts).toContain('hosts: { redis-1:6379: lock }');
+    expect(texts).toContain(`use: ./my-lock.${ending}\n`);
+    expect(texts).not.toContain('LockServer');
+  }
 });
 
 describe('in a folder with files', () => {

@@ -69,9 +69,10 @@ function beginningOf(facts: FolderFacts, flags: InitFlags): BeginningOptions {
   if (flags.vitest && flags.lock === undefined) parts.add('vitest');
   if (flags.ci === 'github') parts.add('github');
   const isForced = flags.force === true;
-  if (flags.lock !== undefined) return { parts, isForced, isOwn: false, locks: [flags.lock] };
-  const used = locksUsed(dependenciesIn(facts.manifest));
-  return { parts, isForced, isOwn: true, locks: [...used.keys()] };
+  if (flags.lock !== undefined) return { parts, isForced, own: null, locks: [flags.lock] };
+  const dependencies = dependenciesIn(facts.manifest);
+  const driver = dependencies.includes('ioredis') ? 'ioredis' : null;
+  return { parts, isForced, own: { driver }, locks: [...locksUsed(dependencies).keys()] };
 }
 
 function dependenciesIn(manifest: string | null): readonly string[] {
@@ -178,8 +179,8 @@ export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
   /** Whether files that exist are overwritten. */
   readonly isForced: boolean;
-  /** Whether there are files for a lock of one's own. */
-  readonly isOwn: boolean;
+  /** Whether there are files for a lock of one's own, and on which driver it is; null: on none. */
+  readonly own: { readonly driver: Driver | null } | null;
   /** Locks of `lockRisks`, whose scenarios are written. */
   readonly locks: readonly string[];
 }
@@ -330,9 +331,40 @@ interface StarterFile {
   readonly template?: string;
   /** Whether it is for folders with a tsconfig or for others; absent where it is for both. */
   readonly isTyped?: boolean;
+  /** The driver of the lock of one's own that it is for, null for none; absent: for any. */
+  readonly driver?: Driver | null;
 }
 
+/** What a lock of one's own may be on. */
+type Driver = 'ioredis';
+
 const OWN_LOCK = 'locks/my-lock.mjs';
+
+function ownLock(driver: Driver | null): readonly StarterFile[] {
+  const on = driver === null ? 'whose client is asynchronous code' : `on ${driver}`;
+  const from = (name: string) => (driver === null ? {} : { template: `${driver}/${name}` });
+  const about = `a lock of your own, ${on}`;
+  return [
+    {
+      ...{ part: 'locks', target: OWN_LOCK, about },
+      isTyped: false,
+      driver,
+      ...from('my-lock.mjs'),
+    },
+    {
+      part: 'locks',
+      target: 'locks/my-lock.ts',
+      about,
+      isTyped: true,
+      driver,
+      ...from('my-lock.ts'),
+    },
+    {
+      ...{ part: 'locks', target: 'locks/my-lock.yaml', driver, ...from('my-lock.yaml') },
+      about: 'what is expected of it, and which faults may strike',
+    },
+  ];
+}
 
 /** In the order in which a person would read them. */
 export const starterFiles: readonly StarterFile[] = [
@@ -341,23 +373,8 @@ export const starterFiles: readonly StarterFile[] = [
     target: 'locks/zombie.yaml',
     about: 'a paused holder, before a store with and one without fencing tokens',
   },
-  {
-    part: 'locks',
-    target: OWN_LOCK,
-    about: 'a lock of your own, whose client is asynchronous code',
-    isTyped: false,
-  },
-  {
-    part: 'locks',
-    target: 'locks/my-lock.ts',
-    about: 'a lock of your own, whose client is asynchronous code',
-    isTyped: true,
-  },
-  {
-    part: 'locks',
-    target: 'locks/my-lock.yaml',
-    about: 'what is expected of it, and which faults may strike',
-  },
+  ...ownLock(null),
+  ...ownLock('ioredis'),
   { part: 'vitest', target: 'locks/locks.test.ts', about: 'the same as tests of vitest' },
   {
     part: 'github',
@@ -368,19 +385,21 @@ export const starterFiles: readonly StarterFile[] = [
 ];
 
 /** Those that one folder gets. */
-export function startersIn(isTyped: boolean): readonly StarterFile[] {
-  return starterFiles.filter((file) => file.isTyped === undefined || file.isTyped === isTyped);
+export function startersIn(isTyped: boolean, driver: Driver | null = null): readonly StarterFile[] {
+  const fits = <T>(wanted: T | undefined, given: T): boolean =>
+    wanted === undefined || wanted === given;
+  return starterFiles.filter((file) => fits(file.isTyped, isTyped) && fits(file.driver, driver));
 }
 
 /** Those that are written with these options; a scenario of two locks is there once. */
-function filesOf(isTyped: boolean, { isOwn, locks }: BeginningOptions): readonly StarterFile[] {
-  const starters = startersIn(isTyped);
-  const own = isOwn ? starters.filter(({ part }) => part !== 'github') : [];
+function filesOf(isTyped: boolean, { own, locks }: BeginningOptions): readonly StarterFile[] {
+  const starters = startersIn(isTyped, own?.driver ?? null);
+  const owned = own !== null ? starters.filter(({ part }) => part !== 'github') : [];
   const risks = new Map(locks.flatMap((lock) => Object.entries(lockRisks.get(lock) ?? {})));
   const scenarios = [...risks].map(([name, about]): StarterFile => {
     return { part: 'locks', target: `locks/${name}.yaml`, about, template: `../${name}.yaml` };
   });
-  return [...own, ...scenarios, ...starters.filter(({ part }) => part === 'github')];
+  return [...owned, ...scenarios, ...starters.filter(({ part }) => part === 'github')];
 }
 
 /** The scenarios among them, as they are typed behind `fencepost run`. */
