@@ -27,6 +27,9 @@ test('a boundary is told by the side of it that is the shorter to write', () => 
 });
 
 test('a plan that could not keep the smallest round number beyond says what was drawn', () => {
+  expect(boundaryText(boundary({ breaksAtUs: 0, holdsAtUs: 1 }))).toBe(
+    'breaks with no pause of bob, holds with 1 us',
+  );
   expect(boundaryText(boundary({ keepsUs: 10_500 }))).toBe(
     'breaks with any pause of bob over 10 ms; 10.5 ms drawn',
   );

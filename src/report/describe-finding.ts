@@ -85,7 +85,8 @@ function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
 /**
  * "breaks with any pause of alice over 10 ms", "of 9 ms or more", "up to 2 ms" or "under 1 ms",
  * whichever of the two sides is written with fewer digits. The plan's own number is named where it
- * is not the smallest round one beyond: "; 10.5 ms drawn". Where the claim holds again further on,
+ * is not the smallest round one beyond: "; 10.5 ms drawn". "With no think time of bob", where that
+ * is what breaks it. Where the claim holds again further on,
  * only what was seen: "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
  */
 export function boundaryText({ what, keepsUs, isOnlyOne, ...sides }: Boundary): string {
@@ -93,6 +94,7 @@ export function boundaryText({ what, keepsUs, isOnlyOne, ...sides }: Boundary): 
   const [breaks, holds] = [proseDuration(breaksAtUs), proseDuration(holdsAtUs)];
   if (!isOnlyOne) return `breaks with a ${what} of ${breaks}, holds with ${holds}`;
   const namesHeld = digitsOf(holdsAtUs) <= digitsOf(breaksAtUs);
+  if (breaksAtUs === 0) return `breaks with no ${what}, holds with ${holds}`;
   if (breaksAtUs < holdsAtUs) {
     return `breaks with any ${what} ${namesHeld ? `under ${holds}` : `up to ${breaks}`}`;
   }

@@ -34,6 +34,34 @@ describe('tellPlainly', () => {
     );
   });
 
+  it('says of a grant without an end that it was not given back, and what the server said', () => {
+    const [first] = trace.events.filter((event) => event.kind === 'grant');
+    if (first?.kind !== 'grant') expect.fail('the sample has a grant');
+    const open = { ...first, untilUs: null };
+    const text = 'the pooler sends bob to the backend of alice';
+    const log = { kind: 'log', atUs: 5000, process: 'lock', topic: 'why', text } as const;
+    const early = { ...open, atUs: 5000, client: 'bob', ordinal: 2 };
+    expect(
+      textsOf({ ...trace, events: [open, log, early] }, [{ role: 'later grant', event: 2 }]).slice(
+        1,
+      ),
+    ).toEqual([
+      `At 5 ms ${text}.`,
+      'At 5 ms `bob` gets `db`, token 1, although `alice` has not given it back.',
+    ]);
+  });
+
+  it('says once what replicas take in one instant, and names them', () => {
+    const write = trace.events.find((event) => event.kind === 'write');
+    if (write?.kind !== 'write') expect.fail('the sample has a write');
+    const events = ['store-1', 'store-2', 'store-3'].map((process) => ({ ...write, process }));
+    const [first, ...rest] = textsOf({ ...trace, events }, [{ role: 'write', event: 2 }]);
+    expect(first).toMatch(
+      /^At \d+ ms `\w+` writes `x` = 2 to `store-1`, `store-2` and `store-3`\.$/,
+    );
+    expect(rest).toEqual([]);
+  });
+
   it('says who computes a memoized value, and who without the lock', () => {
     const more = { atUs: 30_000, process: 'carol' } as const;
     const log = { kind: 'log', topic: 'memoize', ...more } as const;

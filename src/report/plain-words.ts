@@ -4,10 +4,17 @@
  */
 import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../core/history/server-events.ts';
-import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../core/history/trace.ts';
+import {
+  type FaultStrikes,
+  type Log,
+  type Mark,
+  type Trace,
+  type TraceEvent,
+  WHY,
+} from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
-import { tokenText } from '../text/prose.ts';
+import { listOf, tokenText } from '../text/prose.ts';
 import { changeText, refusalReason, refusalVerb, seenText } from './access-text.ts';
 import { clockText, isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { lastOfStory } from './steps.ts';
@@ -46,8 +53,38 @@ export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readon
   }
   sentences.sort((left, right) => left.atUs - right.atUs);
   return shortened(
-    sentences.map((one) => ({ ...one, text: `At ${proseDuration(one.atUs)} ${one.text}.` })),
+    inOne(sentences, trace).map((one) => {
+      return { ...one, text: `At ${proseDuration(one.atUs)} ${one.text}.` };
+    }),
   );
+}
+
+/** What several replicas take in one instant is one sentence, which names them. */
+function inOne(sentences: readonly PlainSentence[], trace: Trace): readonly PlainSentence[] {
+  const told: PlainSentence[] = [];
+  let stores: string[] = [];
+  const nameThem = (): void => {
+    const last = told.pop();
+    if (last === undefined) return;
+    const to = stores.length > 1 ? ` to ${listOf(stores.map(named))}` : '';
+    told.push({ ...last, text: `${last.text}${to}` });
+  };
+  let before: PlainSentence | null = null;
+  for (const one of sentences) {
+    const event = trace.events[one.event ?? -1];
+    const store = event?.kind === 'write' && event.isAccepted ? [event.process] : [];
+    const isSame = store.length > 0 && before?.atUs === one.atUs && before.text === one.text;
+    before = one;
+    if (isSame) {
+      stores.push(...store);
+      continue;
+    }
+    nameThem();
+    stores = store;
+    told.push(one);
+  }
+  nameThem();
+  return told;
 }
 
 function shortened(sentences: readonly PlainSentence[]): readonly PlainSentence[] {
@@ -101,6 +138,7 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
     case 'mark':
       return computingSentence(event);
     case 'log':
+      if (event.topic === WHY) return event.text;
       return goesOn(event) ? `${named(event.process)} ${event.text}` : null;
     case 'recovered':
       return event.begins === undefined
@@ -134,11 +172,10 @@ function grantSentence(event: Grant, { leases }: Known): string {
       lease.ordinal < ordinal &&
       isLiveAt(lease, atUs),
   );
-  const until = before?.untilUs ?? null;
-  const lasts = until === null ? 'is not over' : `was to last until ${proseDuration(until)}`;
-  const although =
-    before === undefined ? '' : `, although ${named(before.client)}'s lease ${lasts}`;
-  return `${what}${although}`;
+  if (before === undefined) return what;
+  const { client: holder, untilUs: until } = before;
+  if (until === null) return `${what}, although ${named(holder)} has not given it back`;
+  return `${what}, although ${named(holder)}'s lease was to last until ${proseDuration(until)}`;
 }
 
 function faultSentence(event: FaultStrikes, { leases }: Known): string | null {

@@ -17,6 +17,19 @@ describe('partingOf', () => {
     expect(difference).toEqual({ here: at, there: at, atUs: 4000 });
   });
 
+  it('overlooks that one store alone tells versions, but no version that differs', () => {
+    const tells = (version: number | null) => ({
+      ...zombieTrace,
+      events: zombieTrace.events.map((event) =>
+        event.kind === 'return' && event.answer?.kind === 'accepted'
+          ? { ...event, answer: { ...event.answer, version } }
+          : event,
+      ),
+    });
+    expect(partingOf(zombieTrace, tells(1))).toBeNull();
+    expect(partingOf(tells(null), tells(1))).not.toBeNull();
+  });
+
   it('is where the shorter run is over', () => {
     const events = zombieTrace.events.slice(0, -1);
     const last = zombieTrace.events.length - 1;

@@ -313,8 +313,17 @@ function happenings(trace: Trace): readonly { readonly event: TraceEvent; readon
   return trace.events.flatMap((event, at) => (event.kind === 'fault' ? [] : [{ event, at }]));
 }
 
+/** That one of two stores tells versions, and the other none, is no happening. */
 function isAlike(left: TraceEvent, right: TraceEvent): boolean {
-  return (
-    left.kind === right.kind && left.atUs === right.atUs && canonical(left) === canonical(right)
-  );
+  if (left.kind !== right.kind || left.atUs !== right.atUs) return false;
+  const [one, other] = [canonical(left), canonical(right)];
+  if (one === other) return true;
+  if (one.includes(VERSION) === other.includes(VERSION)) return false;
+  return canonical(unversioned(left)) === canonical(unversioned(right));
+}
+
+const VERSION = '"version":';
+
+function unversioned(event: TraceEvent): TraceEvent {
+  return JSON.parse(JSON.stringify(event, (key, value) => (key === 'version' ? undefined : value)));
 }

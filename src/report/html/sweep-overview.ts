@@ -223,15 +223,26 @@ function renderIndexedFindings(results: readonly ScenarioResult[], since: Since 
       const link = element('a', { href }, sign, sentenceMarkup(finding.explanation.headline));
       const state = since === null ? [] : stateCell(since.isKnown(finding));
       const of = [finding.claim, ' of ', nameMarkup(finding.system), ' in '];
-      return tableRow(link, element('td', {}, of, nameMarkup(summary.name)), state);
+      const where = element('td', {}, of, nameMarkup(summary.name));
+      return tableRow(link, where, element('td', {}, sentenceMarkup(causesOf(finding))), state);
     }),
   );
   if (rows.length === 0) return faint('No claim broke.');
   const state = since === null ? [] : [column('Since the earlier run')];
   return wide(
     'Counterexamples',
-    table({ head: [column('What happened'), column('What broke'), ...state], rows }),
+    table({
+      head: [column('What happened'), column('What broke'), column('Why'), ...state],
+      rows,
+    }),
   );
+}
+
+/** By it two counterexamples of one claim are told apart. */
+function causesOf({ causation }: Finding): string {
+  if (causation === undefined) return '';
+  const causes = causation.causes.map(({ text }) => text);
+  return causes.length === 0 ? 'no fault' : causes.join('; ');
 }
 
 /** What nobody expected stands first on a scenario's page. */
