@@ -166,6 +166,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['datagrams', 'unfenced', 'fence-monotone', 1, 1, 2],
   ['etcd-fencing', 'lease-number', 'progress', 1, 0, 1],
   ['etcd-fencing', 'unfenced', 'grant-order', 2, 1, 2],
+  ['etcd-given-up', 'kept', 'progress', 1, 1, 0],
   ['etcd-lost-release', 'kept', 'progress', 1, 1, 0],
   ['etcd-old-leader', 'revokes', 'mutual-exclusion', 2, 1, 0],
   ['etcd-recheck', 'no-recheck', 'grant-order', 2, 1, 1],

@@ -24,6 +24,7 @@ export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = 
     {
       'etcd-fencing': 'a late holder, before stores that compare revisions, and that do not',
       'etcd-lost-release': 'a lost release, after which the session keeps the lock',
+      'etcd-given-up': 'a try without an answer, which may have the lock that its client gives up',
       'etcd-recheck': 'a client before 3.4.4, which does not look again after waiting',
       'etcd-old-leader': 'an old leader that revokes leases which the new one keeps alive',
       'unwatched-lease': 'a program that does not watch its own session',

@@ -96,7 +96,7 @@ describe('a claim that may break', () => {
 
   test('is in many scenarios, and in those that `init` writes', () => {
     expect(files.length).toBeGreaterThan(40);
-    expect(files.filter((file) => file.startsWith('starter/'))).toHaveLength(2);
+    expect(files.filter((file) => file.startsWith('starter/'))).toHaveLength(3);
   });
 
   test.each(files)(

@@ -14,7 +14,9 @@
  * - `oldLeader: revokes` is a leader that is replaced without noticing, and goes on to revoke
  *   leases that were since kept alive at the new one (issue 15247).
  * - `unanswered: kept`: a release that is lost leaves the key to the session, whose heartbeat keeps
- *   it for as long as the process lives. `orphans` stops that (`Orphan`), so that the ttl counts.
+ *   it for as long as the process lives; so does a try to take the lock that is given up without an
+ *   answer, which may have made the key (`Lock` deletes it only where it waited in line). `orphans`
+ *   stops the heartbeat (`Orphan`), so that the ttl counts.
  * - A lock alone keeps no late write away from a store that asks nothing. Two stores do: `fenced`,
  *   which compares revisions, and `check-sequencer`, which stands for other keys of the same etcd:
  *   `If version(own key) > 0 Then put` is one transaction, so its check costs no time.
@@ -60,7 +62,7 @@ export const etcd: Protocol = {
     token: 'which number is the fencing token: the revision that made the key, the lease, or none',
     oldLeader: 'what a leader that was replaced does about leases that it had counted down',
     unanswered:
-      'what a client does about a release without an answer: nothing, or stops its heartbeat',
+      'what a client does about a release, or a last try, without an answer: nothing, or stops its heartbeat',
   }),
   servers: () => [NAME],
   takesSeveral: true,
@@ -120,6 +122,8 @@ class EtcdDriver implements LockDriver {
   private readonly names: Names = new Names();
   private current: EtcdSession | null = null;
   private held: readonly Held[] = [];
+  /** Whether the last try for a lock may have left a key that no answer told of. */
+  private isUnknown = false;
 
   constructor(options: Chosen<typeof choices>, server: EtcdHost) {
     this.options = options;
@@ -129,14 +133,25 @@ class EtcdDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean> {
     const take = part('acquire', attempt);
     const labels: Labels = { take, wait: 'wait', recheck: 'recheck', giveBack: 'release' };
-    return yield* this.take(at, at.section.lock, labels);
+    const has = yield* this.take(at, at.section.lock, labels);
+    if (!has && attempt === at.plan.attempts) this.abandonUnknown();
+    return has;
   }
 
   *also(at: Section, { id, lock }: { id: number; lock: string }): Program<boolean> {
     const take = part('lock', id);
     const [wait, recheck] = [`${take}-wait`, `${take}-recheck`];
     const labels: Labels = { take, wait, recheck, giveBack: part('unlock', id) };
-    return yield* this.take(at, lock, labels);
+    const has = yield* this.take(at, lock, labels);
+    if (!has) this.abandonUnknown();
+    return has;
+  }
+
+  /** Gives up a key that may be there, since a request of which nobody answered may have made it. */
+  private abandonUnknown(): void {
+    const { isUnknown } = this;
+    this.isUnknown = false;
+    if (isUnknown && this.options.unanswered === 'orphans') this.current?.lose('left to its ttl');
   }
 
   /** A session over which the lock is asked for; a new one where there is none any more. */
@@ -155,6 +170,7 @@ class EtcdDriver implements LockDriver {
     const { lease } = session;
     const take = { kind: 'take', lock, lease } as const;
     const took = yield* this.ask(at, this.names.next(at, labels.take), take);
+    this.isUnknown = took.reply === null;
     if (took.reply?.kind === 'no-lease') session.lose('etcd has no such lease');
     if (took.reply?.kind !== 'place') return false;
     const { revision, first } = took.reply;
@@ -195,7 +211,11 @@ class EtcdDriver implements LockDriver {
     const looked = yield* this.ask(at, this.names.next(at, labels.recheck), get);
     if (looked.reply?.kind === 'place') return looked;
     if (looked.reply?.kind === 'no-key') session.lose('its key is gone');
-    else yield* this.ask(at, this.names.next(at, 'withdraw'), { kind: 'delete', lock, lease });
+    else {
+      const withdraw = { kind: 'delete', lock, lease } as const;
+      const { reply } = yield* this.ask(at, this.names.next(at, 'withdraw'), withdraw);
+      this.isUnknown = reply === null;
+    }
     return null;
   }
 
