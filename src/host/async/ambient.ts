@@ -28,7 +28,7 @@ export interface Inhabitant {
   /** One more job runs of what it does in one event; throws where that has no end. */
   countJob(): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
-  fail(error: unknown): void;
+  fail(error: unknown, why?: string): void;
 }
 
 /** A module while its code runs for the first time. */

@@ -136,14 +136,11 @@ export class Life implements Inhabitant, JobOwner {
     return this.network !== null && this.network.hosts.addresses.length > 0;
   }
 
-  fail(error: unknown): void {
+  fail(error: unknown, why: string = errorText(error)): void {
     if (this.isOver || this.failure !== null) return;
     this.thrown = { error };
-    if (error instanceof Defect || error instanceof SystemFailure) this.failure = error;
-    else {
-      const text = errorText(error);
-      this.failure = new SystemFailure(this.name, text);
-    }
+    const isTold = error instanceof Defect || error instanceof SystemFailure;
+    this.failure = isTold ? error : new SystemFailure(this.name, why);
   }
 
   /** Fails the run where its code goes on that waited for something real. */

@@ -21,6 +21,7 @@ import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import { type RunWatcher, World } from '../../core/world/world.ts';
+import { errorText } from '../../text/error-text.ts';
 import { hostsOf } from '../network/hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
@@ -28,6 +29,7 @@ import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { GlobalObjects } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
+import { isMistake } from './section-error.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -272,7 +274,7 @@ const routedFailures = new Shared(listen, stopListening);
 function route(event: string, args: readonly unknown[]): void {
   const { current } = ambient;
   if (current !== null) {
-    current.fail(args[0]);
+    current.fail(args[0], whyOf(event, args[0]));
     return;
   }
   const listeners = before.get(event) ?? [];
@@ -283,4 +285,11 @@ function route(event: string, args: readonly unknown[]): void {
   inRealTurn(() => {
     throw args[0];
   });
+}
+
+/** What the world did to a process, and its code let pass: Node ends such a process. */
+function whyOf(event: string, error: unknown): string {
+  const text = errorText(error);
+  const isWorlds = event === 'unhandledRejection' && !isMistake(error);
+  return isWorlds ? `nobody handled its rejection: ${text}` : text;
 }
