@@ -12,7 +12,7 @@ import process from 'node:process';
 import tls from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import zlib from 'node:zlib';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { happen, type Script } from './script.fixture.ts';
 
 const HERE = import.meta.filename;
@@ -146,4 +146,31 @@ test('what the rest of the thread does meanwhile is no escape', async () => {
   await reading;
   expect(ending).toEqual({ kind: 'complete' });
   expect(reads).toBeGreaterThan(0);
+});
+
+describe('real work that no exit saw', () => {
+  /** As a module has it that was loaded before anything was virtual. */
+  const { setTimeout: kept } = globalThis;
+  const timers: NodeJS.Timeout[] = [];
+  afterEach(() => {
+    for (const timer of timers.splice(0)) clearTimeout(timer);
+  });
+
+  test('is an error that names its place, while it is pending', async () => {
+    const { ending } = await happen({
+      alice: async () => {
+        timers.push(kept(() => undefined, 60_000));
+      },
+    });
+    expect(ending).toMatchObject({ kind: 'failed', process: 'alice' });
+    expect(ending.kind === 'failed' && ending.error).toMatch(
+      /^alice leaves the simulated world: a real Timeout at \S*escapes\.test\.ts:\d+:\d+$/,
+    );
+  });
+
+  test('is none of a process where the thread itself began it', async () => {
+    const run = happen({ alice: () => Promise.resolve() });
+    timers.push(kept(() => undefined, 60_000));
+    expect((await run).ending.kind).toBe('complete');
+  });
 });

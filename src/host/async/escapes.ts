@@ -3,6 +3,7 @@
  * A simulated process that calls such a thing gets an error that names the call, and its run fails
  * even where it catches that.
  */
+import { AsyncResource, createHook } from 'node:async_hooks';
 import fs from 'node:fs';
 import process from 'node:process';
 import { ambient } from './ambient.ts';
@@ -177,4 +178,52 @@ function tell(read: () => unknown, done: AnyFunction | undefined): void {
     return;
   }
   done?.(null, value);
+}
+
+/*
+ * The net below the exits: real work that a simulated process began by what was no exit, a timer
+ * that was taken hold of before the globals were virtual, say. Nothing tells that while it happens
+ * but a hook on every promise, which would slow each run down. So what the thread waits for is
+ * counted before a run and after it; where there is more, the run is made again with that hook, and
+ * only what a simulated process began by itself is its failure. All else is the thread's own: a
+ * test runner, say, sets timers too.
+ */
+
+/** By their names, as Node counts them. */
+type Work = ReadonlyMap<string, number>;
+
+/** Before anybody replaced it. */
+const activeResources: () => readonly string[] = process.getActiveResourcesInfo.bind(process);
+
+/** What goes on beside simulated processes, or is theirs to do: jobs, turns of the loop, prints. */
+const HARMLESS =
+  /^(?:Immediate|TickObject|Microtask|PROMISE|MessagePort|(?:Write|Pipe|TTY|Shutdown)(?:Wrap)?)$/i;
+
+/** What the thread waits for. */
+export function realWork(): Work {
+  const work = new Map<string, number>();
+  for (const kind of activeResources()) {
+    if (!HARMLESS.test(kind)) work.set(kind, (work.get(kind) ?? 0) + 1);
+  }
+  return work;
+}
+
+export function hasMore(after: Work, before: Work): boolean {
+  for (const [kind, count] of after) if (count > (before.get(kind) ?? 0)) return true;
+  return false;
+}
+
+/** From now on whoever begins real work fails, until what it returns is called. */
+export function blameForRealWork(): () => void {
+  const hook = createHook({ init: blame });
+  hook.enable();
+  return () => void hook.disable();
+}
+
+/** A resource that code made by itself, as virtual timers do, is no work. */
+function blame(_: number, kind: string, _trigger: number, resource: object): void {
+  const { current } = ambient;
+  if (current === null || HARMLESS.test(kind) || resource instanceof AsyncResource) return;
+  const { text, isMachinery } = leaverOf(blame);
+  if (!isMachinery) current.fail(new LeftTheWorld(current.name, `a real ${kind}`, text));
 }

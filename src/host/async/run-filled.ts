@@ -26,6 +26,7 @@ import { hostsOf } from '../network/hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
+import { blameForRealWork, hasMore, realWork } from './escapes.ts';
 import { GlobalObjects } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
@@ -135,17 +136,19 @@ function changeText(change: string): string {
 }
 
 /**
- * Where something was changed that all processes share, runs it again and looks after each step: so
- * whose code did it is known, unless that does so only once.
+ * Where something was changed that all processes share, or real work is left, runs it again and
+ * looks at each step: so whose code did it is known, unless that does so only once.
  */
 async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   // Runs for a log or a watcher come after others of their plan, and only once.
   const isOnly = setting.log !== null || setting.watcher !== null;
   if (isOnly) return (await runOnce(plan, setting, { isWatched: true })).trace;
+  const before = realWork();
   const { trace, change } = await runOnce(plan, setting, { isWatched: false });
-  if (change === null) return trace;
+  if (change === null && !hasMore(realWork(), before)) return trace;
   const { trace: again } = await runOnce(plan, setting, { isWatched: true });
   if (again.ending.kind === 'failed') return again;
+  if (change === null) return trace;
   const error = `it, or another process, ${changeText(change)}`;
   const [{ name: process } = { name: '' }] = plan.clients;
   return { ...trace, ending: { kind: 'failed', process, error } };
@@ -171,6 +174,7 @@ async function runOnce(
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
+  const ceaseBlaming = isWatched ? blameForRealWork() : () => {};
   globals.renew();
   try {
     const whenStepped = isWatched ? blameForChanges : () => {};
@@ -179,6 +183,7 @@ async function runOnce(
   } finally {
     asyncWorld.close();
     empty?.();
+    ceaseBlaming();
     restoreFailures();
     restoreGlobals();
   }

@@ -147,7 +147,7 @@ class EtcdDriver implements LockDriver {
     return has;
   }
 
-  /** Gives up a key that may be there, since a request of which nobody answered may have made it. */
+  /** Gives up a key that may be there: a request of which nobody answered may have made it. */
   private abandonUnknown(): void {
     const { isUnknown } = this;
     this.isUnknown = false;
