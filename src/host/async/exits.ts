@@ -31,7 +31,7 @@ type Exit = readonly [target: object, name: string, keys: readonly string[]];
 
 /** Modules of which a realm gets nothing that could be called; others are not even loaded. */
 export const LEAVING_MODULES: ReadonlySet<string> = new Set([
-  ...['inspector', 'inspector/promises', 'repl', 'trace_events', 'wasi'],
+  ...['inspector', 'inspector/promises', 'repl', 'sqlite', 'trace_events', 'wasi'],
 ]);
 
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
@@ -44,7 +44,7 @@ export function exitsOfNode(): readonly Exit[] {
 /** The network, the disk, and other processes and threads. */
 function toOthers(): readonly Exit[] {
   return [
-    [net, 'net', ['connect', 'createConnection']],
+    [net, 'net', ['connect', 'createConnection', 'BoundSocket']],
     [net.Socket.prototype, 'net.Socket', ['connect']],
     [net.Server.prototype, 'net.Server', ['listen']],
     [tls, 'tls', ['connect']],
@@ -77,7 +77,7 @@ function toOthers(): readonly Exit[] {
     [streamWeb, 'stream.web', ['CompressionStream', 'DecompressionStream']],
     [workerThreads, 'worker_threads', ['receiveMessageOnPort', 'moveMessagePortToContext']],
     [workerThreads, 'worker_threads', ['postMessageToThread']],
-    [Blob.prototype, 'Blob', ['arrayBuffer', 'text', 'bytes', 'stream']],
+    [Blob.prototype, 'Blob', ['arrayBuffer', 'text', 'bytes', 'stream', 'textStream']],
     [fs, 'fs', ['ReadStream', 'WriteStream', 'FileReadStream', 'FileWriteStream']],
     [tty, 'tty', ['ReadStream', 'WriteStream']],
   ];
@@ -105,7 +105,10 @@ function toThreads(): readonly Exit[] {
     [
       crypto,
       'crypto',
-      ['pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime', 'checkPrime'],
+      [
+        ...['pbkdf2', 'scrypt', 'argon2', 'hkdf', 'generateKey', 'generateKeyPair'],
+        ...['generatePrime', 'checkPrime'],
+      ],
     ],
     [crypto.webcrypto.subtle, 'crypto.subtle', functionsOf(crypto.webcrypto.subtle)],
     [

@@ -199,3 +199,19 @@ describe('a package', () => {
     );
   });
 });
+
+test('a UUID of version 7 begins with the time of its process', async () => {
+  const drawn: string[] = [];
+  const alice: Script = () => {
+    const draw: unknown = Reflect.get(crypto, 'randomUUIDv7');
+    if (typeof draw === 'function') drawn.push(String(draw.call(crypto)));
+    return Promise.resolve();
+  };
+  await happen({ alice });
+  await happen({ alice });
+  if (!('randomUUIDv7' in crypto)) return; // not in this version of Node
+  const ms = EPOCH_MS.toString(16).padStart(12, '0');
+  const begins = `${ms.slice(0, 8)}-${ms.slice(8)}-7`;
+  expect(drawn[0]).toMatch(new RegExp(`^${begins}[0-9a-f]{3}-[89ab]`));
+  expect(drawn[1]).toBe(drawn[0]);
+});

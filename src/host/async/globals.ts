@@ -212,6 +212,7 @@ function patchRandom(patches: Patches): void {
   const sources: readonly (readonly [target: object, key: string, draw: Draw])[] = [
     [Math, 'random', (randomness) => randomness.fraction()],
     [crypto, 'randomUUID', (randomness) => randomness.uuid()],
+    [crypto, 'randomUUIDv7', (randomness) => randomness.uuid(ambient.current?.dateMs())],
     [crypto, 'randomBytes', drawBytes],
     [crypto, 'pseudoRandomBytes', drawBytes],
     [crypto, 'randomInt', drawInteger],

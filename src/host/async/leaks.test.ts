@@ -40,7 +40,10 @@ const HARMLESS: readonly (readonly [names: RegExp, reason: string])[] = [
     /^net\.(?:_createServerHandle|_setSimultaneousAccepts|createServer|Server)/,
     'listens by listen',
   ],
-  [/^net\.(?:Socket|Stream)(?:$|#)/, 'does nothing before it is connected, which is virtual'],
+  [
+    /^net\.(?:Socket|Stream|BoundSocket)(?:$|#)/,
+    'does nothing before it is connected, which is virtual',
+  ],
   [/^tls\.(?!connect$)/, 'computes; what connects and listens does so by net'],
   [/^dgram\.(?:_createSocketHandle|Socket)/, 'does nothing before it is bound'],
   [/^dns(?:\/promises)?\.(?:getServers|setServers|getDefaultResultOrder|setDefault)/, 'refused'],
@@ -144,7 +147,7 @@ test('every function of Node is virtual, refused, or harmless', () => {
   const leaks: string[] = [];
   let replaced = 0;
   for (const [module, functions] of before) {
-    if (LEAVING_MODULES.has(module)) continue;
+    if (LEAVING_MODULES.has(module.replace(/^node:/, ''))) continue;
     const now = after.get(module);
     for (const [name, real] of functions) {
       const isReplaced = now?.get(name) !== real;

@@ -60,11 +60,16 @@ export class Randomness {
     return min + Math.floor(this.fraction('integer') * (max - min));
   }
 
-  /** A version 4 UUID (RFC 9562). */
-  uuid(): `${string}-${string}-${string}-${string}-${string}` {
+  /** A UUID (RFC 9562) of version 4; of version 7 where the milliseconds since 1970 are given. */
+  uuid(atMs: number | null = null): `${string}-${string}-${string}-${string}-${string}` {
     const bytes = new Uint8Array(16);
     this.fill(bytes, 'uuid');
-    bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+    const version = atMs === null ? 0x40 : 0x70;
+    bytes[6] = ((bytes[6] ?? 0) & 0x0f) | version;
+    for (let at = 5, left = Math.floor(atMs ?? 0); atMs !== null && at >= 0; at--) {
+      bytes[at] = left % 256;
+      left = Math.floor(left / 256);
+    }
     bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
     const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     const [a, b, c, d, e] = [

@@ -48,6 +48,7 @@ export function patchMachine(patches: Patches): void {
     ambient.current === null ? memoryUsage.rss() : MEMORY.rss,
   );
   give(process, 'cpuUsage', () => ({ user: 0, system: 0 }));
+  give(process, 'threadCpuUsage', () => ({ user: 0, system: 0 }));
   give(process, 'resourceUsage', () => ({ ...NO_USE }));
   give(process, 'constrainedMemory', () => 0);
   give(process, 'availableMemory', () => 4 * GIB);
