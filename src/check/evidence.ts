@@ -4,7 +4,7 @@
  * the hazard built up. Each has a role, by which the words find it; faults go by their kind:
  * `pause`, `delay`, ….
  */
-import type { FaultStrikes } from '../core/history/trace.ts';
+import { type FaultStrikes, type Log, WHY } from '../core/history/trace.ts';
 import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { isQuorumGrant, serversOf } from './leases.ts';
 import {
@@ -205,6 +205,21 @@ export function causesOfTaking(
   const faults = indexed.faults.filter(({ event, index }) => index < later.index && misled(event));
   if (faults.length > 0) return faults.map((fault) => [fault.event.fault, fault]);
   return denialTakenForMore(indexed, { earlier, later });
+}
+
+/** What the later grant's server logged last, between the two, of why it came to give it. */
+export function reasonFor(
+  { trace }: TraceIndex,
+  earlier: GrantLog,
+  later: GrantLog | undefined,
+): Numbered<Log> | null {
+  if (later === undefined) return null;
+  for (let index = later.index - 1; index > earlier.index; index--) {
+    const event = trace.events[index];
+    if (event?.kind !== 'log' || event.topic !== WHY) continue;
+    if (event.process === later.event.process) return { event, index };
+  }
+  return null;
 }
 
 /** A denial after which its client logged something, and asked another server in that instant. */

@@ -332,6 +332,12 @@ export function at({ atUs }: { readonly atUs: number }): string {
   return `at ${proseDuration(atUs)}`;
 }
 
+/** What the server of a grant logged of why it came to give it, as the end of a sentence. */
+export function reasonPhrase(shown: Contradiction, grant: Grant): string {
+  const log = shown.find('why', 'log');
+  return log === undefined ? '' : `; ${giverOf(grant)} logged “${log.text}”`;
+}
+
 /** Who gave a grant: a server by its name, or the servers that its client asked together. */
 export function giverOf(grant: Grant): string {
   return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;

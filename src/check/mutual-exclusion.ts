@@ -7,13 +7,20 @@
  * client do not end it.
  */
 import type { Grant, Release, Renew } from '../core/history/server-events.ts';
-import { type Enter, type LeaseTest, type Log, WHY } from '../core/history/trace.ts';
+import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { unnotedAcquires } from './contention.ts';
-import { breachShown, type Cause, causesIn, causesOfTaking, causesSince } from './evidence.ts';
-import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
+import {
+  breachShown,
+  type Cause,
+  causesIn,
+  causesOfTaking,
+  causesSince,
+  reasonFor,
+} from './evidence.ts';
+import { at, type Contradiction, giverOf, reasonPhrase, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
 import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
@@ -199,21 +206,6 @@ function breachBetween(
   ]);
 }
 
-/** What the later grant's server logged last, between the two, of why it came to give it. */
-function reasonFor(
-  { trace }: TraceIndex,
-  earlier: GrantLog,
-  later: GrantLog | undefined,
-): Numbered<Log> | null {
-  if (later === undefined) return null;
-  for (let index = later.index - 1; index > earlier.index; index--) {
-    const event = trace.events[index];
-    if (event?.kind !== 'log' || event.topic !== WHY) continue;
-    if (event.process === later.event.process) return { event, index };
-  }
-  return null;
-}
-
 /** What made another client's release come when its own grant was over. */
 function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null): readonly Cause[] {
   if (release === null) return [];
@@ -227,8 +219,6 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
   const foreign = shown.find('foreign release', 'release');
-  const log = shown.find('why', 'log');
-  const why = log === undefined ? '' : `; ${giverOf(later)} logged “${log.text}”`;
   const freed = foreign === undefined ? '' : `, and ${foreignPhrase(shown, foreign)}`;
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
@@ -242,7 +232,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   return {
     headline: `\`${later.lock}\` granted to ${later.client} ${whose}`,
     next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,
-    however: `${live}${freed}${why}`,
+    however: `${live}${freed}${reasonPhrase(shown, later)}`,
   };
 }
 

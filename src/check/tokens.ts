@@ -1,7 +1,7 @@
 /** Judges what locks say of their tokens: one of a kind, rising, kept, and each with its own. */
 import { type Claim, defineClaim } from './claim.ts';
-import { accessBreach, breachShown, causesOfTaking, causesSince } from './evidence.ts';
-import { at, type Contradiction, type Sentences } from './explanation.ts';
+import { accessBreach, breachShown, causesOfTaking, causesSince, reasonFor } from './evidence.ts';
+import { at, type Contradiction, reasonPhrase, type Sentences } from './explanation.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -112,7 +112,8 @@ function breachBetween<Rule extends string>(
   rule: Rule,
   { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },
 ): Breach<Rule> {
-  return breachShown(rule, { 'earlier grant': earlier, 'later grant': later }, [
+  const why = reasonFor(indexed, earlier, later);
+  return breachShown(rule, { 'earlier grant': earlier, why, 'later grant': later }, [
     ...causesSince(indexed, earlier, later),
     ...causesOfTaking(indexed, { earlier, later }),
   ]);
@@ -150,7 +151,7 @@ function tokenStory(shown: Contradiction, headline: string, phrase: string): Sen
   return {
     headline: `${headline} for \`${later.lock}\``,
     next: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
-    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}`,
+    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${reasonPhrase(shown, later)}`,
   };
 }
 

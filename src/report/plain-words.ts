@@ -135,6 +135,8 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
       const version = seen === '' ? '' : ` (${seen})`;
       return event.isAccepted ? `${named(client)} reads ${named(key)} = ${value}${version}` : null;
     }
+    case 'deadlock':
+      return listOf(event.waits.map((one) => `${named(one.client)} waits for ${named(one.lock)}`));
     case 'mark':
       return computingSentence(event);
     case 'log':

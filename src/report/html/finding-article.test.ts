@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { zombieTrace } from '../sample.fixture.ts';
-import { partingOf } from './finding-article.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import { zombieFinding, zombieTrace } from '../sample.fixture.ts';
+import * as article from './finding-article.ts';
+
+const { plan } = zombieFinding;
+
+function partingOf(here: Trace, there: Trace): ReturnType<typeof article.partingOf> {
+  return article.partingOf({ trace: here, plan }, { trace: there, plan });
+}
 
 describe('partingOf', () => {
   it('is null for two runs that do the same', () => {

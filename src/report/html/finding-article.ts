@@ -3,7 +3,7 @@
  * on the system that holds; the playground. Folded away below are every process's state with the
  * picture step by step, the other runs beside it, the verdicts, the table of events and the plan.
  */
-import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { parametersOf } from '../../core/shrink/parameter.ts';
@@ -178,7 +178,7 @@ function besides(
   readonly common: Omit<FigureOptions, 'id'>;
 } {
   const { trace, plan, claim } = finding;
-  const parting = partingOf(trace, other.trace);
+  const parting = partingOf({ trace, plan }, other);
   const own = { trace, plan, evidence: evidenceShown(finding) };
   const ends = [own, other].map((run) => {
     const shown = { evidence: [], faults: run.plan.faults, claim: '', mostDrawn };
@@ -297,25 +297,45 @@ interface Parting {
  * The first thing that happens otherwise, and what it is on each side; null when both do the same.
  * The faults themselves are left out, since they are what was changed.
  */
-export function partingOf(here: Trace, there: Trace): Parting | null {
+export function partingOf(here: Ran, there: Ran): Parting | null {
   const left = happenings(here);
   const right = happenings(there);
   for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
     const [one, other] = [left[at], right[at]];
-    if (one !== undefined && other !== undefined && isAlike(one.event, other.event)) continue;
+    if (one !== undefined && other !== undefined && isAlike(one, other)) continue;
     const times = [one?.event.atUs, other?.event.atUs].filter((time) => time !== undefined);
     return { here: one?.at ?? null, there: other?.at ?? null, atUs: Math.min(...times) };
   }
   return null;
 }
 
-function happenings(trace: Trace): readonly { readonly event: TraceEvent; readonly at: number }[] {
-  return trace.events.flatMap((event, at) => (event.kind === 'fault' ? [] : [{ event, at }]));
+type Ran = Pick<OtherRun, 'trace' | 'plan'>;
+
+interface Happening {
+  readonly event: TraceEvent;
+  readonly at: number;
+  /** Null where no step tells of it. */
+  readonly words: string | null;
 }
 
-/** That one of two stores tells versions, and the other none, is no happening. */
-function isAlike(left: TraceEvent, right: TraceEvent): boolean {
+function happenings({ trace, plan }: Ran): readonly Happening[] {
+  const steps = listSteps(trace, { evidence: [], faults: plan.faults });
+  const words = new Map(steps.map(({ event, process, text }) => [event, `${process}: ${text}`]));
+  return trace.events.flatMap((event, at) =>
+    event.kind === 'fault' ? [] : [{ event, at, words: words.get(at) ?? null }],
+  );
+}
+
+/**
+ * What reads alike is alike, whatever a request carries that no words tell of. That one of two
+ * stores tells versions, and the other none, is no happening.
+ */
+function isAlike(
+  { event: left, words }: Happening,
+  { event: right, words: otherWords }: Happening,
+): boolean {
   if (left.kind !== right.kind || left.atUs !== right.atUs) return false;
+  if (words === otherWords) return true;
   const [one, other] = [canonical(left), canonical(right)];
   if (one === other) return true;
   if (one.includes(VERSION) === other.includes(VERSION)) return false;

@@ -98,6 +98,8 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   private gone: readonly { readonly child: LockChild; readonly atUs: number }[] = [];
   /** By lock: the count of its parent, and since when that is empty. */
   private readonly parents: Map<string, { count: number; emptyUs: number | null }> = new Map();
+  /** Locks whose parent went. */
+  private readonly lostParents: Set<string> = new Set();
   private watches: readonly { readonly request: Ask<'watch'>; readonly turn: ZkTurn }[] = [];
   /** For the observer: the grant that a child stands for, by its czxid. */
   private readonly given: Map<number, number> = new Map();
@@ -179,13 +181,19 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     }
     for (const [lock, { emptyUs }] of this.parents) {
       const isLongEmpty = emptyUs !== null && nowUs - emptyUs >= CONTAINER_CHECK_US;
-      if (this.serving.isContainer && isLongEmpty) this.parents.delete(lock);
+      if (!this.serving.isContainer || !isLongEmpty) continue;
+      this.parents.delete(lock);
+      this.lostParents.add(lock);
     }
   }
 
   private create({ session: id, lock, named }: Ask<'create'>, turn: ZkTurn): LockChild {
     this.zxid += 1;
     const parent = this.parents.get(lock) ?? { count: 0, emptyUs: null };
+    if (this.lostParents.delete(lock)) {
+      const why = `the parent of ${lock} had been empty for a minute, and went with its sequence`;
+      this.book.explain(turn, why);
+    }
     parent.count += 1;
     parent.emptyUs = null;
     this.parents.set(lock, parent);
