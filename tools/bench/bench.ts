@@ -14,6 +14,7 @@ import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
 import { million } from './million.ts';
+import { queue } from './queue.ts';
 import { recorded } from './recorded.ts';
 import { redlock } from './redlock.ts';
 import { greens, seeds, workers } from './seeds.ts';
@@ -27,6 +28,7 @@ const SUBJECTS: readonly Subject[] = [
   workers,
   memory,
   crowd,
+  queue,
   shrinking,
   startup,
   checker,
