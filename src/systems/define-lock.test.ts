@@ -187,15 +187,21 @@ describe('a timer of a server', () => {
     expect(first).toBeGreaterThan(8);
   });
 
-  test('whose time is none ends the run', () => {
+  test.each<readonly [string, unknown, unknown, string]>([
+    ['label', { afterUs: 1 }, () => undefined, 'a timer has a label, a word without `/`'],
+    ['word', { label: 'a/b', afterUs: 1 }, () => undefined, 'a timer has a label, a word'],
+    ['time', { label: 'a', afterUs: Number.NaN }, () => undefined, 'or more, not NaN'],
+    ['time to come', { label: 'a', afterUs: -1 }, () => undefined, 'or more, not -1'],
+    ['function', { label: 'a', afterUs: 1 }, null, 'a timer calls a function when it rings'],
+  ])('without a %s ends the run', (_, timer, ring, error) => {
     const late = defineSystem({
       locks: {
         late: {
-          about: 'a lock whose timer is set to no time',
+          about: 'a lock whose timer is none',
           build(world) {
             const server: Server<Ask, Reply> = {
-              handle(_, turn) {
-                turn.setTimer({ label: 'never', afterUs: Number.NaN }, () => undefined);
+              handle(_ask, turn) {
+                Reflect.apply(turn.setTimer, turn, [timer, ring]);
                 return LATER;
               },
             };
@@ -207,10 +213,7 @@ describe('a timer of a server', () => {
     });
     const plan = planOf({ clients: [clientOf('alice', [writeOf(7)])], lock: 'late' });
     const { trace } = examine(plan, ['grant-order'], extend(builtIn, late));
-    expect(trace.ending).toMatchObject({
-      kind: 'failed',
-      error: 'a timer rings after a whole number of microseconds, 0 or more, not NaN',
-    });
+    expect(trace.ending).toMatchObject({ kind: 'failed', error: expect.stringContaining(error) });
   });
 });
 
@@ -251,4 +254,17 @@ test('a lock that can be asked is built once, and its store refuses what it call
   const { trace } = examine(plan, ['grant-order'], extend(builtIn, thinker));
   expect(eventsOf(trace, 'grant')).toHaveLength(1);
   expect(eventsOf(trace, 'write').map(({ refusal }) => refusal === undefined)).toEqual([false]);
+});
+
+test.each<readonly [string, object]>([
+  ['`build` gives no function', { build: () => undefined }],
+  ['`buildAsked` gives no function `driverOf`', { buildAsked: () => undefined }],
+  ['`buildAsked` gives no function `driverOf`', { buildAsked: () => ({ check: () => {} }) }],
+  ['`buildAsked` gives no function `check`', { buildAsked: () => ({ driverOf: () => {} }) }],
+])('a lock cannot be built where %s', (what, ways) => {
+  const none = defineSystem({ locks: { hollow: { about: 'nothing', ...ways } } });
+  const plan = planOf({ clients: [clientOf('alice', [writeOf(7)])], lock: 'hollow' });
+  expect(() => examine(plan, ['grant-order'], extend(builtIn, none))).toThrow(
+    `the lock hollow cannot be built: ${what}`,
+  );
 });

@@ -63,11 +63,29 @@ function buildOf(
   if (other !== undefined) {
     refuse(`${where}.${other[0]}`, `stands beside \`${one[0]}\`: give one of them`);
   }
-  if (buildAsked !== undefined) {
-    return { build: (world, options) => buildAsked(world, options).driverOf, buildAsked };
-  }
   if (buildAsync !== undefined) return { buildAsync };
-  return build === undefined ? {} : { build };
+  if (buildAsked !== undefined) {
+    const whole: NonNullable<Protocol['buildAsked']> = (world, options) => {
+      const { driverOf, check } = buildAsked(world, options) ?? {};
+      requireGiven('`buildAsked` gives no function `driverOf`', driverOf);
+      requireGiven('`buildAsked` gives no function `check`', check);
+      return { driverOf, check };
+    };
+    return { build: (world, options) => whole(world, options).driverOf, buildAsked: whole };
+  }
+  if (build === undefined) return {};
+  return {
+    build(world, options) {
+      const driverOf = build(world, options);
+      requireGiven('`build` gives no function', driverOf);
+      return driverOf;
+    },
+  };
+}
+
+/** Throws what is missing where what is to be a function is none. */
+function requireGiven(what: string, given: unknown): void {
+  if (typeof given !== 'function') throw new Error(what);
 }
 
 function checkOption(where: string, { name, values, fallback }: OptionInfo): void {

@@ -353,9 +353,15 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 
   setTimer(timer: { readonly label: string; readonly afterUs: number }, ring: Ring): void {
     const { label, afterUs } = timer;
+    if (typeof label !== 'string' || label === '' || label.includes('/')) {
+      throw new SystemFailure(this.server, 'a timer has a label, a word without `/`');
+    }
     if (!Number.isSafeInteger(afterUs) || afterUs < 0) {
       const what = 'a timer rings after a whole number of microseconds, 0 or more';
       throw new SystemFailure(this.server, `${what}, not ${afterUs}`);
+    }
+    if (typeof ring !== 'function') {
+      throw new SystemFailure(this.server, 'a timer calls a function when it rings');
     }
     const name = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
     this.parts.setTimer(name, afterUs, ring);
