@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { asyncCode } from './async.ts';
 import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
+import { exhaust } from './exhaust.ts';
 import { COORDINATOR_FLAG, coordinateAndTell, fleet, WORKER_FLAG, workOn } from './fleet.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
@@ -28,6 +29,7 @@ const SUBJECTS: readonly Subject[] = [
   workers,
   memory,
   crowd,
+  exhaust,
   queue,
   shrinking,
   startup,
