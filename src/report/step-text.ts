@@ -190,8 +190,11 @@ function returnText(event: EventOf<'return'>, around: Surroundings): string {
   const verb = `${deedName(operation, around)}${placeOf(operation, around)}`;
   if (event.outcome === 'info') return `? ${verb}: no answer, it may have happened`;
   if (event.outcome === 'fail') return `${verb}: never executed`;
-  if (event.answer === null) return `${verb}: done`;
   const call = around.calls.get(operation);
+  if (event.answer === null) {
+    const isOfLock = call !== undefined && /^(?:acquire|renew|release)$/.test(call.verb);
+    return `${verb}: ${isOfLock ? 'answered, nothing done' : 'done'}`;
+  }
   if (event.answer.kind === 'value' && call !== undefined && 'lock' in call) {
     return `${verb}: looked up, ${event.answer.value === 0 ? 'nothing' : event.answer.value} there`;
   }

@@ -40,8 +40,8 @@ export interface CallSetting<Q extends Json, R extends Json> {
   /** By the caller's monotonic clock; null waits for ever. */
   readonly timeoutUs: number | null;
   readonly tries: number;
-  /** What the trace says of an answer. */
-  readonly describe: (reply: R) => Answer;
+  /** What the trace says of an answer; null where that says nothing about what was asked. */
+  readonly describe: (reply: R) => Answer | null;
   /** The grant that the call is made under, where that is not the one that was entered last. */
   readonly under?: number;
   /** The access of which it is the part that goes to one server: that one stands in the trace. */
@@ -203,11 +203,12 @@ export interface CallsParts extends AlarmParts {
 /** What a reply says; throws a failure of the process where its code gives no answer for that. */
 function meaningOf<R extends Json>(
   process: string,
-  { describe }: { readonly describe: (reply: R) => Answer },
+  { describe }: { readonly describe: (reply: R) => Answer | null },
   reply: R,
-): Answer {
+): Answer | null {
   const answer = underTest(process, () => describe(reply));
   const given: unknown = answer;
+  if (answer === null) return null;
   if (typeof given === 'object' && given !== null && 'kind' in given) return answer;
   const what = given === undefined ? 'nothing' : JSON.stringify(given);
   throw new SystemFailure(process, `what a reply means is an object with its kind, not ${what}`);

@@ -7,7 +7,8 @@ import type { ServerHost } from './server.ts';
 export interface Port<Q extends Json, R extends Json> {
   readonly host: ServerHost<Q, R>;
   readonly describeRequest: (request: Q) => Call;
-  readonly describeReply: (reply: R, request: Q) => Answer;
+  /** Null where it was answered with nothing about what was asked, and nothing was done. */
+  readonly describeReply: (reply: R, request: Q) => Answer | null;
 }
 
 /**

@@ -258,4 +258,24 @@ describe('the trace', () => {
       'alice/1/evalsha release db of me: denied',
     ]);
   });
+
+  test('takes a script that the node does not know for no answer about the lock', async () => {
+    const means: Means = () => ({ verb: 'acquire', lock: 'db', isDone: (reply) => reply === 1 });
+    const trace = await happen(
+      async (redis) => {
+        await redis.evalsha(shaOf('return 1'), 1, 'db').catch(() => {});
+        await redis.eval('return 1', 1, 'db');
+      },
+      { means },
+    );
+    const returns = eventsOf(trace, 'return').map(({ operation, outcome, answer }) => ({
+      operation,
+      outcome,
+      answer,
+    }));
+    expect(returns).toEqual([
+      { operation: 'alice/1/evalsha', outcome: 'ok', answer: null },
+      { operation: 'alice/1/eval', outcome: 'ok', answer: { kind: 'granted', token: 0 } },
+    ]);
+  });
 });

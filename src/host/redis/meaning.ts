@@ -128,7 +128,9 @@ function scriptCall(sha: string, [count = '0', ...rest]: readonly string[]): Scr
   return { sha, keys: texts.slice(0, keys), args: texts.slice(keys) };
 }
 
-function answerOf(reply: RedisReply, meaning: Meaning | null): Answer {
+function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
+  // A node that does not know a script has not looked at the lock.
+  if (isRedisError(reply) && reply.error.startsWith('NOSCRIPT ')) return null;
   if (isRedisError(reply)) return { kind: 'denied', holder: '' };
   if (meaning === null) return lookedUp(reply);
   if (!meaning.isDone(reply)) return { kind: 'denied', holder: '' };
