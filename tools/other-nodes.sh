@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The same plans, a package from npm that nobody wrote for fencepost, and a lock in TypeScript run
-# alike under other versions of Node: `tools/other-nodes.sh [version…]`.
+# alike under other versions of Node, and so does each package of fixtures/packages on its driver:
+# `tools/other-nodes.sh [version…]`. FENCEPOST_SEEDS says on how many seeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 output=$(mktemp -d)
@@ -14,6 +15,7 @@ results() {
   "$@" dist/cli.js replay "${plans[@]}" --json
   "$@" dist/cli.js run "${package[@]}" | untimed
   "$@" tools/endings.mjs 2>/dev/null
+  FENCEPOST_SEEDS=$seeds "$@" tools/package-digests.mjs
 }
 
 expected=$(results node)
@@ -29,5 +31,6 @@ for version in "$@"; do
   npx --yes -p "node@$version" node node_modules/vitest/vitest.mjs run --reporter=dot src/host/async/leaks src/host/async/globals >"$output/leaks" 2>&1 ||
     { cat "$output/leaks" >&2; exit 1; }
   echo "Node $version: every plan replays to the same digest, $seeds seeds of a lock on redlock come to the same,"
-  echo "  and so does a lock with each ending of TypeScript and JavaScript; nothing of Node leaks"
+  echo "  and so do the packages of fixtures/packages, and a lock with each ending of TypeScript and"
+  echo "  JavaScript; nothing of Node leaks"
 done

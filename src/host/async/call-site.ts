@@ -95,15 +95,20 @@ function isOfFencepost({ file }: Frame): boolean {
   return path.startsWith(HOME) && !/\.(?:test|fixture)\.[cm]?[jt]s$/.test(path);
 }
 
-/**
- * `lock.mjs:12:5`: the first place in code that is not Node's, fencepost's or a package's; else the
- * first in a package, `redlock/dist/index.js:1:2`; null where there is neither. No folder of the
- * user's is named: where a checkout lies differs from machine to machine.
- */
-export function ownPlaceIn({ stack = '' }: CallSite): string | null {
+/** The first place in code that is not Node's, fencepost's or a package's; else in a package. */
+export function ownFrameIn({ stack = '' }: CallSite): Frame | null {
   const frames = framesIn(stack).filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
-  const frame = frames.find((one) => !isOfPackage(one)) ?? frames[0];
-  if (frame === undefined) return null;
+  return frames.find((one) => !isOfPackage(one)) ?? frames[0] ?? null;
+}
+
+/**
+ * `lock.mjs:12:5`, of the first place in the user's own code, or `redlock/dist/index.js:1:2`, of a
+ * package; null where there is neither. No folder of the user's is named: where a checkout lies
+ * differs from machine to machine.
+ */
+export function ownPlaceIn(site: CallSite): string | null {
+  const frame = ownFrameIn(site);
+  if (frame === null) return null;
   const path = pathIn(frame.file).replaceAll('\\', '/');
   const name = isOfPackage(frame) ? path.split('/node_modules/').at(-1) : path.split('/').at(-1);
   return `${name ?? ''}:${frame.place}`;

@@ -158,6 +158,25 @@ describe('a module', () => {
   });
 
   test.each([
+    ['throws', 'further.mjs', 'const a = null;\na.b();\n', "reading 'b') (at further.mjs:2:3)"],
+    ['has an error', 'further.mjs', '\nconst = 1;\n', 'Unexpected token (at further.mjs:2:7)'],
+    ['is CommonJS and throws', 'further.cjs', '\nnull.b;\n', "reading 'b') (at further.cjs:2:6)"],
+    ['is CommonJS with an error', 'further.cjs', '\nconst = 1;\n', "token '=' (at further.cjs:2)"],
+    [
+      'lacks a name',
+      'further.mjs',
+      "import { b } from './own.mjs';",
+      "named 'b' (at further.mjs:1:10)",
+    ],
+    ['is no JSON', 'further.json', '{,', 'further.json: Expected'],
+  ])('that imports one that %s is told its file and line', async (_, name, text, told) => {
+    writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, 'own.mjs'), '');
+    writeFileSync(join(folder, 'second.mjs'), `import './${name}';\n`);
+    expect(await problemIn('first.mjs', "import './second.mjs';\n")).toContain(told);
+  });
+
+  test.each([
     ['nothing.mjs', 'export const lock = 1;\n', 'has no default export'],
     ['plain.mjs', 'export default { locks: {} };\n', 'exports something else by default'],
     ['null.mjs', 'export default null;\n', 'exports something else by default'],

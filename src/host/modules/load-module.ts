@@ -4,9 +4,10 @@
  */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
+import { ownFrameIn, ownPlaceIn } from '../async/call-site.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { within } from '../async/whereabouts.ts';
 import { loadApart } from '../realm/load-apart.ts';
@@ -113,14 +114,21 @@ function typeHint(error: unknown): string {
   return name === undefined ? '' : `; where ${name} is a type, write \`type ${name}\``;
 }
 
-/** Where in the module's own file an error arose, ` (at line 3, column 7)`; else ''. */
+/**
+ * Where an error arose: ` (at line 3, column 7)` in the module's own file, ` (at backoff.mjs:4:3)`
+ * in one that it imports; else ''.
+ */
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  const at = stack.indexOf(url);
-  const rest = stack.slice(at + url.length).replace(/^\?sha256:[0-9a-f]+/, '');
-  const [, line, column] = /^[^\s:]*:(\d+)(?::(\d+))?/.exec(rest) ?? [];
-  if (at < 0 || line === undefined) return '';
-  return column === undefined ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;
+  // Of CommonJS that cannot be read the stack begins with its place: `/home/a/backoff.cjs:4`.
+  const head = /^(\/\S*|[A-Z]:\S*):(\d+)\n/.exec(stack);
+  const at = head === null ? stack : `    at ${head[1]}:${head[2]}:0`;
+  const frame = ownFrameIn({ stack: at });
+  if (frame === null) return '';
+  const place = (ownPlaceIn({ stack: at }) ?? '').replace(/:0$/, '');
+  if (![url, fileURLToPath(url)].includes(frame.file)) return ` (at ${place})`;
+  const [line, column] = frame.place.split(':');
+  return column === '0' ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;
 }
 
 function problem(what: string): { readonly kind: 'problem'; readonly what: string } {

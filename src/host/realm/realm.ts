@@ -310,7 +310,7 @@ export class Realm {
     const known = this.scripts.get(unit);
     if (known !== undefined) return known;
     const module = new ScriptModule(fileURLToPath(unit.url), () => undefined);
-    module.exports = JSON.parse(unit.text.replace(/^\uFEFF/, ''));
+    module.exports = parsed(unit);
     this.scripts.set(unit, module);
     return module;
   }
@@ -367,6 +367,14 @@ export class Realm {
 
   private async loadLater(specifier: string, parentUrl: string): Promise<object> {
     return await this.importTarget(this.resolve(specifier, parentUrl, 'import'));
+  }
+}
+
+function parsed({ text, name }: JsonUnit): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new SyntaxError(`${name}: ${error instanceof Error ? error.message : error}`);
   }
 }
 
