@@ -36,6 +36,16 @@ describe('the conclusion', () => {
     );
   });
 
+  it('names what was never put to the test where nothing goes wrong', () => {
+    const calm = systemWith({
+      expect: { holds: ['grant-order', 'read-fence'] },
+      claims: { 'grant-order': HELD, 'read-fence': { ...HELD, exercised: 0, avoided: 0 } },
+      hints: ['never put to the test, as nothing goes wrong (`faults: []`): read-fence'],
+    });
+    expect(told(summaryOf(calm))).toContain('(avoided on 7); never: fenced: read-fence');
+    expect(told(summaryOf({ ...calm, hints: [] }))).not.toContain('never:');
+  });
+
   it('gives no bound where all seeds are one run', () => {
     const holding = systemWith({
       ...{ expect: { holds: ['grant-order'] }, claims: { 'grant-order': HELD }, isWritten: true },

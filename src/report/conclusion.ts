@@ -39,6 +39,8 @@ interface Fates {
   readonly tolerated: readonly Told[];
   /** Should hold, did, and was put to the test. */
   readonly held: readonly Told[];
+  /** The same, but never put to the test, of systems that are as expected: nothing goes wrong. */
+  readonly idle: readonly Told[];
   /** Broke, and stands in no list. */
   readonly unlisted: readonly Told[];
 }
@@ -52,7 +54,7 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
     unexpectedRow(fates, screen),
     openRow(summary, screen),
     { text: brokeText(fates, isOne), tint: plain },
-    { text: heldText(fates.held, isOne), tint: plain },
+    { text: heldText(fates, isOne), tint: plain },
     unlistedRow(fates, screen),
   ].filter(({ text }) => text !== '');
   let spare = MOST_LINES - 1 - rows.length;
@@ -141,6 +143,9 @@ function fatesOf(scenarios: readonly ScenarioSummary[]): Fates {
     broke: broken(breaks),
     tolerated: broken(may),
     held: holds.filter(({ found, system }) => isTested(found) && system.unknown === 0),
+    idle: holds.filter(
+      ({ found, system: { met, hints } }) => met === true && hints.length > 0 && !isTested(found),
+    ),
     unlisted: broken(all.filter((one) => ![...holds, ...breaks, ...may].includes(one))),
   };
 }
@@ -206,8 +211,8 @@ function outOf(told: readonly Told[], isOne: boolean): string {
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
-/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: …`. */
-function heldText(held: readonly Told[], isOne: boolean): string {
+/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: …; never: …`. */
+function heldText({ held, idle }: Fates, isOne: boolean): string {
   if (held.length === 0) return '';
   const systems = new Set(held.map(({ where }) => where)).size;
   const count = `${countOf(held.length, 'claim')} of ${countOf(systems, 'system')}`;
@@ -221,7 +226,10 @@ function heldText(held: readonly Told[], isOne: boolean): string {
     drawn.length === 0 || seeds === 1
       ? 'on the one run that there was'
       : `0 of ${countOf(seeds, 'seed')}; 95 %: ${boundText(seeds)}`;
-  if (isOne) return `held: ${bound}; put to the test: ${bySystem(held, testText)}`;
+  if (isOne) {
+    const never = idle.length === 0 ? '' : `; never: ${bySystem(idle, ({ claim }) => claim)}`;
+    return `held: ${bound}; put to the test: ${bySystem(held, testText)}${never}`;
+  }
   const [least] = [...drawn].sort((a, b) => testsOf(a) - testsOf(b));
   const weakest = least === undefined ? '' : `; least tested: ${least.where}: ${testText(least)}`;
   return `held: ${count}, each ${bound}${weakest}`;
