@@ -211,7 +211,7 @@ function outOf(told: readonly Told[], isOne: boolean): string {
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
-/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: …; never: …`. */
+/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: a: …; never: …`. */
 function heldText({ held, idle }: Fates, isOne: boolean): string {
   if (held.length === 0) return '';
   const systems = new Set(held.map(({ where }) => where)).size;

@@ -14,7 +14,8 @@ interface Asked {
   readonly client: string;
 }
 
-interface Lent extends Asked {
+/** The terms of a grant. */
+export interface Lent extends Asked {
   readonly token: number;
   readonly ttlUs: number;
   /** True time at which the server's clock, as it now runs, ends the lease; null: never. */

@@ -1,6 +1,6 @@
 /** The modules of `src` together: no circles, few splinters, one meaning for an exported name. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readProject, readSnippets, type Source } from './source.ts';
+import { isTest, readProject, readSnippets, type Source } from './source.ts';
 import { circlesIn, doubleNames, importsAmong, singleImporters, splintersIn } from './structure.ts';
 
 const MOST_SPLINTERS = 0;
@@ -11,6 +11,10 @@ const MOST_DOUBLE_NAMES = 10;
  * PostgreSQL), and one for each claim (`loss-noticed`).
  */
 const MOST_MODULES = 476;
+
+/** Of a service whose folder is to be read by itself, in ten minutes. */
+const MOST_SERVICE_LINES = 600;
+const SERVICES = ['etcd', 'kubernetes', 'postgres', 'zookeeper'];
 
 let project: readonly Source[] = [];
 beforeAll(() => {
@@ -27,6 +31,15 @@ describe('the modules of src', () => {
     expect(splinters.length, splinters.join('\n')).toBeLessThanOrEqual(MOST_SPLINTERS);
     expect(singleImporters(project)).toBeLessThanOrEqual(MOST_SINGLE_IMPORTERS);
     expect(importsAmong(project).size).toBeLessThanOrEqual(MOST_MODULES);
+  });
+
+  test.each(SERVICES)('tell of %s in a folder that is short', (service) => {
+    const code = project.filter(
+      ({ path }) => path.startsWith(`src/systems/${service}/`) && !isTest(path),
+    );
+    const lines = code.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+    expect(lines).toBeGreaterThan(100);
+    expect(lines).toBeLessThanOrEqual(MOST_SERVICE_LINES);
   });
 
   test('give an exported name one meaning', () => {

@@ -1,10 +1,15 @@
 /**
  * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go): each process keeps
- * one session, which is a lease with a heartbeat. To take a lock it puts a key of its own that
- * hangs on its lease; the keys of a lock are served in the order in which they were made, so it
- * waits until all older ones are gone, and then *looks again* whether its own is still there. It
- * gives the lock back by deleting its key. The revision at which the key was made is a fencing
- * token: later holders have higher ones, and no restart brings a lower one.
+ * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go): a
+ * third of the ttl after each answer it asks for the whole ttl anew, and the session is over once
+ * etcd says that there is no such lease, or the ttl has passed since the last answer. (In Go the
+ * watch on that comes by twice a second; here it comes exactly at the end.)
+ *
+ * To take a lock it puts a key of its own that hangs on its lease; the keys of a lock are served in
+ * the order in which they were made, so it waits until all older ones are gone, and then *looks
+ * again* whether its own is still there. It gives the lock back by deleting its key. The revision
+ * at which the key was made is a fencing token: later holders have higher ones, and no restart
+ * brings a lower one.
  *
  * What people get wrong is an option here:
  * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456): whoever waits in
@@ -21,15 +26,17 @@
  *   which compares revisions, and `check-sequencer`, which stands for other keys of the same etcd:
  *   `If version(own key) > 0 Then put` is one transaction, so its check costs no time.
  *
- * Read `server.ts` first (what etcd holds), then `session.ts` (the lease and its heartbeat).
+ * Read `server.ts` first: what etcd holds.
  */
 import type { Answer } from '../../core/history/trace.ts';
-import type { Name } from '../../core/kernel/name.ts';
+import { mix } from '../../core/kernel/chance.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
 import { backOff, type Program } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { Names } from '../keep-alive.ts';
-import { askServer, enterLock } from '../lease.ts';
+import { type KeptSession, Names, type Opening, OwnSession } from '../keep-alive.ts';
+import { askServer } from '../lease.ts';
 import {
   type CheckToken,
   type Chosen,
@@ -42,10 +49,12 @@ import {
   type Section,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
-import { type EtcdReply, type EtcdRequest, EtcdServer, type EtcdServing } from './server.ts';
-import { type EtcdHost, EtcdSession } from './session.ts';
+import { type EtcdReply, type EtcdRequest, EtcdServer, US_A_SECOND } from './server.ts';
 
 const NAME = 'lock';
+
+/** How long the client waits before it opens a new stream for its heartbeat. */
+const RETRY_US = 500_000;
 
 const choices = {
   recheck: ['yes', 'no'],
@@ -76,12 +85,11 @@ export const etcd: Protocol = {
 
 function build(world: World, given: Options): { driverOf: DriverOf; check: CheckToken } {
   const chosen = chosenFrom(given, choices);
-  const serving: EtcdServing = {
+  const etcdServer = new EtcdServer(NAME, {
     oldLeader: chosen.oldLeader,
     tells: chosen.recheck === 'yes' ? 'recheck' : 'wait',
-    tokenOf: ({ lease, revision }) => tokenOf(chosen.token, { lease, revision }),
-  };
-  const etcdServer = new EtcdServer(NAME, serving);
+    tokenOf: (key) => tokenOf(chosen.token, key),
+  });
   const host = world.addServer({ name: NAME, role: 'lock' }, etcdServer);
   const check: CheckToken = (turn, asked, told) => {
     const nowUs = host.process.clock.monotonicUs(turn.atUs);
@@ -98,51 +106,76 @@ function tokenOf(
   return token === 'lease' ? key.lease : key.revision;
 }
 
-/** A lock of the present section, as its client knows it. */
-interface Held {
+/** A lock that a section takes, and what the requests for it are called. */
+interface Wanted {
   readonly lock: string;
+  readonly take: string;
+  /** Of what is asked while it waits. */
+  readonly prefix: string;
+  readonly giveBack: string;
+}
+
+interface Held {
+  readonly wanted: Wanted;
   readonly lease: number;
   readonly ordinal: number;
   readonly token: number;
-  /** What its release is called. */
-  readonly giveBack: string;
 }
 
-/** What the requests for one lock are called. */
-interface Labels {
-  readonly take: string;
-  readonly wait: string;
-  readonly recheck: string;
-  readonly giveBack: string;
-}
+type Asked = Program<PendingCall<EtcdRequest, EtcdReply>>;
 
-class EtcdDriver implements LockDriver {
+class EtcdDriver implements LockDriver, Opening {
   private readonly options: Chosen<typeof choices>;
-  private readonly server: EtcdHost;
+  private readonly server: ServerHost<EtcdRequest, EtcdReply>;
   private readonly names: Names = new Names();
-  private current: EtcdSession | null = null;
+  private readonly session: OwnSession;
   private held: readonly Held[] = [];
   /** Whether the last try for a lock may have left a key that no answer told of. */
   private isUnknown = false;
 
-  constructor(options: Chosen<typeof choices>, server: EtcdHost) {
+  constructor(options: Chosen<typeof choices>, server: ServerHost<EtcdRequest, EtcdReply>) {
     this.options = options;
     this.server = server;
+    this.session = new OwnSession(this.names, this);
+  }
+
+  *open(at: Section): ReturnType<Opening['open']> {
+    const operation = this.names.next(at, 'lease');
+    const id = leaseIdOf(operation);
+    const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
+    const { reply } = yield* askServer<EtcdRequest, EtcdReply>(at, operation, {
+      verb: 'claim',
+      target: this.server,
+      request: { kind: 'grant-lease', lease: id, ttlS },
+      tries: 1,
+      describe: () => ({ kind: 'granted', token: 0 }),
+    });
+    const ttlUs = reply === null ? null : ttlUsOf(reply);
+    return ttlUs === null ? null : { id, ttlUs };
+  }
+
+  heartbeat({ id: lease, keeping }: KeptSession): Program<void> {
+    return keeping.beat<EtcdRequest, EtcdReply>({
+      target: this.server,
+      request: { kind: 'keep-alive', lease },
+      ttlUsOf,
+      lost: 'etcd has no such lease',
+      retryUs: RETRY_US,
+    });
   }
 
   *acquire(at: Section, attempt: number): Program<boolean> {
-    const take = part('acquire', attempt);
-    const labels: Labels = { take, wait: 'wait', recheck: 'recheck', giveBack: 'release' };
-    const has = yield* this.take(at, at.section.lock, labels);
+    const { lock } = at.section;
+    const wanted = { lock, take: part('acquire', attempt), prefix: '', giveBack: 'release' };
+    const has = yield* this.take(at, wanted);
     if (!has && attempt === at.plan.attempts) this.abandonUnknown();
     return has;
   }
 
   *also(at: Section, { id, lock }: { id: number; lock: string }): Program<boolean> {
     const take = part('lock', id);
-    const [wait, recheck] = [`${take}-wait`, `${take}-recheck`];
-    const labels: Labels = { take, wait, recheck, giveBack: part('unlock', id) };
-    const has = yield* this.take(at, lock, labels);
+    const wanted = { lock, take, prefix: `${take}-`, giveBack: part('unlock', id) };
+    const has = yield* this.take(at, wanted);
     if (!has) this.abandonUnknown();
     return has;
   }
@@ -151,69 +184,52 @@ class EtcdDriver implements LockDriver {
   private abandonUnknown(): void {
     const { isUnknown } = this;
     this.isUnknown = false;
-    if (isUnknown && this.options.unanswered === 'orphans') this.current?.lose('left to its ttl');
+    if (isUnknown && this.options.unanswered === 'orphans') this.lose('left to its ttl');
   }
 
-  /** A session over which the lock is asked for; a new one where there is none any more. */
-  private *session(at: Section): Program<EtcdSession | null> {
-    if (this.current !== null) this.current.keeping.at = at;
-    if (this.current === null || this.current.isOver) {
-      const { server, names } = this;
-      this.current = yield* EtcdSession.open(at, { server, names });
-    }
-    return this.current;
+  private lose(why: string): void {
+    this.session.current?.keeping.lose(why);
   }
 
-  private *take(at: Section, lock: string, labels: Labels): Program<boolean> {
-    const session = yield* this.session(at);
+  private *take(at: Section, wanted: Wanted): Program<boolean> {
+    const { lock } = wanted;
+    const session = yield* this.session.during(at);
     if (session === null) return false;
-    const { lease } = session;
-    const take = { kind: 'take', lock, lease } as const;
-    const took = yield* this.ask(at, this.names.next(at, labels.take), take);
+    const { id: lease, keeping } = session;
+    const took = yield* this.ask(at, wanted.take, { kind: 'take', lock, lease });
     this.isUnknown = took.reply === null;
-    if (took.reply?.kind === 'no-lease') session.lose('etcd has no such lease');
+    if (took.reply?.kind === 'no-lease') this.lose('etcd has no such lease');
     if (took.reply?.kind !== 'place') return false;
     const { revision, first } = took.reply;
-    let told = took;
-    if (first !== revision) {
-      const waited = yield* this.waitFor(at, session, { lock, revision, labels });
-      if (waited === null) return false;
-      told = waited;
-    }
+    const told = first === revision ? took : yield* this.waitFor(at, session, wanted, revision);
+    if (told === null) return false;
     const token = tokenOf(this.options.token, { lease, revision });
-    const { granted: ordinal } = told;
-    this.held = [...this.held, { lock, lease, ordinal, token, giveBack: labels.giveBack }];
-    if (this.held.length > 1) return true;
-    session.keeping.holds = true;
-    const { sentUs, issuedAtUs: sentWallUs, ttlUs } = session.keeping.term;
-    enterLock(at, { ordinal, sentUs, sentWallUs }, { ttlUs, token });
+    this.held = [...this.held, { wanted, lease, ordinal: told.granted, token }];
+    if (this.held.length === 1) keeping.enter(told.granted, token);
     return true;
   }
 
   /** The answer by which the client knows that the lock is its own; null where it is not. */
   private *waitFor(
     at: Section,
-    session: EtcdSession,
-    place: { readonly lock: string; readonly revision: number; readonly labels: Labels },
+    { id: lease, keeping }: KeptSession,
+    { lock, prefix }: Wanted,
+    revision: number,
   ): Program<PendingCall<EtcdRequest, EtcdReply> | null> {
-    const { lock, revision, labels } = place;
-    const { lease } = session;
+    const label = `${prefix}wait`;
     const wait = { kind: 'wait', lock, lease, revision } as const;
-    let waited = yield* this.ask(at, this.names.next(at, labels.wait), wait, null);
-    while (waited.reply === null && !session.isOver) {
-      yield* backOff(this.names.next(at, `${labels.wait}-backoff`), at.plan.backoffUs);
-      waited = yield* this.ask(at, this.names.next(at, labels.wait), wait, null);
+    let waited = yield* this.ask(at, label, wait, { timeoutUs: null });
+    while (waited.reply === null && !keeping.isOver) {
+      yield* backOff(this.names.next(at, `${label}-backoff`), at.plan.backoffUs);
+      waited = yield* this.ask(at, label, wait, { timeoutUs: null });
     }
-    if (waited.reply === null || this.options.recheck === 'no') {
-      return waited.reply === null ? null : waited;
-    }
-    const get = { kind: 'get', lock, lease } as const;
-    const looked = yield* this.ask(at, this.names.next(at, labels.recheck), get);
+    if (waited.reply === null) return null;
+    if (this.options.recheck === 'no') return waited;
+    const looked = yield* this.ask(at, `${prefix}recheck`, { kind: 'get', lock, lease });
     if (looked.reply?.kind === 'place') return looked;
-    if (looked.reply?.kind === 'no-key') session.lose('its key is gone');
+    if (looked.reply?.kind === 'no-key') keeping.lose('its key is gone');
     else {
-      const withdraw = { kind: 'delete', lock, lease } as const;
-      const { reply } = yield* this.ask(at, this.names.next(at, 'withdraw'), withdraw);
+      const { reply } = yield* this.ask(at, 'withdraw', { kind: 'delete', lock, lease });
       this.isUnknown = reply === null;
     }
     return null;
@@ -222,61 +238,62 @@ class EtcdDriver implements LockDriver {
   *release(at: Section): Program<void> {
     const given = [...this.held].reverse();
     this.held = [];
-    if (this.current !== null) this.current.keeping.holds = false;
-    for (const { lock, lease, ordinal, giveBack } of given) {
-      const ask = { kind: 'delete', lock, lease } as const;
-      const operation = this.names.next(at, giveBack);
-      const { reply } = yield* this.ask(at, operation, ask, at.plan.lockTimeoutUs, ordinal);
+    this.session.letGo();
+    for (const { wanted, lease, ordinal: under } of given) {
+      const ask = { kind: 'delete', lock: wanted.lock, lease } as const;
+      const { reply } = yield* this.ask(at, wanted.giveBack, ask, { under });
       if (reply !== null || this.options.unanswered === 'kept') continue;
-      if (this.current?.lease === lease) this.current.lose('left to its ttl');
+      if (this.session.current?.id === lease) this.lose('left to its ttl');
     }
   }
 
-  /** What it does not give back it leaves to the end of its lease, so it keeps that no longer. */
   *settle(at: Section): Program<void> {
     this.held = [];
-    if (this.current === null) return;
-    this.current.keeping.holds = false;
-    if (!at.plan.releases) this.current.lose('left to its ttl');
+    this.session.settle(at);
   }
 
   token(lock: string): number {
-    return this.held.find((held) => held.lock === lock)?.token ?? 0;
+    return this.held.find(({ wanted }) => wanted.lock === lock)?.token ?? 0;
   }
 
   private ask(
     at: Section,
-    operation: Name,
+    label: string,
     ask: Extract<EtcdRequest, { lock: string }>,
-    timeoutUs: number | null = at.plan.lockTimeoutUs,
-    ordinal = 0,
-  ): Program<PendingCall<EtcdRequest, EtcdReply>> {
-    const request: EtcdRequest = ask;
-    const question = {
-      verb: ask.kind === 'delete' ? ('release' as const) : ('acquire' as const),
+    {
+      timeoutUs = at.plan.lockTimeoutUs,
+      under: ordinal = 0,
+    }: { readonly timeoutUs?: number | null; readonly under?: number } = {},
+  ): Asked {
+    return askServer<EtcdRequest, EtcdReply>(at, this.names.next(at, label), {
+      verb: ask.kind === 'delete' ? 'release' : 'acquire',
       lock: ask.lock,
       target: this.server,
-      request,
+      request: ask,
       timeoutUs,
       // To take, wait and look once more does nothing that was not done by the first try.
-      describe: (reply: EtcdReply) => describe(reply, ask.lease, this.options.token),
+      describe: (reply) => describe(reply, ask.lease, this.options.token),
       under: ordinal,
-    };
-    return askServer(at, operation, question);
+    });
   }
+}
+
+/** The number of a lease, which etcd draws: of 20 high bits and 32 low ones, and in no order. */
+function leaseIdOf(operation: Name): number {
+  const high = mix(under(operation, 'id').hash) >>> 12;
+  return high * 0x1_0000_0000 + mix(operation.hash) + 1;
+}
+
+/** How long a lease lasts by an answer; null where there is none. */
+function ttlUsOf(reply: EtcdReply): number | null {
+  return reply.kind === 'lease' && reply.ttlS > 0 ? reply.ttlS * US_A_SECOND : null;
 }
 
 /** What the trace says of an answer. */
 function describe(reply: EtcdReply, lease: number, token: Chosen<typeof choices>['token']): Answer {
-  switch (reply.kind) {
-    case 'place':
-      if (reply.first !== reply.revision) return { kind: 'denied', holder: '' };
-      return { kind: 'granted', token: tokenOf(token, { lease, revision: reply.revision }) };
-    case 'alone':
-      return { kind: 'granted', token: 0 };
-    case 'deleted':
-      return { kind: 'released' };
-    default:
-      return { kind: 'denied', holder: '' };
-  }
+  if (reply.kind === 'deleted') return { kind: 'released' };
+  if (reply.kind === 'alone') return { kind: 'granted', token: 0 };
+  const isFirst = reply.kind === 'place' && reply.first === reply.revision;
+  if (!isFirst) return { kind: 'denied', holder: '' };
+  return { kind: 'granted', token: tokenOf(token, { lease, revision: reply.revision }) };
 }

@@ -16,7 +16,7 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
-import { GrantBook } from '../grant-book.ts';
+import { LineBook } from '../line-book.ts';
 
 /** The key of a lock that a session makes: Go calls it `<prefix>/<lease, in hexadecimal>`. */
 type OwnKey = { readonly lock: string; readonly lease: number };
@@ -42,7 +42,7 @@ export type EtcdReply =
   | { readonly kind: 'deleted'; readonly count: number };
 
 const LEAST_TTL_S = 2;
-const US_A_SECOND = 1_000_000;
+export const US_A_SECOND = 1_000_000;
 
 interface Lease {
   readonly ttlS: number;
@@ -76,28 +76,23 @@ export class EtcdState {
     return this.leases.get(id) ?? this.ended.get(id);
   }
 
-  /** Null where there is one of that number already. */
-  grantLease(
-    id: number,
-    { ttlS: wantedS, client, sentAtUs }: Omit<Lease, 'endUs'>,
-    nowUs: number,
-  ): Lease | null {
-    if (this.leases.has(id)) return null;
-    const ttlS = Math.max(LEAST_TTL_S, wantedS);
-    return this.set(id, { ttlS, client, sentAtUs, endUs: nowUs + ttlS * US_A_SECOND });
+  /** What it lasts, in seconds; 0 where there is one of that number already. */
+  grantLease(id: number, asked: Omit<Lease, 'endUs'>, nowUs: number): number {
+    if (this.leases.has(id)) return 0;
+    const { client, sentAtUs } = asked;
+    return this.set(id, { ttlS: Math.max(LEAST_TTL_S, asked.ttlS), client, sentAtUs }, nowUs);
   }
 
-  /** Null where there is none. */
-  keepAlive(id: number, sentAtUs: number, nowUs: number): Lease | null {
+  /** What it lasts from now on, in seconds; 0 where there is none. */
+  keepAlive(id: number, sentAtUs: number, nowUs: number): number {
     const lease = this.leases.get(id);
-    if (lease === undefined) return null;
-    const { ttlS, client } = lease;
-    return this.set(id, { ttlS, client, sentAtUs, endUs: nowUs + ttlS * US_A_SECOND });
+    if (lease === undefined) return 0;
+    return this.set(id, { ttlS: lease.ttlS, client: lease.client, sentAtUs }, nowUs);
   }
 
-  private set(id: number, lease: Lease): Lease {
-    this.leases.set(id, lease);
-    return lease;
+  private set(id: number, { ttlS, client, sentAtUs }: Omit<Lease, 'endUs'>, nowUs: number): number {
+    this.leases.set(id, { ttlS, client, sentAtUs, endUs: nowUs + ttlS * US_A_SECOND });
+    return ttlS;
   }
 
   /** A leader begins: every lease lasts its whole ttl again. What they would have lasted. */
@@ -166,7 +161,7 @@ export class EtcdState {
 }
 
 /** What a scenario chooses of the server, and what its observer is to know of its clients. */
-export interface EtcdServing {
+interface EtcdServing {
   /** What becomes of the list of leases that a leader counted down when it was replaced. */
   readonly oldLeader: 'steps-down' | 'revokes';
   /** Which answer tells a client that waited that the lock is its own. */
@@ -178,18 +173,11 @@ export interface EtcdServing {
 type EtcdTurn = Turn<EtcdReply>;
 type Ask<K extends EtcdRequest['kind']> = Extract<EtcdRequest, { kind: K }>;
 
-interface Waiting {
-  readonly request: Ask<'wait'>;
-  readonly turn: EtcdTurn;
-}
-
 export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   private readonly serving: EtcdServing;
   private readonly state: EtcdState = new EtcdState();
-  private readonly book: GrantBook;
-  /** For the observer: the grant that each key stands for, once its client was told of it. */
-  private readonly given: Map<number, number> = new Map();
-  private waiting: readonly Waiting[] = [];
+  private readonly book: LineBook<Key>;
+  private waiting: readonly { readonly request: Ask<'wait'>; readonly turn: EtcdTurn }[] = [];
   /** What a leader that was replaced has not noticed yet: the ends that it counted to. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
   private isReplaced = false;
@@ -198,7 +186,10 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
 
   constructor(name: string, serving: EtcdServing) {
     this.serving = serving;
-    this.book = new GrantBook(name);
+    this.book = new LineBook(name, {
+      numberOf: ({ revision }) => revision,
+      lentTo: (key, boot) => this.lentTo(key, boot),
+    });
   }
 
   handle(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
@@ -235,58 +226,38 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
       case 'grant-lease': {
         const { client, sentAtUs, monotonicUs } = turn;
         const asked = { ttlS: request.ttlS, client, sentAtUs };
-        const lease = state.grantLease(request.lease, asked, monotonicUs);
-        return { kind: 'lease', ttlS: lease?.ttlS ?? 0 };
+        return { kind: 'lease', ttlS: state.grantLease(request.lease, asked, monotonicUs) };
       }
       case 'keep-alive': {
-        const lease = state.keepAlive(request.lease, turn.sentAtUs, turn.monotonicUs);
-        this.noteRenewals(request.lease, turn, turn.message);
-        return { kind: 'lease', ttlS: lease?.ttlS ?? 0 };
+        const ttlS = state.keepAlive(request.lease, turn.sentAtUs, turn.monotonicUs);
+        this.book.prolongAll(turn, state.keysOn(request.lease), turn.message);
+        return { kind: 'lease', ttlS };
       }
-      case 'take':
-        return this.take(request, turn);
+      case 'take': {
+        const key = state.take(request);
+        return key === null ? { kind: 'no-lease' } : this.place(key, turn);
+      }
       case 'wait':
         this.waiting = [...this.waiting, { request, turn }];
         return LATER;
-      case 'get':
-        return this.get(request, turn);
-      case 'delete':
-        return this.delete(request, turn);
+      case 'get': {
+        const key = state.key(request);
+        return key === undefined ? { kind: 'no-key' } : this.place(key, turn);
+      }
+      case 'delete': {
+        const key = state.key(request) ?? null;
+        const count = state.delete(request);
+        this.book.giveBack(turn, request.lock, key);
+        return { kind: 'deleted', count };
+      }
     }
   }
 
-  private take(request: Ask<'take'>, turn: EtcdTurn): EtcdReply {
-    const key = this.state.take(request);
-    if (key === null) return { kind: 'no-lease' };
-    const [first = key] = this.state.keysOf(request.lock);
-    if (first === key) this.give(key, turn, turn.atUs);
-    else {
-      const { lock } = request;
-      const holder = this.state.lease(first.lease)?.client ?? '';
-      this.book.deny(turn, { lock, client: turn.client, holder, waits: true });
-    }
+  private place(key: Key, turn: EtcdTurn): EtcdReply {
+    const [first = key] = this.state.keysOf(key.lock);
+    if (first === key) this.book.give(turn, key);
+    else this.book.wait(turn, key, this.state.lease(first.lease)?.client ?? '');
     return { kind: 'place', revision: key.revision, first: first.revision };
-  }
-
-  private get(request: Ask<'get'>, turn: EtcdTurn): EtcdReply {
-    const key = this.state.key(request);
-    if (key === undefined) return { kind: 'no-key' };
-    const [first = key] = this.state.keysOf(request.lock);
-    if (first === key) this.give(key, turn, turn.atUs);
-    return { kind: 'place', revision: key.revision, first: first.revision };
-  }
-
-  private delete(request: Ask<'delete'>, turn: EtcdTurn): EtcdReply {
-    const key = this.state.key(request);
-    const under = key === undefined ? undefined : this.given.get(key.revision);
-    const count = this.state.delete(request);
-    const { lock } = request;
-    const isEffective = under !== undefined && under === this.book.current(lock);
-    // Who leaves the line gives no lock back.
-    if (isEffective || turn.under !== 0) {
-      this.book.release(turn, { lock, client: turn.client, isEffective });
-    }
-    return { kind: 'deleted', count };
   }
 
   private tellThoseWhoWait(atUs: number): void {
@@ -296,41 +267,19 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
       if (this.state.hasOlder(request)) continue;
       // By the wait alone nobody learns whether its own key is still there.
       const key = this.state.key(request) ?? request;
-      if (this.serving.tells === 'wait') this.give(key, turn, atUs);
+      if (this.serving.tells === 'wait') this.book.give(turn, key, atUs);
       turn.answer({ kind: 'alone' });
     }
   }
 
-  /** For the observer: the client learns by this turn that it has the lock. */
-  private give(key: Key, turn: EtcdTurn, atUs: number): void {
-    const known = this.given.get(key.revision);
-    if (known !== undefined) {
-      turn.grant(known);
-      return;
-    }
-    this.book.grant(turn, this.lentTo(key, turn, turn), atUs);
-    this.given.set(key.revision, this.book.current(key.lock));
-  }
-
   /** The terms of the lock that a key stands for; where its lease is over, as they were. */
-  private lentTo(key: Key, boot: Boot, { client }: { readonly client: string }) {
-    const { lock } = key;
+  private lentTo(key: Key, boot: Boot) {
     const lease = this.state.leaseThatWas(key.lease);
     assert(lease !== undefined, 'a key hangs on a lease');
-    const { ttlS, endUs, sentAtUs } = lease;
+    const { ttlS, endUs, client, sentAtUs } = lease;
     const untilUs = boot.trueTimeOf('monotonic', endUs);
     const token = this.serving.tokenOf(key);
-    return { lock, client, token, ttlUs: ttlS * US_A_SECOND, untilUs, sentAtUs };
-  }
-
-  /** For the observer: all locks that hang on a lease last as long as it now does. */
-  private noteRenewals(lease: number, boot: Boot, message: string): void {
-    for (const key of this.state.keysOn(lease)) {
-      const ordinal = this.given.get(key.revision);
-      const client = this.state.lease(lease)?.client ?? '';
-      if (ordinal === undefined) continue;
-      this.book.prolong(boot, this.lentTo(key, boot, { client }), { ordinal, message });
-    }
+    return { lock: key.lock, client, token, ttlUs: ttlS * US_A_SECOND, untilUs, sentAtUs };
   }
 
   /** Kept requests are gone with their connections. */
@@ -339,7 +288,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     const before = this.state.promote(boot.atUs, boot.monotonicUs);
     if (this.isReplaced && this.serving.oldLeader === 'revokes') this.overdue = before;
     this.isReplaced = false;
-    for (const [lease] of before) this.noteRenewals(lease, boot, '');
+    for (const [lease] of before) this.book.prolongAll(boot, this.state.keysOn(lease), '');
   }
 
   /** A new leader knows all that was acknowledged, however far behind it was. */

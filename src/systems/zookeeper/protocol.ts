@@ -28,8 +28,8 @@ import type { PendingCall } from '../../core/world/calls.ts';
 import { backOff, inBackground, type Program, request, sleep } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { KeepAlive, Names } from '../keep-alive.ts';
-import { enterLock, questionOf } from '../lease.ts';
+import { type KeptSession, Names, type Opening, OwnSession } from '../keep-alive.ts';
+import { questionOf } from '../lease.ts';
 import {
   type Chosen,
   chosenFrom,
@@ -97,28 +97,30 @@ type Host = ServerHost<ZkRequest, ZkReply>;
 type Asked = Program<PendingCall<ZkRequest, ZkReply>>;
 type Verb = 'acquire' | 'release';
 
-interface Session {
-  readonly id: number;
-  readonly keeping: KeepAlive;
+/** The child by which a client has its lock, and the grant that it stands for; 0 for none. */
+interface Held {
+  readonly child: LockChild;
+  readonly ordinal: number;
 }
 
-class CuratorDriver implements LockDriver {
+class CuratorDriver implements LockDriver, Opening {
   private readonly options: ChosenHere;
   private readonly server: Host;
   private readonly names: Names = new Names();
-  private current: Session | null = null;
+  private readonly session: OwnSession;
   /** What a create was named that got no answer. */
   private unanswered: string | null = null;
-  private held: { readonly child: LockChild; readonly ordinal: number } | null = null;
+  private held: Held | null = null;
 
   constructor(options: ChosenHere, server: Host) {
     this.options = options;
     this.server = server;
+    this.session = new OwnSession(this.names, this);
   }
 
   *acquire(at: Section, attempt: number): Program<boolean> {
     if (attempt === 1) this.unanswered = null;
-    const session = yield* this.session(at);
+    const session = yield* this.session.during(at);
     if (session === null) return false;
     const child = yield* this.child(at, session);
     if (child !== null) return yield* this.stand(at, session, child);
@@ -134,7 +136,7 @@ class CuratorDriver implements LockDriver {
   }
 
   /** The child to stand in line with; null where it is not known whether there is one. */
-  private *child(at: Section, session: Session): Program<LockChild | null> {
+  private *child(at: Section, session: KeptSession): Program<LockChild | null> {
     const found = yield* this.find(at, session);
     if (found !== null) return found;
     const isUnknown = this.unanswered !== null && this.isProtected();
@@ -142,7 +144,7 @@ class CuratorDriver implements LockDriver {
   }
 
   /** Gives up a create without an answer: what it made is looked for until that is answered. */
-  private *deleteFound(session: Session, lock: string, named: string): Program<void> {
+  private *deleteFound(session: KeptSession, lock: string, named: string): Program<void> {
     const { id, keeping } = session;
     while (!keeping.isOver) {
       const { at } = keeping;
@@ -156,46 +158,23 @@ class CuratorDriver implements LockDriver {
     }
   }
 
-  /** The session of its process; a new one where the last is over. */
-  private *session(at: Section): Program<Session | null> {
-    if (this.current !== null) this.current.keeping.at = at;
-    if (this.current !== null && !this.current.keeping.isOver) return this.current;
-    this.current = null;
-    const [sentUs, issuedAtUs] = [at.self.monotonicUs(), at.self.wallUs()];
+  *open(at: Section): ReturnType<Opening['open']> {
     const ask = { kind: 'connect', timeoutUs: at.plan.ttlUs } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'session', ask);
-    if (reply?.kind !== 'session') return null;
-    const session = { id: reply.session, keeping: new KeepAlive(at, this.names) };
-    this.current = session;
-    const term = { sentUs, issuedAtUs, ttlUs: reply.timeoutUs };
-    yield* session.keeping.begin(term, this.beat(session));
-    return session;
+    return reply?.kind === 'session' ? { id: reply.session, ttlUs: reply.timeoutUs } : null;
   }
 
-  /** A ping for each third of the timeout. */
-  private *beat({ id, keeping }: Session): Program<void> {
-    for (;;) {
-      const waitUs = Math.floor(keeping.term.ttlUs / 3);
-      yield* sleep(this.names.next(keeping.at, 'beat'), waitUs);
-      const { self, section } = keeping.at;
-      const [sentUs, issuedAtUs] = [self.monotonicUs(), self.wallUs()];
-      const { reply } = yield* request<ZkRequest, ZkReply>(self, {
-        operation: this.names.next(keeping.at, 'heartbeat'),
-        call: { verb: 'renew', lock: section.lock, token: 0 },
-        target: this.server,
-        request: { kind: 'ping', session: id },
-        timeoutUs: null,
-        tries: 1,
-        describe: ({ kind }) =>
-          kind === 'alive' ? { kind: 'renewed' } : { kind: 'denied', holder: '' },
-      });
-      if (reply?.kind === 'expired') return keeping.lose('ZooKeeper has no such session');
-      if (reply !== null) keeping.prolong({ sentUs, issuedAtUs, ttlUs: keeping.term.ttlUs });
-    }
+  heartbeat({ id: session, keeping }: KeptSession): Program<void> {
+    return keeping.beat<ZkRequest, ZkReply>({
+      target: this.server,
+      request: { kind: 'ping', session },
+      ttlUsOf: ({ kind }) => (kind === 'alive' ? keeping.term.ttlUs : null),
+      lost: 'ZooKeeper has no such session',
+    });
   }
 
   /** The child that an earlier create made whose answer was lost; null where there is none. */
-  private *find(at: Section, { id, keeping }: Session): Program<LockChild | null> {
+  private *find(at: Section, { id, keeping }: KeptSession): Program<LockChild | null> {
     const { unanswered } = this;
     const { protection } = this.options;
     if (unanswered === null || protection === 'none') return null;
@@ -209,7 +188,7 @@ class CuratorDriver implements LockDriver {
     return isOwn ? found : null;
   }
 
-  private *create(at: Section, { id: session, keeping }: Session): Program<LockChild | null> {
+  private *create(at: Section, { id: session, keeping }: KeptSession): Program<LockChild | null> {
     const named = `${at.name.text}#${session}`;
     const ask = { kind: 'create', session, lock: at.section.lock, named } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'acquire', ask);
@@ -221,7 +200,7 @@ class CuratorDriver implements LockDriver {
   /** Stands in line until its child is the lowest; false where it has none any more. */
   private *stand(
     at: Section,
-    { id: session, keeping }: Session,
+    { id: session, keeping }: KeptSession,
     child: LockChild,
   ): Program<boolean> {
     const { lock } = at.section;
@@ -237,7 +216,8 @@ class CuratorDriver implements LockDriver {
       if (place < 0) return false;
       const before = reply.children[place - 1];
       if (before === undefined) {
-        this.enter(at, keeping, { child, ordinal });
+        this.held = { child, ordinal };
+        keeping.enter(ordinal, tokenOf(this.options, child));
         return true;
       }
       const watch = { kind: 'watch', session, czxid: before.czxid } as const;
@@ -246,22 +226,11 @@ class CuratorDriver implements LockDriver {
     return false;
   }
 
-  private enter(
-    at: Section,
-    keeping: KeepAlive,
-    held: { readonly child: LockChild; readonly ordinal: number },
-  ): void {
-    this.held = held;
-    keeping.holds = true;
-    const { sentUs, issuedAtUs: sentWallUs, ttlUs } = keeping.term;
-    const token = tokenOf(this.options, held.child);
-    enterLock(at, { ordinal: held.ordinal, sentUs, sentWallUs }, { ttlUs, token });
-  }
-
   *release(at: Section): Program<void> {
-    const { held, current } = this;
+    const { held } = this;
+    const { current } = this.session;
     this.held = null;
-    if (current !== null) current.keeping.holds = false;
+    this.session.letGo();
     if (held === null || current === null) return;
     if (yield* this.delete(at, current, held)) return;
     if (this.options.release === 'guaranteed') {
@@ -269,10 +238,7 @@ class CuratorDriver implements LockDriver {
     }
   }
 
-  private *deleteAtLast(
-    session: Session,
-    held: { readonly child: LockChild; readonly ordinal: number },
-  ): Program<void> {
+  private *deleteAtLast(session: KeptSession, held: Held): Program<void> {
     const { keeping } = session;
     let isDone = false;
     while (!isDone && !keeping.isOver) {
@@ -284,8 +250,8 @@ class CuratorDriver implements LockDriver {
   /** Whether it was answered. */
   private *delete(
     at: Section,
-    { id: session }: Session,
-    { child, ordinal: under }: { readonly child: LockChild; readonly ordinal: number },
+    { id: session }: KeptSession,
+    { child, ordinal: under }: Held,
   ): Program<boolean> {
     const { lock, czxid } = child;
     const ask = { kind: 'delete', session, lock, czxid } as const;
@@ -293,12 +259,9 @@ class CuratorDriver implements LockDriver {
     return reply !== null;
   }
 
-  /** What it does not give back it leaves to the end of its session, so it keeps that no longer. */
   *settle(at: Section): Program<void> {
     this.held = null;
-    if (this.current === null) return;
-    this.current.keeping.holds = false;
-    if (!at.plan.releases) this.current.keeping.lose('left to its ttl');
+    this.session.settle(at);
   }
 
   token(): number {

@@ -15,7 +15,7 @@
  * Where it is simpler: a session whose time has come ends before whatever is asked next.
  */
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
-import { GrantBook } from '../grant-book.ts';
+import { LineBook } from '../line-book.ts';
 
 /** A child of a lock. */
 export type LockChild = {
@@ -90,7 +90,7 @@ type Ask<K extends ZkRequest['kind']> = Extract<ZkRequest, { kind: K }>;
 
 export class ZkServer implements Server<ZkRequest, ZkReply> {
   private readonly serving: ZkServing;
-  private readonly book: GrantBook;
+  private readonly book: LineBook<LockChild>;
   private zxid = 0;
   private readonly sessions: Map<number, ZkSession> = new Map();
   private children: readonly LockChild[] = [];
@@ -101,12 +101,13 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   /** Locks whose parent went. */
   private readonly lostParents: Set<string> = new Set();
   private watches: readonly { readonly request: Ask<'watch'>; readonly turn: ZkTurn }[] = [];
-  /** For the observer: the grant that a child stands for, by its czxid. */
-  private readonly given: Map<number, number> = new Map();
 
   constructor(name: string, serving: ZkServing) {
     this.serving = serving;
-    this.book = new GrantBook(name);
+    this.book = new LineBook(name, {
+      numberOf: ({ czxid }) => czxid,
+      lentTo: (child, boot) => this.lentTo(child, boot),
+    });
   }
 
   handle(request: ZkRequest, turn: ZkTurn): ZkReply | typeof LATER {
@@ -165,11 +166,8 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const { timeoutUs, hasWritten, client } = session;
     const endUs = this.endAfter(boot.monotonicUs, timeoutUs);
     this.sessions.set(id, { timeoutUs, endUs, isOver: false, hasWritten, client, sentAtUs });
-    for (const child of this.children) {
-      const ordinal = this.given.get(child.czxid);
-      if (child.session !== id || ordinal === undefined) continue;
-      this.book.prolong(boot, this.lentTo(child, boot), { ordinal, message });
-    }
+    const own = this.children.filter((child) => child.session === id);
+    this.book.prolongAll(boot, own, message);
   }
 
   private expire(nowUs: number): void {
@@ -202,8 +200,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     this.children = [...this.children, child];
     this.noteWritten(id);
     if (first !== undefined) {
-      const holder = this.sessions.get(first.session)?.client ?? '';
-      this.book.deny(turn, { lock, client: turn.client, holder, waits: true });
+      this.book.wait(turn, child, this.sessions.get(first.session)?.client ?? '');
     }
     return child;
   }
@@ -224,7 +221,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const seen = [...this.childrenOf(lock), ...stale.map(({ child }) => child)];
     seen.sort((a, b) => a.sequence - b.sequence || a.czxid - b.czxid);
     const [first] = seen;
-    if (first !== undefined && first.czxid === own) this.give(first, turn);
+    if (first !== undefined && first.czxid === own) this.book.give(turn, first);
     return seen;
   }
 
@@ -233,13 +230,9 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   }
 
   private delete({ lock, czxid }: Ask<'delete'>, turn: ZkTurn): ZkReply {
-    const ordinal = this.given.get(czxid);
-    const wasThere = this.children.some((child) => child.czxid === czxid);
-    const isEffective = wasThere && ordinal !== undefined && ordinal === this.book.current(lock);
-    this.remove((child) => child.czxid === czxid, turn.monotonicUs);
-    if (isEffective || turn.under !== 0) {
-      this.book.release(turn, { lock, client: turn.client, isEffective });
-    }
+    const child = this.children.find((one) => one.czxid === czxid) ?? null;
+    this.remove((one) => one === child, turn.monotonicUs);
+    this.book.giveBack(turn, lock, child);
     return { kind: 'gone' };
   }
 
@@ -261,15 +254,6 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     const over = this.watches.filter(({ request }) => !isThere(request));
     this.watches = this.watches.filter(({ request }) => isThere(request));
     for (const { turn } of over) turn.answer({ kind: 'gone' });
-  }
-
-  /** For the observer: the client sees by this turn that its child is the first. */
-  private give(child: LockChild, turn: ZkTurn): void {
-    const known = this.given.get(child.czxid);
-    if (known === undefined) {
-      this.book.grant(turn, this.lentTo(child, turn));
-      this.given.set(child.czxid, this.book.current(child.lock));
-    } else turn.grant(known);
   }
 
   /** The terms of the lock that a child stands for; where its session is over, as they were. */
