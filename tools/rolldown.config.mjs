@@ -6,8 +6,8 @@
  * stays where it would be without bundling.
  *
  * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
- * would be installed; fengari, with two packages that only a Lua with a terminal needs; and of
- * seedrandom the one file that is needed, since the page has it too.
+ * would be installed; fengari (`lua-as-modules.mjs`), with two packages that only a Lua with a
+ * terminal needs; and of seedrandom the one file that is needed, since the page has it too.
  * `licences.mjs` puts their licences beside the code.
  */
 import { posix, relative, sep } from 'node:path';
@@ -16,6 +16,7 @@ import { defineConfig, rolldown } from 'rolldown';
 import { minifySync, parseSync } from 'rolldown/utils';
 import { dts } from 'rolldown-plugin-dts';
 import { licences } from './licences.mjs';
+import { luaAsModules } from './lua-as-modules.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const source = at('../src/');
@@ -83,15 +84,6 @@ const smaller = {
   },
 };
 
-/** What fengari has for Node alone asks for the terminal's two packages, as soon as it is loaded. */
-const noTerminal = {
-  name: 'no-terminal',
-  transform(code, id) {
-    if (!/[\\/]node_modules[\\/]fengari[\\/]/.test(id)) return null;
-    return code.replaceAll('typeof process', '"undefined"');
-  },
-};
-
 /** The one file of seedrandom as a module, so that nothing stands between it and the page. */
 const aleaAsModule = {
   name: 'alea-as-module',
@@ -149,16 +141,6 @@ async function groupsOfPage() {
   }));
 }
 
-/** Libraries of Lua that no script on Redis has, but that fengari loads with all others. */
-const LEFT_OUT = ['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lutf8lib'];
-const noOtherLibraries = {
-  name: 'no-other-libraries',
-  load(id) {
-    const [, name] = /[\\/]node_modules[\\/]fengari[\\/]src[\\/](\w+)\.js$/.exec(id) ?? [];
-    return LEFT_OUT.includes(name) ? 'module.exports = {};' : null;
-  },
-};
-
 /** zod says its errors in forty languages, of which none is asked for. */
 const noLocales = {
   name: 'no-locales',
@@ -175,7 +157,7 @@ export default defineConfig([
     platform: 'node',
     external: (id) => isPackage(id) && !TAKEN_IN.test(id),
     plugins: [
-      ...[placed, noLocales, noTerminal, aleaAsModule, noOtherLibraries, smaller],
+      ...[placed, noLocales, aleaAsModule, luaAsModules, smaller],
       licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
     ],
     output: {

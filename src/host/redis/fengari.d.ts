@@ -76,13 +76,10 @@ declare module 'fengari' {
     readonly luaopen_table: LuaFunction;
   }
 
-  const fengari: {
-    readonly lua: Lua;
-    readonly lauxlib: Auxiliary;
-    readonly lualib: Library;
-    to_luastring(text: string, isKept?: boolean): Uint8Array;
-  };
-  export default fengari;
+  export const lua: Lua;
+  export const lauxlib: Auxiliary;
+  export const lualib: Library;
+  export function to_luastring(text: string, isKept?: boolean): Uint8Array;
 }
 
 declare module 'fengari/src/lobject.js' {
@@ -105,8 +102,5 @@ declare module 'fengari/src/lobject.js' {
 }
 
 declare module 'fengari/src/lstring.js' {
-  const strings: {
-    luaS_bless(state: import('./lua-values.ts').LuaState, text: Uint8Array): object;
-  };
-  export default strings;
+  export function luaS_bless(state: import('./lua-values.ts').LuaState, text: Uint8Array): object;
 }

@@ -11,7 +11,7 @@
  *
  * What remains of 5.3: its words for errors within Lua, and a wider syntax (`//`, `goto`).
  */
-import fengari from 'fengari';
+import { lauxlib, lua } from 'fengari';
 import { displayed, LuaChance } from './lua-library.ts';
 import { openSandbox, type Sandbox } from './lua-sandbox.ts';
 import {
@@ -29,8 +29,6 @@ import {
 } from './lua-values.ts';
 import { shaOf } from './meaning.ts';
 import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply, rawOf } from './reply.ts';
-
-const { lua, lauxlib } = fengari;
 
 export interface ScriptRun {
   readonly text: string;

@@ -7,7 +7,7 @@
  * length; a pattern that tries very many ways to match, and texts that double at each `..`, remain.
  */
 
-import fengari from 'fengari';
+import { lauxlib, lua } from 'fengari';
 import {
   formatNumber,
   LUA_DIGITS,
@@ -20,8 +20,6 @@ import {
   textAt,
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
-
-const { lua, lauxlib } = fengari;
 
 /** They do not depend on the state of any run. */
 const plain: readonly (readonly [string, LuaFunction])[] = [

@@ -5,12 +5,10 @@
  * real ones and refuse to be written.
  */
 
-import fengari from 'fengari';
+import { lauxlib, lua, lualib, to_luastring } from 'fengari';
 import type { LuaChance } from './lua-library.ts';
 import { formatWith, libraryFunctions, protectedCall, repeatWith } from './lua-library.ts';
 import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './lua-values.ts';
-
-const { lua, lauxlib, lualib } = fengari;
 
 type Functions = readonly (readonly [name: string, run: LuaFunction])[];
 
@@ -76,7 +74,7 @@ function originalOf(state: LuaState, name: string): LuaFunction {
 
 /** Leaves the environment of scripts on the stack, and the table behind it on top. */
 function runPrelude(state: LuaState, given: Functions): void {
-  const text = fengari.to_luastring(PRELUDE);
+  const text = to_luastring(PRELUDE);
   const name = nameInLua('=sandbox');
   let status = lauxlib.luaL_loadbufferx(state, text, null, name, nameInLua('t'));
   lua.lua_createtable(state, 0, given.length);

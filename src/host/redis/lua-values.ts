@@ -10,9 +10,9 @@
  * while a script of ours is read or run and at no other time.
  */
 
-import fengari from 'fengari';
+import { lua, to_luastring } from 'fengari';
 import objects from 'fengari/src/lobject.js';
-import strings from 'fengari/src/lstring.js';
+import { luaS_bless } from 'fengari/src/lstring.js';
 import {
   errorOf,
   isRedisError,
@@ -32,8 +32,6 @@ export interface LuaState {
 
 /** A function that Lua may call: it takes its arguments from the stack and says what it returns. */
 export type LuaFunction = (state: LuaState) => number;
-
-const { lua } = fengari;
 
 /** A list within a list, and so on, that is deeper than this is taken for endless. */
 const MOST_NESTED = 100;
@@ -102,7 +100,7 @@ function oneLine(text: string): string {
 
 /** A name or text that is used again and again: its bytes are kept. */
 export function nameInLua(text: string): Uint8Array {
-  return fengari.to_luastring(text, true);
+  return to_luastring(text, true);
 }
 
 export function pushText(state: LuaState, text: string): void {
@@ -232,7 +230,7 @@ function patch(): void {
     if (!areDoubles || typeof cell.value !== 'number') return luaO_tostring(state, cell);
     const text = formatNumber(cell.value, LUA_DIGITS);
     cell.setsvalue(
-      strings.luaS_bless(
+      luaS_bless(
         state,
         Uint8Array.from(text, (one) => one.charCodeAt(0)),
       ),
