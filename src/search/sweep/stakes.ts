@@ -50,8 +50,8 @@ export function nothingAtStake(stakes: StakesTally): readonly string[] {
 
 /** What was at stake on one seed: 1 or 0 of each. */
 export function stakesOf(plan: Plan, trace: Trace): StakesTally {
-  const asking = new Map<string, Set<string>>();
-  const having = new Map<string, Set<string>>();
+  const asking = new Clients();
+  const having = new Clients();
   const written = new Map<string, Set<number>>();
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
@@ -62,17 +62,18 @@ export function stakesOf(plan: Plan, trace: Trace): StakesTally {
     switch (event.kind) {
       case 'invoke':
         if (!('lock' in event.call) || !ASKS.has(event.call.verb)) break;
-        if (!probes.has(event.process)) addTo(asking, event.call.lock, event.process);
+        if (!probes.has(event.process)) asking.add(event.call.lock, event.process);
         break;
       case 'enter':
-        if (!probes.has(event.process)) addTo(having, event.lock, event.process);
+        if (!probes.has(event.process)) having.add(event.lock, event.process);
         break;
       case 'write':
         if (!event.isAccepted || event.value === null) break;
-        addTo(written, placeOf(event), event.value);
         if (!probes.has(event.client)) accepted = 1;
+        if (readBack === 0) addTo(written, placeOf(event), event.value);
         break;
       case 'read': {
+        if (readBack === 1) break;
         const values = event.value === null ? undefined : written.get(placeOf(event));
         if (values === undefined || event.value === null) break;
         readAfter = 1;
@@ -81,8 +82,8 @@ export function stakesOf(plan: Plan, trace: Trace): StakesTally {
     }
   }
   return {
-    contested: hasSeveral(asking) && !isMemoizing(plan) ? 1 : 0,
-    shared: hasSeveral(having) ? 1 : 0,
+    contested: asking.areSeveral && !isMemoizing(plan) ? 1 : 0,
+    shared: having.areSeveral ? 1 : 0,
     toWrite: plan.clients.some(({ sections }) => sections.some(isToWrite)) ? 1 : 0,
     written: accepted,
     readAfter,
@@ -90,15 +91,23 @@ export function stakesOf(plan: Plan, trace: Trace): StakesTally {
   };
 }
 
+/** Whether two of them did something about one lock: of each lock the first one is enough. */
+class Clients {
+  areSeveral = false;
+  private readonly firsts: Map<string, string> = new Map();
+
+  add(lock: string, client: string): void {
+    if (this.areSeveral) return;
+    const first = this.firsts.get(lock);
+    if (first === undefined) this.firsts.set(lock, client);
+    else if (first !== client) this.areSeveral = true;
+  }
+}
+
 function addTo<T>(sets: Map<string, Set<T>>, name: string, value: T): void {
   const known = sets.get(name);
   if (known === undefined) sets.set(name, new Set([value]));
   else known.add(value);
-}
-
-function hasSeveral(sets: ReadonlyMap<string, ReadonlySet<string>>): boolean {
-  for (const names of sets.values()) if (names.size > 1) return true;
-  return false;
 }
 
 function placeOf(access: { readonly process: string; resource: string; key: string }): string {

@@ -74,13 +74,15 @@ class Standing {
 /** Of each kind of fault that struck in the run, where. */
 export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, Strikes> {
   const found = new Map<FaultKind, { [stage in Stage]?: number }>();
-  if (!events.some(({ kind }) => kind === 'fault')) return found;
+  const last = events.findLastIndex(({ kind }) => kind === 'fault');
+  if (last < 0) return found;
   const standings = new Map<string, Standing>();
   for (const { name, role } of processes) {
     if (role === 'client') standings.set(name, new Standing());
   }
   const calls = new Map<string, Invoke>();
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
+    if (index > last) break;
     if (event.kind === 'enter') standings.get(event.process)?.enter();
     else if (event.kind === 'leave') standings.get(event.process)?.leave();
     else if (event.kind === 'invoke' && 'store' in event.call) {
