@@ -33,6 +33,7 @@ interface Guarded {
 }
 
 function judgeJobs(indexed: TraceIndex): Findings<Rule> {
+  if (indexed.jobs.length === 0) return { exercised: 0 };
   const locks = new Map<string, Guarded>();
   let breach: Breach<Rule> | null = null;
   let index = -1;

@@ -18,12 +18,13 @@ export interface Acquire {
 
 /** Acquires of which no server noted what became of them, in the order of the trace. */
 export function unnotedAcquires(indexed: TraceIndex, { lock }: LockLog): readonly Acquire[] {
+  if (!hasOwnGrants(indexed)) return NONE;
   let byLock = known.get(indexed);
   if (byLock === undefined) {
-    byLock = hasOwnGrants(indexed) ? findUnnoted(indexed) : NONE;
+    byLock = findUnnoted(indexed);
     known.set(indexed, byLock);
   }
-  return byLock.get(lock) ?? [];
+  return byLock.get(lock) ?? NONE;
 }
 
 /** All acquires of a lock, granted, denied or unnoted, in the order of the trace. */
@@ -49,9 +50,12 @@ export function wasContested(
 
 type ByLock = ReadonlyMap<string, readonly Acquire[]>;
 
-const NONE: ByLock = new Map();
+const NONE: readonly Acquire[] = [];
 
-/** Found once for each trace, however many claims ask. */
+/**
+ * Found once for each trace, however many claims ask. Few traces come here, since each entry of a
+ * weak map costs the garbage collector more than most claims cost.
+ */
 const known: WeakMap<TraceIndex, ByLock> = new WeakMap();
 
 /** Whether some program said itself that it has a lock, since no server did. */

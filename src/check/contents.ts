@@ -71,10 +71,12 @@ export function isShared(
   indexed: TraceIndex,
   { resource, key }: { readonly resource: string; readonly key: string },
 ): boolean {
-  const holding = indexed.places.filter(
-    (place) => place.resource === resource && place.keys.has(key),
-  );
-  return holding.length > 1;
+  if (indexed.places.length < 2) return false;
+  let holding = 0;
+  for (const place of indexed.places) {
+    if (place.resource === resource && place.keys.has(key)) holding += 1;
+  }
+  return holding > 1;
 }
 
 /**

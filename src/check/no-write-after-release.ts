@@ -2,7 +2,7 @@
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { type LockLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import { type Numbered, operationOf, type PlaceLog, type TraceIndex } from './trace-index.ts';
 import { inAll } from './verdict.ts';
 
 export const noWriteAfterRelease: Claim = defineClaim({
@@ -13,7 +13,7 @@ export const noWriteAfterRelease: Claim = defineClaim({
   rules: { 'write-after-release': writeAfterRelease },
   judge: (indexed) =>
     inAll(indexed.places, (place) => {
-      const told = toldReleased(indexed, indexed.locks.get(place.resource)?.entries ?? []);
+      const told = toldReleased(indexed, place);
       if (told.size === 0) return { exercised: 0 };
       return inAll(place.accesses, (access) => {
         const { event, index } = access;
@@ -29,13 +29,19 @@ export const noWriteAfterRelease: Claim = defineClaim({
     }),
 });
 
+/** Only of releases after which one of its writes was handled: mostly there are none. */
 function toldReleased(
   indexed: TraceIndex,
-  entries: LockLog['entries'],
+  { resource, accesses }: PlaceLog,
 ): ReadonlyMap<number, Numbered<object>> {
   const told = new Map<number, Numbered<object>>();
-  for (const { event } of entries) {
+  const lastWrites = new Map<number, number>();
+  for (const { event, index } of accesses) {
+    if (event.kind === 'write') lastWrites.set(event.under, index);
+  }
+  for (const { event, index } of indexed.locks.get(resource)?.entries ?? []) {
     if (event.kind !== 'release' || event.under === 0 || told.has(event.under)) continue;
+    if (index > (lastWrites.get(event.under) ?? -1)) continue;
     const answer = indexed.operations.get(operationOf(event.message))?.return;
     if (answer?.event.outcome !== 'ok' || answer.event.answer?.kind !== 'released') continue;
     told.set(event.under, answer);

@@ -55,8 +55,7 @@ type Rule = keyof typeof rules;
 /** Judges every circle that a lock service told of; one that stays until the end is a breach. */
 function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
   let exercised = 0;
-  for (const [index, event] of indexed.trace.events.entries()) {
-    if (event.kind !== 'deadlock') continue;
+  for (const { event, index } of indexed.deadlocks) {
     exercised++;
     const grants = holdersIn(indexed, { event, index });
     if (!indexed.isComplete || !grants.every((grant) => staysHeld(indexed, grant, index))) continue;

@@ -4,7 +4,7 @@
  * measures what a lock around it is for: how many programs compute the same value at once.
  */
 import type { Read } from '../core/history/server-events.ts';
-import type { FaultStrikes, Invoke, Log, Mark, TraceEvent } from '../core/history/trace.ts';
+import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
@@ -60,8 +60,8 @@ interface Computations {
 
 const NONE: Computations = { all: [], contested: 0 };
 
-function isBeginning(event: TraceEvent): boolean {
-  return event.kind === 'mark' && event.point.endsWith('/computing');
+function isBeginning({ event }: Numbered<Mark>): boolean {
+  return event.point.endsWith('/computing');
 }
 
 /** What is known of each program while the trace is read. */
@@ -79,7 +79,7 @@ interface Program {
  */
 function computationsOf(indexed: TraceIndex): Computations {
   // Asked first, since it is measured on every run, and hardly any workload memoizes.
-  if (!indexed.trace.events.some(isBeginning)) return NONE;
+  if (!indexed.marks.some(isBeginning)) return NONE;
   const reader = new Reader();
   let index = 0;
   for (const event of indexed.trace.events) {

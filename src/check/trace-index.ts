@@ -17,11 +17,14 @@ import {
   type Write,
 } from '../core/history/server-events.ts';
 import type {
+  Deadlock,
   Enter,
   FaultStrikes,
   Invoke,
+  Job,
   LeaseTest,
   Leave,
+  Mark,
   Return,
   Trace,
   TraceEvent,
@@ -98,6 +101,10 @@ export interface TraceIndex {
   readonly faults: readonly Numbered<FaultStrikes>[];
   /** What became of keys that were taken as locks are. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
+  /** What few workloads have: a claim about these asks here before it reads the whole trace. */
+  readonly marks: readonly Numbered<Mark>[];
+  readonly jobs: readonly Numbered<Job>[];
+  readonly deadlocks: readonly Numbered<Deadlock>[];
   /** The clients that only come after healing, to see whether the system still works. */
   readonly probes: ReadonlySet<string>;
 }
@@ -133,6 +140,9 @@ interface Growing {
   readonly operations: Map<string, GrowingOperation>;
   readonly faults: Numbered<FaultStrikes>[];
   readonly keyChanges: Numbered<KeyChange>[];
+  readonly marks: Numbered<Mark>[];
+  readonly jobs: Numbered<Job>[];
+  readonly deadlocks: Numbered<Deadlock>[];
   readonly events: readonly TraceEvent[];
   /** The writes to replicas that took effect for certain; null until one is met. */
   certain: ReadonlySet<string> | null;
@@ -146,16 +156,31 @@ export function indexTrace(trace: Trace): TraceIndex {
     operations: new Map(),
     faults: [],
     keyChanges: [],
+    marks: [],
+    jobs: [],
+    deadlocks: [],
     events: trace.events,
     certain: null,
   };
   let index = 0;
   for (const event of trace.events) enter(growing, event, index++);
-  const { locks, places, operations, faults, keyChanges } = growing;
+  const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
   const isComplete = trace.ending.kind === 'complete';
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
-  return { trace, isComplete, locks, places, operations, faults, keyChanges, probes };
+  return {
+    trace,
+    isComplete,
+    locks,
+    places,
+    operations,
+    faults,
+    keyChanges,
+    marks,
+    jobs,
+    deadlocks,
+    probes,
+  };
 }
 
 /** The place of one resource in one store; undefined where the store handled nothing there. */
@@ -220,6 +245,15 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
       return;
     case 'key-change':
       growing.keyChanges.push({ index, event });
+      return;
+    case 'mark':
+      growing.marks.push({ index, event });
+      return;
+    case 'job':
+      growing.jobs.push({ index, event });
+      return;
+    case 'deadlock':
+      growing.deadlocks.push({ index, event });
   }
 }
 

@@ -283,7 +283,7 @@ class Walk {
   }
 }
 
-/** Whether an operation, or a section by its own name, is `alice/1` or of it, and not `alice/12`. */
+/** Whether an operation belongs to a section, or is its name: `alice/12` is not of `alice/1`. */
 function isOf(section: string, operation: string): boolean {
   if (!operation.startsWith(section)) return false;
   return operation.length === section.length || operation[section.length] === '/';
