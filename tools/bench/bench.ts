@@ -16,6 +16,7 @@ import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
 import { million } from './million.ts';
 import { queue } from './queue.ts';
+import { realms } from './realms.ts';
 import { recorded } from './recorded.ts';
 import { redlock } from './redlock.ts';
 import { greens, seeds, workers } from './seeds.ts';
@@ -39,6 +40,7 @@ const SUBJECTS: readonly Subject[] = [
   fleet,
   million,
   redlock,
+  realms,
 ];
 const LONG_FLAG = '--long';
 const JSON_FLAG = '--json';
