@@ -3,10 +3,17 @@
  * model that shares nothing with the simulator: no time, no queue, no chance, only states and the
  * steps that are possible in each. Two holders write once, the earlier one whenever it likes, as a
  * zombie does; each of their messages may reach each replica at any moment or never; then somebody
- * reads from any R replicas. `fixtures/quorum.yaml` expects the same of the store: in each row it
+ * reads from any R replicas, and may repair those that had less. `fixtures/quorum.yaml` expects the same of the store: in each row it
  * breaks what the model breaks, found by seeds, and holds the rest.
  */
 import { describe, expect, test } from 'vitest';
+import { isEarlier, type Stamp } from '../src/core/history/server-events.ts';
+import type { Trace } from '../src/core/history/trace.ts';
+import { loadScenario } from '../src/load.ts';
+import { run } from '../src/run.ts';
+import { expand } from '../src/scenario/expand.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+import { runs } from './runs.ts';
 
 /** Who wrote what a replica holds: nobody, the earlier holder or the later one. */
 type Writer = 0 | 1 | 2;
@@ -28,10 +35,13 @@ interface State {
   readonly missing: readonly [readonly number[], readonly number[]];
 }
 
-/** Every state that steps lead to from the first, by a search without any order of its own. */
-function reachable(row: Row): readonly State[] {
-  const all = Array.from({ length: row.replicas }, (_, at) => at);
-  const first: State = { stamped: [], held: all.map(() => 0), missing: [all, all] };
+function firstState({ replicas }: Row): State {
+  const all = Array.from({ length: replicas }, (_, at) => at);
+  return { stamped: [], held: all.map(() => 0), missing: [all, all] };
+}
+
+/** Every state that steps lead to from one, by a search without any order of its own. */
+function reachable(row: Row, first: State = firstState(row)): readonly State[] {
   const seen = new Map([[JSON.stringify(first), first]]);
   for (const state of seen.values()) {
     for (const next of steps(row, state)) seen.set(JSON.stringify(next), next);
@@ -68,12 +78,11 @@ function rank({ stamp }: Row, stamped: readonly Writer[], writer: Writer): numbe
 /** What somebody may read who asks after the later holder has gone on. */
 function readAfter(row: Row): ReadonlySet<Writer> {
   const found = new Set<Writer>();
-  for (const { stamped, held, missing } of reachable(row)) {
+  for (const state of reachable(row)) {
+    const { stamped, held, missing } = state;
     const isWritten = row.replicas - missing[1].length >= row.writes;
     if (!stamped.includes(2) || !(isWritten || row.goesOn === true)) continue;
-    for (const asked of subsets(held, row.reads)) {
-      found.add(asked.reduce((a, b) => (rank(row, stamped, a) < rank(row, stamped, b) ? b : a), 0));
-    }
+    for (const asked of subsets(held, row.reads)) found.add(newestOf(row, state, asked));
   }
   return found;
 }
@@ -119,6 +128,95 @@ describe('blind writes, read after the later holder’s write has reached W', ()
   });
 });
 
+/** Whether a reader sends what it found to those that had less, and when it goes on. */
+type Repair = 'off' | 'after' | 'before';
+
+/** What the first of two reads found, and what the second may find that begins once it is over. */
+interface TwoReads {
+  readonly state: State;
+  readonly found: Writer;
+  readonly later: Writer;
+}
+
+/** What the latest of those is, by their stamps. */
+function newestOf(row: Row, { stamped }: State, asked: readonly Writer[]): Writer {
+  return asked.reduce((a, b) => (rank(row, stamped, a) < rank(row, stamped, b) ? b : a), 0);
+}
+
+function readsInTurn(row: Row, repair: Repair): readonly TwoReads[] {
+  return reachable(row).flatMap((state) => {
+    const firsts = new Set(subsets(state.held, row.reads).map((of) => newestOf(row, state, of)));
+    return [...firsts].flatMap((found) =>
+      repaired(row, { state, found }, repair).flatMap((after) => {
+        const seconds = subsets(after.held, row.reads).map((of) => newestOf(row, after, of));
+        return [...new Set(seconds)].map((later) => ({ state: after, found, later }));
+      }),
+    );
+  });
+}
+
+/** With what the second read may begin: a repair reaches any replicas, or none, in any order. */
+function repaired(
+  row: Row,
+  { state, found }: { readonly state: State; readonly found: Writer },
+  repair: Repair,
+): readonly State[] {
+  const { stamped, held } = state;
+  const hasIt = (writer: Writer): boolean =>
+    rank(row, stamped, writer) >= rank(row, stamped, found);
+  const lacking = held.flatMap((writer, at) => (hasIt(writer) ? [] : [at]));
+  const sizes = repair === 'off' ? [0] : [...lacking.keys(), lacking.length];
+  return sizes.flatMap((size) =>
+    subsets(lacking, size).flatMap((reached): readonly State[] => {
+      const now = held.map((writer, at) => (reached.includes(at) ? found : writer));
+      const isEnough = now.filter(hasIt).length >= row.writes;
+      return repair === 'before' && !isEnough ? [] : [{ ...state, held: now }];
+    }),
+  );
+}
+
+describe('two reads, one after the other, while writes are under way', () => {
+  /** Whether the second may find something older than the first. */
+  const mayGoBack = (row: Row, repair: Repair): boolean =>
+    readsInTurn(row, repair).some(
+      ({ state: { stamped }, found, later }) =>
+        rank(row, stamped, later) < rank(row, stamped, found),
+    );
+
+  test.each(['token', 'clock'] as const)('by %s: older iff not all are asked', (stamp) => {
+    for (const size of sizes) {
+      for (const repair of ['off', 'after'] as const) {
+        const told = JSON.stringify({ ...size, repair });
+        expect(mayGoBack({ ...size, stamp }, repair), told).toBe(size.reads < size.replicas);
+      }
+    }
+  });
+
+  test('after a repair that W replicas have, never older iff R + W > N', () => {
+    for (const size of sizes) {
+      const shares = size.reads + size.writes > size.replicas;
+      for (const stamp of ['token', 'clock'] as const) {
+        const told = JSON.stringify({ ...size, stamp });
+        expect(mayGoBack({ ...size, stamp }, 'before'), told).toBe(!shares);
+      }
+    }
+  });
+
+  test('no repair brings the zombie’s write back that the later holder’s has outlived', () => {
+    for (const size of sizes.filter(({ reads, writes, replicas }) => reads + writes > replicas)) {
+      const row: Row = { ...size, stamp: 'token' };
+      for (const repair of ['after', 'before'] as const) {
+        const late = readsInTurn(row, repair).filter(
+          ({ state: { stamped, missing } }) =>
+            stamped.includes(2) && row.replicas - missing[1].length >= row.writes,
+        );
+        expect(late.length).toBeGreaterThan(0);
+        expect(late.every(({ later }) => later === 2)).toBe(true);
+      }
+    }
+  });
+});
+
 describe('read, add one, write', () => {
   interface Count {
     readonly stored: { readonly by: number; readonly value: number };
@@ -154,5 +252,67 @@ describe('read, add one, write', () => {
   test('an increment may be lost, though both are acknowledged', () => {
     const values = new Set(counts().map(({ stored }) => stored.value));
     expect(values).toEqual(new Set([1, 2]));
+  });
+});
+
+describe('the store, on seeds that delay what goes to its replicas', () => {
+  function scenarioWith(repair: Repair): Scenario {
+    // The first write of each client reaches one replica soon, and the other two late.
+    const delays = ['alice', 'bob', 'carol'].flatMap((client) =>
+      ['store-2', 'store-3'].map(
+        (store) => `  - delay: { message: ${client}/1/write/1-${store}/request, by: 40ms }\n`,
+      ),
+    );
+    const text = `name: two-reads
+systems:
+  one: { lock: lock-service, store: quorum, options: { readRepair: ${repair} }, expect: { holds: [tokens-increase] } }
+clients: { count: 3, ttl: 5ms, sections: 1, think: 0ms..9ms, checksLease: false }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..4ms }
+faults:
+${delays.join('')}`;
+    const read = loadScenario(text, 'two-reads.yaml');
+    if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+    return read.scenario;
+  }
+
+  /** Reads that found something older than a read whose client had gone on to write before them. */
+  function readsThatWentBack({ events }: Trace): number {
+    const stamps = new Map<string, Stamp>();
+    const asked = new Map<string, number>();
+    const found = new Map<string, { readonly at: number; readonly stamp: Stamp | undefined }>();
+    const wentOn: { readonly at: number; readonly stamp: Stamp }[] = [];
+    let count = 0;
+    for (const [at, event] of events.entries()) {
+      if (event.kind === 'write' && event.stamp !== undefined) {
+        stamps.set(event.operation, event.stamp);
+      } else if (event.kind === 'read') {
+        found.set(sectionOf(event.operation), { at, stamp: stamps.get(event.written ?? '') });
+        const begun = asked.get(event.operation) ?? 0;
+        const own = stamps.get(event.written ?? '');
+        const isOlder = (stamp: Stamp): boolean => own === undefined || isEarlier(own, stamp);
+        if (wentOn.some((before) => before.at < begun && isOlder(before.stamp))) count += 1;
+      } else if (event.kind === 'invoke') {
+        asked.set(event.operation, at);
+        const before = found.get(sectionOf(event.operation))?.stamp;
+        const isWrite = event.call.verb === 'write';
+        if (isWrite && before !== undefined) wentOn.push({ at, stamp: before });
+      }
+    }
+    return count;
+  }
+
+  const sectionOf = (operation: string): string => operation.split('/').slice(0, 2).join('/');
+
+  test.each([
+    ['off', true],
+    ['before', false],
+  ] as const)('with readRepair: %s a later read may find something older: %s', (repair, may) => {
+    const scenario = scenarioWith(repair);
+    let count = 0;
+    for (let seed = 0; seed < runs(300); seed += 1) {
+      count += readsThatWentBack(run(expand(scenario, 'one', seed)));
+    }
+    expect(count > 0).toBe(may);
   });
 });
