@@ -3,8 +3,9 @@
  * model that shares nothing with the simulator: no time, no queue, no chance, only states and the
  * steps that are possible in each. Two holders write once, the earlier one whenever it likes, as a
  * zombie does; each of their messages may reach each replica at any moment or never; then somebody
- * reads from any R replicas, and may repair those that had less. `fixtures/quorum.yaml` expects the same of the store: in each row it
- * breaks what the model breaks, found by seeds, and holds the rest.
+ * reads from any R replicas, and may repair those that had less. `fixtures/quorum.yaml` expects the
+ * same of the store: in each row it breaks what the model breaks, found by seeds, and holds the
+ * rest.
  */
 import { describe, expect, test } from 'vitest';
 import { isEarlier, type Stamp } from '../src/core/history/server-events.ts';
