@@ -7,7 +7,7 @@ import { resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
-import { ownFrameIn, ownPlaceIn } from '../async/call-site.ts';
+import { type Frame, framesIn, ownFrameIn, ownPlaceIn } from '../async/call-site.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { within } from '../async/whereabouts.ts';
 import { loadApart } from '../realm/load-apart.ts';
@@ -123,10 +123,12 @@ function placeIn(url: string, error: unknown): string {
   // Of CommonJS that cannot be read the stack begins with its place: `/home/a/backoff.cjs:4`.
   const head = /^(\/\S*|[A-Z]:\S*):(\d+)\n/.exec(stack);
   const at = head === null ? stack : `    at ${head[1]}:${head[2]}:0`;
-  const frame = ownFrameIn({ stack: at });
+  const isItself = ({ file }: Frame): boolean =>
+    [url, fileURLToPath(url)].includes(file.replace(/\?.*$/, ''));
+  const frame = ownFrameIn({ stack: at }) ?? framesIn(at).find(isItself) ?? null;
   if (frame === null) return '';
   const place = (ownPlaceIn({ stack: at }) ?? '').replace(/:0$/, '');
-  if (![url, fileURLToPath(url)].includes(frame.file)) return ` (at ${place})`;
+  if (!isItself(frame)) return ` (at ${place})`;
   const [line, column] = frame.place.split(':');
   return column === '0' ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;
 }
