@@ -5,14 +5,15 @@
  *
  * - Every change has the next `zxid` of the whole ensemble; a child keeps that of its creation
  *   (`czxid`). Its *sequence* is a count that its parent keeps, so that it begins again when the
- *   parent goes: a container node does so once it has been empty for a minute.
+ *   parent goes: a container node does so if it is empty when a check comes by, once a minute.
  * - A session that is not heard of for its timeout ends at the leader's next tick, and its children
  *   go with it (`SessionTrackerImpl`, `ExpiryQueue.roundToNextInterval`). A timeout is at least two
  *   ticks and at most twenty. Who leads anew gives every session its whole timeout again.
  * - A read is answered by whatever server a client is connected to, which may be behind: a session
  *   that has written nothing yet may see the children of a session that is over.
  *
- * Where it is simpler: a session whose time has come ends before whatever is asked next.
+ * Where it is simpler: a session whose time has come ends before whatever is asked next, and a
+ * container goes once it has been empty for a whole minute.
  */
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import { LineBook } from '../line-book.ts';
