@@ -42,7 +42,8 @@ function firstState({ replicas }: Row): State {
 }
 
 /** Every state that steps lead to from one, by a search without any order of its own. */
-function reachable(row: Row, first: State = firstState(row)): readonly State[] {
+function reachable(row: Row): readonly State[] {
+  const first = firstState(row);
   const seen = new Map([[JSON.stringify(first), first]]);
   for (const state of seen.values()) {
     for (const next of steps(row, state)) seen.set(JSON.stringify(next), next);
@@ -281,21 +282,21 @@ ${delays.join('')}`;
   function readsThatWentBack({ events }: Trace): number {
     const stamps = new Map<string, Stamp>();
     const asked = new Map<string, number>();
-    const found = new Map<string, { readonly at: number; readonly stamp: Stamp | undefined }>();
+    const found = new Map<string, Stamp | undefined>();
     const wentOn: { readonly at: number; readonly stamp: Stamp }[] = [];
     let count = 0;
     for (const [at, event] of events.entries()) {
       if (event.kind === 'write' && event.stamp !== undefined) {
         stamps.set(event.operation, event.stamp);
       } else if (event.kind === 'read') {
-        found.set(sectionOf(event.operation), { at, stamp: stamps.get(event.written ?? '') });
-        const begun = asked.get(event.operation) ?? 0;
         const own = stamps.get(event.written ?? '');
+        found.set(sectionOf(event.operation), own);
+        const begun = asked.get(event.operation) ?? 0;
         const isOlder = (stamp: Stamp): boolean => own === undefined || isEarlier(own, stamp);
         if (wentOn.some((before) => before.at < begun && isOlder(before.stamp))) count += 1;
       } else if (event.kind === 'invoke') {
         asked.set(event.operation, at);
-        const before = found.get(sectionOf(event.operation))?.stamp;
+        const before = found.get(sectionOf(event.operation));
         const isWrite = event.call.verb === 'write';
         if (isWrite && before !== undefined) wentOn.push({ at, stamp: before });
       }

@@ -217,7 +217,11 @@ describe('a timer of a server', () => {
   });
 });
 
-test('an answer that means nothing known ends the run', () => {
+test.each([
+  ['a word', ({ kind }: { kind: string }) => kind, '"released"'],
+  ['null', () => null, 'null'],
+  ['nothing', () => undefined, 'nothing'],
+])('an answer that means nothing known ends the run: %s', (_, describe, told) => {
   const clients = [clientOf('alice', [writeOf(7)], { checksLease: false, section: { id: 1 } })];
   const asking = defineSystem({
     locks: {
@@ -227,13 +231,13 @@ test('an answer that means nothing known ends the run', () => {
           const target = world.addServer({ name: 'lock', role: 'lock' }, new Latch());
           return {
             driverOf: () => new LatchDriver(target),
-            check(turn, { lock, token }, told) {
+            check(turn, { lock, token }, tell) {
               const question = {
                 ...{ label: 'check', call: { verb: 'check', lock, token } as const, target },
                 ...{ request: { verb: 'return', lock } as const, timeoutUs: null, tries: 1 },
               };
               // @ts-expect-error: what JavaScript may return.
-              turn.ask({ ...question, describe: ({ kind }) => kind }, () => told(true, turn.atUs));
+              turn.ask({ ...question, describe }, () => tell(true, turn.atUs));
             },
           };
         },
@@ -244,7 +248,7 @@ test('an answer that means nothing known ends the run', () => {
   const { trace } = examine(plan, ['grant-order'], extend(builtIn, asking));
   expect(trace.ending).toMatchObject({
     ...{ kind: 'failed', process: 'store' },
-    error: 'what a reply means is an object with its kind, not "released"',
+    error: `what a reply means is an object with its kind, not ${told}`,
   });
 });
 

@@ -4,25 +4,17 @@
  * are installed from the registry, each by its own lock file and without its scripts, into a folder
  * that is used again as long as that lock file is the same.
  */
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+import { installPackage } from '../install-package.mjs';
 import { needs } from '../needs.ts';
 
 const home = join(root, 'fixtures/packages');
+const scratch = mkdtempSync(join(tmpdir(), 'fencepost-packages-'));
 const page = readFileSync(join(root, 'docs/packages.md'), 'utf8');
 const lockFile = z.object({
   packages: z.record(z.string(), z.object({ version: z.string().optional() })),
@@ -47,23 +39,8 @@ interface Installed {
 }
 
 function install(name: string): Installed {
-  const lock = readFileSync(join(home, name, 'package-lock.json'));
-  const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16);
-  const cache = join(tmpdir(), 'fencepost-packages', `${name}-${hash}`);
-  const folder = join(cache, String(process.pid));
-  mkdirSync(folder, { recursive: true });
-  const isSource = (path: string): boolean => !/\/(node_modules|reports)$/.test(path);
-  cpSync(join(home, name), folder, { recursive: true, filter: isSource });
-  const modules = join(cache, 'node_modules');
-  if (existsSync(modules)) {
-    cpSync(modules, join(folder, 'node_modules'), { recursive: true });
-    return { name, folder, error: null };
-  }
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' });
-  if (status !== 0) return { name, folder, error: stdout + stderr };
-  cpSync(join(folder, 'node_modules'), modules, { recursive: true });
-  return { name, folder, error: null };
+  const folder = join(scratch, name);
+  return { name, folder, error: installPackage(join(home, name), folder) };
 }
 
 function yamlIn(folder: string): readonly string[] {
@@ -91,7 +68,7 @@ const installed = names.map(install);
 const isThere = !installed.some(({ error }) => error !== null && UNREACHABLE.test(error));
 
 afterAll(() => {
-  for (const { folder } of installed) rmSync(folder, { recursive: true, force: true });
+  rmSync(scratch, { recursive: true, force: true });
 });
 
 test('each package has a section, and each section is of a package', () => {

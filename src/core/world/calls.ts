@@ -42,6 +42,8 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly tries: number;
   /** What the trace says of an answer; null where that says nothing about what was asked. */
   readonly describe: (reply: R) => Answer | null;
+  /** Only a port may say that a reply means nothing. */
+  readonly mayBeSilent?: true;
   /** The grant that the call is made under, where that is not the one that was entered last. */
   readonly under?: number;
   /** The access of which it is the part that goes to one server: that one stands in the trace. */
@@ -203,12 +205,12 @@ export interface CallsParts extends AlarmParts {
 /** What a reply says; throws a failure of the process where its code gives no answer for that. */
 function meaningOf<R extends Json>(
   process: string,
-  { describe }: { readonly describe: (reply: R) => Answer | null },
+  { describe, mayBeSilent }: Pick<CallSetting<Json, R>, 'describe' | 'mayBeSilent'>,
   reply: R,
 ): Answer | null {
   const answer = underTest(process, () => describe(reply));
   const given: unknown = answer;
-  if (answer === null) return null;
+  if (answer === null && mayBeSilent === true) return null;
   if (typeof given === 'object' && given !== null && 'kind' in given) return answer;
   const what = given === undefined ? 'nothing' : JSON.stringify(given);
   throw new SystemFailure(process, `what a reply means is an object with its kind, not ${what}`);

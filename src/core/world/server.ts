@@ -5,7 +5,7 @@
  * server may ask others (a store the lock service, for one), by messages like those of clients; the
  * answers find it only in the life in which it asked.
  */
-import type { TraceEvent } from '../history/trace.ts';
+import type { Answer, TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
@@ -379,8 +379,10 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 }
 
 /** What a server asks another one; `label` says what for: `check` in `alice/1/write/1/check`. */
-interface Question<Q extends Json, R extends Json> extends Omit<Asked<Q, R>, 'operation'> {
+interface Question<Q extends Json, R extends Json>
+  extends Omit<Asked<Q, R>, 'operation' | 'mayBeSilent'> {
   readonly label: string;
+  readonly describe: (reply: R) => Answer;
 }
 
 /** Told, once and at true time `atUs`, how a question ended; not if the server crashes before. */

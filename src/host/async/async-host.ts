@@ -336,6 +336,7 @@ export class SectionCalls implements Caller {
       timeoutUs: timeoutMs === undefined ? null : Math.round(timeoutMs * 1000),
       tries,
       describe: (reply: R) => port.describeReply(reply, request),
+      mayBeSilent: true as const,
     };
     const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };
     const told = outlivesSection ? null : this.log.begin(label, call.verb, site);

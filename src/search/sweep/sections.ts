@@ -155,7 +155,6 @@ export class SectionLedger {
 
 /** What is known of one section of a run. */
 interface Seen {
-  readonly name: string;
   hasEntered: boolean;
   isInside: boolean;
   hasAsked: boolean;
@@ -175,6 +174,8 @@ export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 /** One run, gone through once. */
 class Walk {
   readonly sections: Map<string, Seen> = new Map();
+  /** By the names of their calls, which are looked up more often than cut. */
+  private readonly byOperation: Map<string, Seen> = new Map();
   private readonly latest: Map<string, Seen> = new Map();
   private readonly probes: Set<string> = new Set();
   private readonly isComplete: boolean;
@@ -188,7 +189,7 @@ class Walk {
     }
     for (const event of events) this.pass(event);
     for (const end of sectionEnds) {
-      const section = this.sectionOf(end.process, end.section);
+      const section = this.sectionOf(end.process, `${end.section}/`);
       if (section !== null) section.end = end;
     }
   }
@@ -209,6 +210,7 @@ class Walk {
       case 'invoke': {
         const section = this.sectionOf(event.process, event.operation);
         if (section === null) return;
+        this.byOperation.set(event.operation, section);
         section.openCalls += 1;
         if (!('lock' in event.call)) section.hasAccessed = true;
         else if (ASKS.has(event.call.verb)) {
@@ -221,7 +223,7 @@ class Walk {
         this.hear(event);
         return;
       case 'enter': {
-        const section = this.sectionOf(event.process, event.section);
+        const section = this.sectionOf(event.process, `${event.section}/`);
         if (section === null) return;
         section.hasEntered = true;
         section.isInside = true;
@@ -236,7 +238,7 @@ class Walk {
       case 'read':
       case 'write': {
         if (event.isAccepted) return;
-        const section = this.seen(event.client, event.operation);
+        const section = this.byOperation.get(event.operation);
         if (section !== undefined) section.isRefused = true;
         return;
       }
@@ -245,8 +247,8 @@ class Walk {
     }
   }
 
-  private hear({ process, operation, outcome, answer }: Return): void {
-    const section = this.seen(process, operation);
+  private hear({ operation, outcome, answer }: Return): void {
+    const section = this.byOperation.get(operation);
     if (section === undefined) return;
     section.openCalls -= 1;
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
@@ -263,36 +265,22 @@ class Walk {
 
   /** The section of a client's operation; null for what is done outside of any, or by a probe. */
   private sectionOf(process: string, operation: string): Seen | null {
-    const known = this.seen(process, operation);
-    if (known !== undefined) return known;
     const name = sectionOf(operation);
+    const known = this.sections.get(name);
+    if (known !== undefined) return known;
     if (this.probes.has(process) || !/\/\d+$/.test(name)) return null;
-    const section = unseen(name);
+    const section = unseen();
     const before = this.latest.get(process);
     if (before !== undefined) before.isPast = true;
     this.latest.set(process, section);
     this.sections.set(name, section);
     return section;
   }
-
-  /** One that was met before: mostly the one its process is in, so that no name has to be cut. */
-  private seen(process: string, operation: string): Seen | undefined {
-    const latest = this.latest.get(process);
-    if (latest !== undefined && isOf(latest.name, operation)) return latest;
-    return this.sections.get(sectionOf(operation));
-  }
-}
-
-/** Whether an operation belongs to a section, or is its name: `alice/12` is not of `alice/1`. */
-function isOf(section: string, operation: string): boolean {
-  if (!operation.startsWith(section)) return false;
-  return operation.length === section.length || operation[section.length] === '/';
 }
 
 /** A literal: it is made for each section of each run. */
-function unseen(name: string): Seen {
+function unseen(): Seen {
   return {
-    name,
     hasEntered: false,
     isInside: false,
     hasAsked: false,

@@ -81,8 +81,7 @@ export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, 
     if (role === 'client') standings.set(name, new Standing());
   }
   const calls = new Map<string, Invoke>();
-  for (const [index, event] of events.entries()) {
-    if (index > last) break;
+  for (const event of events.slice(0, last + 1)) {
     if (event.kind === 'enter') standings.get(event.process)?.enter();
     else if (event.kind === 'leave') standings.get(event.process)?.leave();
     else if (event.kind === 'invoke' && 'store' in event.call) {

@@ -1,0 +1,1 @@
+export function installPackage(from: string, to: string): string | null;

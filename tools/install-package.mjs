@@ -1,0 +1,39 @@
+// A folder of `fixtures/packages` with what its lock file asks for, from npm, without any script.
+// What was installed is kept in the temporary folder as long as that lock file is the same.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Copies `from` to the new folder `to` and installs there: what npm said if it failed, or null. */
+export function installPackage(from, to) {
+  const lock = readFileSync(join(from, 'package-lock.json'));
+  const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16);
+  const kept = join(tmpdir(), 'fencepost-packages', hash, 'node_modules');
+  const isSource = (path) => !/\/(node_modules|reports)$/.test(path);
+  cpSync(from, to, { recursive: true, filter: isSource });
+  const modules = join(to, 'node_modules');
+  if (existsSync(kept)) {
+    cpSync(kept, modules, { recursive: true });
+    return null;
+  }
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: to, encoding: 'utf8' });
+  if (status !== 0) return stdout + stderr;
+  keep(modules, kept);
+  return null;
+}
+
+/** By renaming: whoever is killed here, or is second, leaves nothing half-written. */
+function keep(modules, kept) {
+  const copy = `${kept}-${process.pid}`;
+  mkdirSync(dirname(kept), { recursive: true });
+  cpSync(modules, copy, { recursive: true });
+  try {
+    renameSync(copy, kept);
+  } catch (error) {
+    rmSync(copy, { recursive: true, force: true });
+    if (!existsSync(kept)) throw error;
+  }
+}
