@@ -60,6 +60,19 @@ export class FleetShell {
   }
 }
 
+/** How a command ended; throws what it said by then where that takes longer. */
+export async function endedWithin(limitMs: number, { ended, said: all }: Started): Promise<Ended> {
+  return await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`it did not end within ${limitMs / 1000} s: ${all()}`));
+    }, limitMs);
+    void ended.then((end) => {
+      clearTimeout(timer);
+      resolve(end);
+    });
+  });
+}
+
 /** Waits until a command said something; throws where it ends before. */
 export async function said({ said: all, child }: Started, what: RegExp): Promise<void> {
   while (!what.test(all())) {

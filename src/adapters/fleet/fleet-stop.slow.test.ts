@@ -6,7 +6,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, vi } from 'vitest';
 import { root } from '../../cli/command-line.fixture.ts';
-import { FleetShell, type Started, said } from './fleet-shell.fixture.ts';
+import { endedWithin, FleetShell, type Started, said } from './fleet-shell.fixture.ts';
 import { OneRedis } from './trial/one-redis.fixture.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
@@ -43,9 +43,16 @@ async function statusOf(id: string): Promise<string> {
 /** Until some chunks are counted. */
 async function beginSome(place: string, args: readonly string[]): Promise<Begun> {
   const begun = await begin(place, args);
-  shell.start('worker', ['worker', '--workers', '1'], redis.url);
-  while (!/ [1-9]\d* of \d[\d,]* chunks/.test(await statusOf(begun.id)));
-  return begun;
+  const worker = shell.start('worker', ['worker', '--workers', '1'], redis.url);
+  const untilMs = performance.now() + 120_000;
+  for (;;) {
+    const status = await statusOf(begun.id);
+    if (/ [1-9]\d* of \d[\d,]* chunks/.test(status)) return begun;
+    const isLost = worker.child.exitCode !== null || begun.child.exitCode !== null;
+    if (isLost || performance.now() > untilMs) {
+      throw new Error(`no chunk is counted: ${status}${begun.said()}${worker.said()}`);
+    }
+  }
 }
 
 const REST =
@@ -119,7 +126,7 @@ onRedis(
       redis.url,
     ]);
     begun.child.kill('SIGINT');
-    const { code, out, err } = await begun.ended;
+    const { code, out, err } = await endedWithin(60_000, begun);
     expect(code).toBe(130);
     expect(out).toMatch(/ expectations? met/);
     const command = `npx --no-install fencepost sweep resume ${begun.id} --output own`;
