@@ -3,15 +3,12 @@
  * is a plain value that is handed to whatever looks a name up; the built-in one is the default, and
  * `extend` adds what people define themselves.
  */
-import type { Checker, Claim } from './check/claim.ts';
+import type { Checker, ClaimAbout } from './check/claim.ts';
 import { builtInClaims, claims } from './check/claims.ts';
 import { type ModelDefinition, storeModels } from './check/store-models.ts';
 import type { Protocol } from './systems/protocol.ts';
 import { ownParts } from './systems/protocols.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
-
-/** What a claim says, where it comes from and what can break it, each in one line. */
-export type ClaimAbout = Pick<Claim, 'about' | 'source' | 'hazard'>;
 
 /** What `defineSystem` returns: definitions with their defaults filled in. */
 export interface SystemDefinition {

@@ -3,7 +3,7 @@
  * data flows through those, `harness.ts` shows.
  */
 
-export type { Catalogue, ClaimAbout, LoadedModule, SystemDefinition } from './catalogue.ts';
+export type { Catalogue, LoadedModule, SystemDefinition } from './catalogue.ts';
 export { builtIn, extend } from './catalogue.ts';
 export type {
   Causation,
@@ -12,7 +12,7 @@ export type {
   ProvenCure,
   TurningPoint,
 } from './check/causation.ts';
-export type { Checker } from './check/claim.ts';
+export type { Checker, ClaimAbout } from './check/claim.ts';
 export { claims, judge } from './check/claims.ts';
 export { explain } from './check/explain.ts';
 export type { ClaimDefinition, OwnBreach, Ruling } from './check/own-claim.ts';

@@ -11,9 +11,8 @@ export interface Claim extends Omit<Definition<string>, 'judge'> {
   readonly judge: Checker;
 }
 
-interface Definition<Rule extends string> {
-  /** As scenarios call it. */
-  readonly name: string;
+/** What a claim says, where it comes from and what can break it, each in one line. */
+export interface ClaimAbout {
   /** What it says, in one line. */
   readonly about: string;
   /** Who stated it, or the property that it is an instance of. */
@@ -23,6 +22,11 @@ interface Definition<Rule extends string> {
    * it from doing so then, a denial, a refusal or luck.
    */
   readonly hazard: string;
+}
+
+interface Definition<Rule extends string> extends ClaimAbout {
+  /** As scenarios call it. */
+  readonly name: string;
   /** It is measured on every run, and judged only where a scenario lists it. */
   readonly isMeasured?: true;
   /** The rules that a run can break, each with the words that explain how one did. */

@@ -85,6 +85,7 @@ export class Contradiction {
   private readonly ttlUs: ReadonlyMap<string, number>;
   private readonly told = new Set<FaultStrikes>();
 
+  /** @internal */
   constructor(
     trace: Trace,
     { claim, rule, evidence }: Told,

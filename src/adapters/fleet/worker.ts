@@ -85,6 +85,7 @@ export class FleetWorker {
   private readonly closing: AbortController = new AbortController();
   private readonly running: Promise<void>;
 
+  /** @internal */
   constructor(parts: FleetWorkerParts) {
     const { options, timing, connection } = parts;
     this.parts = parts;

@@ -10,7 +10,7 @@ import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
 import { SystemFailure, underTest } from './failure.ts';
-import { Connection, type Network, type Passenger } from './network.ts';
+import { Connection, type Network } from './network.ts';
 import { Alarm, type AlarmParts, type Process } from './process.ts';
 
 /**
@@ -26,6 +26,7 @@ export interface Awaitable {
 
 /** What a call goes to: a server. */
 interface CallTarget<Q extends Json, R extends Json> {
+  /** @internal */
   readonly process: Process;
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void;
 }
@@ -42,13 +43,16 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly tries: number;
   /** What the trace says of an answer; null where that says nothing about what was asked. */
   readonly describe: (reply: R) => Answer | null;
-  /** Only a port may say that a reply means nothing. */
+  /** Only a port may say that a reply means nothing. @internal */
   readonly mayBeSilent?: true;
   /** The grant that the call is made under, where that is not the one that was entered last. */
   readonly under?: number;
-  /** The access of which it is the part that goes to one server: that one stands in the trace. */
+  /**
+   * The access of which it is the part that goes to one server: that one stands in the trace.
+   * @internal
+   */
   readonly within?: Round<Q, R>;
-  /** The server, in the names of its messages: `alice/1/write/1-store-2/request`. */
+  /** The server, in the names of its messages: `alice/1/write/1-store-2/request`. @internal */
   readonly part?: string;
 }
 
@@ -68,8 +72,10 @@ export class PendingCall<Q extends Json, R extends Json> {
   sentAtUs = 0;
   tryNumber = 0;
   mayHaveHappened = false;
+  /** @internal */
   attempt: Attempt<Q, R> | null = null;
 
+  /** @internal */
   constructor(setting: CallSetting<Q, R>, under: number, issue: number) {
     this.setting = setting;
     this.under = under;
@@ -157,21 +163,33 @@ interface Caller {
 }
 
 /** One try of a call: a request and its reply on one connection. */
-export class Attempt<Q extends Json, R extends Json> implements Passenger {
+export class Attempt<Q extends Json, R extends Json> {
+  /** @internal */
   readonly call: PendingCall<Q, R>;
+  /** @internal */
   readonly name: Name;
+  /** @internal */
   readonly requestName: Name;
+  /** @internal */
   readonly caller: Caller;
-  /** How often its caller had crashed before: a later life of it knows nothing of this try. */
+  /**
+   * How often its caller had crashed before: a later life of it knows nothing of this try.
+   * @internal
+   */
   readonly crashes: number;
+  /** @internal */
   readonly sentAtUs: number;
+  /** @internal */
   readonly connection: Connection;
   /** As it travels: a copy of what the program asked. */
   readonly request: Q;
   reply: R | null = null;
+  /** @internal */
   granted = 0;
+  /** @internal */
   timeout: Alarm | null = null;
 
+  /** @internal */
   constructor(
     call: PendingCall<Q, R>,
     request: Q,
@@ -189,10 +207,12 @@ export class Attempt<Q extends Json, R extends Json> implements Passenger {
     this.requestName = under(this.name, 'request');
   }
 
+  /** @internal */
   reset(): void {
     this.caller.lose(this, 'unknown');
   }
 
+  /** @internal */
   refuse(): void {
     this.caller.lose(this, 'never');
   }

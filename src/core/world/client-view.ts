@@ -124,6 +124,7 @@ export class Quorum {
   private readonly process: Process;
   private readonly parts: { readonly scheduler: Scheduler; readonly recorder: Recorder };
 
+  /** @internal */
   constructor(process: Process, parts: { scheduler: Scheduler; recorder: Recorder }) {
     this.process = process;
     this.parts = parts;

@@ -19,7 +19,7 @@ import {
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
-import { Alarm, type Process, type Resident } from './process.ts';
+import { Alarm, type Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
@@ -125,7 +125,8 @@ export interface Replaceable {
   evict(key: string): readonly TraceEvent[] | null;
 }
 
-export class ServerHost<Q extends Json, R extends Json> implements Resident, Replaceable {
+export class ServerHost<Q extends Json, R extends Json> {
+  /** @internal */
   readonly process: Process;
   private readonly server: Server<Q, R>;
   private readonly parts: CallsParts;
@@ -150,6 +151,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     new Alarm(this.process, { name, waitUs: choices.waitUs(name, waitUs), action }, this.parts);
   };
 
+  /** @internal */
   constructor(process: Process, server: Server<Q, R>, parts: CallsParts) {
     this.process = process;
     this.server = server;
@@ -157,19 +159,25 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     process.house(this);
   }
 
+  /** @internal */
   get speaks(): 'redis' | undefined {
     return this.server.speaks;
   }
 
+  /** @internal */
   get canFailOver(): boolean {
     return this.server.snapshot !== undefined;
   }
 
+  /** @internal */
   get canForget(): boolean {
     return this.server.evict !== undefined;
   }
 
-  /** Keeps the states that a lagging replica may still be in; called before a run that needs it. */
+  /**
+   * Keeps the states that a lagging replica may still be in; called before a run that needs it.
+   * @internal
+   */
   keepSnapshots(): void {
     this.snapshots = [{ atUs: 0, restore: this.snapshot() }];
   }
@@ -222,7 +230,10 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     return restore;
   }
 
-  /** Becomes a replica that knows what was durable `lagUs` ago; what came later is lost. */
+  /**
+   * Becomes a replica that knows what was durable `lagUs` ago; what came later is lost.
+   * @internal
+   */
   loadReplica(lagUs: number): void {
     const { snapshots } = this;
     if (snapshots === null) return;
@@ -231,6 +242,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     underTest(this.process.name, () => snapshots.at(-1)?.restore());
   }
 
+  /** @internal */
   evict(key: string): readonly TraceEvent[] | null {
     const events: TraceEvent[] = [];
     const boot = this.boot((event) => events.push(event));
@@ -248,10 +260,12 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     return { atUs, wallUs, monotonicUs, trueTimeOf, observe };
   }
 
+  /** @internal */
   crash(): void {
     this.calls?.crash();
   }
 
+  /** @internal */
   restart(): void {
     const boot = this.boot((event) => this.parts.recorder.record(event));
     underTest(this.process.name, () => this.server.restart?.(boot));

@@ -62,7 +62,7 @@ export class World {
   private readonly isOver = (): boolean =>
     this.isHealed && [...this.clients.values()].every(({ isBusy }) => !isBusy);
 
-  /** `epochUs` is where the wall clocks begin. */
+  /** `epochUs` is where the wall clocks begin. @internal */
   constructor(plan: Plan, log: DrawLog | null, epochUs: number = plan.epochUs ?? 0) {
     const { scheduler, recorder, processes, clients, servers } = this;
     this.plan = plan;
@@ -100,21 +100,22 @@ export class World {
     return host;
   }
 
-  /** The host of a server that was added; undefined where there is none of that name. */
+  /** The host of a server that was added; undefined where there is none of that name. @internal */
   serverNamed(name: string): Replaceable | undefined {
     return this.servers.get(name);
   }
 
-  /** All of them by name, in the order in which they were added. */
+  /** All of them by name, in the order in which they were added. @internal */
   get allServers(): readonly (readonly [name: string, server: Replaceable])[] {
     return [...this.servers];
   }
 
+  /** @internal */
   addClient(info: ProcessInfo, setting: ClientSetting): void {
     this.addHosted(info, (process, parts) => new ClientHost(process, setting, parts));
   }
 
-  /** Adds a client with the host that `make` gives it. */
+  /** Adds a client with the host that `make` gives it. @internal */
   addHosted(
     info: ProcessInfo,
     make: (process: Process, parts: HostedParts) => Client & Resident,
@@ -132,7 +133,7 @@ export class World {
     return process;
   }
 
-  /** Lets the run happen. No client may have jobs. */
+  /** Lets the run happen. No client may have jobs. @internal */
   run(watcher: RunWatcher | null): Trace {
     const step = this.runInTurns(watcher).next();
     assert(step.done === true, 'a client has jobs, and nobody runs them');
@@ -142,6 +143,7 @@ export class World {
   /**
    * The same with clients that have jobs: it yields where all of these must have run before it is
    * resumed.
+   * @internal
    */
   *runInTurns(watcher: RunWatcher | null): Generator<void, Trace, void> {
     const ending = yield* this.happen(watcher);

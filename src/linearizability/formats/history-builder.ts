@@ -32,8 +32,9 @@ export interface BuiltHistory {
   /** Whether nobody had named the model. */
   readonly isTold: boolean;
   readonly history: readonly Operation<CallData>[];
-  /** By operation: the lines of its call and of its completion, 0 where there is none. */
+  /** By operation: the lines of its call and of its completion, 0 where there is none. @internal */
   readonly invokeLines: Integers;
+  /** @internal */
   readonly returnLines: Integers;
   /** Reads of nil that say nothing, see `Format.hidesReads`. */
   readonly hiddenReads: number;

@@ -42,6 +42,7 @@ export class Pool {
   private readonly patience = new Patience();
   private isBusy = false;
 
+  /** @internal */
   constructor(options: PoolOptions) {
     this.workers = options.workers;
     this.lanes = Array.from({ length: options.workers }, () => new Lane(options, this.patience));
@@ -50,6 +51,7 @@ export class Pool {
   /**
    * Does a job, one at a time; rejects when a worker cannot be started. Either way no worker is at
    * the job any more when it returns: an answer that came later would be taken for the next job's.
+   * @internal
    */
   async run(job: PoolJob): Promise<void> {
     this.begin();
@@ -68,7 +70,7 @@ export class Pool {
     for (const end of settled) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Does one task, when there is no job; `isGivenUp` is as that of a job. */
+  /** Does one task, when there is no job; `isGivenUp` is as that of a job. @internal */
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
     const [lane] = this.lanes;
     assert(lane !== undefined, 'a pool has no worker');
@@ -86,7 +88,7 @@ export class Pool {
     this.isBusy = true;
   }
 
-  /** What was lost to seeds that did not end is forgotten: other seeds follow. */
+  /** What was lost to seeds that did not end is forgotten: other seeds follow. @internal */
   restorePatience(): void {
     this.patience.lostMs = 0;
   }

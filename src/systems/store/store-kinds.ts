@@ -38,7 +38,10 @@ export interface StoreKind {
   readonly asksLock: boolean;
   /** What a system may choose of it; absent: nothing. */
   readonly options?: readonly OptionInfo[];
-  /** Where it is several servers, to each of which its clients talk: absent, it is one. */
+  /**
+   * Where it is several servers, to each of which its clients talk: absent, it is one.
+   * @internal
+   */
   readonly replicated?: Replicated;
   /** Without options it takes their defaults. */
   readonly build: (name: string, check: CheckToken | null, options?: Options) => AnyStoreServer;
