@@ -3,12 +3,22 @@
  * be shortened and none left out. Its files have three forms of `require` and one of an export, each
  * on a line of its own or a list in braces; anything else fails the build.
  */
+import { readFileSync } from 'node:fs';
 import { parse } from 'node:path';
 
 const PATH = /[\\/]node_modules[\\/]fengari[\\/]src[\\/]\w+\.js$/;
 
-/** Libraries of Lua that no script on Redis has, but that fengari loads with all others. */
-const LEFT_OUT = ['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lutf8lib'];
+/**
+ * Libraries of Lua that no script on Redis has, but that fengari loads with all others, and what
+ * reads compiled chunks, which `load` of the sandbox refuses.
+ */
+const LEFT_OUT = [
+  ...['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lundump', 'lutf8lib'],
+];
+
+/** All words of the sandbox: what its text does not name, it takes out of no library. */
+const sandbox = new URL('../src/host/redis/lua-sandbox.ts', import.meta.url);
+const WORDS = new Set(readFileSync(sandbox, 'utf8').match(/\w+/g));
 
 /** Two of its functions are replaced while a script runs, so that it stays an object. */
 const AS_OBJECT = 'lobject';
@@ -53,6 +63,10 @@ function asModule(code, name) {
     .replace(/^const LUA_VDIR[\s\S]*?^\}$/m, '')
     // What it has for Node alone asks for the packages of a terminal, as soon as it is loaded.
     .replaceAll('typeof process', '"undefined"')
+    // What a library has for others: `"pack": str_pack,`.
+    .replaceAll(/^ +"(\w+)": +\w+,?$/gm, (entry, own) =>
+      !/^l\w+lib$/.test(name) || WORDS.has(own) ? entry : '',
+    )
     // What it exports on a condition is the library of files.
     .replaceAll(/^ +module\.exports\..*$/gm, '')
     .replaceAll(/^module\.exports\.(\w+) = require\((.*?)\)\.(\w+);/gm, (_, own, from, theirs) =>
