@@ -17,6 +17,8 @@ import { minifySync, parseSync } from 'rolldown/utils';
 import { dts } from 'rolldown-plugin-dts';
 import { licences } from './licences.mjs';
 import { luaAsModules } from './lua-as-modules.mjs';
+import { schemasAsFiles } from './schemas.mjs';
+import { zodAsUsed } from './zod-as-used.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const source = at('../src/');
@@ -141,14 +143,6 @@ async function groupsOfPage() {
   }));
 }
 
-/** zod says its errors in forty languages, of which none is asked for. */
-const noLocales = {
-  name: 'no-locales',
-  load(id) {
-    return /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/.test(id) ? 'export {};' : null;
-  },
-};
-
 const ofPage = await groupsOfPage();
 
 export default defineConfig([
@@ -157,7 +151,7 @@ export default defineConfig([
     platform: 'node',
     external: (id) => isPackage(id) && !TAKEN_IN.test(id),
     plugins: [
-      ...[placed, noLocales, aleaAsModule, luaAsModules, smaller],
+      ...[schemasAsFiles, placed, zodAsUsed, aleaAsModule, luaAsModules, smaller],
       licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
     ],
     output: {

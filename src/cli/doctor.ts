@@ -6,9 +6,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { vocabulary } from '../load.ts';
-import { outputJsonSchema } from '../report/output-schema.ts';
-import { scenarioJsonSchema } from '../scenario/json-schema.ts';
 import { paintFor } from '../text/colour.ts';
 import { visible } from '../text/visible.ts';
 import { type Done, type OutputFlags, outputOptions, shared, withExample } from './command.ts';
@@ -16,6 +13,7 @@ import { CANARY_SEEDS, runCanary } from './doctor/canary.ts';
 import { type Check, messageOf, problem } from './doctor/check.ts';
 import { examineSurroundings } from './doctor/surroundings.ts';
 import { type Exit, exits } from './exit.ts';
+import { schemaDigests } from './schemas.ts';
 import { packageRoot } from './shipped.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -35,11 +33,8 @@ export function addDoctor(command: Command, done: Done): void {
 async function examineAll(flags: DoctorFlags): Promise<Exit> {
   const terminal = openTerminal(outputOptions(flags));
   const { colour, width } = terminal;
-  const schemas = {
-    'scenario.schema.json': scenarioJsonSchema(vocabulary),
-    'output.schema.json': outputJsonSchema(),
-  };
-  const here = { folder: process.cwd(), hasColour: colour, width, schemas };
+  const digests = schemaDigests();
+  const here = { folder: process.cwd(), hasColour: colour, width, digests };
   const checks = flags.canary === true ? [] : await examineSurroundings(here);
   for (const check of checks) printCheck(check, terminal);
   const isRunnable = checks.every(({ status }) => status !== 'problem');

@@ -3,12 +3,18 @@
  * come from where each thing is defined. `examples.ts` has YAML for it.
  */
 import { builtInClaims } from '../check/claims.ts';
-import { type DescribedWord, type FieldedWord, schemaWords } from '../scenario/json-schema.ts';
+import {
+  type DescribedWord,
+  type FieldedWord,
+  type SchemaWords,
+  schemaWords,
+} from '../scenario/json-schema.ts';
 import type { OptionInfo } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { EXIT_WORDS } from './exit.ts';
 import { EVENTS, TERMS } from './glossary.ts';
+import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';
 
 /** The kinds of entry, as `fencepost list` calls them, each with what one of them is. */
@@ -90,15 +96,19 @@ const SAID: Readonly<Record<Kind, () => readonly Said[]>> = {
     [...builtInClaims.values()].map(({ name, about, source, hazard, rules }) => {
       return { name, about, source, hazard, rules: Object.keys(rules) };
     }),
-  settings: () => schemaWords().settings,
-  workloads: () => schemaWords().workloads,
-  steps: () => schemaWords().steps.map(withFields),
-  faults: () => schemaWords().faults.map(withFields),
+  settings: () => scenarioWords().settings,
+  workloads: () => scenarioWords().workloads,
+  steps: () => scenarioWords().steps.map(withFields),
+  faults: () => scenarioWords().faults.map(withFields),
   scenarios: shippedScenarios,
   exits: () => Object.entries(EXIT_WORDS).map(([name, about]) => ({ name, about })),
   events: () => Object.entries(EVENTS).map(([name, about]) => ({ name, about })),
   words: () => Object.entries(TERMS).map(([name, term]) => ({ name, ...term })),
 };
+
+function scenarioWords(): SchemaWords {
+  return schemaWords(schemas['scenario.schema.json']());
+}
 
 function partOf(
   name: string,

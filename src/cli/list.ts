@@ -5,9 +5,7 @@
  */
 import type { Command } from 'commander';
 import { builtInClaims } from '../check/claims.ts';
-import { vocabulary } from '../load.ts';
-import { outputJsonSchema } from '../report/output-schema.ts';
-import { scenarioJsonSchema, schemaWords } from '../scenario/json-schema.ts';
+import { schemaWords } from '../scenario/json-schema.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { suggest } from '../text/problem.ts';
@@ -15,6 +13,7 @@ import { type Done, shared, withExample } from './command.ts';
 import { type Entry, entriesOf, isKind, KIND_NAMES, type Kind } from './entries.ts';
 import { exits, UserError } from './exit.ts';
 import { entriesMeant, printEntries } from './explain.ts';
+import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';
 
 export function addList(command: Command, done: Done): void {
@@ -54,8 +53,8 @@ export function addSchema(command: Command, done: Done): void {
   withExample(command, 'schema > scenario.schema.json')
     .option('--output', 'that of the lines which --json writes instead')
     .action(({ output }: { readonly output?: boolean }) => {
-      const schema = output === true ? outputJsonSchema() : scenarioJsonSchema(vocabulary);
-      process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+      const file = output === true ? 'output.schema.json' : 'scenario.schema.json';
+      process.stdout.write(`${JSON.stringify(schemas[file](), null, 2)}\n`);
       done(exits.met);
     });
 }
@@ -85,7 +84,7 @@ function listing(): object {
     claims: [...builtInClaims.values()].map(({ name, about, source, hazard }) => {
       return { name, about, source, hazard };
     }),
-    ...schemaWords(),
+    ...schemaWords(schemas['scenario.schema.json']()),
     scenarios: shippedScenarios(),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of scenario files, with which editors complete and check them, and from it the
- * words of a scenario with what each means.
+ * The JSON Schema of scenario files, with which editors complete and check them, and from such a
+ * schema the words of a scenario with what each means.
  */
 import { z } from 'zod';
 import { isRecord } from '../core/plan/document.ts';
@@ -56,9 +56,8 @@ export interface SchemaWords {
   readonly faults: readonly FieldedWord[];
 }
 
-/** Read once from the schema, so that editors and `fencepost list` say the same. */
-export function schemaWords(): SchemaWords {
-  const schema = scenarioJsonSchema();
+/** Read from the schema, so that editors and `fencepost list` say the same. */
+export function schemaWords(schema: object): SchemaWords {
   const workload = inside(schema, 'properties', 'workload', 'properties');
   const clients = listOf(inside(schema, 'properties', 'clients', 'anyOf')).at(-1);
   const steps = listOf(inside(workload, 'steps', 'items', 'anyOf')).at(-1);

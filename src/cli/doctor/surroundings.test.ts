@@ -12,6 +12,7 @@ import {
   checkSql,
   checkTerminal,
   checkThreads,
+  digestOfSchema,
   isVersionInRange,
   missingFiles,
   type PackageFacts,
@@ -185,7 +186,8 @@ function install(path = '.', version = '1.2.3'): void {
 function facts(path = '.'): PackageFacts {
   const manifest = readManifest(join(root, path));
   if (manifest === null) throw new Error('it was not installed');
-  return { root: join(root, path), manifest, schemas: { 'a.schema.json': { type: 'string' } } };
+  const digests = { 'a.schema.json': digestOfSchema({ type: 'string' }) };
+  return { root: join(root, path), manifest, digests };
 }
 
 function statusOf(name: string, workFolder = root): string {

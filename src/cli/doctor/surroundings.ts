@@ -6,8 +6,9 @@
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { initSync, parse } from 'es-module-lexer';
 import { satisfies, valid, validRange } from 'semver';
 import { z } from 'zod';
@@ -20,8 +21,8 @@ interface Surroundings {
   readonly folder: string;
   readonly hasColour: boolean;
   readonly width: number;
-  /** The schemas of `dist`, as this code makes them. */
-  readonly schemas: Readonly<Record<string, object>>;
+  /** Of the schemas in `dist`, by their files, if they are of this version. */
+  readonly digests: Readonly<Record<string, string>>;
 }
 
 /** What `openPool` gives to each worker. */
@@ -29,7 +30,7 @@ const WORKER_MB = 512;
 
 /** Every check but the canary, in the order in which they are told. */
 export async function examineSurroundings(given: Surroundings): Promise<readonly Check[]> {
-  const { folder, hasColour, width, schemas } = given;
+  const { folder, hasColour, width, digests } = given;
   const root = packageRoot();
   const manifest = readManifest(root);
   if (manifest === null) {
@@ -43,7 +44,7 @@ export async function examineSurroundings(given: Surroundings): Promise<readonly
   const isTerminal = process.stdout.isTTY === true;
   return [
     checkNode(process.versions.node, manifest.engines['node'] ?? '*', `${platform()} ${arch()}`),
-    ...checkPackage({ root, manifest, schemas }, folder),
+    ...checkPackage({ root, manifest, digests }, folder),
     ...checkPeers(manifest.peerDependencies, folder),
     checkTerminal({ isTerminal, hasColour, width, env: process.env }),
     threads,
@@ -229,8 +230,8 @@ export interface PackageFacts {
   /** The folder of the package. */
   readonly root: string;
   readonly manifest: Manifest;
-  /** The schemas as this very code makes them, by their files in `dist`. */
-  readonly schemas: Readonly<Record<string, object>>;
+  /** Of the schemas in `dist`, by their files, if they are of this version. */
+  readonly digests: Readonly<Record<string, string>>;
 }
 
 /** Three checks: the files, the schemas, and what else is installed where people work. */
@@ -296,18 +297,24 @@ function textsIn(value: unknown): readonly string[] {
   return Object.values(value).flatMap(textsIn);
 }
 
-function checkSchemas({ root, schemas }: PackageFacts): Check {
-  const names = Object.keys(schemas);
-  const stale = names.filter((name) => !isSame(join(root, 'dist', name), schemas[name]));
+function checkSchemas({ root, digests }: PackageFacts): Check {
+  const names = Object.keys(digests);
+  const stale = names.filter((name) => digestIn(join(root, 'dist', name)) !== digests[name]);
   if (stale.length === 0) return ok('schemas', `${names.join(' and ')} are of this version`);
   return warning('schemas', `${stale.join(' and ')}: not of this version`, REINSTALL);
 }
 
-function isSame(file: string, schema: unknown): boolean {
+/** In hexadecimal, whatever spaces stand in its file. */
+export function digestOfSchema(schema: unknown): string {
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(schema))));
+}
+
+/** Null where the file is not there, or torn. */
+function digestIn(file: string): string | null {
   try {
-    return isDeepStrictEqual(JSON.parse(readFileSync(file, 'utf8')), schema);
+    return digestOfSchema(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    return false;
+    return null;
   }
 }
 
