@@ -12,9 +12,10 @@
  */
 import { posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, rolldown } from 'rolldown';
+import { defineConfig } from 'rolldown';
 import { minifySync, parseSync } from 'rolldown/utils';
 import { dts } from 'rolldown-plugin-dts';
+import { groupsOf } from './chunks.mjs';
 import { licences } from './licences.mjs';
 import { luaAsModules } from './lua-as-modules.mjs';
 import { schemasAsFiles } from './schemas.mjs';
@@ -34,7 +35,6 @@ const isPackage = (id) => /^[^./]/.test(id);
 const inputs = (names, place) => Object.fromEntries(names.map((name) => [name, at(place(name))]));
 
 const TAKEN_IN = /^(?:zod|fengari|sprintf-js|seedrandom)(?:\/|$)/;
-const TAKEN_IN_PATH = /[\\/]node_modules[\\/]/;
 const THEIRS = [
   { name: 'zod', test: /[\\/]node_modules[\\/]zod[\\/]/ },
   { name: 'fengari', test: /[\\/]node_modules[\\/](?:fengari|sprintf-js)[\\/]/ },
@@ -95,61 +95,19 @@ const aleaAsModule = {
   },
 };
 
-/** Locks that most scenarios do not have, in files of their own; `document.ts` knows whose. */
-const SPARED = [
-  ['locks-on-caches', /[\\/]systems[\\/](?:cache|cache-lock|worker-lease)[\\/]/],
-  ['locks-on-redis', /[\\/]systems[\\/](?:redis|redlock)[\\/]/],
-  ['locks-on-services', /[\\/]systems[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
-];
-
-/** What an entry of the page leads to, each module with what it imports. */
-async function importsFrom(entry) {
-  const imports = new Map();
-  const noting = {
-    name: 'noting',
-    moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds),
-  };
-  const external = (id) => isPackage(id) && !TAKEN_IN.test(id);
-  const input = at(`../src/report/page/${entry}.ts`);
-  await (await rolldown({ input, external, plugins: [noting, aleaAsModule] })).generate();
-  return imports;
-}
-
-/**
- * All modules that the page's own import, and what those import, in files that import no others:
- * `core`, the locks that a page has only if it needs them, `flow`, which knows all locks, `page`,
- * which both pages have, and `reader`, which only the playground needs. They import packages, too,
- * which the page does not call.
- */
-async function groupsOfPage() {
-  const imports = await importsFrom('boot');
-  const ofWorkbench = await importsFrom('workbench');
-  const sparedOf = (id) => SPARED.find(([, test]) => test.test(id))?.[0];
-  const leadsToLocks = (id, seen = new Set()) => {
-    if (sparedOf(id) !== undefined) return true;
-    if (seen.has(id)) return false;
-    seen.add(id);
-    return (imports.get(id) ?? []).some((next) => leadsToLocks(next, seen));
-  };
-  const groupOf = (id) => {
-    const [, own] = /[\\/]src[\\/]report[\\/]page[\\/](\w+)\.ts$/.exec(id) ?? [];
-    if (own !== undefined) return imports.has(id) && own !== 'boot' ? 'page' : null;
-    if (!imports.has(id)) return ofWorkbench.has(id) && !TAKEN_IN_PATH.test(id) ? 'reader' : null;
-    return sparedOf(id) ?? (leadsToLocks(id) ? 'flow' : 'core');
-  };
-  const groups = new Map([...imports, ...ofWorkbench].map(([id]) => [id, groupOf(id)]));
-  return ['core', ...SPARED.map(([name]) => name), 'flow', 'page', 'reader'].map((name) => ({
-    ...{ name, priority: 1, test: (id) => groups.get(id) === name },
-  }));
-}
-
-const ofPage = await groupsOfPage();
+const bundled = {
+  input: inputs(entries, (name) => `../src/${name}.ts`),
+  platform: 'node',
+  external: (id) => isPackage(id) && !TAKEN_IN.test(id),
+};
+const groups = await groupsOf({
+  ...bundled,
+  plugins: [schemasAsFiles, aleaAsModule, luaAsModules],
+});
 
 export default defineConfig([
   {
-    input: inputs(entries, (name) => `../src/${name}.ts`),
-    platform: 'node',
-    external: (id) => isPackage(id) && !TAKEN_IN.test(id),
+    ...bundled,
     plugins: [
       ...[schemasAsFiles, placed, zodAsUsed, aleaAsModule, luaAsModules, smaller],
       licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
@@ -160,7 +118,7 @@ export default defineConfig([
       // By `smaller`: what rolldown itself does comes later, and prints all with its spaces.
       minify: false,
       chunkFileNames: 'shared/[name].js',
-      codeSplitting: { groups: [...ofPage, ...THEIRS], includeDependenciesRecursively: false },
+      codeSplitting: { groups: [...groups, ...THEIRS], includeDependenciesRecursively: false },
       // What editors show is in the types.
       comments: { legal: true, annotation: true, jsdoc: false },
     },

@@ -1,0 +1,89 @@
+/**
+ * Which modules share a file of `dist`. First those of the page, whose script is made of the same
+ * files: `core`, the locks that a page has only if it needs them, `flow`, which knows all locks,
+ * `page`, which both pages have, and `reader`, which only the playground needs. Of what only Node
+ * runs, few files too, since each takes 60 bytes of the tarball and its lists of names many more:
+ * `start`, which every command loads; `library`, which people import and worker threads run, and
+ * `host`, the part of it that loads the modules of others; `redis`, which most runs do not need;
+ * `commands`, and `runs`, those that need the host. What leads to a package that not everybody has,
+ * or only `doctor` needs, stays by itself.
+ */
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const source = fileURLToPath(new URL('../src/', import.meta.url));
+const TAKEN_IN_PATH = /[\\/]node_modules[\\/]/;
+const APART = /^(?:bullmq|fast-check|ioredis|semver|vitest)(?:\/|$)/;
+
+/** What `host` needs; to load these takes 40 ms. */
+const HOSTING = /^(?:acorn|es-module-lexer|get-tsconfig|import-meta-resolve)$/;
+
+/** Locks that most scenarios do not have, in files of their own; `document.ts` knows whose. */
+const SPARED = [
+  ['locks-on-caches', /[\\/]systems[\\/](?:cache|cache-lock|worker-lease)[\\/]/],
+  ['locks-on-redis', /[\\/]systems[\\/](?:redis|redlock)[\\/]/],
+  ['locks-on-services', /[\\/]systems[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
+];
+
+/** All modules, each with what it imports at once, and what it imports when that is called for. */
+async function readImports(options) {
+  const imports = new Map();
+  const noting = {
+    name: 'noting',
+    moduleParsed: ({ id, importedIds, dynamicallyImportedIds }) =>
+      void imports.set(id, { atOnce: importedIds, later: dynamicallyImportedIds }),
+  };
+  const plugins = [...options.plugins, noting];
+  await (await rolldown({ ...options, plugins })).generate();
+  return imports;
+}
+
+/** For rolldown, whose `options` say the entries and how their modules are read. */
+export async function groupsOf(options) {
+  const imports = await readImports(options);
+  const idOf = (name) => [...imports.keys()].find((id) => id === `${source}${name}.ts`);
+
+  const reached = (names, next) => {
+    const met = new Set(names.map(idOf));
+    for (const id of met) for (const other of next(imports.get(id))) met.add(other);
+    return met;
+  };
+  const atOnce = (module) => module?.atOnce ?? [];
+  const ever = (module) => [...atOnce(module), ...(module?.later ?? [])];
+  const ofPage = reached(['report/page/boot'], ever);
+  const ofWorkbench = reached(['report/page/workbench'], ever);
+  const ofStart = reached(['cli/supervisor', 'cli/command-thread'], atOnce);
+  const ofLibrary = reached(
+    ['index', 'vitest', 'adapters/fleet/worker', 'search/sweep/worker'],
+    atOnce,
+  );
+  const ofRedis = reached(['host/network/redis-hosts'], atOnce);
+  const ofCommands = reached(['cli/program'], ever);
+
+  const leadsTo = (isMeant, id, seen = new Set()) => {
+    if (isMeant(id)) return true;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return atOnce(imports.get(id)).some((next) => leadsTo(isMeant, next, seen));
+  };
+  const entries = new Set(Object.values(options.input));
+  const sparedOf = (id) => SPARED.find(([, test]) => test.test(id))?.[0];
+
+  const groupOf = (id) => {
+    const [, own] = /[\\/]src[\\/]report[\\/]page[\\/](\w+)\.ts$/.exec(id) ?? [];
+    if (own !== undefined) return ofPage.has(id) && own !== 'boot' ? 'page' : null;
+    if (ofPage.has(id)) return sparedOf(id) ?? (leadsTo(sparedOf, id) ? 'flow' : 'core');
+    if (TAKEN_IN_PATH.test(id)) return null;
+    if (ofWorkbench.has(id)) return 'reader';
+    // A thread's module runs as soon as it is loaded.
+    if (entries.has(id) || leadsTo((other) => APART.test(other), id)) return null;
+    if (ofStart.has(id)) return 'start';
+    if (ofRedis.has(id) && !ofLibrary.has(id)) return 'redis';
+    const isHosting = leadsTo((other) => HOSTING.test(other), id);
+    if (ofLibrary.has(id)) return isHosting ? 'host' : 'library';
+    return ofCommands.has(id) ? (isHosting ? 'runs' : 'commands') : null;
+  };
+  const groups = new Map([...imports.keys()].map((id) => [id, groupOf(id)]));
+  const names = [...new Set(groups.values())].filter((name) => name !== null);
+  return names.map((name) => ({ name, priority: 1, test: (id) => groups.get(id) === name }));
+}
