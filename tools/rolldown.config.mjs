@@ -62,12 +62,15 @@ const placed = {
 /** Those of functions would take 16 kB of the tarball. */
 const keepNames = { function: false, class: true };
 
-/** Of minified code, each statement of the module on a line of its own, for stack traces. */
+/** Of minified code, each thing that a module declares on a line of its own, for stack traces. */
 function inLines(fileName, code) {
   const { program } = parseSync(fileName, code);
-  const [first] = program.body;
-  const shebang = code.slice(0, first?.start ?? 0);
-  return shebang + program.body.map(({ start, end }) => code.slice(start, end)).join('\n');
+  const shebang = code.slice(0, program.body[0]?.start ?? 0);
+  const lines = program.body.flatMap(({ start, end, declarations = [] }) => {
+    const ends = [...declarations.slice(1).map((declared) => declared.start), end];
+    return ends.map((until, at) => code.slice(at === 0 ? start : ends[at - 1], until));
+  });
+  return shebang + lines.join('\n');
 }
 
 /** Our own code keeps its statements and the names of its classes; that of others does not. */
@@ -77,7 +80,7 @@ const smaller = {
     const isTheirs = THEIRS.some((one) => one.name === name);
     const { code: short, errors } = minifySync(fileName, code, {
       module: true,
-      compress: isTheirs ? true : { keepNames, joinVars: false },
+      compress: isTheirs ? true : { keepNames },
       mangle: { toplevel: true, ...(isTheirs ? {} : { keepNames }) },
       codegen: { removeWhitespace: true },
     });
