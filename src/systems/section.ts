@@ -72,7 +72,7 @@ function* underLock(
   if (taken === 'not-had' && without !== null) yield* without();
   if (taken !== 'held') return;
   const isWhole = (yield* body()) !== false;
-  yield* awaitAnswers(at);
+  if (at.unanswered.length > 0) yield* awaitAnswers(at);
   if (at.driver.worked !== undefined) yield* at.driver.worked(at, isWhole);
   at.self.leave();
   if (at.plan.releases) yield* at.driver.release(at);

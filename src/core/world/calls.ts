@@ -10,7 +10,7 @@ import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
 import { SystemFailure, underTest } from './failure.ts';
-import { Connection, type Network } from './network.ts';
+import { Connection, type Network, type Parcel, type Passenger } from './network.ts';
 import { Alarm, type AlarmParts, type Process } from './process.ts';
 
 /**
@@ -218,6 +218,73 @@ export class Attempt<Q extends Json, R extends Json> {
   }
 }
 
+/** The request of a try, on its way to the server. */
+class RequestParcel<Q extends Json, R extends Json> implements Parcel {
+  readonly name: Name;
+  readonly from: Process;
+  readonly to: Process;
+  readonly connection: Connection;
+  readonly isRequest = true;
+  readonly life: number;
+  readonly body: Json;
+  readonly passenger: Passenger;
+  private readonly attempt: Attempt<Q, R>;
+  private readonly target: CallTarget<Q, R>;
+
+  constructor(attempt: Attempt<Q, R>, from: Process, target: CallTarget<Q, R>) {
+    const { process } = target;
+    this.name = attempt.requestName;
+    this.from = from;
+    this.to = process;
+    this.connection = attempt.connection;
+    this.life = process.crashes;
+    this.body = attempt.request;
+    this.passenger = attempt;
+    this.attempt = attempt;
+    this.target = target;
+  }
+
+  isAwaited(): boolean {
+    return true;
+  }
+
+  arrive(isCopy: boolean): void {
+    this.target.serve(this.attempt, isCopy);
+  }
+}
+
+/** The reply to a try, on its way back; `attempt.reply` is what it says. */
+export class ReplyParcel<Q extends Json, R extends Json> implements Parcel {
+  readonly name: Name;
+  readonly from: Process;
+  readonly to: Process;
+  readonly connection: Connection;
+  readonly isRequest = false;
+  readonly life: number;
+  readonly body: Json;
+  readonly passenger = null;
+  private readonly attempt: Attempt<Q, R>;
+
+  constructor(attempt: Attempt<Q, R>, from: Process) {
+    const { process } = attempt.caller;
+    this.name = under(attempt.name, 'reply');
+    this.from = from;
+    this.to = process;
+    this.connection = attempt.connection;
+    this.life = process.crashes;
+    this.body = attempt.reply;
+    this.attempt = attempt;
+  }
+
+  isAwaited(): boolean {
+    return this.attempt.caller.awaits(this.attempt);
+  }
+
+  arrive(): void {
+    this.attempt.caller.receive(this.attempt);
+  }
+}
+
 export interface CallsParts extends AlarmParts {
   readonly network: Network;
 }
@@ -305,25 +372,15 @@ export class Calls implements Caller {
       const action = (): void => this.lose(attempt, 'unknown');
       attempt.timeout = new Alarm(this.process, { name, waitUs: timeoutUs, action }, this.parts);
     }
-    this.parts.network.send({
-      name: attempt.requestName,
-      from: this.process,
-      to: target.process,
-      connection: attempt.connection,
-      isRequest: true,
-      life: target.process.crashes,
-      body: attempt.request,
-      passenger: attempt,
-      isAwaited: () => true,
-      arrive: (isCopy) => target.serve(attempt, isCopy),
-    });
+    this.parts.network.send(new RequestParcel(attempt, this.process, target));
   }
 
   /** The connections of its pool are taken in turn; a closed one is replaced. */
   private connectionTo(server: string, turn: number): Connection {
     let pool = this.pools.get(server);
     if (pool === undefined) {
-      pool = Array.from({ length: this.poolSize }, () => new Connection());
+      pool = [];
+      for (let made = 0; made < this.poolSize; made += 1) pool.push(new Connection());
       this.pools.set(server, pool);
     }
     const at = turn % pool.length;
@@ -368,7 +425,7 @@ export class Calls implements Caller {
 
   private finish<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): void {
     attempt.timeout?.cancel();
-    attempt.connection.passengers.delete(attempt);
+    attempt.connection.leave(attempt);
   }
 
   /** The client learns how its call ended: the observer notes it, and the program goes on. */

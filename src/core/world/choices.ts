@@ -223,6 +223,7 @@ export class Choices {
 
   /** Their timer was called off: the plan's faults among them wait for another, in its order. */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
+    if (waiting.length === 0) return;
     const unused = waiting.filter((one) => this.waitingTimers.delete(one));
     if (unused.length === 0) return;
     this.timerFaults.push(...unused);

@@ -74,6 +74,7 @@ export class Injector {
   /** Whether every process that it names exists. */
   private namesProcesses(fault: PlacedFault): boolean {
     const { processes } = this.reach;
+    if ('process' in fault) return processes.has(fault.process);
     return processesNamed(fault)
       .flat()
       .every((name) => processes.has(name));

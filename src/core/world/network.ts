@@ -51,7 +51,7 @@ export class Network {
       message: name.text,
       body: parcel.body,
     });
-    if (passenger !== null) connection.passengers.add(passenger);
+    if (passenger !== null) connection.board(passenger);
     if (this.isDatagram && this.cuts.isCut(parcel, nowUs)) {
       this.lose(parcel, 'partition');
       return;
@@ -116,11 +116,14 @@ export class Network {
 
   /** What a partition holds travels from its end on, and in the order in which it was sent. */
   private deliver(parcel: Parcel, travelUs: number): void {
-    this.cuts.whenOpen(parcel, this.nowUs, () => {
-      const wish = { timeUs: this.nowUs + travelUs, tie: this.parts.choices.tie(parcel.name) };
-      const { connection, isRequest } = parcel;
-      this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
-    });
+    if (!this.cuts.isCut(parcel, this.nowUs)) this.depart(parcel, travelUs);
+    else this.cuts.whenOpen(parcel, this.nowUs, () => this.depart(parcel, travelUs));
+  }
+
+  private depart(parcel: Parcel, travelUs: number): void {
+    const wish = { timeUs: this.nowUs + travelUs, tie: this.parts.choices.tie(parcel.name) };
+    const { connection, isRequest } = parcel;
+    this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
   }
 
   private schedule(parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean): void {
@@ -165,7 +168,7 @@ export class Network {
     this.lose(parcel, 'crash');
     const { passenger, connection } = parcel;
     if (passenger === null || this.isDatagram) return;
-    connection.passengers.delete(passenger);
+    connection.leave(passenger);
     const name = `${parcel.name.text}/refusal`;
     const others = connection.close();
     this.cuts.whenOpen({ from: parcel.to, to: parcel.from }, this.nowUs, () => {
@@ -240,7 +243,8 @@ interface Arrival {
 
 export class Connection {
   isOpen = true;
-  readonly passengers: Set<Passenger> = new Set();
+  /** Made by its first: most connections of a pool never carry any. */
+  private passengers: Set<Passenger> | null = null;
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
@@ -255,10 +259,19 @@ export class Connection {
     return last;
   }
 
+  board(passenger: Passenger): void {
+    this.passengers ??= new Set();
+    this.passengers.add(passenger);
+  }
+
+  leave(passenger: Passenger): void {
+    this.passengers?.delete(passenger);
+  }
+
   /** Nothing more is sent on it. Returns the calls that were open. */
   close(): readonly Passenger[] {
-    const passengers = [...this.passengers];
-    this.passengers.clear();
+    const passengers = this.passengers === null ? [] : [...this.passengers];
+    this.passengers = null;
     this.isOpen = false;
     return passengers;
   }
@@ -322,7 +335,7 @@ class Cuts {
 }
 
 /** A message, and what the network asks of the two ends of its call. */
-interface Parcel {
+export interface Parcel {
   readonly name: Name;
   readonly from: Process;
   readonly to: Process;

@@ -16,6 +16,7 @@ import {
   Calls,
   type CallsParts,
   PendingCall,
+  ReplyParcel,
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
@@ -203,18 +204,7 @@ export class ServerHost<Q extends Json, R extends Json> {
 
   private reply(attempt: Attempt<Q, R>, reply: R): void {
     attempt.reply = copy(reply);
-    this.parts.network.send({
-      name: under(attempt.name, 'reply'),
-      from: this.process,
-      to: attempt.caller.process,
-      connection: attempt.connection,
-      isRequest: false,
-      life: attempt.caller.process.crashes,
-      body: attempt.reply,
-      passenger: null,
-      isAwaited: () => attempt.caller.awaits(attempt),
-      arrive: () => attempt.caller.receive(attempt),
-    });
+    this.parts.network.send(new ReplyParcel(attempt, this.process));
   }
 
   private remember(): void {

@@ -59,8 +59,11 @@ export class World {
   private probe: Client | null = null;
   private isHealed = false;
   /** Whether all has healed, and the main program of every client has ended. */
-  private readonly isOver = (): boolean =>
-    this.isHealed && [...this.clients.values()].every(({ isBusy }) => !isBusy);
+  private readonly isOver = (): boolean => {
+    if (!this.isHealed) return false;
+    for (const { isBusy } of this.clients.values()) if (isBusy) return false;
+    return true;
+  };
 
   /** `epochUs` is where the wall clocks begin. @internal */
   constructor(plan: Plan, log: DrawLog | null, epochUs: number = plan.epochUs ?? 0) {
@@ -148,7 +151,8 @@ export class World {
   *runInTurns(watcher: RunWatcher | null): Generator<void, Trace, void> {
     const ending = yield* this.happen(watcher);
     const unmatched = [...this.injector.unmatched(), ...this.choices.unmatched()];
-    const processes = [...this.processes.values()].map((process) => process.info);
+    const processes: ProcessInfo[] = [];
+    for (const { info } of this.processes.values()) processes.push(info);
     return { processes, events: this.recorder.events, ending, unmatched };
   }
 
