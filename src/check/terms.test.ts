@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CLIENT_DEFAULTS, type Plan } from '../core/plan/plan.ts';
-import { longestTtlUs, termsOf } from './terms.ts';
+import { CLIENT_DEFAULTS, longestTtlUs, type Plan } from '../core/plan/plan.ts';
+import { termsOf } from './terms.ts';
 
 const never = { minUs: 0, maxUs: 0 };
 

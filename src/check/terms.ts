@@ -2,7 +2,8 @@
  * Decides what a claim may know of a run beside its trace: the bounds and lengths that its plan
  * declares, and which model the clients' history is compared with.
  */
-import type { Plan } from '../core/plan/plan.ts';
+import type { Draft } from '../core/kernel/draft.ts';
+import { longestTtlUs, type Plan } from '../core/plan/plan.ts';
 import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';
 
@@ -30,6 +31,8 @@ export interface Terms {
   readonly maxConfigurations: number;
 }
 
+const NO_LOCKS: ReadonlySet<string> = new Set();
+
 /** The terms that a plan sets; what the store is meant to be, its system says. */
 export function termsOf(
   plan: Plan,
@@ -38,29 +41,16 @@ export function termsOf(
 ): Terms {
   const { driftPpm, skewUs } = plan.bounds.declared ?? plan.bounds;
   const { model, models, isFenced } = store;
-  return {
+  const terms: Draft<Terms> = {
     driftPpm,
     skewUs,
     slackUs: plan.limits.slackUs,
     ttlUs: longestTtlUs(plan),
-    probeWrites: locksProbedByWriting(plan),
+    probeWrites: plan.limits.probe ? locksProbedByWriting(plan) : NO_LOCKS,
     model,
-    ...(models === undefined ? {} : { models }),
     isFenced,
     maxConfigurations,
   };
-}
-
-/** The longest ttl that any client of the plan asks for, as it acquires or renews; 0 for none. */
-export function longestTtlUs(plan: Plan): number {
-  let longest = 0;
-  for (const { ttlUs, sections } of plan.clients) {
-    longest = Math.max(longest, ttlUs);
-    for (const { work } of sections) {
-      for (const step of work) {
-        if (step.kind === 'renew') longest = Math.max(longest, step.ttlUs);
-      }
-    }
-  }
-  return longest;
+  if (models !== undefined) terms.models = models;
+  return terms;
 }

@@ -2,7 +2,7 @@
 
 import { Defect } from '../core/kernel/assert.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
-import type { ClientPlan, Plan, Work } from '../core/plan/plan.ts';
+import { type ClientPlan, longestTtlUs, type Plan, type Work } from '../core/plan/plan.ts';
 import { probeSections } from '../core/plan/probe.ts';
 import type { World } from '../core/world/world.ts';
 import { errorText } from '../text/error-text.ts';
@@ -75,9 +75,10 @@ export function assemble(
   const kind = parts.stores.get(plan.system.store);
   if (protocol === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
   if (kind === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
-  const options = Options.read(optionsOf(protocol, kind), plan.system.options);
+  const options = optionsIn(plan, protocol, kind);
   if (typeof options === 'string') throw new UnknownSystem(options);
-  const why = whyImpossible(plan, { protocol, kind, options });
+  const storeNames = storeNamesOf(plan);
+  const why = whyImpossible(plan, { protocol, kind, options, storeNames });
   if (why !== null) throw new UnknownSystem(why);
   const lock = `the lock ${plan.system.lock}`;
   const asked = kind.asksLock ? built(lock, () => protocol.buildAsked?.(world, options)) : null;
@@ -92,8 +93,8 @@ export function assemble(
   const driverOf =
     asked?.driverOf ?? built(lock, () => protocol.build?.(world, options, plan.queue));
   const { replicated } = kind;
-  const replicas = replicated?.build(world, storeNamesOf(plan), options);
-  const alone = replicated === undefined ? storeNamesOf(plan) : [];
+  const replicas = replicated?.build(world, storeNames, options);
+  const alone = replicated === undefined ? storeNames : [];
   const guarded = alone.map((name) => ({
     name,
     server: built(`the store ${plan.system.store}`, () =>
@@ -104,7 +105,7 @@ export function assemble(
     guarded.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
   );
   const { manners } = kind;
-  const servers = { stores, manners, ...(replicas === undefined ? {} : { replicas }) };
+  const servers = replicas === undefined ? { stores, manners } : { stores, manners, replicas };
   const add = (client: ClientPlan, role: 'client' | 'probe'): void => {
     if (programOf !== undefined) hosting.addClient({ plan: client, role, programOf, ...servers });
     else if (driverOf !== undefined) addClient(world, client, { driverOf, ...servers }, role);
@@ -115,6 +116,24 @@ export function assemble(
   return () => {
     for (const { server } of guarded) server.close?.();
   };
+}
+
+/** What the options of a plan come to, for a lock and a store; or what is wrong with them. */
+interface ReadOptions {
+  readonly protocol: Protocol;
+  readonly kind: StoreKind;
+  readonly options: Options | string;
+}
+
+/** All seeds of a scenario share the options of a system, and nothing changes what a plan holds. */
+const readOptions: WeakMap<Plan['system']['options'], ReadOptions> = new WeakMap();
+
+function optionsIn({ system }: Plan, protocol: Protocol, kind: StoreKind): Options | string {
+  const known = readOptions.get(system.options);
+  if (known?.protocol === protocol && known.kind === kind) return known.options;
+  const options = Options.read(optionsOf(protocol, kind), system.options);
+  readOptions.set(system.options, { protocol, kind, options });
+  return options;
 }
 
 function optionsOf(protocol: Protocol, { options = [] }: StoreKind): readonly OptionInfo[] {
@@ -131,16 +150,23 @@ function whyImpossible(
     protocol,
     kind: { replicated },
     options,
-  }: { readonly protocol: Protocol; readonly kind: StoreKind; readonly options: Options },
+    storeNames,
+  }: {
+    readonly protocol: Protocol;
+    readonly kind: StoreKind;
+    readonly options: Options;
+    readonly storeNames: readonly string[];
+  },
 ): string | null {
   const { lock, store } = plan.system;
-  const stores = storeNamesOf(plan);
-  const names = [
-    ...protocol.servers(options),
-    ...(plan.queue === undefined ? [] : [QUEUE]),
-    ...stores.flatMap((name) => replicated?.names(name, options) ?? [name]),
-    ...[PROBE, ...plan.clients.map(({ name }) => name)],
-  ];
+  const names = [...protocol.servers(options)];
+  if (plan.queue !== undefined) names.push(QUEUE);
+  for (const name of storeNames) {
+    if (replicated === undefined) names.push(name);
+    else names.push(...replicated.names(name, options));
+  }
+  names.push(PROBE);
+  for (const { name } of plan.clients) names.push(name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) return `there are two processes ${twice}`;
   const problem = protocol.problem?.(options, plan.clients) ?? null;
@@ -150,26 +176,33 @@ function whyImpossible(
   if (replicated !== undefined && lock === 'optimistic') {
     return `${store} has no versions, by which ${lock} works`;
   }
-  const absent = Object.entries(plan.system.hosts ?? {}).find(
-    ([, server]) =>
-      protocol.buildAsync === undefined || !protocol.servers(options).includes(server),
-  );
-  if (absent !== undefined) return `${lock} has no server ${absent[1]} for ${absent[0]}`;
-  const asks = (step: Work['kind']): boolean => plan.clients.some((it) => hasStep(it, step));
+  const absent = absentHost(plan, protocol, options);
+  if (absent !== null) return absent;
+  const steps = stepsOf(plan);
   if (protocol.buildAsync !== undefined) {
-    const step = STEPS_OF_DRIVERS.find(asks);
+    const step = STEPS_OF_DRIVERS.find((one) => steps.has(one));
     if (step !== undefined)
       return `the clients of ${lock} have no step "${step}": their code does it`;
   }
-  if (!protocol.takesSeveral && asks('lock')) return `${lock} takes one lock a section`;
+  if (!protocol.takesSeveral && steps.has('lock')) return `${lock} takes one lock a section`;
   if (protocol.takesMessages !== true && plan.queue !== undefined) {
     return `${lock} takes no messages from a queue`;
   }
-  if (plan.queue === undefined && asks('transition')) return 'a transition needs a queue';
-  if (protocol.canRenew === false && asks('renew')) {
+  if (plan.queue === undefined && steps.has('transition')) return 'a transition needs a queue';
+  if (protocol.canRenew === false && steps.has('renew')) {
     return `${lock} has no lease that could be renewed`;
   }
   return null;
+}
+
+function absentHost({ system }: Plan, protocol: Protocol, options: Options): string | null {
+  const { hosts, lock } = system;
+  if (hosts === undefined) return null;
+  const absent = Object.entries(hosts).find(
+    ([, server]) =>
+      protocol.buildAsync === undefined || !protocol.servers(options).includes(server),
+  );
+  return absent === undefined ? null : `${lock} has no server ${absent[1]} for ${absent[0]}`;
 }
 
 /** What the clients of an asynchronous lock do; undefined where it is none. */
@@ -186,7 +219,8 @@ function clientsOf(
 
 /** Throws where a server that the lock added is to listen, and understands no driver. */
 function requireListeners({ system }: Plan, world: World): void {
-  for (const [address, name] of Object.entries(system.hosts ?? {})) {
+  if (system.hosts === undefined) return;
+  for (const [address, name] of Object.entries(system.hosts)) {
     const server = world.serverNamed(name);
     if (server === undefined || server.speaks !== undefined) continue;
     throw new UnknownSystem(
@@ -206,8 +240,13 @@ function built<T>(what: string, build: () => T): T {
   }
 }
 
-function hasStep({ sections }: ClientPlan, step: Work['kind']): boolean {
-  return sections.some(({ work }) => work.some(({ kind }) => kind === step));
+/** The kinds of step that any client of a plan has. */
+function stepsOf({ clients }: Plan): ReadonlySet<Work['kind']> {
+  const kinds = new Set<Work['kind']>();
+  for (const { sections } of clients) {
+    for (const { work } of sections) for (const { kind } of work) kinds.add(kind);
+  }
+  return kinds;
 }
 
 function addClient(
@@ -240,11 +279,15 @@ export function isFenced(plan: Plan, { stores }: SystemParts = ownParts): boolea
 /** The stores that the plan's work touches, in the order of their first use; at least `store`. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   const names = new Set<string>();
+  let last: string | null = null;
   for (const client of plan.clients) {
     for (const section of client.sections) {
       for (const work of section.work) {
-        if ('store' in work) names.add(work.store);
-        else if (work.kind === 'transfer') names.add(work.from).add(work.to);
+        if (work.kind === 'transfer') names.add(work.from).add(work.to);
+        else if ('store' in work && work.store !== last) {
+          last = work.store;
+          names.add(work.store);
+        }
       }
     }
   }
@@ -255,7 +298,7 @@ export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
  * A fresh client that takes each lock of the plan once and does a first step of the work it guards.
  */
 function probeOf(plan: Plan): ClientPlan {
-  const ttlUs = Math.max(1, ...plan.clients.flatMap(ttlsOf));
+  const ttlUs = Math.max(1, longestTtlUs(plan));
   return {
     name: PROBE,
     ttlUs,
@@ -271,9 +314,4 @@ function probeOf(plan: Plan): ClientPlan {
     releases: true,
     sections: probeSections(plan),
   };
-}
-
-function ttlsOf({ ttlUs, sections }: ClientPlan): readonly number[] {
-  const works = sections.flatMap(({ work }) => work);
-  return [ttlUs, ...works.flatMap((step) => (step.kind === 'renew' ? [step.ttlUs] : []))];
 }

@@ -228,8 +228,16 @@ export type Chosen<C extends Choices> = {
   readonly [Name in keyof C]: C[Name] extends readonly (infer Word)[] ? Word : number;
 };
 
-/** What `given` says of each of these choices. */
+/** What `given` says of each of these choices; read once, since many runs have the same options. */
 export function chosenFrom<C extends Choices>(given: Options, choices: C): Chosen<C> {
+  const known = given.chosen.get(choices);
+  if (known !== undefined && areChosen(known, choices)) return known;
+  const values = readChosen(given, choices);
+  given.chosen.set(choices, values);
+  return values;
+}
+
+function readChosen<C extends Choices>(given: Options, choices: C): Chosen<C> {
   const values = Object.fromEntries(
     Object.entries(choices).map(([name, choice]) => [
       name,
@@ -241,11 +249,14 @@ export function chosenFrom<C extends Choices>(given: Options, choices: C): Chose
 }
 
 function areChosen<C extends Choices>(values: object, choices: C): values is Chosen<C> {
-  return Object.keys(choices).every((name) => name in values);
+  for (const name in choices) if (!(name in values)) return false;
+  return true;
 }
 
 /** A system's options with their defaults filled in. */
 export class Options {
+  /** What was read of it by choices. */
+  readonly chosen: Map<Choices, object> = new Map();
   private readonly values: ReadonlyMap<string, string | number>;
 
   private constructor(values: ReadonlyMap<string, string | number>) {

@@ -355,3 +355,17 @@ export const CAPS = {
 export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
   return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }
+
+/** The longest ttl that any client of the plan asks for, as it acquires or renews; 0 for none. */
+export function longestTtlUs({ clients }: Plan): number {
+  let longest = 0;
+  for (const { ttlUs, sections } of clients) {
+    longest = Math.max(longest, ttlUs);
+    for (const { work } of sections) {
+      for (const step of work) {
+        if (step.kind === 'renew') longest = Math.max(longest, step.ttlUs);
+      }
+    }
+  }
+  return longest;
+}

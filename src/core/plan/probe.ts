@@ -39,7 +39,10 @@ export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<s
  * too. Where they memoize it does not: it would find the value and never ask for the lock.
  */
 function probing(work: Work): readonly Work[] {
-  if (work.kind === 'transfer') return [{ ...work, id: 1 }];
+  if (work.kind === 'transfer') {
+    const { kind, from, to, key, amount } = work;
+    return [{ kind, id: 1, from, to, key, amount }];
+  }
   if (work.kind === 'increment') {
     // It adds one whatever the others take: there may be nothing left to take.
     const { kind, store, key } = work;
@@ -47,9 +50,8 @@ function probing(work: Work): readonly Work[] {
   }
   if (work.kind !== 'write' && work.kind !== 'read' && work.kind !== 'memoize') return [];
   const { store, key } = work;
-  const place = { id: 1, store, key };
   return [
-    { kind: 'read', ...place },
-    { kind: 'write', ...place, value: PROBE_VALUE, awaits: true },
+    { kind: 'read', id: 1, store, key },
+    { kind: 'write', id: 1, store, key, value: PROBE_VALUE, awaits: true },
   ];
 }
