@@ -27,8 +27,10 @@ export const crossKey: Claim = defineClaim({
   hazard: 'sections of which an access was handled when their lock had been granted anew',
   rules: { 'sum-read': sumBroken, 'sum-at-end': sumBroken },
   judge: (indexed) => {
+    const all = sharedKeys(indexed);
+    if (all.length === 0) return { exercised: 0 };
     const unheard = unheardReads(indexed);
-    return inAll(sharedKeys(indexed), (shared) => {
+    return inAll(all, (shared) => {
       const accesses = workOn(indexed, shared).filter(({ event }) => !unheard.has(event));
       if (!isTransferred(indexed, shared, accesses)) return { exercised: 0 };
       const breach = breachIn(indexed, shared, accesses);

@@ -15,7 +15,7 @@ import {
   type PlaceLog,
   type TraceIndex,
 } from './trace-index.ts';
-import type { Breach } from './verdict.ts';
+import type { Breach, Evidence } from './verdict.ts';
 
 /** Roles of what is shown beside a contradiction and is no part of it: kinds do not go by them. */
 export const ASIDE_ROLES: ReadonlySet<string> = new Set([
@@ -41,21 +41,34 @@ export function breachShown<Rule extends string>(
   parts: AnyParts,
   causes: readonly Cause[] = [],
 ): Breach<Rule> {
-  const roles = new Map<number, string>();
-  for (const [role, { index }] of [...eachOf(parts), ...causes]) {
-    if (!roles.has(index)) roles.set(index, role);
-  }
-  const evidence = [...roles].map(([event, role]) => ({ role, event }));
+  return breachIn(rule, [parts], causes);
+}
+
+/** The same by several sets of parts, each with roles of its own. */
+function breachIn<Rule extends string>(
+  rule: Rule,
+  sets: readonly AnyParts[],
+  causes: readonly Cause[],
+): Breach<Rule> {
+  const evidence: Evidence[] = [];
+  const show = (role: string, event: number): void => {
+    if (!evidence.some((one) => one.event === event)) evidence.push({ role, event });
+  };
+  for (const parts of sets) forEach(parts, (role, { index }) => show(role, index));
+  for (const [role, { index }] of causes) show(role, index);
   return { rule, evidence: evidence.sort((one, other) => one.event - other.event) };
 }
 
-function eachOf<Event extends { readonly index: number }>(
+function forEach<Event extends { readonly index: number }>(
   parts: Parts<Event>,
-): readonly (readonly [role: string, event: Event])[] {
-  return Object.entries(parts).flatMap(([role, found]) => {
-    const events = !found ? [] : 'index' in found ? [found] : found;
-    return events.map((event) => [role, event] as const);
-  });
+  use: (role: string, event: Event) => void,
+): void {
+  for (const role in parts) {
+    const found = parts[role];
+    if (!found) continue;
+    if ('index' in found) use(role, found);
+    else for (const event of found) use(role, event);
+  }
 }
 
 /**
@@ -77,8 +90,9 @@ export function accessBreach<Rule extends string>(
   const ofLate = late ? causesOfAccess(indexed, late) : [];
   const test = late ? lastTest(indexed, late) : undefined;
   const grants = grantParts(indexed, accesses);
-  const parts = { ...accesses, ...grants, 'lease test': test, ...others };
-  return breachShown(rule, parts, [...causes, ...ofLate]);
+  const sets = [accesses, grants, { 'lease test': test }];
+  if (others !== undefined) sets.push(others);
+  return breachIn(rule, sets, causes.length === 0 ? ofLate : [...causes, ...ofLate]);
 }
 
 /** Beyond any run, as the end of what has none: who knows of none has looked at nothing. */
@@ -109,10 +123,10 @@ export function recoveriesBetween(
 
 function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
   const grants = new Map<number, GrantLog>();
-  for (const [, { event }] of eachOf(accesses)) {
+  forEach(accesses, (_, { event }) => {
     const grant = grantUnder(indexed, event);
     if (grant !== undefined) grants.set(grant.index, grant);
-  }
+  });
   const inOrder = [...grants.values()].sort((one, other) => one.index - other.index);
   if (inOrder.length === 1) return { grant: inOrder[0] };
   const [earlier, later, third, ...further] = inOrder;
@@ -159,10 +173,15 @@ export function causesSince(
   later: { readonly index: number },
 ): readonly Cause[] {
   const { client, sentAtUs, message } = grant.event;
-  const span = { message, fromUs: sentAtUs, before: later.index };
+  const [fromUs, before] = [sentAtUs, later.index];
   const causes = new Map<number, Cause>();
   for (const server of serversOf(indexed, grant.event)) {
-    for (const cause of causesIn(indexed, { ...span, processes: [client, server] })) {
+    for (const cause of causesIn(indexed, {
+      processes: [client, server],
+      message,
+      fromUs,
+      before,
+    })) {
       causes.set(cause[1].index, cause);
     }
   }

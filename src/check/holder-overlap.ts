@@ -88,7 +88,7 @@ function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
   const leave = (process: string, atUs: number): void => {
     believers.delete(process);
     if (open === null || believers.size > 1) return;
-    overlaps.push({ ...open, untilUs: atUs });
+    overlaps.push(ended(open, atUs));
     open = null;
   };
   for (const { event, index } of lock.entries) {
@@ -102,8 +102,12 @@ function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
     }
   }
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
-  if (open !== null) overlaps.push({ ...open, untilUs: endUs });
+  if (open !== null) overlaps.push(ended(open, endUs));
   return overlaps;
+}
+
+function ended({ earlier, later, fromUs }: Omit<Overlap, 'untilUs'>, untilUs: number): Overlap {
+  return { earlier, later, fromUs, untilUs };
 }
 
 function bothBelieve(shown: Contradiction): Sentences {

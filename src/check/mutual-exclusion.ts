@@ -151,7 +151,7 @@ function giveUp(holds: Map<number, LeaseHold>, release: Numbered<Release>): void
   const touched = holds.get(released);
   if (touched === undefined) return;
   if (touched.grant.event.client === client) holds.delete(released);
-  else holds.set(released, { ...touched, foreign: release });
+  else holds.set(released, changed(touched, { foreign: release }));
 }
 
 /** Who took a lock from a quorum gives it up, unasked, when its own time of validity is over. */
@@ -161,7 +161,8 @@ function shorten(
 ): void {
   const hold = holds.get(ordinal);
   if (hold === undefined || !isQuorumGrant(hold.grant.event)) return;
-  holds.set(ordinal, { ...hold, endUs: Math.min(hold.endUs, believedUntilUs) });
+  if (believedUntilUs >= hold.endUs) return;
+  holds.set(ordinal, changed(hold, { endUs: believedUntilUs }));
 }
 
 function holdFrom(grant: GrantLog, driftPpm: number): LeaseHold {
@@ -174,8 +175,15 @@ function holdFrom(grant: GrantLog, driftPpm: number): LeaseHold {
 function renewed(hold: LeaseHold, renewal: Numbered<Renew>, driftPpm: number): LeaseHold {
   const { sentAtUs } = renewal.event;
   const endUs = endOf(renewal.event, driftPpm);
-  if (sentAtUs >= hold.sentAtUs) return { ...hold, renewal, sentAtUs, endUs };
-  return { ...hold, endUs: Math.max(endUs, hold.endUs) };
+  if (sentAtUs >= hold.sentAtUs) return changed(hold, { renewal, sentAtUs, endUs });
+  return changed(hold, { endUs: Math.max(endUs, hold.endUs) });
+}
+
+/** Field by field, since a lease may be prolonged often. */
+function changed(hold: LeaseHold, change: Partial<LeaseHold>): LeaseHold {
+  const { renewal = hold.renewal, sentAtUs = hold.sentAtUs } = change;
+  const { endUs = hold.endUs, foreign = hold.foreign } = change;
+  return { grant: hold.grant, renewal, sentAtUs, endUs, foreign };
 }
 
 function endOf({ sentAtUs, ttlUs, untilUs }: Grant | Renew, driftPpm: number): number {

@@ -71,6 +71,8 @@ export function unansweredCall(indexed: TraceIndex, { event }: GrantLog): Number
 }
 
 function unansweredMessage(indexed: TraceIndex, message: string): Numbered<Return> | null {
+  // So it is in most runs, and a name is cut for each grant.
+  if (!indexed.hasUnknown) return null;
   const operation = indexed.operations.get(operationOf(message));
   return operation?.return?.event.outcome === 'info' ? operation.return : null;
 }

@@ -1,13 +1,19 @@
 /** What each model sees of the operations on one resource in one store. */
 import { describe, expect, test } from 'vitest';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
+import { mix } from '../core/kernel/chance.ts';
+import { checkHistory } from '../linearizability/check-history.ts';
 import {
+  asSeen,
   type ClientHistory,
   casHistory,
+  checkStore,
   counterHistory,
   fencedHistory,
   registerHistory,
   type StoreOperation,
+  storeModels,
   storeOperations,
   versionedHistory,
 } from './store-models.ts';
@@ -263,3 +269,47 @@ describe('a register that compares and sets', () => {
     ]);
   });
 });
+
+/** Calls of three clients on two keys, of which few overlap, and what might have been answered. */
+function drawnOperations(seed: number): readonly StoreOperation[] {
+  let drawn = seed;
+  const below = (count: number): number => {
+    drawn = mix(drawn + 0x9e3779b1);
+    return drawn % count;
+  };
+  const events: TraceEvent[] = [];
+  const open: TraceEvent[] = [];
+  const last = 2 + below(4);
+  for (let at = 1; at <= last; at += 1) {
+    const isRead = below(2) === 0;
+    const name = `${['alice', 'bob', 'carol'][below(3)]}/${at}/${isRead ? 'read' : 'write'}`;
+    const fields = { key: ['x', 'y'][below(2)] ?? 'x', token: below(4) };
+    events.push(invoke(at, name, { ...fields, value: isRead ? null : at }));
+    const given: Answer = isRead ? { kind: 'value', value: below(at) } : below(5) > 0 ? yes : no;
+    open.push(below(12) === 0 ? unknown(at, name) : answer(at, name, given));
+    if (below(4) > 0) events.push(...open.splice(0));
+  }
+  return operationsOf([...events, ...open]);
+}
+
+test.each(['register', 'fenced-register', 'fenced-register-with-reads'])(
+  'what a replay of the returns decides of a %s, a search decides alike',
+  (model) => {
+    const definition = storeModels.get(model);
+    assert(definition !== undefined, 'it is one of the models');
+    const kinds = new Map<string, number>();
+    for (let seed = 0; seed < 500; seed += 1) {
+      const operations = drawnOperations(seed);
+      const most = { maxConfigurations: 100_000 };
+      const decided = checkStore(operations, definition, { first: null, ...most });
+      const searched = asSeen(operations, { definition, first: null }, (seen, asked) => {
+        const verdict = checkHistory(seen.history, asked, most);
+        if (verdict.kind !== 'invalid') return { kind: verdict.kind };
+        return { kind: verdict.kind, at: seen.sources[verdict.at] };
+      });
+      expect(decided).toEqual(searched);
+      kinds.set(decided.kind, (kinds.get(decided.kind) ?? 0) + 1);
+    }
+    expect(Math.min(kinds.get('valid') ?? 0, kinds.get('invalid') ?? 0)).toBeGreaterThan(20);
+  },
+);

@@ -109,11 +109,12 @@ export function checkStore(
     maxConfigurations,
   }: { readonly first: FirstRow | null; readonly maxConfigurations: number },
 ): ModelVerdict {
-  return asSeen(operations, { definition, first }, (seen, model) =>
-    isOwn(definition) && fitsAsReturned(seen.history, model)
-      ? { kind: 'valid' }
-      : checkAgainst(seen, model, maxConfigurations),
-  );
+  return asSeen(operations, { definition, first }, (seen, model) => {
+    const replayed = isOwn(definition) ? replayAsReturned(seen.history, model) : 'open';
+    if (replayed === 'fits') return { kind: 'valid' };
+    if (replayed !== 'open') return { kind: 'invalid', at: seen.sources[replayed] };
+    return checkAgainst(seen, model, maxConfigurations);
+  });
 }
 
 /** Hands `use` the operations in the terms of a model, and the model. */
@@ -159,24 +160,64 @@ export function isOwn(definition: ModelDefinition): boolean {
 }
 
 /**
- * Whether the model allows the operations in the order in which they returned, without those that
- * never did. This is tried before any search, since it costs one replay and most runs pass:
- * whatever returned before another was called stands before it, so that such an order is an answer.
+ * Replays the operations in the order in which they returned, without those that never did, before
+ * any order is searched for: that costs little, and decides most runs. `fits`: the model allows it,
+ * and whatever returned before another was called stands before it, so that this order is an
+ * answer. A number: the first that the model refuses, by its index, where nothing that was called
+ * by its return overlaps anything else, so that there is no other order. `open`: neither.
  */
-function fitsAsReturned<C extends CallData>(
+function replayAsReturned<C extends CallData>(
   history: readonly Operation<C>[],
   model: Model<Json, C>,
-): boolean {
+): 'fits' | 'open' | number {
+  const answered = inOrderOfReturns(history);
   const states = new Map<string, Json>();
-  const answered = history.filter(({ outcome }) => outcome === 'ok');
-  answered.sort((a, b) => (a.return ?? 0) - (b.return ?? 0));
-  for (const { call } of answered) {
+  for (const operation of answered) {
+    const { call } = operation;
     const part = model.partition?.(call) ?? '';
     const [next, ...others] = model.step(states.get(part) ?? model.init, call);
-    if (next === undefined || others.length > 0) return false;
+    if (others.length > 0) return 'open';
+    if (next === undefined) {
+      return isAlone(history, answered, operation) ? history.indexOf(operation) : 'open';
+    }
     states.set(part, next);
   }
-  return true;
+  return 'fits';
+}
+
+/** Those that were answered; calls that do not overlap return in the order in which they came. */
+function inOrderOfReturns<C>(history: readonly Operation<C>[]): readonly Operation<C>[] {
+  const answered: Operation<C>[] = [];
+  let lastReturn = Number.NEGATIVE_INFINITY;
+  let isInOrder = true;
+  for (const operation of history) {
+    if (operation.outcome !== 'ok') continue;
+    const end = operation.return ?? 0;
+    if (end < lastReturn) isInOrder = false;
+    lastReturn = end;
+    answered.push(operation);
+  }
+  return isInOrder ? answered : answered.sort((a, b) => (a.return ?? 0) - (b.return ?? 0));
+}
+
+/** Whether all that was called by the return of one operation came one at a time, up to itself. */
+function isAlone<C>(
+  history: readonly Operation<C>[],
+  answered: readonly Operation<C>[],
+  last: Operation<C>,
+): boolean {
+  const end = last.return ?? 0;
+  let before = 0;
+  let lastReturn = Number.NEGATIVE_INFINITY;
+  for (const operation of answered) {
+    if (operation.invoke <= lastReturn) return false;
+    lastReturn = operation.return ?? 0;
+    before += 1;
+    if (operation === last) break;
+  }
+  let called = 0;
+  for (const { invoke } of history) if (invoke <= end) called += 1;
+  return called === before;
 }
 
 type StoreCall = Extract<Call, { readonly store: string }>;

@@ -101,6 +101,8 @@ export interface TraceIndex {
   readonly faults: readonly Numbered<FaultStrikes>[];
   /** What became of keys that were taken as locks are. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
+  /** Whether a call ended without anybody knowing whether it happened. */
+  readonly hasUnknown: boolean;
   /** What few workloads have: a claim about these asks here before it reads the whole trace. */
   readonly marks: readonly Numbered<Mark>[];
   readonly jobs: readonly Numbered<Job>[];
@@ -117,6 +119,7 @@ interface GrowingLock extends LockLog {
   readonly entries: LogEntry<LockEvent>[];
   readonly grants: GrowingGrant[];
   readonly byNumber: Map<number, GrowingGrant>;
+  latest: GrowingGrant | null;
 }
 
 interface GrowingPlace extends PlaceLog {
@@ -144,6 +147,7 @@ interface Growing {
   readonly jobs: Numbered<Job>[];
   readonly deadlocks: Numbered<Deadlock>[];
   readonly events: readonly TraceEvent[];
+  hasUnknown: boolean;
   /** The writes to replicas that took effect for certain; null until one is met. */
   certain: ReadonlySet<string> | null;
 }
@@ -160,11 +164,18 @@ export function indexTrace(trace: Trace): TraceIndex {
     jobs: [],
     deadlocks: [],
     events: trace.events,
+    hasUnknown: false,
     certain: null,
   };
-  let index = 0;
-  for (const event of trace.events) enter(growing, event, index++);
+  let index = -1;
+  for (const event of trace.events) {
+    index += 1;
+    // Half of all events, and no part of any log.
+    if (event.kind === 'send' || event.kind === 'receive') continue;
+    enter(growing, event, index);
+  }
   const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
+  const { hasUnknown } = growing;
   const isComplete = trace.ending.kind === 'complete';
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
@@ -176,6 +187,7 @@ export function indexTrace(trace: Trace): TraceIndex {
     operations,
     faults,
     keyChanges,
+    hasUnknown,
     marks,
     jobs,
     deadlocks,
@@ -188,7 +200,10 @@ export function placeAt<P extends PlaceLog>(
   { places }: { readonly places: readonly P[] },
   { store, resource }: Partial<Pick<PlaceLog, 'store' | 'resource'>>,
 ): P | undefined {
-  return places.find((place) => place.store === store && place.resource === resource);
+  for (const place of places) {
+    if (place.store === store && place.resource === resource) return place;
+  }
+  return undefined;
 }
 
 /** The grant that an access was made under; undefined when it was made under none. */
@@ -236,6 +251,7 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
       growing.operations.set(event.operation, { invoke: { index, event }, return: null });
       return;
     case 'return': {
+      if (event.outcome === 'info') growing.hasUnknown = true;
       const operation = growing.operations.get(event.operation);
       if (operation !== undefined) operation.return = { index, event };
       return;
@@ -294,7 +310,7 @@ function certainWrites(events: readonly TraceEvent[]): ReadonlySet<string> {
 }
 
 function enterAccess(place: GrowingPlace, event: AccessEvent, index: number): void {
-  const entry = { index, event, latest: place.guardedBy.grants.at(-1) ?? null };
+  const entry = { index, event, latest: place.guardedBy.latest };
   place.accesses.push(entry);
   const log = place.keys.get(event.key);
   if (log === undefined) place.keys.set(event.key, { key: event.key, accesses: [entry] });
@@ -311,9 +327,10 @@ function enterRecovery(place: GrowingPlace, event: Recovered, index: number): vo
 
 function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): void {
   const { entries, grants, byNumber } = lock;
-  entries.push({ index, event, latest: grants.at(-1) ?? null });
+  entries.push({ index, event, latest: lock.latest });
   if (event.kind === 'grant') {
     const log = { index, event, changes: [] };
+    lock.latest = log;
     grants.push(log);
     byNumber.set(event.ordinal, log);
   } else if (event.kind === 'renew') byNumber.get(event.extended)?.changes.push({ index, event });
@@ -323,7 +340,7 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
 function lockOf(growing: Growing, lock: string): GrowingLock {
   const known = growing.locks.get(lock);
   if (known !== undefined) return known;
-  const fresh: GrowingLock = { lock, entries: [], grants: [], byNumber: new Map() };
+  const fresh: GrowingLock = { lock, entries: [], grants: [], byNumber: new Map(), latest: null };
   growing.locks.set(lock, fresh);
   return fresh;
 }
