@@ -8,7 +8,7 @@ import type { Scenario } from '../../src/scenario/scenario.ts';
 import { countAvoided } from '../../src/search/sweep/counterfactual.ts';
 import { claimsJudged } from '../../src/search/sweep/examiner.ts';
 import { SectionLedger } from '../../src/search/sweep/sections.ts';
-import { stakesOf } from '../../src/search/sweep/stakes.ts';
+import { addStakes, NO_STAKES } from '../../src/search/sweep/stakes.ts';
 import { openPool, sweep } from '../../src/search/sweep/sweep.ts';
 import { isFenced, modelOf } from '../../src/systems/assemble.ts';
 import {
@@ -116,9 +116,10 @@ async function* greenRows(): AsyncIterable<Row> {
     sweep: () => sweep(scenario, range),
     ledger: () => {
       const ledger = new SectionLedger();
+      const stakes = { ...NO_STAKES };
       for (const { seed, plan, trace } of runs) {
         ledger.add(seed, trace);
-        stakesOf(plan, trace);
+        addStakes(stakes, plan, trace);
       }
       return ledger.counts();
     },

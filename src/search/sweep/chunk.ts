@@ -12,8 +12,8 @@ import type { PlanBlock } from '../exhaust/placements.ts';
 import { mergeCauses } from './causes.ts';
 import { SectionLedger } from './sections.ts';
 import type { SeedRange } from './shards.ts';
-import { mergeStakes, NO_STAKES, type StakesTally, stakesOf } from './stakes.ts';
-import { mergeStrikes, strikesIn } from './strikes.ts';
+import { addStakes, NO_STAKES, type StakesTally } from './stakes.ts';
+import { addStrikes, type StageCounts, strikesOf } from './strikes.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
@@ -115,10 +115,11 @@ class Count {
   private readonly losses: Growing<Tally['losses']> = { ...EMPTY_TALLY.losses };
   private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
   private readonly sections: SectionLedger = new SectionLedger();
-  private stakes: StakesTally = NO_STAKES;
+  private readonly stakes: Growing<StakesTally> = { ...NO_STAKES };
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
-  private readonly faults: Map<FaultKind, Growing<FaultTally>> = new Map();
+  private readonly faults: Map<FaultKind, Growing<Omit<FaultTally, 'strikes'>>> = new Map();
+  private readonly strikes: Map<FaultKind, StageCounts> = new Map();
 
   constructor(listed: ReadonlySet<string>) {
     this.listed = listed;
@@ -129,17 +130,19 @@ class Count {
     const { sums } = this;
     sums.seeds += 1;
     sums.events += trace.events.length;
-    const isListed = ({ claim }: { claim: string }): boolean => this.listed.has(claim);
-    if (verdicts.some((verdict) => verdict.kind === 'invalid' && isListed(verdict))) {
-      sums.broken += 1;
+    let isBroken = false;
+    let isUnknown = false;
+    for (const verdict of verdicts) {
+      this.addVerdict(seed, verdict, causes);
+      if (verdict.kind === 'valid' || !this.listed.has(verdict.claim)) continue;
+      if (verdict.kind === 'invalid') isBroken = true;
+      else isUnknown = true;
     }
-    if (verdicts.some((verdict) => verdict.kind === 'unknown' && isListed(verdict))) {
-      sums.unknown += 1;
-    }
-    for (const verdict of verdicts) this.addVerdict(seed, verdict, causes.get(verdict.claim));
+    if (isBroken) sums.broken += 1;
+    if (isUnknown) sums.unknown += 1;
     this.addFaults(trace);
     this.sections.add(seed, trace);
-    this.stakes = mergeStakes(this.stakes, stakesOf(plan, trace));
+    addStakes(this.stakes, plan, trace);
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
     if (losses.times > 0) this.losses.seeds += 1;
@@ -166,17 +169,21 @@ class Count {
   private addVerdict(
     seed: number,
     verdict: Examination['verdicts'][number],
-    cause: BreachCause | undefined,
+    causes: ReadonlyMap<string, BreachCause>,
   ): void {
-    const claim = this.claims.get(verdict.claim) ?? {
-      ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
-    };
-    this.claims.set(verdict.claim, claim);
+    let claim = this.claims.get(verdict.claim);
+    if (claim === undefined) {
+      claim = {
+        ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
+      };
+      this.claims.set(verdict.claim, claim);
+    }
     claim.times += verdict.exercised;
     if (verdict.exercised > 0) claim.exercised += 1;
     if (verdict.kind === 'invalid') {
       claim.broken += 1;
       if (claim.broken <= KEPT_BROKEN) claim.brokenSeeds = [...claim.brokenSeeds, seed];
+      const cause = causes.get(verdict.claim);
       if (cause !== undefined && this.listed.has(verdict.claim)) {
         claim.causes = mergeCauses(claim.causes ?? [], [{ cause, broken: 1, brokenSeeds: [seed] }]);
       }
@@ -187,20 +194,22 @@ class Count {
   }
 
   private addFaults(trace: Trace): void {
-    const strikes = strikesIn(trace);
+    if (!addStrikes(this.strikes, trace)) return;
     for (const [kind, met] of faultsThatStruck(trace)) {
-      const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0, strikes: {} };
+      const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0 };
       this.faults.set(kind, fault);
       fault.fired += 1;
       if (met) fault.overlapped += 1;
-      fault.strikes = mergeStrikes(fault.strikes, strikes.get(kind) ?? {});
     }
   }
 
   tally(): Tally {
     const { sums, overlap, losses, stampede, failures } = this;
     const claims = Object.fromEntries(this.claims);
-    const faults = Object.fromEntries(this.faults);
+    const faults: Growing<Tally['faults']> = {};
+    for (const [kind, { fired, overlapped }] of this.faults) {
+      faults[kind] = { fired, overlapped, strikes: strikesOf(this.strikes.get(kind)) };
+    }
     const sections = this.sections.counts();
     const { stakes } = this;
     const measured = { overlap, losses, stampede };
@@ -218,9 +227,10 @@ function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
 }
 
 function hasLock({ events }: Trace): boolean {
-  return events.some(
-    (event) => event.kind === 'grant' || (event.kind === 'invoke' && 'lock' in event.call),
-  );
+  for (const event of events) {
+    if (event.kind === 'grant' || (event.kind === 'invoke' && 'lock' in event.call)) return true;
+  }
+  return false;
 }
 
 function faultsBeforeAccesses({ events }: Trace): ReadonlyMap<FaultKind, boolean> {
@@ -254,7 +264,8 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
         if (event.released !== 0) liveUntilUs.delete(event.lock);
         break;
       case 'fault': {
-        const met = [...liveUntilUs.values()].some((untilUs) => untilUs > event.atUs);
+        let met = false;
+        for (const untilUs of liveUntilUs.values()) met ||= untilUs > event.atUs;
         struck.set(event.fault, met || struck.get(event.fault) === true);
         const endUs = event.fault === 'clock' ? Number.POSITIVE_INFINITY : (event.untilUs ?? 0);
         lastsUntilUs.set(event.fault, Math.max(endUs, lastsUntilUs.get(event.fault) ?? 0));

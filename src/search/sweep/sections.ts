@@ -155,6 +155,8 @@ export class SectionLedger {
 
 /** What is known of one section of a run. */
 interface Seen {
+  /** `alice/1/`: with which the names of its operations begin. */
+  readonly prefix: string;
   hasEntered: boolean;
   isInside: boolean;
   hasAsked: boolean;
@@ -187,7 +189,10 @@ class Walk {
       if (role === 'probe') this.probes.add(name);
       if (role === 'lock') this.hasLock = true;
     }
-    for (const event of events) this.pass(event);
+    for (const event of events) {
+      // Half of all events, and nothing that a section does by itself.
+      if (event.kind !== 'send' && event.kind !== 'receive') this.pass(event);
+    }
     for (const end of sectionEnds) {
       const section = this.sectionOf(end.process, `${end.section}/`);
       if (section !== null) section.end = end;
@@ -265,12 +270,14 @@ class Walk {
 
   /** The section of a client's operation; null for what is done outside of any, or by a probe. */
   private sectionOf(process: string, operation: string): Seen | null {
+    const before = this.latest.get(process);
+    // Most of what a process does is done in the section that it is in.
+    if (before !== undefined && operation.startsWith(before.prefix)) return before;
     const name = sectionOf(operation);
     const known = this.sections.get(name);
     if (known !== undefined) return known;
     if (this.probes.has(process) || !/\/\d+$/.test(name)) return null;
-    const section = unseen();
-    const before = this.latest.get(process);
+    const section = unseen(`${name}/`);
     if (before !== undefined) before.isPast = true;
     this.latest.set(process, section);
     this.sections.set(name, section);
@@ -279,8 +286,9 @@ class Walk {
 }
 
 /** A literal: it is made for each section of each run. */
-function unseen(): Seen {
+function unseen(prefix: string): Seen {
   return {
+    prefix,
     hasEntered: false,
     isInside: false,
     hasAsked: false,

@@ -48,8 +48,10 @@ export function nothingAtStake(stakes: StakesTally): readonly string[] {
   ];
 }
 
-/** What was at stake on one seed: 1 or 0 of each. */
-export function stakesOf(plan: Plan, trace: Trace): StakesTally {
+type Growing = { -readonly [K in keyof StakesTally]: number };
+
+/** Adds what was at stake on one seed: 1 or 0 to each. */
+export function addStakes(tally: Growing, plan: Plan, trace: Trace): void {
   const asking = new Clients();
   const having = new Clients();
   const written = new Map<string, Set<number>>();
@@ -81,14 +83,12 @@ export function stakesOf(plan: Plan, trace: Trace): StakesTally {
       }
     }
   }
-  return {
-    contested: asking.areSeveral && !isMemoizing(plan) ? 1 : 0,
-    shared: having.areSeveral ? 1 : 0,
-    toWrite: plan.clients.some(({ sections }) => sections.some(isToWrite)) ? 1 : 0,
-    written: accepted,
-    readAfter,
-    readBack,
-  };
+  if (asking.areSeveral && !isMemoizing(plan)) tally.contested += 1;
+  if (having.areSeveral) tally.shared += 1;
+  if (plan.clients.some(({ sections }) => sections.some(isToWrite))) tally.toWrite += 1;
+  tally.written += accepted;
+  tally.readAfter += readAfter;
+  tally.readBack += readBack;
 }
 
 /** Whether two of them did something about one lock: of each lock the first one is enough. */

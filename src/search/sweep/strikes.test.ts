@@ -1,6 +1,7 @@
 /** Where faults meet the clients of a run, and what is said of it where nothing broke. */
 import { describe, expect, test } from 'vitest';
-import type { Fault, When } from '../../core/plan/fault.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault, FaultKind, When } from '../../core/plan/fault.ts';
 import type { Work } from '../../core/plan/plan.ts';
 import { loadScenario } from '../../load.ts';
 import { run } from '../../run.ts';
@@ -8,7 +9,7 @@ import { clientOf, MS, planOf } from '../../systems/plan.fixture.ts';
 import { examineChunk } from './chunk.ts';
 import { examinerOf } from './examiner.ts';
 import { judgeSystem } from './expectation.ts';
-import { mergeStrikes, strikesIn } from './strikes.ts';
+import { addStrikes, mergeStrikes, type Strikes, strikesOf } from './strikes.ts';
 
 const pause = (when: When, process = 'alice'): Fault => {
   return { kind: 'pause', process, when, forUs: MS, clocks: 'run' };
@@ -16,6 +17,12 @@ const pause = (when: When, process = 'alice'): Fault => {
 const increment: Work = {
   ...{ kind: 'increment', id: 1, store: 'store', key: 'x' },
   ...{ amount: 1, awaits: true },
+};
+/** Where each kind of fault struck in a run. */
+const strikesIn = (trace: Trace): readonly [FaultKind, Strikes][] => {
+  const counts = new Map<FaultKind, number[]>();
+  addStrikes(counts, trace);
+  return [...counts].map(([kind, stages]) => [kind, strikesOf(stages)]);
 };
 const before = (point: string): When => ({ kind: 'before', point: `alice/1/${point}` });
 const after = (point: string): When => ({ kind: 'after', point: `alice/1/${point}` });
@@ -36,7 +43,7 @@ describe('a fault meets a client', () => {
     ['not at all, but a server', pause(before('write'), 'lock'), 'server'],
   ])('%s', (_, fault, stage) => {
     const plan = planOf({ clients: [clientOf('alice', [increment])], faults: [fault] });
-    expect([...strikesIn(run(plan))]).toEqual([[fault.kind, { [stage]: 1 }]]);
+    expect(strikesIn(run(plan))).toEqual([[fault.kind, { [stage]: 1 }]]);
   });
 
   test('of which several are hit at once, where it is nearest to a stale write', () => {
@@ -46,7 +53,7 @@ describe('a fault meets a client', () => {
     };
     const clients = [clientOf('alice', [increment]), clientOf('bob', [increment])];
     const found = strikesIn(run(planOf({ clients, faults: [cut] })));
-    expect([...found]).toEqual([['partition', { 'read-to-write': 1 }]]);
+    expect(found).toEqual([['partition', { 'read-to-write': 1 }]]);
   });
 });
 

@@ -24,6 +24,18 @@ export type Strikes = Readonly<Partial<Record<Stage, number>>>;
 
 export const strikesSchema: z.ZodType<Strikes> = z.partialRecord(z.enum(STAGES), z.int().min(0));
 
+/** The same while it grows: by the place of the stage among all. */
+export type StageCounts = number[];
+
+export function strikesOf(counts: StageCounts = []): Strikes {
+  const strikes: { [stage in Stage]?: number } = {};
+  STAGES.forEach((stage, at) => {
+    const count = counts[at] ?? 0;
+    if (count > 0) strikes[stage] = count;
+  });
+  return strikes;
+}
+
 /** Both together, in the order of the stages. */
 export function mergeStrikes(a: Strikes, b: Strikes): Strikes {
   const both: { [stage in Stage]?: number } = {};
@@ -71,41 +83,55 @@ class Standing {
   }
 }
 
-/** Of each kind of fault that struck in the run, where. */
-export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, Strikes> {
-  const found = new Map<FaultKind, { [stage in Stage]?: number }>();
-  const last = events.findLastIndex(({ kind }) => kind === 'fault');
-  if (last < 0) return found;
+/** Adds where each fault of a run struck, by its kind; false where none did. */
+export function addStrikes(counts: Map<FaultKind, StageCounts>, trace: Trace): boolean {
+  const { events, processes } = trace;
+  let left = 0;
+  for (const { kind } of events) if (kind === 'fault') left += 1;
+  if (left === 0) return false;
   const standings = new Map<string, Standing>();
   for (const { name, role } of processes) {
     if (role === 'client') standings.set(name, new Standing());
   }
   const calls = new Map<string, Invoke>();
-  for (const event of events.slice(0, last + 1)) {
-    if (event.kind === 'enter') standings.get(event.process)?.enter();
-    else if (event.kind === 'leave') standings.get(event.process)?.leave();
-    else if (event.kind === 'invoke' && 'store' in event.call) {
-      calls.set(event.operation, event);
-      standings.get(event.process)?.invoke(event.call.verb);
-    } else if (event.kind === 'return') {
-      const call = calls.get(event.operation)?.call;
-      if (call !== undefined) standings.get(event.process)?.return(call.verb);
-    } else if (event.kind === 'fault') {
-      const stage = stageOf(event.processes, standings);
-      const counts = found.get(event.fault) ?? {};
-      counts[stage] = (counts[stage] ?? 0) + 1;
-      found.set(event.fault, counts);
+  for (const event of events) {
+    switch (event.kind) {
+      case 'enter':
+        standings.get(event.process)?.enter();
+        break;
+      case 'leave':
+        standings.get(event.process)?.leave();
+        break;
+      case 'invoke':
+        if (!('store' in event.call)) break;
+        calls.set(event.operation, event);
+        standings.get(event.process)?.invoke(event.call.verb);
+        break;
+      case 'return': {
+        const call = calls.get(event.operation)?.call;
+        if (call !== undefined) standings.get(event.process)?.return(call.verb);
+        break;
+      }
+      case 'fault': {
+        const known = counts.get(event.fault);
+        const ofKind = known ?? STAGES.map(() => 0);
+        if (known === undefined) counts.set(event.fault, ofKind);
+        const stage = stageOf(event.processes, standings);
+        ofKind[stage] = (ofKind[stage] ?? 0) + 1;
+        left -= 1;
+        if (left === 0) return true;
+      }
     }
   }
-  return found;
+  return true;
 }
 
 /** Of several clients that are hit at once, that of the one nearest to a stale write. */
-function stageOf(processes: readonly string[], standings: ReadonlyMap<string, Standing>): Stage {
-  let nearest: Stage = 'server';
+function stageOf(processes: readonly string[], standings: ReadonlyMap<string, Standing>): number {
+  let nearest = 0;
   for (const name of processes) {
     const stage = standings.get(name)?.stage ?? 'server';
-    if (STAGES.indexOf(stage) > STAGES.indexOf(nearest)) nearest = stage;
+    nearest = Math.max(nearest, STAGES.indexOf(stage));
   }
   return nearest;
 }
