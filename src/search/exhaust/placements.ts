@@ -56,9 +56,13 @@ export function plansIn({
 
 /** The plan that departs so from a base. */
 export function departing(base: Plan, departures: Departures): Plan {
-  const faults = departures.flatMap((one) => (one.kind === 'swap' ? [] : [one]));
-  const swaps = departures.flatMap((one) => (one.kind === 'swap' ? [one] : []));
-  return { ...base, faults, order: orderOf(swaps) };
+  const faults: Fault[] = [];
+  const swaps: Swap[] = [];
+  for (const one of departures) {
+    if (one.kind === 'swap') swaps.push(one);
+    else faults.push(one);
+  }
+  return Object.assign({}, base, { faults, order: orderOf(swaps) });
 }
 
 /** Finds what may follow the departures of a plan. */

@@ -134,7 +134,10 @@ function passedIn(
 ): ReadonlyMap<string, Passed> {
   const passed = new Map<string, Passed>();
   const pass = (place: string, event: number, at: Omit<Passed, 'turn'>): void => {
-    if (!passed.has(place)) passed.set(place, { ...at, turn: turnOf(turns, event) });
+    if (passed.has(place)) return;
+    const { position, atUs, isTwin } = at;
+    const turn = turnOf(turns, event);
+    passed.set(place, isTwin ? { position, atUs, isTwin, turn } : { position, atUs, turn });
   };
   for (const [index, position] of strikes) {
     const fault = faults[index];
