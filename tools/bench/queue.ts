@@ -353,13 +353,23 @@ function describe(reply: Reply): Answer {
   }
 }
 
+type Told = Map<string, number[]>;
+/** By word; the four claims ask of one trace after the other. */
+let latest: { readonly trace: Trace; readonly told: Map<string, Told> } | null = null;
+
 /** The jobs of which a word was logged, `fresh` of `fresh c1/2 1`: each with its events. */
-function toldIn(trace: Trace, word: string): Map<string, number[]> {
-  const told = new Map<string, number[]>();
-  trace.events.forEach((event, number) => {
+function toldIn(trace: Trace, word: string): Told {
+  if (latest?.trace !== trace) latest = { trace, told: toldBy(trace) };
+  return latest.told.get(word) ?? new Map();
+}
+
+function toldBy({ events }: Trace): Map<string, Told> {
+  const told = new Map<string, Told>();
+  events.forEach((event, number) => {
     if (event.kind !== 'log' || event.topic !== TOPIC) return;
-    const [first = '', job = ''] = event.text.split(' ');
-    if (first === word) told.set(job, [...(told.get(job) ?? []), number]);
+    const [word = '', job = ''] = event.text.split(' ');
+    const jobs: Told = told.get(word) ?? new Map();
+    told.set(word, jobs.set(job, [...(jobs.get(job) ?? []), number]));
   });
   return told;
 }
@@ -411,8 +421,8 @@ function noZombie(trace: Trace): Ruling {
   trace.events.forEach((event, number) => {
     if (event.kind === 'enter') newest.set(event.lock, event.token);
     if (event.kind !== 'log' || event.topic !== TOPIC) return;
-    const [, job = ''] = event.text.split(' ');
-    const token = Number(event.text.split(' ')[2]);
+    const [, job = '', text] = event.text.split(' ');
+    const token = Number(text);
     if (fresh.get(job)?.includes(number) && token < (newest.get(job) ?? 0)) wrong.add(job);
   });
   return ruling(fresh, { isWrong: (job) => wrong.has(job), headline: 'A stale commit was taken' });
