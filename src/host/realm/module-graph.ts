@@ -38,7 +38,9 @@ export type DynamicImport = (specifier: unknown) => Promise<object>;
 
 /** The code of a module up to its first line, and then to its end. */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
-type MakeModule = (tools: ModuleTools, load: DynamicImport) => ModuleSteps;
+/** Told of each class that is filled with methods later. */
+type MakeRoom = (made: { readonly prototype: object }) => void;
+type MakeModule = (tools: ModuleTools, load: DynamicImport, makeRoom: MakeRoom) => ModuleSteps;
 
 type RunScript = (
   this: unknown,
@@ -48,6 +50,7 @@ type RunScript = (
   file: string,
   folder: string,
   load: DynamicImport,
+  makeRoom: MakeRoom,
 ) => void;
 
 interface UnitPlace {
@@ -238,7 +241,7 @@ function compiled({ text }: RewrittenModule, url: string): MakeModule {
   return new vm.Script(text, { filename: url, lineOffset: -1 }).runInThisContext();
 }
 
-const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', '$fpimp'];
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', '$fpimp', '$fproom'];
 
 function compileScript(text: string, url: string): RunScript {
   const file = fileURLToPath(url);

@@ -1,4 +1,7 @@
-/** Finds in a module's tree where variables of its top level are changed, scope by scope. */
+/**
+ * Finds in a module's tree where variables of its top level are changed, scope by scope, and the
+ * classes that it fills with methods after it has made them.
+ */
 import type { AnyNode, Program } from 'acorn';
 
 /** All nodes right below one. */
@@ -123,4 +126,77 @@ function hoistedIn(node: AnyNode): readonly string[] {
   if (/Function|Class/.test(node.type)) return [];
   const own = node.type === 'VariableDeclaration' && node.kind === 'var' ? declaredNames(node) : [];
   return [...own, ...childrenOf(node).flatMap(hoistedIn)];
+}
+
+/** A class that is filled later: its variable, and where the statement ends that makes it. */
+interface FilledClass {
+  readonly name: string;
+  readonly end: number;
+}
+
+/** `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`, and not `X.prototype.name`. */
+const FILLED = /([\w$]+)\.prototype\b(?!\s*\.)/g;
+
+/** Variables of which a text may fill the prototype, without a look at what they are. */
+export function filledNamesIn(source: string): ReadonlySet<string> {
+  return new Set([...source.matchAll(FILLED)].map(([, name = '']) => name));
+}
+
+/**
+ * The classes of these variables, where nothing but a comment follows in the line: to insert
+ * something there moves no other statement.
+ */
+export function filledClassesIn(
+  source: string,
+  tree: Program,
+  names: ReadonlySet<string>,
+): readonly FilledClass[] {
+  const found: FilledClass[] = [];
+  const search = (node: AnyNode): void => {
+    for (const statement of statementsOf(node)) {
+      const { end } = statement;
+      const made = classesIn(statement).filter((name) => names.has(name));
+      if (made.length > 0 && isLastInLine(source, end)) {
+        found.push(...made.map((name) => ({ name, end })));
+      }
+    }
+    for (const child of childrenOf(node)) search(child);
+  };
+  if (names.size > 0) search(tree);
+  return found;
+}
+
+/** But for a comment. */
+function isLastInLine(source: string, end: number): boolean {
+  return /^[ \t]*(?:\/\/|[\n\r\u2028\u2029]|$)/.test(source.slice(end));
+}
+
+/** Those of a list, in which one more may stand. */
+function statementsOf(node: AnyNode): readonly AnyNode[] {
+  switch (node.type) {
+    case 'Program':
+    case 'BlockStatement':
+    case 'StaticBlock':
+      return node.body;
+    case 'SwitchCase':
+      return node.consequent;
+    default:
+      return [];
+  }
+}
+
+/** The variables to which a statement gives classes. */
+function classesIn(statement: AnyNode): readonly string[] {
+  switch (statement.type) {
+    case 'ExportNamedDeclaration':
+      return statement.declaration ? classesIn(statement.declaration) : [];
+    case 'ClassDeclaration':
+      return statement.id === null ? [] : [statement.id.name];
+    case 'VariableDeclaration':
+      return statement.declarations.flatMap(({ id, init }) =>
+        id.type === 'Identifier' && init?.type === 'ClassExpression' ? [id.name] : [],
+      );
+    default:
+      return [];
+  }
 }

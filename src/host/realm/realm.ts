@@ -11,7 +11,14 @@ import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Loading } from '../async/ambient.ts';
 import type { Asking } from '../modules/resolve-module.ts';
-import { type Binding, during, EsInstance, namespaceOf, ScriptModule } from './instances.ts';
+import {
+  type Binding,
+  during,
+  EsInstance,
+  makeRoom,
+  namespaceOf,
+  ScriptModule,
+} from './instances.ts';
 import {
   type ImportTarget,
   type JsonUnit,
@@ -328,7 +335,10 @@ export class Realm {
     const loading = this.loadingOf(unit);
     try {
       during(loading, () =>
-        Reflect.apply(unit.run, exports, [exports, require, module, file, dirname(file), load]),
+        Reflect.apply(unit.run, exports, [
+          ...[exports, require, module, file, dirname(file), load],
+          makeRoom,
+        ]),
       );
     } catch (error) {
       this.scripts.delete(unit);

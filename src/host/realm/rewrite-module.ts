@@ -32,7 +32,7 @@ import {
   Parser,
   type Program,
 } from 'acorn';
-import { changesOf, childrenOf, namesIn } from './module-scopes.ts';
+import { changesOf, childrenOf, filledClassesIn, filledNamesIn, namesIn } from './module-scopes.ts';
 
 /** A name that a module imports: from which of its requests, and how it is called there. */
 export interface Import {
@@ -86,11 +86,22 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
   return rewriting.finished();
 }
 
-/** The text of a CommonJS module whose `import(…)` is one of the realm: `$fpimp(…)`. */
+/**
+ * The text of a CommonJS module whose `import(…)` is one of the realm: `$fpimp(…)`. Classes that it
+ * fills are told to `$fproom`.
+ */
 export function rewriteScript(source: string, url: string): string {
-  if (!/\bimport\b/.test(source)) return source;
+  const mayImport = /\bimport\b/.test(source);
+  if (!mayImport && filledNamesIn(source).size === 0) return source;
+  let tree: Program;
+  try {
+    tree = parse(source, url, 'script');
+  } catch (error) {
+    if (mayImport) throw error;
+    return source; // whatever is wrong with it, V8 says
+  }
   const rewriting = new Rewriting(source, '$fp', false);
-  rewriting.takeInside(parse(source, url, 'script'));
+  rewriting.takeInside(tree);
   return rewriting.edited();
 }
 
@@ -270,7 +281,10 @@ class Rewriting {
 
   /** What is below statements: `import.meta`, `import(…)`, and changes of variables. */
   takeInside(tree: Program): void {
-    const { tools } = this;
+    const { source, tools } = this;
+    for (const { name, end } of filledClassesIn(source, tree, filledNamesIn(source))) {
+      this.insert(end, `;${tools}room(${name});`);
+    }
     this.reexportImports();
     for (const declaration of this.declarations) {
       if (!this.isOnCircle || declaration.type === 'FunctionDeclaration') continue;
@@ -376,7 +390,7 @@ class Rewriting {
     );
     const setters = this.locals.map((local) => `v=>{${local}=v}`);
     const open = `${tools}.open({__proto__:null,${getters.join(',')}},[${setters.join(',')}])`;
-    const head = `(${star}(${tools},${tools}imp){"use strict";let ${[...this.locals, own].join(',')};${open};yield;`;
+    const head = `(${star}(${tools},${tools}imp,${tools}room){"use strict";let ${[...this.locals, own].join(',')};${open};yield;`;
     return { text: `${head}\n${this.edited()}\n})`, requests, imports, reexports, isAsync };
   }
 }

@@ -1,0 +1,50 @@
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { expect, test } from 'vitest';
+import { makeRoom } from './instances.ts';
+import { rewriteModule, rewriteScript } from './rewrite-module.ts';
+
+const FILLING = 'for (const name of names) Commander.prototype[name] = f;';
+
+test('a class that is filled later is told of where it ends, and nothing moves', () => {
+  const source = `class Other {}\nclass Commander {\n} // of Redis\n${FILLING}`;
+  expect(rewriteScript(source, 'a.js')).toBe(
+    `class Other {}\nclass Commander {\n};$fproom(Commander); // of Redis\n${FILLING}`,
+  );
+  const inFunction =
+    'function f() {\n  const a = 1, A = class extends B {\n  }\n  fill(A.prototype)\n}';
+  expect(rewriteScript(inFunction, 'a.js')).toBe(
+    inFunction.replace('}\n  f', '};$fproom(A);\n  f'),
+  );
+  const module = `export class Commander {\n}\n${FILLING}`;
+  expect(rewriteModule(module, 'a.mjs').text).toContain(`\n};$fproom(Commander);\n${FILLING}`);
+});
+
+test('a class is left alone where something follows in its line, or nobody fills it', () => {
+  for (const source of [
+    `class Commander {} ${FILLING}`,
+    'class Commander {}\nCommander.prototype.get.call(this);',
+    'class Commander {}\nthis is no code; Commander.prototype[0]',
+    `if (isOld) var Commander = class {}\n${FILLING}`,
+  ]) {
+    expect(rewriteScript(source, 'a.js')).toBe(source);
+  }
+});
+
+test('a class that is given room is the same, with a prototype that takes methods at once', () => {
+  v8.setFlagsFromString('--allow-natives-syntax');
+  const isList: unknown = vm.runInThisContext('(given) => %HasFastProperties(given)');
+  if (typeof isList !== 'function') throw new Error('it is a function');
+  class Commander {
+    get(): number {
+      return 1;
+    }
+  }
+  const before = Object.getOwnPropertyDescriptors(Commander.prototype);
+  expect(isList(Commander.prototype)).toBe(true);
+  makeRoom(Commander);
+  expect(isList(Commander.prototype)).toBe(false);
+  expect(Object.getOwnPropertyDescriptors(Commander.prototype)).toEqual(before);
+  expect(Reflect.ownKeys(Commander.prototype)).toEqual(['constructor', 'get']);
+  makeRoom({ prototype: Object.freeze({}) });
+});
