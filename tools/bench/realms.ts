@@ -1,20 +1,18 @@
 /**
- * Measures what a realm for each process costs: the guide's lock with realms and without, and the
- * lock of `fixtures/packages/ioredis` with its modules used again and loaded anew.
+ * Measures what a realm for each process costs: one lock, `SET NX` and a script that compares, on
+ * fencepost's own client without realms and with, and on ioredis with its modules used again and
+ * loaded anew. Each without faults, and with the pauses by which more than half of the seeds break,
+ * each of which a sweep examines once more with all modules loaded anew.
  */
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
-import { examineEither } from '../../src/host/async/run-async.ts';
 import { loadScenarioFile, type ScenarioFileRead } from '../../src/host/modules/load-files.ts';
 import { definitionIn } from '../../src/host/realm/own-instances.ts';
-import { BLOCK_SEEDS, RealmBlock } from '../../src/host/realm/realm-blocks.ts';
-import { expand } from '../../src/scenario/expand.ts';
-import { claimsJudged } from '../../src/search/sweep/examiner.ts';
-import { formatRatio, measure, type Row, rates, type Subject } from './measure.ts';
+import { examinerOf } from '../../src/search/sweep/examiner.ts';
+import { formatRatio, measure, type Row, rates, type Subject, type Timing } from './measure.ts';
 
-const OWN_SEEDS = 320;
-const DRIVER_SEEDS = 96;
+/** Two blocks. */
+const SEEDS = 64;
 const placeOf = (path: string): string =>
   fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
 
@@ -33,55 +31,54 @@ async function withoutRealms(path: string): Promise<Catalogue> {
   return extend(builtIn, definition);
 }
 
-async function examineAll(
-  { scenario, catalogue }: Pick<Loaded, 'scenario' | 'catalogue'>,
-  { system, seeds, isReusing }: { system: string; seeds: number; isReusing: boolean },
+/** The same scenario without its faults. */
+function calm({ scenario, ...others }: Loaded): Loaded {
+  return { ...others, scenario: { ...scenario, faults: [] } };
+}
+
+/** As a sweep examines seeds of a system. */
+async function sweep(
+  { scenario, catalogue }: Loaded,
+  { system, isReusing }: { readonly system: string; readonly isReusing: boolean },
 ): Promise<void> {
-  const claims = claimsJudged([], catalogue);
-  let realms = new RealmBlock();
-  for (let seed = 0; seed < seeds; seed += 1) {
-    if (seed % BLOCK_SEEDS === 0) realms = new RealmBlock();
-    const manner = isReusing ? { realms } : {};
-    await examineEither(expand(scenario, system, seed), claims, catalogue, manner);
-  }
+  const examine = examinerOf(scenario, catalogue, isReusing ? [system] : []);
+  for (let seed = 0; seed < SEEDS; seed += 1) await examine(system, seed);
+}
+
+/** The lock on its four grounds, by name. */
+interface Grounds {
+  readonly shared: Loaded;
+  readonly own: Loaded;
+  readonly driver: Loaded;
+}
+
+async function* rowsOf(about: string, { shared, own, driver }: Grounds): AsyncIterable<Row> {
+  const [onClient, onDriver] = ['alone', 'my-lock'];
+  const took = await measure({
+    shared: () => sweep(shared, { system: onClient, isReusing: false }),
+    own: () => sweep(own, { system: onClient, isReusing: false }),
+    again: () => sweep(driver, { system: onDriver, isReusing: true }),
+    anew: () => sweep(driver, { system: onDriver, isReusing: false }),
+  });
+  const row = (what: string, timing: Timing, target: string): Row => ({
+    what: `seeds of a lock ${what}, ${about}`,
+    ...rates(SEEDS, timing),
+    ratio: `${formatRatio(timing, took('shared'))} the time without realms`,
+    target,
+  });
+  yield row('on the own client, without realms', took('shared'), '');
+  yield row('on the own client, a realm for each process', took('own'), '≤ 1.3×');
+  yield row('on ioredis, modules of packages used again', took('again'), '≥ 200/s');
+  yield row('on ioredis, all loaded anew', took('anew'), '≥ 50/s');
 }
 
 async function* rows(): AsyncIterable<Row> {
   const own = await loaded('guide/my-lock.yaml');
   const shared = { ...own, catalogue: await withoutRealms('guide/my-lock.fencepost.mjs') };
-  const ofOwn = { system: 'with-token', seeds: OWN_SEEDS, isReusing: false };
-  const took = await measure({
-    apart: () => examineAll(own, ofOwn),
-    together: () => examineAll(shared, ofOwn),
-  });
-  yield {
-    what: 'seeds of a lock of one’s own, a realm for each process',
-    ...rates(OWN_SEEDS, took('apart')),
-    ratio: `${formatRatio(took('apart'), took('together'))} the time without realms`,
-    target: '≤ 1.3×',
-  };
-  if (!existsSync(placeOf('packages/ioredis/node_modules'))) {
-    process.stderr.write('ioredis: npm ci --ignore-scripts --prefix fixtures/packages/ioredis\n');
-    return;
-  }
-  const driver = await loaded('packages/ioredis/resent-set.yaml');
-  const ofDriver = { system: 'looks', seeds: DRIVER_SEEDS };
-  const tookDriver = await measure({
-    again: () => examineAll(driver, { ...ofDriver, isReusing: true }),
-    anew: () => examineAll(driver, { ...ofDriver, isReusing: false }),
-  });
-  yield {
-    what: 'seeds of a lock on ioredis, modules of packages used again',
-    ...rates(DRIVER_SEEDS, tookDriver('again')),
-    ratio: `${formatRatio(tookDriver('again'), tookDriver('anew'))} the time of all loaded anew`,
-    target: '≥ 200/s',
-  };
-  yield {
-    what: 'seeds of a lock on ioredis, all loaded anew',
-    ...rates(DRIVER_SEEDS, tookDriver('anew')),
-    ratio: `${formatRatio(tookDriver('anew'), tookDriver('again'))} the time of modules used again`,
-    target: '≥ 50/s',
-  };
+  const driver = await loaded('driver/lock.yaml');
+  const still = { own: calm(own), shared: calm(shared), driver: calm(driver) };
+  yield* rowsOf('without faults', still);
+  yield* rowsOf('paused', { own, shared, driver });
 }
 
 export const realms: Subject = {

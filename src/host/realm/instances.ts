@@ -3,11 +3,9 @@
  * of a CommonJS module. What a module does while it is loaded is noted, since one that drew or read
  * nothing of its process may be used again.
  */
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, noteImpure } from '../async/ambient.ts';
-import type { Getters, ModuleSteps, ModuleUnit, Setter } from './module-graph.ts';
+import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-graph.ts';
 
 /** An exported variable: the value that it has now, and whoever wants to be told of another. */
 export interface Binding {
@@ -48,8 +46,7 @@ export class EsInstance {
     },
   ) {
     this.unit = unit;
-    const { url } = unit;
-    const filename = fileURLToPath(url);
+    const { url, file: filename, folder } = unit;
     const tools = {
       open: (getters: Getters, setters: readonly Setter[]): void => {
         this.getters = getters;
@@ -60,7 +57,7 @@ export class EsInstance {
       },
       first: <T>(value: T): T => value,
       name: nameDefault,
-      meta: { __proto__: null, url, filename, dirname: dirname(filename), resolve },
+      meta: { __proto__: null, url, filename, dirname: folder, resolve },
     };
     this.steps = unit.make()(tools, load, makeRoom);
     void this.steps.next(); // to before its first line
@@ -149,10 +146,10 @@ export class ScriptModule {
   readonly parent: null = null;
   loaded = false;
 
-  constructor(file: string, require: (specifier: unknown) => unknown) {
+  constructor({ file, folder }: Unit, require: (specifier: unknown) => unknown) {
     this.id = file;
     this.filename = file;
-    this.path = dirname(file);
+    this.path = folder;
     this.require = require;
   }
 }

@@ -4,7 +4,7 @@
  * of these there is one instance for all.
  */
 import { createRequire } from 'node:module';
-import { posix } from 'node:path';
+import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { guardedModule } from '../async/escapes.ts';
@@ -55,6 +55,9 @@ type RunScript = (
 
 interface UnitPlace {
   readonly url: string;
+  /** Its path. */
+  readonly file: string;
+  readonly folder: string;
   /** The same on every machine: relative to the folder of the first module, or of its package. */
   readonly name: string;
 }
@@ -88,6 +91,8 @@ interface HostModule {
 
 export type ImportTarget = Unit | HostModule;
 
+type Targets = Map<string, Map<string, ImportTarget>>;
+
 const hostRequire = createRequire(import.meta.url);
 
 /** `fencepost` and `fencepost/…`. */
@@ -97,7 +102,11 @@ export class ModuleGraph {
   readonly rootUrl: string;
   private readonly folder: string;
   private readonly units: Map<string, Unit> = new Map();
-  private readonly targets: Map<string, ImportTarget> = new Map();
+  /** By who asks, and then by specifier: to make one text of them took longer than to look. */
+  private readonly targets: Readonly<Record<Asking, Targets>> = {
+    import: new Map(),
+    require: new Map(),
+  };
   private readonly own: Map<string, unknown> = new Map();
 
   private constructor(rootUrl: string) {
@@ -148,11 +157,12 @@ export class ModuleGraph {
 
   /** What `specifier` means in a module. Throws where it means nothing that can be loaded. */
   resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
-    const key = `${asking}\n${parentUrl}\n${specifier}`;
-    const known = this.targets.get(key);
+    const ofParent = this.targets[asking].get(parentUrl) ?? new Map<string, ImportTarget>();
+    const known = ofParent.get(specifier);
     if (known !== undefined) return known;
     const target = this.find(specifier, parentUrl, asking);
-    this.targets.set(key, target);
+    ofParent.set(specifier, target);
+    this.targets[asking].set(parentUrl, ofParent);
     return target;
   }
 
@@ -186,13 +196,14 @@ export class ModuleGraph {
   }
 
   private compile(url: string): Unit {
-    const name = this.nameFor(url);
+    const file = fileURLToPath(url);
+    const place = { url, file, folder: dirname(file), name: this.nameFor(url) };
     const read = readModule(url);
     if (read.kind === 'problem') throw new Error(read.what);
     const { text } = read;
     switch (read.form) {
       case 'json':
-        return { kind: 'json', url, name, text };
+        return { kind: 'json', ...place, text };
       case 'module': {
         const rewritten = rewriteModule(text, url);
         let made: MakeModule | null = null;
@@ -200,10 +211,10 @@ export class ModuleGraph {
           made ??= compiled(this.isOnCircle(url) ? rewriteModule(text, url, true) : rewritten, url);
           return made;
         };
-        return { kind: 'module', url, name, rewritten, make };
+        return { kind: 'module', ...place, rewritten, make };
       }
       case 'commonjs':
-        return { kind: 'commonjs', url, name, run: compileScript(text, url) };
+        return { kind: 'commonjs', ...place, run: compileScript(text, file) };
     }
   }
 
@@ -243,8 +254,7 @@ function compiled({ text }: RewrittenModule, url: string): MakeModule {
 
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', '$fpimp', '$fproom'];
 
-function compileScript(text: string, url: string): RunScript {
-  const file = fileURLToPath(url);
+function compileScript(text: string, file: string): RunScript {
   const source = rewriteScript(text.replace(/^#!/, '//'), file);
   const run: unknown = vm.compileFunction(source, PARAMETERS, { filename: file });
   if (!isScript(run)) throw new Error(`${file} cannot be compiled`);

@@ -7,8 +7,7 @@
  * `rewrite-module.ts` how an ES module becomes a function, `own-instances.ts` who uses them.
  */
 import nodeModule from 'node:module';
-import { dirname } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import type { Loading } from '../async/ambient.ts';
 import type { Asking } from '../modules/resolve-module.ts';
 import {
@@ -316,7 +315,7 @@ export class Realm {
   private jsonOf(unit: JsonUnit): ScriptModule {
     const known = this.scripts.get(unit);
     if (known !== undefined) return known;
-    const module = new ScriptModule(fileURLToPath(unit.url), () => undefined);
+    const module = new ScriptModule(unit, () => undefined);
     module.exports = parsed(unit);
     this.scripts.set(unit, module);
     return module;
@@ -325,9 +324,9 @@ export class Realm {
   private scriptOf(unit: ScriptUnit): ScriptModule {
     const known = this.scripts.get(unit);
     if (known !== undefined) return known;
-    const file = fileURLToPath(unit.url);
+    const { file, folder } = unit;
     const require = this.requireFor(unit.url);
-    const module = new ScriptModule(file, require);
+    const module = new ScriptModule(unit, require);
     this.scripts.set(unit, module);
     const load = (specifier: unknown): Promise<object> =>
       this.loadLater(String(specifier), unit.url);
@@ -336,7 +335,7 @@ export class Realm {
     try {
       during(loading, () =>
         Reflect.apply(unit.run, exports, [
-          ...[exports, require, module, file, dirname(file), load],
+          ...[exports, require, module, file, folder, load],
           makeRoom,
         ]),
       );
@@ -437,5 +436,5 @@ function urlOf(target: ImportTarget): string {
 }
 
 function nameForRequire(target: ImportTarget): string {
-  return target.kind === 'host' ? target.name : fileURLToPath(target.url);
+  return target.kind === 'host' ? target.name : target.file;
 }
