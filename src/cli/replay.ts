@@ -13,6 +13,7 @@ import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { type Exit, worstOf } from './exit.ts';
+import { breathe } from './interruption.ts';
 import { adviceOf, exitsOfKept } from './kept-plans.ts';
 import { type LoadedPlan, loadPlan, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
@@ -42,6 +43,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   }
   const codes: Exit[] = [];
   for (const loaded of plans) {
+    await breathe();
     const { file, plan, catalogue, changedModules, moduleChanges } = loaded;
     const hasChanged = changedModules.length > 0;
     const judged = { claim: claim ?? undefined, catalogue, hasChanged };

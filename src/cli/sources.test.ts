@@ -28,3 +28,15 @@ test('a plan whose modules lie elsewhere is told of the option that helps', asyn
   );
   expect((await loadPlan(file, { modules })).changedModules).toEqual([]);
 });
+
+test('between two plans that are read the event loop runs, by which a thread says that it lives', async () => {
+  let turns = 0;
+  const turn = setImmediate(function count() {
+    turns += 1;
+    if (turns < 3) setImmediate(count);
+  });
+  const named = 'zombie-writer-unfenced-grant-order';
+  for (let at = 0; at < 3; at += 1) await loadPlan(named, { modules: null });
+  clearImmediate(turn);
+  expect(turns).toBe(3);
+});

@@ -20,6 +20,7 @@ import { placeFindings } from '../search/points/places.ts';
 import { type Problem, renderProblem, suggest } from '../text/problem.ts';
 import { makeAll, UserError } from './exit.ts';
 import { readText } from './files.ts';
+import { breathe } from './interruption.ts';
 import { fileMeant } from './shipped.ts';
 
 const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
@@ -136,8 +137,12 @@ export interface PlanFile extends LoadedPlan {
   readonly text: string;
 }
 
-/** Reads one plan file, or one of fencepost by name. */
+/**
+ * Reads one plan file, or one of fencepost by name. Of many, the thread says in between that it is
+ * alive: to read 223 on a busy machine took longer than one that is silent is waited for.
+ */
 export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
+  await breathe();
   const { file, text } = textMeant(named);
   if (!IS_PLAN.test(text) && IS_SCENARIO.test(text)) {
     throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
