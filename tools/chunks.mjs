@@ -41,7 +41,11 @@ async function readImports(options) {
 /** For rolldown, whose `options` say the entries and how their modules are read. */
 export async function groupsOf(options) {
   const imports = await readImports(options);
-  const idOf = (name) => [...imports.keys()].find((id) => id === `${source}${name}.ts`);
+  const idOf = (name) => {
+    const id = [...imports.keys()].find((one) => one === `${source}${name}.ts`);
+    if (id === undefined) throw new Error(`chunks: there is no src/${name}.ts`);
+    return id;
+  };
 
   const reached = (names, next) => {
     const met = new Set(names.map(idOf));

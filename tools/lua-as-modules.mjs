@@ -16,7 +16,7 @@ const LEFT_OUT = [
   ...['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lundump', 'lutf8lib'],
 ];
 
-/** All words of the sandbox: what its text does not name, it takes out of no library. */
+/** All words of the sandbox: a function that its text does not name it takes from no library. */
 const sandbox = new URL('../src/host/redis/lua-sandbox.ts', import.meta.url);
 const WORDS = new Set(readFileSync(sandbox, 'utf8').match(/\w+/g));
 

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 output=$(mktemp -d)
 seeds=${FENCEPOST_SEEDS:-100}
-trap 'rm -rf "$output"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$output"' EXIT
 
 untimed() { sed -E 's/"(seeds|events)PerSecond":[0-9]+,//g'; }
 plans=(fixtures/plans/*.yaml fixtures/modules/plans/*.yaml)

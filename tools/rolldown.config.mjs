@@ -2,7 +2,7 @@
  * Makes what is published, of the modules in `src`: a few files instead of one each, with what they
  * share beside them. What the HTML report runs is among these files, so that the simulator is not
  * there twice; `src/report/html/document.ts` makes its script of them. For stack traces, classes keep
- * their names, and each function of a module has a line of its own; what `import.meta.url` leads to
+ * their names, and each thing that a module declares has a line of its own; what `import.meta.url` leads to
  * stays where it would be without bundling.
  *
  * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
@@ -73,7 +73,7 @@ function inLines(fileName, code) {
   return shebang + lines.join('\n');
 }
 
-/** Our own code keeps its statements and the names of its classes; that of others does not. */
+/** Our own code keeps the names of its classes, and a line for each thing that it declares. */
 const smaller = {
   name: 'smaller',
   renderChunk(code, { fileName, name }) {

@@ -54,16 +54,16 @@ function breachIn<Rule extends string>(
   const show = (role: string, event: number): void => {
     if (!evidence.some((one) => one.event === event)) evidence.push({ role, event });
   };
-  for (const parts of sets) forEach(parts, (role, { index }) => show(role, index));
+  for (const parts of sets) eachPart(parts, (role, { index }) => show(role, index));
   for (const [role, { index }] of causes) show(role, index);
   return { rule, evidence: evidence.sort((one, other) => one.event - other.event) };
 }
 
-function forEach<Event extends { readonly index: number }>(
+function eachPart<Event extends { readonly index: number }>(
   parts: Parts<Event>,
   use: (role: string, event: Event) => void,
 ): void {
-  for (const role in parts) {
+  for (const role of Object.keys(parts)) {
     const found = parts[role];
     if (!found) continue;
     if ('index' in found) use(role, found);
@@ -123,7 +123,7 @@ export function recoveriesBetween(
 
 function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
   const grants = new Map<number, GrantLog>();
-  forEach(accesses, (_, { event }) => {
+  eachPart(accesses, (_, { event }) => {
     const grant = grantUnder(indexed, event);
     if (grant !== undefined) grants.set(grant.index, grant);
   });

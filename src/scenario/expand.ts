@@ -52,9 +52,9 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   const { lock, store, options, hosts, operations } = system;
   const listening = hosts === undefined ? {} : { hosts };
   const named = operations === undefined ? {} : { operations };
-  const faults = faultsIn(system, scenario.faults).filter(
-    ({ kind, odds }) => odds === null || enabled.has(kind),
-  );
+  const faults = scenario.faults
+    .filter(({ kind, odds }) => odds === null || enabled.has(kind))
+    .map((fault) => inSystem(system, fault));
   return {
     fencepost: 1,
     scenario: scenario.name,
@@ -143,7 +143,7 @@ interface ClientContext {
 }
 
 function expandClient(client: ClientScenario, { system, draw, scale }: ClientContext): ClientPlan {
-  const settings = settingsIn(system, client);
+  const settings: ClientSettings = settingsOver(client.settings, system.clients);
   const sections: SectionPlan[] = [];
   for (let id = 1; id <= client.sections; id += 1) {
     const thinkUs = draw.time(client.think);
@@ -152,40 +152,7 @@ function expandClient(client: ClientScenario, { system, draw, scale }: ClientCon
     const work = expandWork(client.workload, { draw, values, ttlUs: settings.ttlUs });
     sections.push({ id, thinkUs, lock, work });
   }
-  return Object.assign({ name: client.name }, settings, { sections });
-}
-
-/** What a system makes of the faults and clients of its scenario: the same on every seed. */
-interface SeenBySystem {
-  readonly faults: WeakMap<readonly FaultTemplate[], readonly FaultTemplate[]>;
-  readonly settings: WeakMap<ClientScenario, ClientSettings>;
-}
-
-const bySystem: WeakMap<SystemScenario, SeenBySystem> = new WeakMap();
-
-function seenBy(system: SystemScenario): SeenBySystem {
-  const known = bySystem.get(system);
-  if (known !== undefined) return known;
-  const seen: SeenBySystem = { faults: new WeakMap(), settings: new WeakMap() };
-  bySystem.set(system, seen);
-  return seen;
-}
-
-function faultsIn(
-  system: SystemScenario,
-  faults: readonly FaultTemplate[],
-): readonly FaultTemplate[] {
-  const { faults: known } = seenBy(system);
-  const here = known.get(faults) ?? faults.map((fault) => inSystem(system, fault));
-  known.set(faults, here);
-  return here;
-}
-
-function settingsIn(system: SystemScenario, client: ClientScenario): ClientSettings {
-  const { settings } = seenBy(system);
-  const over = settings.get(client) ?? settingsOver(client.settings, system.clients);
-  settings.set(client, over);
-  return over;
+  return { name: client.name, ...settings, sections };
 }
 
 interface ChanceContext {

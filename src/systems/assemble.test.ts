@@ -209,3 +209,20 @@ describe('an eviction from a store', () => {
     });
   });
 });
+
+test('each plan runs with the options that it has, whoever had that object before', () => {
+  const options: Record<string, string> = { counter: 'durable' };
+  const plan = planOf({ clients: [alice, clientOf('bob', [writeOf(2)])], options });
+  const fresh = (): Trace => run(structuredClone(plan));
+  expect(run(plan)).toEqual(fresh());
+  options['counter'] = 'volatile';
+  expect(run(plan)).toEqual(fresh());
+  options['counter'] = 'duarble';
+  expect(() => run(plan)).toThrow(UnknownSystem);
+  delete options['counter'];
+  const others = ['lock-service', 'redis', 'lock-service', 'pessimistic'];
+  for (const lock of others) {
+    const other = { ...plan, system: { ...plan.system, lock, options } };
+    expect(run(other)).toEqual(run(structuredClone(other)));
+  }
+});

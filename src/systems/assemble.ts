@@ -122,18 +122,31 @@ export function assemble(
 interface ReadOptions {
   readonly protocol: Protocol;
   readonly kind: StoreKind;
+  /** As the plan had them then: whoever changes a plan gets what it says now. */
+  readonly given: Plan['system']['options'];
   readonly options: Options | string;
 }
 
-/** All seeds of a scenario share the options of a system, and nothing changes what a plan holds. */
+/** All seeds of a scenario share the options of a system, which are read once. */
 const readOptions: WeakMap<Plan['system']['options'], ReadOptions> = new WeakMap();
 
 function optionsIn({ system }: Plan, protocol: Protocol, kind: StoreKind): Options | string {
   const known = readOptions.get(system.options);
-  if (known?.protocol === protocol && known.kind === kind) return known.options;
+  if (known?.protocol === protocol && known.kind === kind && isSame(known.given, system.options)) {
+    return known.options;
+  }
   const options = Options.read(optionsOf(protocol, kind), system.options);
-  readOptions.set(system.options, { protocol, kind, options });
+  const given = Object.assign({}, system.options);
+  readOptions.set(system.options, { protocol, kind, given, options });
   return options;
+}
+
+/** Whether two have the same options; a value is a word or a number. */
+function isSame(one: Plan['system']['options'], other: Plan['system']['options']): boolean {
+  const names = Object.keys(other);
+  return (
+    names.length === Object.keys(one).length && names.every((name) => one[name] === other[name])
+  );
 }
 
 function optionsOf(protocol: Protocol, { options = [] }: StoreKind): readonly OptionInfo[] {

@@ -253,10 +253,13 @@ function areChosen<C extends Choices>(values: object, choices: C): values is Cho
   return true;
 }
 
-/** A system's options with their defaults filled in. */
+/** A system's options with their defaults filled in: one object for all runs that have them. */
 export class Options {
-  /** What was read of it by choices. */
-  readonly chosen: Map<Choices, object> = new Map();
+  /**
+   * What was read of it by choices.
+   * @internal
+   */
+  readonly chosen: WeakMap<Choices, object> = new WeakMap();
   private readonly values: ReadonlyMap<string, string | number>;
 
   private constructor(values: ReadonlyMap<string, string | number>) {

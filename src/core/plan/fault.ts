@@ -172,21 +172,14 @@ export function fieldsOfKind(kind: FaultKind): readonly FaultField[] {
   return FIELDS.get(kind) ?? [];
 }
 
-const HIT_MESSAGES: ReadonlySet<FaultKind> = kindsWith(({ type }) => type === 'message');
-const HIT_BETWEEN: ReadonlySet<FaultKind> = kindsWith(({ name }) => name === 'to');
-
-function kindsWith(isMeant: (field: FaultField) => boolean): ReadonlySet<FaultKind> {
-  return new Set(FAULT_KINDS.filter((kind) => fieldsOfKind(kind).some(isMeant)));
-}
-
 /** Whether it hits one message; the trace then names that as its target. */
 export function hitsMessage(kind: FaultKind): boolean {
-  return HIT_MESSAGES.has(kind);
+  return fieldsOfKind(kind).some(({ type }) => type === 'message');
 }
 
 /** Whether it hits what lies between processes, and none of these alone. */
 export function hitsBetween(kind: FaultKind): boolean {
-  return HIT_BETWEEN.has(kind);
+  return fieldsOfKind(kind).some(({ name }) => name === 'to');
 }
 
 /** The fault whose fields have these values, each of the type that its row says. */
@@ -194,15 +187,14 @@ export function faultWith(
   kind: FaultKind,
   give: (field: FaultField) => FieldTypes[FieldType],
 ): Fault {
-  const fault: { readonly kind: FaultKind; [field: string]: FieldTypes[FieldType] } = { kind };
-  for (const field of fieldsOfKind(kind)) fault[field.name] = give(field);
-  assert(isComplete(fault), 'a fault has all its fields');
+  const values = fieldsOfKind(kind).map((field) => [field.name, give(field)] as const);
+  const fault = { kind, ...Object.fromEntries(values) };
+  assert(isComplete(fault), `a ${kind} has all its fields`);
   return fault;
 }
 
 function isComplete(fault: { readonly kind: FaultKind }): fault is Fault {
-  for (const { name } of fieldsOfKind(fault.kind)) if (!Object.hasOwn(fault, name)) return false;
-  return true;
+  return fieldsOfKind(fault.kind).every(({ name }) => Object.hasOwn(fault, name));
 }
 
 const AMOUNTS: ReadonlySet<FieldType> = new Set(['duration', 'durationOrNever', 'step']);

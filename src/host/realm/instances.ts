@@ -171,8 +171,7 @@ export function during<T>(loading: Loading, run: () => T): T {
 const PASSING: unique symbol = Symbol('passing');
 
 /**
- * Has V8 keep the prototype of a class as a hash table, since a property was taken away there.
- * Drivers write a method for each command of their server into one:
+ * Makes V8 keep a class's prototype as a hash table, by adding a property and deleting it. Drivers write a method for each command of their server into one:
  *
  *     class Commander {
  *     };$fproom(Commander);
@@ -180,10 +179,18 @@ const PASSING: unique symbol = Symbol('passing');
  *
  * V8 begins with the form that is quick to read, and copies the list of all properties for each
  * that is added: 574 took 12 ms (Node 20.20 and 24), in a hash table 0.1 ms. A program does so
- * once, a realm each time. Nothing but a clock can tell, and V8 goes back to the other form by
- * itself where methods are looked up.
+ * once, a realm each time. Nothing can tell but a clock, and the text of a function that the class
+ * stands in; and V8 goes back to the other form by itself where methods are looked up.
  */
-export function makeRoom({ prototype }: { readonly prototype: object }): void {
-  Reflect.defineProperty(prototype, PASSING, { configurable: true });
-  Reflect.deleteProperty(prototype, PASSING);
+export function makeRoom(made: unknown): void {
+  if (typeof made !== 'function' || !isObject(made.prototype)) return;
+  Reflect.defineProperty(made.prototype, PASSING, PASSES);
+  Reflect.deleteProperty(made.prototype, PASSING);
+}
+
+/** Of no prototype: modules may have written into that of all objects. */
+const PASSES: PropertyDescriptor = Object.assign(Object.create(null), { configurable: true });
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -39,7 +39,7 @@ export type DynamicImport = (specifier: unknown) => Promise<object>;
 /** The code of a module up to its first line, and then to its end. */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
 /** Told of each class that is filled with methods later. */
-type MakeRoom = (made: { readonly prototype: object }) => void;
+type MakeRoom = (made: unknown) => void;
 type MakeModule = (tools: ModuleTools, load: DynamicImport, makeRoom: MakeRoom) => ModuleSteps;
 
 type RunScript = (

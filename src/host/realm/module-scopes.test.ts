@@ -26,6 +26,8 @@ test('a class is left alone where something follows in its line, or nobody fills
     'class Commander {}\nCommander.prototype.get.call(this);',
     'class Commander {}\nthis is no code; Commander.prototype[0]',
     `if (isOld) var Commander = class {}\n${FILLING}`,
+    `var Commander = class {}, old = (Commander = null)\n${FILLING}`,
+    `function Commander() {}\n${FILLING}`,
   ]) {
     expect(rewriteScript(source, 'a.js')).toBe(source);
   }
@@ -46,5 +48,10 @@ test('a class that is given room is the same, with a prototype that takes method
   expect(isList(Commander.prototype)).toBe(false);
   expect(Object.getOwnPropertyDescriptors(Commander.prototype)).toEqual(before);
   expect(Reflect.ownKeys(Commander.prototype)).toEqual(['constructor', 'get']);
-  makeRoom({ prototype: Object.freeze({}) });
+  for (const other of [null, undefined, () => 1, {}, Object.freeze(class {})]) makeRoom(other);
+});
+
+test('a long word takes no longer to look through than a short one', () => {
+  const source = `class Commander {}\nconst bytes = '${'A'.repeat(2_000_000)}';\n`;
+  expect(rewriteScript(source, 'a.js')).toBe(source);
 });

@@ -135,9 +135,9 @@ interface FilledClass {
 }
 
 /** `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`, and not `X.prototype.name`. */
-const FILLED = /([\w$]+)\.prototype\b(?!\s*\.)/g;
+const FILLED = /(?<![\w$])([\w$]+)\.prototype\b(?!\s*\.)/g;
 
-/** Variables of which a text may fill the prototype, without a look at what they are. */
+/** Names whose prototype the text may fill, whether or not they are classes. */
 export function filledNamesIn(source: string): ReadonlySet<string> {
   return new Set([...source.matchAll(FILLED)].map(([, name = '']) => name));
 }
@@ -155,10 +155,8 @@ export function filledClassesIn(
   const search = (node: AnyNode): void => {
     for (const statement of statementsOf(node)) {
       const { end } = statement;
-      const made = classesIn(statement).filter((name) => names.has(name));
-      if (made.length > 0 && isLastInLine(source, end)) {
-        found.push(...made.map((name) => ({ name, end })));
-      }
+      const name = classIn(statement);
+      if (name !== null && names.has(name) && isLastInLine(source, end)) found.push({ name, end });
     }
     for (const child of childrenOf(node)) search(child);
   };
@@ -185,18 +183,19 @@ function statementsOf(node: AnyNode): readonly AnyNode[] {
   }
 }
 
-/** The variables to which a statement gives classes. */
-function classesIn(statement: AnyNode): readonly string[] {
+/** The variable that still holds a class where a statement ends; null where none does. */
+function classIn(statement: AnyNode): string | null {
   switch (statement.type) {
     case 'ExportNamedDeclaration':
-      return statement.declaration ? classesIn(statement.declaration) : [];
+      return statement.declaration ? classIn(statement.declaration) : null;
     case 'ClassDeclaration':
-      return statement.id === null ? [] : [statement.id.name];
-    case 'VariableDeclaration':
-      return statement.declarations.flatMap(({ id, init }) =>
-        id.type === 'Identifier' && init?.type === 'ClassExpression' ? [id.name] : [],
-      );
+      return statement.id?.name ?? null;
+    case 'VariableDeclaration': {
+      // What follows one in its declaration may change the variable.
+      const { id, init } = statement.declarations.at(-1) ?? {};
+      return id?.type === 'Identifier' && init?.type === 'ClassExpression' ? id.name : null;
+    }
     default:
-      return [];
+      return null;
   }
 }

@@ -12,6 +12,9 @@
  *
  *     let a,$fp_;$fp.open({c:()=>c,default:()=>$fp_},[v=>{a=v}]);yield;
  *
+ * A class whose prototype the module fills later is given room for that (`instances.ts`), behind its
+ * declaration, where nothing else stands in the line: `};$fproom(Commander);`.
+ *
  * So an imported name is a variable as any other, as fast, and functions, which JavaScript hoists,
  * can be imported around a circle before the module that has them was run.
  *
@@ -87,22 +90,21 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
 }
 
 /**
- * The text of a CommonJS module whose `import(…)` is one of the realm: `$fpimp(…)`. Classes that it
- * fills are told to `$fproom`.
+ * The text of a CommonJS module whose `import(…)` is one of the realm: `$fpimp(…)`. `$fproom` is
+ * told of each class that the module fills.
  */
 export function rewriteScript(source: string, url: string): string {
   const mayImport = /\bimport\b/.test(source);
-  if (!mayImport && filledNamesIn(source).size === 0) return source;
-  let tree: Program;
+  const mayFill = /\bclass\b/.test(source) && filledNamesIn(source).size > 0;
+  if (!mayImport && !mayFill) return source;
   try {
-    tree = parse(source, url, 'script');
+    const rewriting = new Rewriting(source, '$fp', false);
+    rewriting.takeInside(parse(source, url, 'script'));
+    return rewriting.edited();
   } catch (error) {
     if (mayImport) throw error;
     return source; // whatever is wrong with it, V8 says
   }
-  const rewriting = new Rewriting(source, '$fp', false);
-  rewriting.takeInside(tree);
-  return rewriting.edited();
 }
 
 const SHARED = { ecmaVersion: 'latest', allowHashBang: true, locations: true } as const;

@@ -83,7 +83,7 @@ class Standing {
   }
 }
 
-/** Adds where each fault of a run struck, by its kind; false where none did. */
+/** Adds where each fault of a run struck, by its kind. Returns whether any did. */
 export function addStrikes(counts: Map<FaultKind, StageCounts>, trace: Trace): boolean {
   const { events, processes } = trace;
   let left = 0;
