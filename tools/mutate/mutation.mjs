@@ -1,32 +1,43 @@
 // Do the tests of the core see a mistake? `npm run mutation -- [share] [seed] [path]` draws that
-// share of all mutants of the core, the claims, the sweep, the corpus and the checker
-// (stryker.config.mjs), or of the files whose path begins so; runs the unit tests and short laws
-// that reach each (vitest.config.mjs), and says how many are caught. What no test can catch stands
-// in equivalent.json with its reason and is left out. With --notes it judges what an earlier run
-// noted.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+// share of all mutants of the core, the claims, the sweep, the corpus and the checker, or of the
+// files whose path begins so (plant.mjs); runs the unit tests and short laws that pass each
+// (vitest.config.mjs, runner.mjs), and says how many are caught. With --again it tries those that
+// survived the last time, with --notes it says once more how that ended. What no test can catch
+// stands in equivalent.json with its reason and is left out.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { linesOf, reachLines } from './notes.mjs';
+import { plant } from './plant.mjs';
 
 const LEAST = 0.9;
-const PACKAGES = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner@9.6.1'];
+const FOLDER = resolve('reports/mutation');
 
-const args = process.argv.slice(2);
-const notes = args[0] === '--notes' ? args[1] : 'reports/mutation.jsonl';
-if (args[0] !== '--notes') tryMutants(...args);
-
+const [first = '0.01', seed = '1', only = ''] = process.argv.slice(2);
 const equivalents = JSON.parse(readFileSync('tools/mutate/equivalent.json', 'utf8'));
-const all = readFileSync(notes, 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => describe(JSON.parse(line)));
+if (first === '--again') await tryMutants({ ...planted(), mutants: survivorsOf(ended()) });
+else if (first !== '--notes') await tryMutants(await draw());
+
+const all = ended();
 const judged = all.filter(({ status }) => /Killed|Timeout|Survived|NoCoverage/.test(status));
 const caught = judged.filter(({ status }) => /Killed|Timeout/.test(status));
 const missed = judged.filter((mutant) => !caught.includes(mutant));
-const survived = missed.filter((mutant) => !isEquivalent(mutant));
+const survived = survivorsOf(all);
 const score = judge(caught.length, caught.length + survived.length);
 console.log(
   `${judged.length} mutants: ${caught.length} caught, ${survived.length} survive, ` +
-    `${missed.length - survived.length} equivalent; score ${percent(score.share)}, ` +
+    `${missed.length - survived.length} equivalent; ${all.length - judged.length} run only while ` +
+    `modules are loaded, and are left out; score ${percent(score.share)}, ` +
     `95 % interval ${percent(score.low)} to ${percent(score.high)}`,
 );
 for (const { file, line, original, replacement } of survived) {
@@ -34,38 +45,98 @@ for (const { file, line, original, replacement } of survived) {
 }
 process.exit(score.share < LEAST ? 1 : 0);
 
-function tryMutants(share = '0.01', seed = '1', only = '') {
-  mkdirSync('reports', { recursive: true });
-  rmSync(notes, { force: true });
-  const packages = PACKAGES.flatMap((name) => ['-p', name]);
-  const command = ['stryker', 'run', 'tools/mutate/stryker.config.mjs'];
+async function draw() {
+  const { mutants, files, total } = await plant({ share: Number(first), seed, only });
+  console.log(`${mutants.length} of ${total} mutants are drawn`);
+  return { mutants, files };
+}
+
+async function tryMutants(plants) {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(`${FOLDER}/planted.json`, JSON.stringify(plants));
+  const parts = availableParallelism();
+  await vitest('reach', `0/${parts}`, parts);
+  console.log(`the tests are run without a mutant ${seconds()}`);
+  await Promise.all(Array.from({ length: parts }, (_, part) => tryPart(part, parts)));
+  console.log(`and with each ${seconds()}`);
+}
+
+/** Begins anew where a mutant has ended the process, as long as that leads on. */
+async function tryPart(part, parts) {
+  const path = `${FOLDER}/tried-${part}.jsonl`;
+  for (let before = -1; ; ) {
+    await vitest('try', `${part}/${parts}`, 1);
+    const lines = existsSync(path) ? linesOf(path) : [];
+    if (lines.some(({ finished }) => finished)) return;
+    if (lines.length === before) throw new Error(`part ${part} does not lead on: see ${path}`);
+    before = lines.length;
+  }
+}
+
+/** Some tests may be red, and those are not used; what went wrong stands in the log. */
+function vitest(step, part, workers) {
+  const config = ['run', '--config', 'tools/mutate/vitest.config.mjs', '--reporter=dot'];
   const env = {
     ...process.env,
-    FENCEPOST_MUTATION_SHARE: share,
-    FENCEPOST_MUTATION_SEED: seed,
-    FENCEPOST_MUTATION_ONLY: only,
+    FENCEPOST_MUTATION_FOLDER: FOLDER,
+    FENCEPOST_MUTATION_STEP: step,
+    FENCEPOST_MUTATION_PART: part,
   };
-  const { status } = spawnSync('npx', ['--yes', ...packages, ...command], {
-    env,
-    stdio: 'inherit',
-  });
-  if (status !== 0) throw new Error(`Stryker ends with ${status}`);
+  const run = spawn('npx', ['vitest', ...config, `--maxWorkers=${workers}`], { env });
+  const log = createWriteStream(`${FOLDER}/${step}-${part.split('/')[0]}.log`, { flags: 'a' });
+  run.stdout.pipe(log);
+  run.stderr.pipe(log);
+  return once(run, 'close');
 }
 
-/** Adds what stands at the place of a mutant; Stryker counts lines and columns from 1. */
-function describe({ fileName, location: { start, end }, ...mutant }) {
-  const file = fileName.replace(/^.*?(?=src\/)/, '');
+function planted() {
+  return JSON.parse(readFileSync(`${FOLDER}/planted.json`, 'utf8'));
+}
+
+/** The mutants that were tried, each with how it ended. */
+function ended() {
+  const whileLoading = new Set(reachLines(FOLDER).flatMap((line) => line.loading ?? []));
+  const ends = readdirSync(FOLDER)
+    .filter((name) => /^tried-.*jsonl$/.test(name))
+    .flatMap((name) => linesOf(`${FOLDER}/${name}`))
+    .filter(({ status }) => status !== undefined);
+  return planted().mutants.flatMap((mutant) => {
+    const end = ends.findLast((one) => one.mutant === mutant.id);
+    if (end === undefined) return [];
+    // What a module does as it loads could be tried by loading all of them anew only.
+    const isIgnored = end.status === 'NoCoverage' && whileLoading.has(mutant.id);
+    return [describe({ ...mutant, status: isIgnored ? 'Ignored' : end.status })];
+  });
+}
+
+function survivorsOf(mutants) {
+  return mutants.filter(
+    (mutant) => /Survived|NoCoverage/.test(mutant.status) && !isEquivalent(mutant),
+  );
+}
+
+/** Adds what stands at the place of a mutant; the instrumenter counts lines and columns from 0. */
+function describe(mutant) {
+  const { fileName: file, location } = mutant;
+  const { start, end } = location;
   const lines = readFileSync(file, 'utf8')
     .split('\n')
-    .slice(start.line - 1, end.line);
-  lines.push(lines.pop().slice(0, end.column - 1));
-  lines[0] = lines[0].slice(start.column - 1);
-  return { ...mutant, file, line: start.line, original: lines.join('\n') };
+    .slice(start.line, end.line + 1);
+  lines.push(lines.pop().slice(0, end.column));
+  lines[0] = lines[0].slice(start.column);
+  return { ...mutant, file, line: start.line + 1, original: lines.join('\n') };
 }
 
-function isEquivalent({ file, original, replacement }) {
+/** What is short may stand at several places: then a part of its line says at which. */
+function isEquivalent({ file, line, original, replacement }) {
+  const text = readFileSync(file, 'utf8').split('\n')[line - 1] ?? '';
   return equivalents.some(
-    (one) => one.file === file && one.original === original && one.replacement === replacement,
+    (one) =>
+      one.file === file &&
+      one.original === original &&
+      one.replacement === replacement &&
+      text.includes(one.within ?? ''),
   );
 }
 
@@ -78,6 +149,10 @@ function judge(hits, count) {
     (z / (1 + z ** 2 / count)) *
     Math.sqrt((share * (1 - share)) / count + z ** 2 / (4 * count ** 2));
   return { share, low: middle - reach, high: middle + reach };
+}
+
+function seconds() {
+  return `after ${Math.round(performance.now() / 1000)} s`;
 }
 
 function percent(share) {

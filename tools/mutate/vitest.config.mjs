@@ -1,54 +1,46 @@
 // The tests that catch mutants: unit tests and short laws of what is mutated, and of the systems
-// that run in it. What takes long comes last, since the first red test ends a mutant.
+// that run in it. Files with mutants are loaded as plant.mjs made them.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer } from 'vitest/node';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-
-/** From the first to the last that a mutant must get past; what none names comes first. */
-const LATER = [
-  /\/systems\//,
-  /laws|json-schema|expand|plan-text|recorded|wide|decide|fast\.test|run\.test|mutants/,
-  /src\/(cli|report)\//,
-  /properties\//,
-];
-
-function rankOf({ moduleId }) {
-  return LATER.findLastIndex((late) => late.test(moduleId));
-}
-
-class QuickFirst extends BaseSequencer {
-  async sort(files) {
-    return files.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.moduleId < b.moduleId ? -1 : 1));
-  }
-}
+const folder = process.env['FENCEPOST_MUTATION_FOLDER'];
+const planted = new Map(
+  JSON.parse(readFileSync(`${folder}/planted.json`, 'utf8')).files.map(({ name, content }) => [
+    root + name,
+    content,
+  ]),
+);
 
 export default defineConfig({
   root,
+  plugins: [{ name: 'planted', enforce: 'pre', load: (id) => planted.get(id) }],
   resolve: { alias: [{ find: /^fencepost$/, replacement: `${root}src/index.ts` }] },
   test: {
     include: [
       'src/{core,check,scenario,linearizability,systems}/**/*.test.ts',
       'src/search/{sweep,corpus}/*.test.ts',
-      'src/search/mutants/*.test.ts',
-      'src/{define-system,run}.test.ts',
+      'src/define-system.test.ts',
       'src/host/modules/load-files.test.ts',
       'src/report/{access-text,failure,history-report,plain-words}.test.ts',
-      'src/cli/{conclude,stages,sweep-scenario}.test.ts',
+      'src/cli/stages.test.ts',
       // Slow for a unit test, but in one process.
-      'src/cli/check{,-mistakes,-reading}.slow.test.ts',
-      'properties/{plain-classes,every-claim,every-rule,kept-plans,no-false-alarm}*.test.ts',
+      'src/cli/check-{mistakes,reading}.slow.test.ts',
+      'properties/{plain-classes,every-claim,kept-plans,no-false-alarm}*.test.ts',
     ],
     exclude: [
-      // It mocks a module, for which each file would need its own copy of all modules.
-      'src/core/shrink/search.test.ts',
+      // They mock a module, for which each file would need its own copy of all modules.
+      'src/{core/shrink/search,search/sweep/worker}.test.ts',
       'src/{core,check,scenario,linearizability,systems,search/sweep}/**/*.slow.test.ts',
-      'src/systems/{worker-lease/queue,store/version-server,lock-service/in-line}.test.ts',
+      // They run thousands of plans, or judge none.
+      'src/search/sweep/reuse.test.ts',
+      'src/scenario/json-schema.test.ts',
+      'src/systems/{worker-lease/queue,store/{version,store}-server,lock-service/in-line}.test.ts',
     ],
-    // All files share one copy of the modules: loading them is most of what a mutant costs.
+    // All files share one copy of the modules, so that a mutant need not load any.
     isolate: false,
-    sequence: { sequencer: QuickFirst },
+    runner: `${root}tools/mutate/runner.mjs`,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: 'short' },
