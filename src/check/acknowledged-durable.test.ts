@@ -72,3 +72,17 @@ test('a write that one recovery lost is not missed again at the next', () => {
     exercised: 1,
   });
 });
+
+test('what was written before the acknowledged write, or after the recovery, is no proof of it', () => {
+  const overwritten = [
+    ...written,
+    invoke(3, 'alice/1/write-2'),
+    write(4, 'alice', 1, 2, second),
+    accepted(5, 'alice/1/write-2'),
+  ];
+  const back = breachOf('acknowledged-durable', [...overwritten, recovered(6, 1, { x: 1 })]);
+  expect(back.evidence).toContain('5 lost write');
+  const anew = write(7, 'alice', 1, 9, second);
+  const never = breachOf('acknowledged-durable', [...written, recovered(6, 1, { x: 9 }), anew]);
+  expect(never.evidence).toContain('2 lost write');
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Job, TraceEvent } from '../core/history/trace.ts';
+import type { Deliver, Job, TraceEvent } from '../core/history/trace.ts';
 import { breachOf, fault, grant, pause, release, verdictOn } from './trace-builder.fixture.ts';
 
 /** `alice/1` begins, ends or skips the tick under the grant of its number; 0 is none. */
@@ -87,4 +87,25 @@ describe('a job', () => {
     expect(breach.evidence).toEqual(['0 earlier run', '1 pause', '2 later run']);
     expect(breach.words).toContain('alice began job 1 under no grant at 0 ms');
   });
+});
+
+test.each([
+  [', since the queue delivered a copy of its message at 12 ms', { isCopy: true, deliveries: 1 }],
+  [', since the queue delivered its message again at 12 ms', { isCopy: false, deliveries: 2 }],
+  ['', { isCopy: false, deliveries: 1 }],
+  ['', { isCopy: true, client: 'carol' }],
+  ['', { isCopy: true, lock: 'mail' }],
+])('what the queue delivered last is told of a job that ran at once: %j', (words, more) => {
+  const deliver: Deliver = {
+    ...{ kind: 'deliver', atUs: 12_000, process: 'queue', client: 'bob', lock: 'db' },
+    ...{ steps: 1, retries: 0, deliveries: 1, untilUs: 20_000, ...more },
+  };
+  const events = [
+    ...[grant(0, 'alice', 1), job(1, 'alice/1', 'begin', 1), grant(11, 'bob', 2), deliver],
+    ...[job(13, 'bob/2', 'begin', 1), { ...deliver, isCopy: true, atUs: 14_000 }],
+  ];
+  const breach = breachOf('at-most-once', events);
+  expect(breach.rule).toBe('ran-at-once');
+  const ended = `before alice had ended its own${words}.`;
+  expect(breach.words.slice(-ended.length)).toBe(ended);
 });

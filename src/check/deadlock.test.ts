@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Deadlock, TraceEvent } from '../core/history/trace.ts';
-import { breachOf, fault, grant, release, verdictOn } from './trace-builder.fixture.ts';
+import { breachOf, fault, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
 
 const circle = (ms: number): Deadlock => ({
   ...{ kind: 'deadlock', atUs: ms * 1000, process: 'lock' },
@@ -56,4 +56,20 @@ test('a circle whose lock is granted anew is none', () => {
 test('a circle that somebody leaves is no breach, but was a hazard', () => {
   const events = [...closed, { ...release(9, 'bob', 2), lock: 'b' }];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a renewal gives nothing back, and what happened after the circle did not close it', () => {
+  const later = [{ ...renew(9, 'bob', 2), lock: 'b' }, fault(10, 'pause', 'alice')];
+  const breach = breachOf('progress', [...closed, ...later]);
+  expect(breach.rule).toBe('deadlock');
+  expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '2 circle']);
+});
+
+test('a lock that had been given back before stays in the circle of whoever has it anew', () => {
+  const before = [
+    grant(0, 'bob', 3, { ...held, lock: 'b' }),
+    { ...release(0.5, 'bob', 3), lock: 'b' },
+  ];
+  const breach = breachOf('progress', [...before, ...closed]);
+  expect(breach.evidence).toEqual(['2 holder grant', '3 holder grant', '4 circle']);
 });

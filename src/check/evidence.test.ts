@@ -9,6 +9,7 @@ import {
   causesOfAccess,
   causesOfTaking,
   causesSince,
+  reasonFor,
   recoveriesBetween,
 } from './evidence.ts';
 import {
@@ -194,4 +195,21 @@ describe('a client takes a lock that another one holds', () => {
   ])('for no denial where %s', (_, events) => {
     expect(causes(...events)).toEqual([]);
   });
+});
+
+test('the reason for a grant is what its own server last logged of it, since the one before', () => {
+  const log = (ms: number, more: Partial<Log> = {}): Log => ({
+    ...{ kind: 'log', atUs: ms * 1000, process: 'lock', topic: 'why', text: '', ...more },
+  });
+  const reason = (...between: readonly TraceEvent[]): number | undefined => {
+    const indexed = indexOf(log(0), grant(1, 'alice', 1), ...between, grant(9, 'bob', 2), log(10));
+    const [earlier, later] = indexed.locks.get('db')?.grants ?? [];
+    if (earlier === undefined) throw new Error('there is no grant');
+    expect(reasonFor(indexed, earlier, undefined)).toBeNull();
+    return reasonFor(indexed, earlier, later)?.index;
+  };
+  expect(reason()).toBeUndefined();
+  expect(reason(log(2), log(3), pause(4, 'alice', 5))).toBe(3);
+  expect(reason(log(2), log(3, { process: 'store' }))).toBe(2);
+  expect(reason(log(2), log(3, { topic: 'other' }))).toBe(2);
 });

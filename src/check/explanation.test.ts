@@ -219,3 +219,32 @@ test('a headline names the system, and the server where no system is known', () 
 test('a time is told in the unit that suits it', () => {
   expect(at({ atUs: 1500 })).toBe('at 1.5 ms');
 });
+
+describe('whoever entered when its lease was over', () => {
+  const held = grant(1, 'alice', 1);
+  const told = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
+    const trace = traceOf([held, ...events, last]);
+    const evidence = [held, last].map((event) => ({
+      ...{ role: event.kind, event: trace.events.indexOf(event) },
+    }));
+    const found = new Contradiction(trace, { claim: 'c', rule: 'r', evidence });
+    return found.grantsOf().replace("A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms)", '…');
+  };
+
+  test('is said to have, at the time', () => {
+    expect(told(write(25, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
+      '…, entered at 20 ms, although it had ended at 11 ms',
+    );
+    expect(told(enter(20, 'alice', 1, 30))).toBe(
+      '…, entered at 20 ms, although it had ended at 11 ms',
+    );
+  });
+
+  test('is not, where all that is shown came before', () => {
+    expect(told(write(15, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe('…, which ended at 11 ms');
+  });
+
+  test('is nobody, where it entered in time', () => {
+    expect(told(write(25, 'bob', 0, 1), enter(2, 'alice', 1, 30))).toBe('…');
+  });
+});

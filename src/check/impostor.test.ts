@@ -75,3 +75,16 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
     expect(at(12, [key(1, 'alice'), { ...key(5, 'alice'), ...prolonged }])).toBeNull();
   });
 });
+
+test('a client that entered again itself, or another lock, took the lock from nobody', () => {
+  const own = (ms: number, client: string, ordinal: number): Grant =>
+    grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000 });
+  const mine = own(25, 'alice', 2);
+  const last = [mine, enter(25, 'alice', 2, 35)];
+  const since = (...events: readonly TraceEvent[]): ReturnType<typeof impostorUnder> =>
+    impostorUnder(traceOf([asked(0, 'alice', 'alice/2'), ...events, ...last]), mine, ttlUs);
+  expect(since(asked(14, 'alice', 'alice/1'), enter(16, 'alice', 1, 26))).toBeNull();
+  const elsewhere = { ...enter(16, 'bob', 1, 26), lock: 'b' };
+  expect(since(asked(14, 'bob', 'bob/1'), elsewhere)).toBeNull();
+  expect(since(asked(14, 'bob', 'bob/1'), enter(16, 'bob', 1, 26))).not.toBeNull();
+});

@@ -101,3 +101,17 @@ test.each([
     expect(breachOf('lease-conservative', events).words).toContain(ends);
   },
 );
+
+test('who takes a lock itself is put to the test only once another end, or a successor, is known', () => {
+  const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
+    grant(ms, client, ordinal, { process: client, message: '' });
+  const mine = taken(0, 'alice', 1);
+  const belief = leaseTest(2, 'alice', 1, 10);
+  const exercised = (...events: Parameters<typeof verdictOn>[1]): number =>
+    verdictOn(claim, events).exercised;
+  expect(exercised(mine, belief)).toBe(0);
+  expect(exercised(mine, belief, taken(3, 'bob', 2))).toBe(0);
+  expect(exercised(mine, taken(1, 'alice', 2), belief)).toBe(0);
+  expect(exercised(mine, leaseTest(2, 'alice', 1, 9))).toBe(1);
+  expect(exercised(taken(0, 'alice', 1), taken(1, 'bob', 2), belief)).toBe(1);
+});

@@ -1,6 +1,16 @@
 /** Grants that a client takes from a quorum of servers, judged and told as such. */
 import { expect, test } from 'vitest';
-import { breachOf, enter, fault, grant, verdictOn } from './trace-builder.fixture.ts';
+import type { KeyChange } from '../core/history/server-events.ts';
+import { endedUnasked, keyUnder } from './leases.ts';
+import {
+  breachOf,
+  enter,
+  fault,
+  grant,
+  release,
+  traceOf,
+  verdictOn,
+} from './trace-builder.fixture.ts';
 
 const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
   grant(ms, client, ordinal, { process: client, message: '' });
@@ -34,4 +44,52 @@ test('a clock beyond the declared drift, on any of its servers, excuses who coun
   expect(verdictOn('lease-conservative', [fast('store', 1001), ...late], terms).kind).toBe(
     'invalid',
   );
+});
+
+test('a key stands for a grant without end that its client took, until another had its lock', () => {
+  const mine = { ...taken(2, 'alice', 1), untilUs: null };
+  const next = taken(20, 'bob', 2);
+  const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange => ({
+    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'lock:db', client: 'alice' },
+    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
+    ...{ holder: 'alice', taking: '', meant: '', untilUs: (ms + 10) * 1000, ...more },
+  });
+  const under = (event: KeyChange, ...more: readonly KeyChange[]): KeyChange | null =>
+    keyUnder(traceOf([event, mine, ...more, next]), mine, next);
+  const set = key(1);
+  const kept = key(5, { change: 'prolonged' });
+  expect(under(set)).toBe(set);
+  expect(under(set, kept)).toBe(kept);
+  // Of a grant that a server gave, that has an end, or whose lock did not go to the other one.
+  const events = traceOf([set, mine, next]);
+  expect(keyUnder(events, { ...mine, process: 'lock' }, next)).toBeNull();
+  expect(keyUnder(events, { ...mine, untilUs: 9000 }, next)).toBeNull();
+  expect(keyUnder(events, mine, { ...next, lock: 'b' })).toBeNull();
+  // What another client, lock or server did, what was not done, and what came later.
+  for (const other of [{ client: 'bob' }, { key: 'lock:b' }, { isDone: false }]) {
+    expect(under({ ...set, ...other })).toBeNull();
+  }
+  expect(under(set, key(3, { process: 'lock-2' }))).toBeNull();
+  expect(under(set, { ...kept, holder: 'bob' })).toBe(set);
+  expect(under(set, { ...kept, key: 'lock:db:2' })).toBe(set);
+  expect(under(set, key(3))).toBe(set);
+  expect(under({ ...set, untilUs: null })).toBeNull();
+  expect(keyUnder(traceOf([mine, next, key(21)]), mine, next)).toBeNull();
+});
+
+test('a session that is over takes back the grants that it gave, unasked', () => {
+  const mine = grant(2, 'alice', 1, { untilUs: null });
+  const next = grant(20, 'bob', 2);
+  const over = release(9, 'alice', 1, { message: '' });
+  const ended = (event: ReturnType<typeof release>): unknown =>
+    endedUnasked(traceOf([mine, event, next]), mine, next);
+  expect(ended(over)).toBe(over);
+  expect(ended({ ...over, message: 'alice/1/release/1/request' })).toBeNull();
+  expect(ended({ ...over, process: 'alice' })).toBeNull();
+  expect(ended({ ...over, released: 7 })).toBeNull();
+  const late = { ...over, atUs: 21_000 };
+  expect(endedUnasked(traceOf([mine, next, late]), mine, next)).toBeNull();
+  expect(endedUnasked(traceOf([mine, over, next]), { ...mine, untilUs: 9000 }, next)).toBeNull();
+  const own = { ...mine, process: 'alice' };
+  expect(endedUnasked(traceOf([own, over, next]), own, next)).toBeNull();
 });

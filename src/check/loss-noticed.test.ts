@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultStrikes, TraceEvent } from '../core/history/trace.ts';
+import type { Answer, FaultStrikes, TraceEvent } from '../core/history/trace.ts';
 import { measureLossNoticed } from './loss-noticed.ts';
 import {
+  answer,
   breachOf,
   enter,
   grant,
+  invoke,
   leave,
   release,
   renew,
@@ -68,4 +70,40 @@ describe('nothing is lost', () => {
     expect(measured([...lent, leave(5, 'alice', 1), release(6, 'alice', 1)])).toEqual([0, 0]);
     expect(measured([...lent, renew(8, 'alice', 1), leave(17, 'alice', 1)])).toEqual([0, 0]);
   });
+});
+
+test('what a program did before it entered, or under another grant, is no notice', () => {
+  const early = leaveOf(0.5, 1);
+  const other = leaveOf(12, 7);
+  expect(
+    measured([grant(0, 'alice', 1), early, enter(1, 'alice', 1, 10), leave(15, 'alice', 1)]),
+  ).toEqual([1, 5000]);
+  expect(measured([...lent, other, leave(15, 'alice', 1)])).toEqual([1, 5000]);
+});
+
+test('a lock without an end that nobody takes is never lost', () => {
+  const kept = [grant(0, 'alice', 1, { untilUs: null }), enter(1, 'alice', 1, 10)];
+  const events = [...kept, leave(500, 'alice', 1)];
+  expect(measured(events)).toEqual([0, 0]);
+  expect(verdictOn(claim, events, terms)).toMatchObject({ kind: 'valid', exercised: 0 });
+});
+
+function leaveOf(ms: number, ordinal: number): TraceEvent {
+  return leave(ms, 'alice', ordinal);
+}
+
+test('a denial of another call than a renewal, or a renewal that went well, is no notice', () => {
+  const renewed = {
+    ...invoke(11, 'alice/1/renew'),
+    call: { verb: 'renew', lock: 'db', token: 1 },
+  } as const;
+  const denied = { kind: 'denied', holder: 'bob' } as const;
+  const left = leave(30, 'alice', 1);
+  const noticed = (call: TraceEvent, given: Answer): readonly number[] =>
+    measured([...lent, call, answer(12, 'alice/1/renew', given), left]);
+  expect(noticed(renewed, denied)).toEqual([1, 2000]);
+  expect(noticed(renewed, { kind: 'renewed' })).toEqual([1, 20_000]);
+  const other = { ...renewed, call: { ...renewed.call, verb: 'acquire' } } as const;
+  expect(noticed(other, denied)).toEqual([1, 20_000]);
+  expect(noticed(other, { kind: 'refused', highest: 2 })).toEqual([1, 2000]);
 });

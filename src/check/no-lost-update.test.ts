@@ -148,3 +148,58 @@ test('an increment that is acknowledged after the probe overwrote the counter is
   ];
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid' });
 });
+
+/** Alice adds `by` to a key that holds 0 and is told how that ended; then bob reads `found`. */
+function added(by: number, ending: TraceEvent | null, found: number): readonly TraceEvent[] {
+  return [
+    invoke(1, 'alice/1/write', { value: by, adds: by }),
+    write(2, 'alice', 1, by, { adds: by }),
+    ...(ending === null ? [] : [ending]),
+    invoke(5, 'bob/2/write', { value: found + 1, adds: 1 }),
+    write(6, 'bob', 2, found + 1, { adds: 1 }),
+    accepted(7, 'bob/2/write'),
+  ];
+}
+
+test.each([
+  ['an acknowledged increment', 3, accepted(3, 'alice/1/write'), [3]],
+  ['an acknowledged decrement', -3, accepted(3, 'alice/1/write'), [-3]],
+  ['an increment without an answer', 3, unknown(3, 'alice/1/write'), [0, 3]],
+  ['a decrement without an answer', -3, unknown(3, 'alice/1/write'), [-3, 0]],
+  ['an increment that never ended', 3, null, [0, 3]],
+  [
+    'an increment that was refused',
+    3,
+    answer(3, 'alice/1/write', { kind: 'refused', highest: 2 }),
+    [0],
+  ],
+])('%s leads to no other sums than it may', (_, by, ending, sums) => {
+  const verdicts = [-4, -3, 0, 3, 4].map((found) => {
+    const verdict = verdictOn('no-lost-update', added(by, ending, found));
+    return verdict.kind === 'invalid' ? verdict.rule : verdict.kind;
+  });
+  const [least = 0, most = least] = sums;
+  expect(verdicts).toEqual(
+    [-4, -3, 0, 3, 4].map((found) =>
+      found < least ? 'update-lost' : found > most ? 'update-invented' : 'valid',
+    ),
+  );
+});
+
+test('increments are contested where another holder reads or writes in between', () => {
+  const exercised = (...events: readonly TraceEvent[]): number =>
+    verdictOn('no-lost-update', events).exercised;
+  const calls = [
+    invoke(0, 'alice/1/write', { value: 1, adds: 1 }),
+    invoke(0, 'bob/2/write', { value: 2, adds: 1 }),
+  ];
+  const mine = [read(1, 'alice', 1, 0), write(4, 'alice', 1, 1, adding)];
+  const theirs = [read(5, 'bob', 2, 1), write(6, 'bob', 2, 2, adding)];
+  const [asks, asked] = calls;
+  const [reads, writes] = mine;
+  if (!asks || !asked || !reads || !writes) throw new Error('nothing is called');
+  expect(exercised(asks, ...mine)).toBe(0);
+  expect(exercised(...calls, ...mine, ...theirs)).toBe(0);
+  expect(exercised(asks, reads, read(2, 'bob', 2, 0), writes)).toBe(1);
+  expect(exercised(asks, read(0, 'bob', 2, 0), reads, writes)).toBe(0);
+});

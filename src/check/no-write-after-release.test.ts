@@ -74,3 +74,17 @@ test('nobody was told of a release that was not answered, or with something else
     ...{ kind: 'valid', exercised: 0 },
   });
 });
+
+test('a release and a write without a grant have nothing to do with each other', () => {
+  const events = [
+    invoke(1, 'alice/0/write'),
+    invoke(4, 'alice/0/release'),
+    release(5, 'alice', 0, { message: 'alice/0/release/1/request' }),
+    answer(6, 'alice/0/release', { kind: 'released' }),
+    write(8, 'alice', 0, 1),
+  ];
+  expect(verdictOn('no-write-after-release', events)).toMatchObject({
+    kind: 'valid',
+    exercised: 0,
+  });
+});

@@ -5,7 +5,7 @@ import { run } from '../run.ts';
 import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
 import { explain, inWords } from './explain.ts';
 import { singleFlight } from './single-flight.ts';
-import { breachOf, grant, pause, terms, verdictOn } from './trace-builder.fixture.ts';
+import { breachOf, grant, invoke, pause, read, terms, verdictOn } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 const MEMOIZE: Work = {
@@ -101,4 +101,21 @@ describe('by hand', () => {
       '3 later computation',
     ]);
   });
+});
+
+test('who computes a value and looks for it again contests it with nobody', () => {
+  const mark = (ms: number, point: string): Mark => ({
+    ...{ kind: 'mark', atUs: ms * 1000, process: point.split('/')[0] ?? '', point },
+  });
+  const asks = (client: string): TraceEvent => invoke(1, `${client}/1/read`);
+  const looks = (ms: number, client: string): TraceEvent => read(ms, client, 1, 0);
+  const begun = [asks('alice'), looks(1, 'alice'), mark(2, 'alice/1/computing')];
+  const exercised = (...events: readonly TraceEvent[]): number =>
+    verdictOn('single-flight', [...begun, ...events]).exercised;
+  expect(exercised(looks(3, 'alice'))).toBe(0);
+  expect(exercised(asks('bob'), looks(3, 'bob'))).toBe(1);
+  // Whoever only writes there does not ask for the value.
+  const writes = invoke(1, 'alice/1/write', { key: 'y' });
+  const found = [asks('alice'), looks(1, 'alice'), writes, mark(2, 'alice/1/computing')];
+  expect(verdictOn('single-flight', [...found, asks('bob'), looks(3, 'bob')]).exercised).toBe(1);
 });

@@ -98,3 +98,8 @@ test('a token 0 beside others is a token like them', () => {
   const events = [grant(0, 'alice', 1), grant(12, 'bob', 2, { token: 0 })];
   expect(breachOf('tokens-increase', events).rule).toBe('token-not-higher');
 });
+
+test('a token is bound to the client that was given it, whatever its number', () => {
+  const foreign = write(14, 'bob', 1, 1, { token: 1 });
+  expect(breachOf('token-bound', [grant(0, 'alice', 1), foreign]).rule).toBe('token-foreign');
+});
