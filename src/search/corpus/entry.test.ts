@@ -32,6 +32,9 @@ describe('a corpus lets in', () => {
     expect(admit(entryOf('new.yaml'), [])).toEqual({ kind: 'new' });
     const others = [entryOf('a.yaml', { system: 'other' })];
     expect(admit(entryOf('new.yaml'), others)).toEqual({ kind: 'new' });
+    const { plan, ...rest } = entryOf('b.yaml');
+    const elsewhere = { ...rest, plan: { ...plan, scenario: 'other' } };
+    expect(admit(entryOf('new.yaml'), [elsewhere])).toEqual({ kind: 'new' });
   });
 
   test('no second of a kind, and names the simplest that it has', () => {

@@ -66,3 +66,37 @@ describe('a system whose runs differ', () => {
     expect(kept.difference).toMatch(/^event \d+ differs: /);
   });
 });
+
+describe('a label that is gone', () => {
+  /** Alice is paused before her write until bob has written, so that it comes late. */
+  const zombie = (point: string): Plan => {
+    const pause = { kind: 'pause', process: 'alice', when: before(point), forUs: 40 * MS } as const;
+    const clients = [
+      clientOf('alice', [writeOf(1)], { ttlUs: 10 * MS, checksLease: false }),
+      clientOf('bob', [writeOf(2)], { ttlUs: 10 * MS, backoffUs: 5 * MS }),
+    ];
+    const made = planOf({ store: 'unfenced', clients, faults: [{ ...pause, clocks: 'run' }] });
+    return { ...made, expect: { claim: 'grant-order', outcome: 'reproduced' } };
+  };
+
+  test('is the one by which the plan reproduces, before those that are nearer', async () => {
+    expect((await replayKept(zombie('alice/1/write'))).outcome).toBe('reproduced');
+    const { outcome, lost } = await replayKept(zombie('alice/1/writes'));
+    expect(outcome).toBe('diverged');
+    expect(lost).toMatchObject({ from: 'writes', rename: { from: 'writes', to: 'write' } });
+    expect(lost?.nearest[0]).toBe('write');
+    expect(lost?.nearest).toContain('acquire');
+    expect(new Set(lost?.nearest).size).toBe(lost?.nearest.length);
+  });
+
+  test('has no rename where the plan reproduces by none', async () => {
+    const { lost } = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
+    expect(lost).toMatchObject({ from: 'wrote', rename: null });
+    expect(lost?.nearest).toContain('write');
+    expect(lost?.nearest).not.toContain('');
+  });
+
+  test('is looked for in its own form of names only', async () => {
+    expect((await replayKept(pausedAt('alice/nothing', 'reproduced'))).lost).toBeNull();
+  });
+});

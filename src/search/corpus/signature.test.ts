@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Verdict } from '../../check/verdict.ts';
 import type { Fault } from '../../core/plan/fault.ts';
-import type { Plan, QueuePlan } from '../../core/plan/plan.ts';
+import type { Plan, QueuePlan, Work } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
 import { idOf, isSameKind, shapeOf, signatureOf } from './signature.ts';
@@ -242,3 +242,47 @@ function chanceOf(plan: Plan): Plan['chance'] {
     ...{ ...none, drop: { numerator: 1, denominator: 2 } },
   };
 }
+
+describe('what a section does is read in its shape', () => {
+  const store = { store: 'store', key: 'x' };
+  const memoize = { kind: 'memoize', id: 1, ...store, value: 1, forUs: 1, pieces: 1 } as const;
+  const job = { kind: 'job', id: 1, tick: 3, forUs: 1, retries: 0 } as const;
+  const increment = { kind: 'increment', id: 1, ...store } as const;
+  const transfer = { kind: 'transfer', id: 1, from: 'a', to: 'b', key: 'x', amount: 1 } as const;
+  test.each<[string, readonly Work[]]>([
+    ['lock only', []],
+    ['write', [writeOf(1)]],
+    ['write unawaited', [writeOf(1, { awaits: false })]],
+    ['write, write key 2', [writeOf(1), writeOf(1, { id: 2, key: 'y' })]],
+    ['write, write store 2', [writeOf(1), writeOf(1, { id: 2, store: 'other' })]],
+    ['read', [{ kind: 'read', id: 1, ...store }]],
+    ['increment', [increment]],
+    ['increment', [{ ...increment, by: 2 }]],
+    ['decrement', [{ ...increment, by: -1 }]],
+    ['memoize', [memoize]],
+    ['memoize in pieces', [{ ...memoize, pieces: 2 }]],
+    ['memoize or not at all', [{ ...memoize, withoutLock: 'gives-up' }]],
+    ['transfer to store 2', [transfer]],
+    ['lock 2', [{ kind: 'lock', id: 1, lock: 'other' }]],
+    ['job 1', [job]],
+    ['job 1 again', [{ ...job, retries: 2 }]],
+    ['job 1, job 2', [job, { ...job, id: 2, tick: 9 }]],
+    ['compute', [{ kind: 'compute', id: 1, forUs: 5 }]],
+  ])('%s', (words, work) => {
+    const clients = [clientOf('a', work, { releases: false })];
+    expect(shapeOf(planOf({ clients }))).toBe(`lock-service/fenced; A: ${words}`);
+  });
+});
+
+test.each([
+  [5, 0, ' steps forwards'],
+  [-5, 0, ' steps back'],
+  [0, 5, ' runs fast'],
+  [0, -5, ' runs slow'],
+  [5, -5, ' steps forwards runs slow'],
+])('a clock of %i µs and %i ppm goes wrong so: %s', (stepUs, ratePpm, words) => {
+  const clock = { kind: 'clock', process: 'a', stepUs, ratePpm } as const;
+  const faults = [{ ...clock, when: { kind: 'at', atUs: 1 } } as const];
+  const shape = shapeOf(planOf({ clients: [clientOf('a', [])], faults }));
+  expect(shape.slice(shape.lastIndexOf('A') + 1)).toBe(words);
+});

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { loadScenario } from '../../load.ts';
-import { claimsJudged, examinerOf, repeatSeed, traceDifference } from './examiner.ts';
+import { claimsJudged, examinerOf, repeatSeed, SeedBlocks, traceDifference } from './examiner.ts';
 
 function traceOf(...points: readonly string[]): Trace {
   const events = points.map((point, atUs): TraceEvent => {
@@ -53,4 +54,40 @@ test('a seed is judged by what the scenario lists, and by all that costs little'
 
 test('a seed that is run twice gives the same, where nothing but its plan counts', async () => {
   expect(await repeatSeed(scenario, 'one', 3)).toBeNull();
+});
+
+describe('the realms of a block', () => {
+  const passedBy = async (seeds: readonly number[], skip: readonly number[] = []) => {
+    const blocks = new SeedBlocks();
+    const passed: number[] = [];
+    const realms: unknown[] = [];
+    for (const seed of seeds) {
+      const pass = async (before: number): Promise<void> => void passed.push(before);
+      realms.push(await blocks.realmsFor({ system: 'one', seed, skip }, pass));
+    }
+    return { passed, areSame: new Set(realms).size === 1 };
+  };
+
+  test('have seen all seeds before it in the block, each once, but those that are skipped', async () => {
+    expect(await passedBy([2])).toEqual({ passed: [0, 1], areSame: true });
+    expect(await passedBy([0, 1, 4])).toEqual({ passed: [2, 3], areSame: true });
+    expect(await passedBy([1, 4], [0, 3])).toEqual({ passed: [2], areSame: true });
+  });
+
+  test('are new ones for a seed that they have passed, and in another block', async () => {
+    expect(await passedBy([1, 1])).toEqual({ passed: [0, 0], areSame: false });
+    expect(await passedBy([1, 0])).toEqual({ passed: [0], areSame: false });
+    expect(await passedBy([0, BLOCK_SEEDS + 1])).toEqual({
+      ...{ passed: [BLOCK_SEEDS], areSame: false },
+    });
+  });
+
+  test('are of one system only', async () => {
+    const blocks = new SeedBlocks();
+    const asked = { seed: 0, skip: [] };
+    const pass = async (): Promise<void> => {};
+    const one = await blocks.realmsFor({ ...asked, system: 'one' }, pass);
+    expect(await blocks.realmsFor({ ...asked, system: 'two' }, pass)).not.toBe(one);
+    expect(await blocks.realmsFor({ ...asked, system: 'one', seed: 1 }, pass)).toBe(one);
+  });
 });

@@ -194,3 +194,22 @@ test('shrunk is each claim that should hold, else the first that should break', 
   ]);
   expect(shrunk([], ['progress'])).toEqual([]);
 });
+
+test('where some clients read first, a write becomes stale between their read and it', () => {
+  const hintOf = (kinds: readonly ('blind-writes' | 'read-modify-write')[]): string | undefined => {
+    const clients = kinds.flatMap((kind) =>
+      scenario.clients.map((client) => ({ ...client, workload: { ...client.workload, kind } })),
+    );
+    const pause = { fired: 9, overlapped: 9, strikes: { 'before-access': 3 } };
+    const tally = { ...tallyOf('grant-order', {}), faults: { pause } };
+    const asked = { ...scenario, clients };
+    return judgeSystem(asked, expecting([], ['grant-order']), tally, whole).hints.find((hint) =>
+      hint.startsWith('pause'),
+    );
+  };
+  const blind = hintOf(['blind-writes']);
+  const reading = hintOf(['read-modify-write']);
+  expect(reading).toMatch(/; never .*: try `before: write`$/);
+  expect(blind).not.toBe(reading);
+  expect(hintOf(['blind-writes', 'read-modify-write'])).toBe(reading);
+});

@@ -78,3 +78,15 @@ test('a claim may be called like what every object has', () => {
     expect(claimTally(mergeTallies(one, one), name)).toMatchObject({ broken: 2, times: 2 });
   }
 });
+
+test('what a claim broke by adds up, and is left out where neither part knows it', () => {
+  const cause = { rule: 'stale-write', isByForeignRelease: false, faults: [] };
+  const causes = [{ cause, broken: 1, brokenSeeds: [3] }];
+  const plain = claimTally(EMPTY_TALLY, 'c');
+  const part = (more: object): Tally => ({ ...EMPTY_TALLY, claims: { c: { ...plain, ...more } } });
+  const merged = (a: Tally, b: Tally): unknown => claimTally(mergeTallies(a, b), 'c').causes;
+  expect(merged(part({}), part({}))).toBeUndefined();
+  expect(merged(part({ causes }), part({}))).toEqual(causes);
+  expect(merged(part({}), part({ causes }))).toEqual(causes);
+  expect(merged(part({ causes }), part({ causes }))).toMatchObject([{ broken: 2 }]);
+});

@@ -1,0 +1,86 @@
+/** What was at stake on a seed, from traces written by hand. */
+import { describe, expect, test } from 'vitest';
+import { acquire, enter, invoke, read, traceOf, write } from '../../check/trace-builder.fixture.ts';
+import type { TraceEvent } from '../../core/history/trace.ts';
+import type { Work } from '../../core/plan/plan.ts';
+import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
+import { mergeStakes, NO_STAKES, type StakesTally, stakesOf } from './stakes.ts';
+
+function stakes(events: readonly TraceEvent[], work: readonly Work[] = []): StakesTally {
+  return stakesOf(planOf({ clients: [clientOf('alice', work)] }), traceOf(events));
+}
+
+test('what was at stake on two parts of the seeds adds up, each by itself', () => {
+  const some = { contested: 1, shared: 2, toWrite: 3, written: 4, readAfter: 5, readBack: 6 };
+  const more = { contested: 10, shared: 9, toWrite: 8, written: 7, readAfter: 6, readBack: 5 };
+  const sum = { contested: 11, shared: 11, toWrite: 11, written: 11, readAfter: 11, readBack: 11 };
+  expect(mergeStakes(some, more)).toEqual(sum);
+  expect(mergeStakes(some, NO_STAKES)).toEqual(some);
+});
+
+describe('a lock', () => {
+  const mine = acquire(0, 'alice/1/acquire');
+  const other = acquire(1, 'bob/2/acquire');
+
+  test('is contested once two clients asked for it', () => {
+    expect(stakes([mine, mine])).toMatchObject({ contested: 0, shared: 0 });
+    expect(stakes([mine, other])).toMatchObject({ contested: 1, shared: 0 });
+  });
+
+  test('is not contested by the probe, by those who ask for others, or by other calls', () => {
+    const elsewhere = { ...other, call: { verb: 'acquire', lock: 'b', token: 0 } } as const;
+    const probing = acquire(1, 'probe/2/acquire');
+    const released = { ...other, call: { verb: 'release', lock: 'db', token: 0 } } as const;
+    for (const event of [elsewhere, probing, released, invoke(1, 'bob/2/write')]) {
+      expect(stakes([mine, event])).toEqual(NO_STAKES);
+    }
+  });
+
+  test('is not contested where one client computes for all', () => {
+    const memoize: Work = {
+      ...{ kind: 'memoize', id: 1, store: 'store', key: 'x', value: 1 },
+      ...{ forUs: 1, pieces: 1 },
+    };
+    expect(stakes([mine, other], [memoize]).contested).toBe(0);
+  });
+
+  test('is shared once two clients had it, of whom the probe is none', () => {
+    const had = enter(0, 'alice', 1, 9);
+    expect(stakes([had, enter(1, 'alice', 2, 9)]).shared).toBe(0);
+    expect(stakes([had, enter(1, 'probe', 2, 9)]).shared).toBe(0);
+    expect(stakes([had, { ...enter(1, 'bob', 2, 9), lock: 'b' }]).shared).toBe(0);
+    expect(stakes([had, enter(1, 'bob', 2, 9)])).toMatchObject({ contested: 0, shared: 1 });
+  });
+});
+
+describe('a write', () => {
+  const kept = write(1, 'alice', 1, 7);
+
+  test('is planned by what a section does', () => {
+    expect(stakes([], [{ kind: 'compute', id: 1, forUs: 1 }]).toWrite).toBe(0);
+    expect(stakes([], [{ kind: 'compute', id: 1, forUs: 1 }, writeOf(1)]).toWrite).toBe(1);
+  });
+
+  test('counts once a store accepted it of a client', () => {
+    expect(stakes([kept])).toMatchObject({ written: 1, readAfter: 0, readBack: 0 });
+    expect(stakes([{ ...kept, isAccepted: false }]).written).toBe(0);
+    expect(stakes([{ ...kept, value: null }]).written).toBe(0);
+    expect(stakes([{ ...kept, client: 'probe' }]).written).toBe(0);
+  });
+
+  test('is read back where a later read of its place serves its value', () => {
+    expect(stakes([kept, read(2, 'bob', 2, 7)])).toMatchObject({ readAfter: 1, readBack: 1 });
+    expect(stakes([kept, read(2, 'bob', 2, 0)])).toMatchObject({ readAfter: 1, readBack: 0 });
+    expect(stakes([read(0, 'bob', 2, 7), kept])).toMatchObject({ readAfter: 0, readBack: 0 });
+    const both = [kept, write(2, 'alice', 1, 8), read(3, 'bob', 2, 7)];
+    expect(stakes(both)).toMatchObject({ readAfter: 1, readBack: 1 });
+  });
+
+  test('is not read by a read that was refused, or of another place', () => {
+    const served = read(2, 'bob', 2, 7);
+    const elsewhere = [{ process: 'other' }, { resource: 'other' }, { key: 'y' }];
+    for (const more of [{ value: null }, ...elsewhere]) {
+      expect(stakes([kept, { ...served, ...more }])).toMatchObject({ readAfter: 0, readBack: 0 });
+    }
+  });
+});
