@@ -77,3 +77,16 @@ describe('a search that begins inside a history', () => {
     expect(search.go(transitions, { ...limits, shouldStop: undefined })).toBe('found');
   });
 });
+
+it('a memory says how much it takes: each configuration its words, and three numbers', () => {
+  const memo = new Memo();
+  memo.reset(1, 1);
+  for (let index = 0; index < 1_000; index++) visit(memo, [index, 0, 0, 0]);
+  const { bytes, count, stride, words, parent, placed } = memo;
+  expect(count).toBe(1_000);
+  expect(bytes).toBeGreaterThanOrEqual(words.bytes + parent.bytes + placed.bytes + 4 * count);
+  expect(bytes).toBeGreaterThanOrEqual(4 * count * (stride + 3));
+  expect(bytes).toBeLessThan(3 * 4 * count * (stride + 4));
+  expect(memo.bytesToGrow(0)).toBe(0);
+  expect(memo.bytesToGrow(10_000)).toBeGreaterThanOrEqual(4 * 10_000 * (stride + 3));
+});

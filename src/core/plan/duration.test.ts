@@ -5,6 +5,7 @@ import {
   formatDuration,
   formatRange,
   parseDuration,
+  parseInstant,
   parseRange,
   parseStep,
   parseStepRange,
@@ -97,4 +98,14 @@ describe('a range', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['2000-02-29', true],
+  ['1900-02-29', false],
+  ['2100-02-29', false],
+  ['2024-02-29', true],
+  ['2023-02-29', false],
+])('%s is a day: %s', (day, isDay) => {
+  expect(parseInstant(`${day}T00:00:00Z`) !== undefined).toBe(isDay);
 });
