@@ -238,3 +238,10 @@ describe('two causes', () => {
     expect(isSameCause(of('a'), { ...of('a'), isByForeignRelease: true })).toBe(false);
   });
 });
+
+test('what struck when all was over is no cause', () => {
+  const twice = [grant(0, 'alice', 1), grant(4, 'bob', 2)];
+  const late = (ms: number): FaultStrikes =>
+    fault(ms, 'delay', 'lock', { target: 'bob/2/acquire/1/request', amount: 2000 });
+  expect(causeIn('mutual-exclusion', [...twice, late(9)]).faults).toEqual([]);
+});

@@ -160,3 +160,14 @@ test('an answer alone is no acquire', () => {
   const granted = answer(6, 'bob/1/set', { kind: 'granted', token: 0 });
   expect(unnoted([...own(1, 'alice', 1, 20), granted])).toEqual([]);
 });
+
+test('a call of which a server noted its grant or its denial is noted', () => {
+  const message = 'bob/1/set/1/request';
+  const asked = [...own(1, 'alice', 1, 20), ...handled(5, 'bob/1/set')];
+  expect(unnoted(asked)).toEqual(['3 bob db']);
+  expect(unnoted([...asked, grant(6, 'bob', 2, { message })])).toEqual([]);
+  expect(unnoted([...asked, { ...deny(6, 'bob', 1), message }])).toEqual([]);
+  expect(unnoted([...asked, { ...deny(6, 'bob', 1), message: 'bob/1/get/1/request' }])).toEqual([
+    '3 bob db',
+  ]);
+});

@@ -88,3 +88,11 @@ test('a client that entered again itself, or another lock, took the lock from no
   expect(since(asked(14, 'bob', 'bob/1'), elsewhere)).toBeNull();
   expect(since(asked(14, 'bob', 'bob/1'), enter(16, 'bob', 1, 26))).not.toBeNull();
 });
+
+test('an entry to another lock by the same number is not that of the grant', () => {
+  const given = grant(1, 'alice', 1);
+  const elsewhere = { ...enter(20, 'alice', 1, 30), lock: 'b' };
+  expect(impostorUnder(traceOf([given, elsewhere]), given, ttlUs)).toBeNull();
+  const both = [given, elsewhere, enter(25, 'alice', 1, 30)];
+  expect(impostorUnder(traceOf(both), given, ttlUs)).toMatchObject({ enteredUs: 25_000 });
+});

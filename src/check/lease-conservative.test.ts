@@ -115,3 +115,9 @@ test('who takes a lock itself is put to the test only once another end, or a suc
   expect(exercised(mine, leaseTest(2, 'alice', 1, 9))).toBe(1);
   expect(exercised(taken(0, 'alice', 1), taken(1, 'bob', 2), belief)).toBe(1);
 });
+
+test('the last renewal before it stands beside a belief that is too long', () => {
+  const events = [granted, renew(5, 'alice', 1), renew(6, 'alice', 1), enter(7, 'alice', 1, 17)];
+  const breach = breachOf(claim, [...events, renew(8, 'alice', 1)]);
+  expect(breach.evidence).toEqual(['0 grant', '2 renewal', '3 belief']);
+});

@@ -1,16 +1,25 @@
 /** Grants that a client takes from a quorum of servers, judged and told as such. */
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
-import { endedUnasked, keyUnder } from './leases.ts';
+import {
+  endedUnasked,
+  isHeldAt,
+  isReleasedBefore,
+  keyAtEntry,
+  keyUnder,
+  serviceEndUs,
+} from './leases.ts';
 import {
   breachOf,
   enter,
   fault,
   grant,
   release,
+  renew,
   traceOf,
   verdictOn,
 } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
 
 const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
   grant(ms, client, ordinal, { process: client, message: '' });
@@ -92,4 +101,33 @@ test('a session that is over takes back the grants that it gave, unasked', () =>
   expect(endedUnasked(traceOf([mine, over, next]), { ...mine, untilUs: 9000 }, next)).toBeNull();
   const own = { ...mine, process: 'alice' };
   expect(endedUnasked(traceOf([own, over, next]), own, next)).toBeNull();
+});
+
+test('a renewal and a release count from when they were handled on', () => {
+  const events = [grant(0, 'alice', 1), renew(5, 'alice', 1), release(9, 'alice', 1)];
+  const [given] = indexTrace(traceOf(events)).locks.get('db')?.grants ?? [];
+  if (given === undefined) throw new Error('there is no grant');
+  expect([0, 1, 2, 3].map((before) => serviceEndUs(given, before))).toEqual([
+    ...[10_000, 10_000, 15_000, 15_000],
+  ]);
+  expect([1, 2, 3].map((before) => isReleasedBefore(given, before))).toEqual([false, false, true]);
+  expect(isHeldAt(given, { index: 2, atUs: 14_999 })).toBe(true);
+  expect(isHeldAt(given, { index: 2, atUs: 15_000 })).toBe(false);
+  expect(isHeldAt(given, { index: 3, atUs: 14_999 })).toBe(false);
+});
+
+test('the key of a client at its entry is the one that it had by then', () => {
+  const mine = taken(2, 'alice', 1);
+  const entry = enter(3, 'alice', 1, 12);
+  const set: KeyChange = {
+    ...{ kind: 'key-change', atUs: 1000, process: 'lock', key: 'lock:db', client: 'alice' },
+    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
+    ...{ holder: '', taking: '', meant: '', untilUs: 11_000 },
+  };
+  const kept = { ...set, atUs: 4000, change: 'prolonged', holder: 'alice' } as const;
+  expect(keyAtEntry(traceOf([set, mine, entry, kept]), mine, entry)).toBe(set);
+  expect(keyAtEntry(traceOf([set, kept, mine, entry]), mine, entry)).toBe(kept);
+  expect(keyAtEntry(traceOf([mine, entry, set]), mine, entry)).toBeNull();
+  const given = { ...mine, process: 'lock' };
+  expect(keyAtEntry(traceOf([set, given, entry]), given, entry)).toBeNull();
 });

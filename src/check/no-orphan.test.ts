@@ -156,6 +156,10 @@ describe('on a server that keeps keys', () => {
     ],
     ['its client entered when it had run out', [...bobAsks, enter(22, 'alice', 1, 30)]],
     [
+      'its client entered when another had removed it',
+      [...bobAsks, changed(8, 'carol', { change: 'removed' }), enter(9, 'alice', 1, 30)],
+    ],
+    [
       'another tried to remove it',
       [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],
     ],

@@ -9,6 +9,7 @@ import {
   grant,
   healed,
   invoke,
+  renew,
   terms,
   traceOf,
   verdictOn,
@@ -140,4 +141,17 @@ test('what a probe is told concerns itself, whoever is denied or granted the loc
   ]);
   const silent = [...asked, grant(101, 'probe', 1), grant(111, 'alice', 2)];
   expect(breachOf('progress', silent, planned).evidence).toEqual(['1 first try', '2 grant']);
+});
+
+test('a holder that keeps the lock from the probe is told with how long it renewed it', () => {
+  const words = (untilUs: number | null): string =>
+    breachOf('progress', [
+      grant(90, 'alice', 1, { untilUs }),
+      renew(99, 'alice', 1, { untilUs }),
+      ...asked,
+      { ...deny(130, 'bob', 1), client: 'probe' },
+    ]).words;
+  expect(words(200_000)).toContain('because A held it, renewed at 99 ms to last until 200 ms');
+  expect(words(null)).toContain('because A held it');
+  expect(words(null)).not.toContain('renewed');
 });

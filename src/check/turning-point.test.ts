@@ -1,7 +1,21 @@
 /** Where two runs first differ on the way to a breach. */
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/trace.ts';
-import { deny, enter, grant, pause, recovered, traceOf, write } from './trace-builder.fixture.ts';
+import type { Return, TraceEvent } from '../core/history/trace.ts';
+import {
+  answer,
+  deny,
+  enter,
+  grant,
+  healed,
+  pause,
+  read,
+  recovered,
+  release,
+  renew,
+  send,
+  traceOf,
+  write,
+} from './trace-builder.fixture.ts';
 import { turnBetween } from './turning-point.ts';
 
 function handled(ms: number, message: string, to: string): TraceEvent {
@@ -57,4 +71,118 @@ describe('two runs differ first where', () => {
 test('times, faults and what lies beside the way count for nothing', () => {
   const failing = [pause(1, 'alice', 9), handled(3, ALICE, 'other'), write(6, 'bob', 2, 1)];
   expect(turn(failing, [write(60, 'bob', 2, 1)])).toBeNull();
+});
+
+describe('a difference is told by what happened in both runs', () => {
+  const rest = write(6, 'bob', 2, 1);
+  const message = 'bob/9/acquire/1/request';
+  const copy = { ...handled(4, BOB, 'store'), isCopy: true };
+  const ended = (given: Return['answer'], more: Partial<Return> = {}): TraceEvent => ({
+    ...answer(5, 'bob/2/write', { kind: 'accepted' }),
+    ...{ answer: given, ...more },
+  });
+  const refused = { kind: 'refused', highest: 3 } as const;
+
+  test.each<[string, TraceEvent, readonly TraceEvent[]]>([
+    [
+      "bob's acquire was granted, token 9, and is denied there",
+      grant(5, 'bob', 9),
+      [deny(5, 'bob', 1)],
+    ],
+    [
+      "bob's acquire was denied, and is granted, token 9 there",
+      deny(5, 'bob', 1),
+      [grant(5, 'bob', 9)],
+    ],
+    ["bob's acquire was denied only here", { ...deny(5, 'bob', 1), message }, []],
+    [
+      "bob's renew was refused, and is accepted there",
+      renew(5, 'bob', 2, { extended: 0 }),
+      [renew(5, 'bob', 2)],
+    ],
+    [
+      "bob's renew was accepted, and is refused there",
+      renew(5, 'bob', 2),
+      [renew(5, 'bob', 2, { extended: 0 })],
+    ],
+    [
+      "bob's release was accepted, and is refused there",
+      release(5, 'bob', 2),
+      [release(5, 'bob', 2, { released: 0 })],
+    ],
+    [
+      "bob's release was refused, and is accepted there",
+      release(5, 'bob', 2, { released: 0 }),
+      [release(5, 'bob', 2)],
+    ],
+    [
+      "bob's read was refused, and is accepted there",
+      read(5, 'bob', 2, null),
+      [read(5, 'bob', 2, 7)],
+    ],
+    [
+      "bob's write was refused, and is accepted there",
+      ended(refused),
+      [ended({ kind: 'accepted' })],
+    ],
+    [
+      "bob's write was not answered, and is accepted there",
+      ended(null, { outcome: 'info' }),
+      [ended({ kind: 'accepted' })],
+    ],
+    [
+      "bob's write was fail, and is accepted there",
+      ended(null, { outcome: 'fail' }),
+      [ended({ kind: 'accepted' })],
+    ],
+    ["`store` handled bob's write twice", copy, []],
+    ['`store` came back', recovered(4, 0, {}), []],
+    ['bob had `db` only here', enter(3, 'bob', 2, 9), []],
+  ])('%s', (text, event, there) => {
+    const found = turn([event, rest], [...there, rest]);
+    expect(found?.text).toBe(text);
+    expect(found?.event).toBe(0);
+    expect(turn([event, rest], [event, rest])).toBeNull();
+  });
+
+  test('what is no answer of a server, or was not asked there, tells nothing', () => {
+    const quiet = [
+      grant(5, 'bob', 9, { message: '' }),
+      release(5, 'bob', 2, { message: '' }),
+      ended(refused),
+      pause(5, 'bob', 7),
+      { ...recovered(4, 0, { x: 1 }), begins: { key: 'x', version: 1 } },
+    ];
+    for (const event of quiet) expect(turn([event, rest], [rest])).toBeNull();
+  });
+
+  test('a lock that is taken from a quorum goes to whoever takes it first', () => {
+    const taken = (ms: number, client: string, ordinal: number): TraceEvent =>
+      grant(ms, client, ordinal, { process: client, message: '' });
+    const failing = [taken(3, 'bob', 2), taken(4, 'alice', 1)];
+    expect(turn(failing, [...failing].reverse())?.text).toBe('bob had `db` before alice');
+  });
+
+  test('an access that is answered before another is told by its store', () => {
+    const failing = [write(3, 'bob', 2, 1), write(4, 'alice', 1, 2)];
+    expect(turn(failing, [...failing].reverse())).toMatchObject({
+      ...{ kind: 'order', text: "`store` handled bob's write before alice's write" },
+    });
+  });
+});
+
+test('what leads to the breach goes from message to message, whoever struck or healed beside it', () => {
+  const sent = send(1, 'carol', 'carol/3/note');
+  const heard: TraceEvent = {
+    ...{ kind: 'receive', atUs: 3000, from: 'carol', to: 'store', isCopy: false },
+    message: 'carol/3/note/1/request',
+  };
+  const cause = { ...deny(0.5, 'carol', 1), process: 'carol' };
+  const events = [cause, sent, healed(2), pause(2, 'dave', 9), heard, write(6, 'bob', 2, 1)];
+  const other = events.map((event) => (event === cause ? grant(0.5, 'carol', 9) : event));
+  const breach = [{ role: 'part', event: 5 }];
+  expect(turnBetween(traceOf(events), traceOf(other), breach)?.event).toBe(0);
+  const unheard = events.filter((event) => event !== heard);
+  const last = [{ role: 'part', event: 4 }];
+  expect(turnBetween(traceOf(unheard), traceOf(other), last)).toBeNull();
 });

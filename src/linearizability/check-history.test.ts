@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { drawHistory } from '../../tools/oracle/random-history.ts';
 import { registers } from '../../tools/oracle/repertoires.ts';
-import { checkHistory, checkParts } from './check-history.ts';
+import { checkHistory, checkParts, readFailures } from './check-history.ts';
 import type { History, Operation } from './model.ts';
 import { counter } from './models/counter.ts';
+import { mutex } from './models/mutex.ts';
 import { type RegisterCall, register } from './models/register.ts';
 import { refuteOrder } from './verify-order.ts';
 
@@ -209,5 +210,22 @@ describe('the parts of a history', () => {
       read(2, 6, 7, 'y'),
     ];
     expect(checkHistory(history, register())).toMatchObject({ order: [1, 0, 3, 2] });
+  });
+});
+
+describe('read strictly, of what failed', () => {
+  const call = { name: 'acquire', lock: 'db', owner: 'a', answer: 'granted' } as const;
+  const acquire = { client: 'a', call, invoke: 0, return: 1, outcome: 'ok' } as const;
+
+  it('an answer is made where the model gives it a meaning, and nothing else changes', () => {
+    const failed = { ...acquire, outcome: 'fail' } as const;
+    const unheard = { ...failed, return: null };
+    const history = [acquire, failed, unheard];
+    const [same, answered, stays] = readFailures(history, mutex(), 'strict');
+    expect(same).toBe(acquire);
+    expect(answered).toEqual({ ...acquire, call: { ...call, answer: 'denied' } });
+    expect(stays).toBe(unheard);
+    expect(readFailures(history, mutex())).toBe(history);
+    expect(readFailures(history, register(), 'strict')).toBe(history);
   });
 });

@@ -102,3 +102,12 @@ test('what cannot be amended where it stands is written anew, with its first com
   expect(planIn(text)).toEqual(after);
   expect(text.startsWith('# A late release.\n')).toBe(true);
 });
+
+test('a plan whose map has another key keeps all others as they stand', () => {
+  const renamedOne = {
+    ...plan,
+    decisions: { ...plan.decisions, 'alice/1/write/1/request': 3 * MS },
+  };
+  const text = amendedText(TEXT, plan, renamedOne);
+  expect(text).toBe(TEXT.replace('write/1/request: 2ms', 'write/1/request: 3ms'));
+});

@@ -169,3 +169,10 @@ describe('data that a schema refuses', () => {
     expect(findingsOf(z.object({ in: schema }), { in: value })).toEqual(inside);
   });
 });
+
+test('of very many problems only the first are told', () => {
+  const problems = problemsOf(Array.from({ length: 90 }, () => 'a: 1').join('\n'));
+  expect(problems).toHaveLength(50);
+  expect(problems[0]).toMatch(/^a\.yaml:2:1: /);
+  expect(problems[49]).toMatch(/^a\.yaml:51:1: /);
+});

@@ -101,3 +101,12 @@ test('a verb that only asynchronous code has is a point of each section', () => 
   expect(points.every((point) => point.endsWith('/del'))).toBe(true);
   expect(declaredPoints(planWith([]))).toEqual([]);
 });
+
+test('a fault at an undeclared point is there where some place is a time', () => {
+  const point: FaultPlace = { kind: 'before', point: 'alice/1/acquire' };
+  const time: FaultPlace = { kind: 'time', at: { minUs: 0, maxUs: 9 } };
+  const when = { kind: 'after', point: 'alice/1/nowhere' } as const;
+  const elsewhere = { kind: 'pause', process: 'alice', when, forUs: 1, clocks: 'run' } as const;
+  expect(distanceFromPlaces(withPlaces(point, time), elsewhere)).toBe(0);
+  expect(distanceFromPlaces(withPlaces(point), elsewhere)).toBe(Number.POSITIVE_INFINITY);
+});

@@ -39,6 +39,9 @@ test('rounder numbers have fewer digits and lie in the range, the roundest first
     0, 12_000, 13_000, 10_000, 20_000, 12_300, 12_400, 12_340, 12_350,
   ]);
   expect(rounderThan(12_345, { minUs: 12_100, maxUs: 12_999 })[0]).toBe(12_300);
+  expect(rounderThan(12_345, { minUs: 12_000, maxUs: 13_000 }).slice(0, 2)).toEqual([
+    12_000, 13_000,
+  ]);
   expect(rounderThan(0, { minUs: 0, maxUs: 9 })).toEqual([]);
 });
 

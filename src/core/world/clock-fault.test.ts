@@ -104,3 +104,14 @@ describe('a clock fault', () => {
     ]);
   });
 });
+
+test('a clock fault is noted as a step, as a rate, or as both', () => {
+  const noted = (part: Partial<FaultOf<'clock'>>): readonly string[] =>
+    happen({ alice: tellsTime }, { faults: [clockOf(part)] }).events.flatMap((event) =>
+      event.kind === 'fault' ? [`${event.target} ${event.amount}`] : [],
+    );
+  expect(noted({ stepUs: 5000 })).toEqual(['step 5000']);
+  expect(noted({ ratePpm: 200 })).toEqual(['rate 200']);
+  expect(noted({ stepUs: -1, ratePpm: -2 })).toEqual(['step -1', 'rate -2']);
+  expect(noted({})).toEqual(['rate 0']);
+});

@@ -286,3 +286,28 @@ test.each([
   const shape = shapeOf(planOf({ clients: [clientOf('a', [])], faults }));
   expect(shape.slice(shape.lastIndexOf('A') + 1)).toBe(words);
 });
+
+test.each<[string, Partial<Plan['clients'][number]>]>([
+  ['', {}],
+  [' (tests no lease)', { checksLease: false }],
+  [' (counts from reply)', { countsLeaseFrom: 'reply' }],
+  [' (lease ends after)', { leaseEnds: 'after' }],
+  [' (pool)', { pool: 2 }],
+  [' (tries again)', { tries: 2 }],
+  [' (releases)', { releases: true }],
+  [' (tests no lease, releases)', { checksLease: false, releases: true }],
+])('what a reader must know of a client stands behind its letter: %j', (traits, more) => {
+  const clients = [clientOf('a', [], { releases: false, ...more })];
+  expect(shapeOf(planOf({ clients }))).toBe(`lock-service/fenced; A${traits}: lock only`);
+  const idle = clients.map((client) => ({ ...client, sections: [] }));
+  expect(shapeOf(planOf({ clients: idle }))).toBe(`lock-service/fenced; A${traits}: nothing`);
+});
+
+test('a crash for good is another fault than one with a restart', () => {
+  const crash = { kind: 'crash', process: 'b', when: { kind: 'at', atUs: 1 } } as const;
+  const clients = ['a', 'b'].map((name) => clientOf(name, name === 'a' ? [writeOf(1)] : []));
+  const shapes = [null, 5].map((restartAfterUs) =>
+    shapeOf(planOf({ clients, faults: [{ ...crash, restartAfterUs }] })).replace(/.*; /, ''),
+  );
+  expect(shapes).toEqual(['crash A for good', 'crash A']);
+});

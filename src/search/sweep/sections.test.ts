@@ -121,3 +121,9 @@ test('what became of them is told, the most frequent error first', () => {
   );
   expect(fateText(NO_SECTIONS)).toBe('none called a server or came to its end');
 });
+
+test('what is not of any section that was seen is not counted', () => {
+  const no = { isAccepted: false, highest: 9 };
+  const elsewhere = [write(4, 'bob', 7, 5, no), leave(5, 'bob', 7)];
+  expect(countsOf([...granted, ...elsewhere])).toEqual(countsOf(granted));
+});
