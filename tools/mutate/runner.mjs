@@ -151,15 +151,18 @@ function* stepsOf(tests) {
   const { mutants } = JSON.parse(readFileSync(`${FOLDER}/planted.json`, 'utf8'));
   const earlier = existsSync(`${FOLDER}/${file}.jsonl`) ? linesOf(`${FOLDER}/${file}.jsonl`) : [];
   const ended = new Set(earlier.filter(({ status }) => status).map(({ mutant }) => mutant));
+  // Files of which some test is red the second time, be it without a mutant.
   const left = new Set(earlier.flatMap(({ cannotRepeat }) => cannotRepeat ?? []));
+  const isLeft = (test) => left.has(tests.get(test).file.filepath);
   const vouched = new Set();
   for (const id of new Set(earlier.flatMap(({ doubt }) => doubt ?? []))) {
-    if (left.has(id)) continue;
-    const { isGreen } = yield { test: tests.get(id), ms: 60_000 };
+    if (isLeft(id)) continue;
+    const test = tests.get(id);
+    const { isGreen } = yield { test, ms: 60_000 };
     if (isGreen) vouched.add(id);
     else {
-      note(file, { cannotRepeat: id });
-      left.add(id);
+      note(file, { cannotRepeat: test.file.filepath });
+      left.add(test.file.filepath);
     }
   }
   const crashed = earlier.at(-1)?.begun;
@@ -172,7 +175,7 @@ function* stepsOf(tests) {
   const mine = mutants.filter((_, at) => at % parts === part).filter(({ id }) => !ended.has(id));
   for (const { id } of mine) {
     note(file, { begun: id });
-    const passing = reach.filter(({ test, passes }) => passes[id] > 0 && !left.has(test));
+    const passing = reach.filter(({ test, passes }) => passes[id] > 0 && !isLeft(test));
     let leftMs = mostMs;
     let status = passing.length > 0 ? 'Survived' : 'NoCoverage';
     // What a module does as it loads is not done again, also where a test has loaded it.

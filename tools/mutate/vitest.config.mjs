@@ -22,7 +22,6 @@ export default defineConfig({
       'src/{core,check,scenario,linearizability,systems}/**/*.test.ts',
       'src/search/{sweep,corpus}/*.test.ts',
       'src/define-system.test.ts',
-      'src/host/modules/load-files.test.ts',
       'src/report/{access-text,failure,history-report,plain-words}.test.ts',
       'src/cli/stages.test.ts',
       // Slow for a unit test, but in one process.
