@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
 import { changesOfLocks } from './lock-keys.ts';
-import { enter, grant, traceOf } from './trace-builder.fixture.ts';
+import { breachOf, enter, fault, grant, traceOf } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 function change(key: string, isNamed = false): KeyChange {
@@ -28,4 +28,29 @@ test('a key that its node was told of is a lock, whatever its name', () => {
   const changes = [change('seen', true), change('seen-too')];
   const found = changesOfLocks(indexTrace(traceOf(changes)));
   expect(found.map(({ event }) => event.key)).toEqual(['seen']);
+});
+
+test('a key that is removed by another than its holder is shown with both takings', () => {
+  const at = (ms: number, more: Partial<KeyChange>): KeyChange => ({
+    ...change('db', true),
+    ...{ atUs: ms * 1000, ...more },
+  });
+  const [MINE, THEIRS] = ['alice/1/acquire/1/request', 'bob/2/acquire/1/request'];
+  const mine = at(1, { message: MINE });
+  const theirs = at(12, { client: 'bob', message: THEIRS });
+  const removal = at(15, {
+    ...{ change: 'removed', message: 'alice/1/release/1/request' },
+    ...{ holder: 'bob', taking: THEIRS, meant: MINE },
+  });
+  const others = [{ key: 'other' }, { process: 'lock-2' }, { isDone: false }, { message: 'm' }];
+  const beside = [mine, theirs].flatMap((one) => others.map((more) => ({ ...one, ...more })));
+  const shown = (last: KeyChange): readonly string[] =>
+    breachOf('owner-only-release', [mine, theirs, ...beside, last, { ...mine, atUs: 16_000 }])
+      .evidence;
+  expect(shown(removal)).toEqual(['0 own taking', '1 taking', '10 change']);
+  // Who never had it means none of its own.
+  expect(shown({ ...removal, meant: '' })).toEqual(['1 taking', '10 change']);
+  const struck = fault(13, 'pause', 'alice', { untilMs: 14 });
+  const breach = breachOf('owner-only-release', [mine, theirs, struck, removal]);
+  expect(breach.evidence).toEqual(['0 own taking', '1 taking', '2 pause', '3 change']);
 });

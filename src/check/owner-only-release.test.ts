@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { breachOf, fault, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
+import {
+  acquire,
+  breachOf,
+  fault,
+  grant,
+  release,
+  renew,
+  unknown,
+  verdictOn,
+} from './trace-builder.fixture.ts';
 
 const claim = 'owner-only-release';
 const succeeded = [
@@ -57,4 +66,16 @@ test('a release of another’s grant under none shows what struck its client or 
     release(3, 'bob', 7, { released: 1 }),
   ]);
   expect(breach.evidence).toEqual(['0 grant touched', '1 pause', '2 crash', '4 release']);
+});
+
+test('only a release that names no grant takes back what its client never heard of', () => {
+  const asked = [
+    acquire(0, 'alice/2/acquire'),
+    grant(1, 'alice', 2),
+    unknown(3, 'alice/2/acquire'),
+  ];
+  const ended = release(4, 'alice', 0, { released: 2, message: 'alice/2/withdraw/1/request' });
+  expect(verdictOn(claim, [...asked, ended])).toMatchObject({ kind: 'valid', exercised: 0 });
+  const named = [grant(0, 'alice', 1), ...asked, { ...ended, under: 1 }];
+  expect(verdictOn(claim, named)).toMatchObject({ kind: 'invalid' });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { drawHistory } from '../../tools/oracle/random-history.ts';
 import { registers } from '../../tools/oracle/repertoires.ts';
 import { checkHistory, checkParts, readFailures } from './check-history.ts';
+import { decide, findPossibleStates } from './decide.ts';
 import type { History, Operation } from './model.ts';
 import { counter } from './models/counter.ts';
 import { mutex } from './models/mutex.ts';
@@ -228,4 +229,33 @@ describe('read strictly, of what failed', () => {
     expect(readFailures(history, mutex())).toBe(history);
     expect(readFailures(history, register(), 'strict')).toBe(history);
   });
+});
+
+describe('the states that are possible before the first bad return', () => {
+  const history = [write(1, 0, null), write(2, 0, null), write(3, 0, null), read(9, 5, 6)];
+
+  it('are each told once, with a way to them, and no more than were asked for', () => {
+    const all = findPossibleStates(history, register(), { limit: 10 });
+    expect(all).toHaveLength(4);
+    expect(new Set(all.map(({ state }) => state))).toEqual(new Set([null, 1, 2, 3]));
+    for (const { state, order } of all) {
+      const last = history[order.at(-1) ?? -1]?.call;
+      expect(last?.value ?? null).toBe(state);
+    }
+    for (const limit of [1, 2, 3]) {
+      expect(findPossibleStates(history, register(), { limit })).toEqual(all.slice(0, limit));
+    }
+    expect(findPossibleStates(history.slice(0, 3), register(), { limit: 9 })).toEqual([]);
+  });
+});
+
+it('gives up with the operation that returns first where no time is left', () => {
+  const stop = { shouldStop: () => true };
+  const history = [write(1, 0, 9), write(2, 0, null), write(3, 1, 4), write(4, 2, 4)];
+  expect(decide(history, register(), stop)).toEqual({
+    ...{ kind: 'unknown', cause: 'shouldStop', deepest: 2, configurations: 0 },
+  });
+  const failed = { ...write(5, 0, 1), outcome: 'fail' } as const;
+  expect(decide([failed, ...history], register(), stop)).toMatchObject({ deepest: 3 });
+  expect(decide([write(2, 0, null)], register(), stop).kind).toBe('valid');
 });

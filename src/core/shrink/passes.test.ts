@@ -196,6 +196,7 @@ test('an increment adds 1 or takes 1 away, whatever it was by', () => {
     [9, 1],
     [Number.MAX_SAFE_INTEGER, 1],
     [-1, -1],
+    [0, 0],
   ] as const) {
     const plan = turn(renumberValues, by(from), () => true);
     const work = plan.clients.flatMap(({ sections }) => sections.flatMap((one) => one.work));

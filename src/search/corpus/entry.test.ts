@@ -76,3 +76,10 @@ describe('what could go', () => {
     expect(superfluousIn([idle, meant])).toEqual([{ kind: 'inert', entry: idle }]);
   });
 });
+
+test('what is inert is the simplest of nothing, and goes unless it was kept as such', () => {
+  const inert = entryOf('a.yaml', { outcome: 'inert', expected: 'reproduced' });
+  const asKept = entryOf('b.yaml', { outcome: 'inert', expected: 'inert' });
+  const guard = entryOf('c.yaml', { attempts: 9, outcome: 'fixed', expected: 'fixed' });
+  expect(superfluousIn([inert, asKept, guard])).toEqual([{ kind: 'inert', entry: inert }]);
+});

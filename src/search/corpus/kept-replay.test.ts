@@ -100,3 +100,55 @@ describe('a label that is gone', () => {
     expect((await replayKept(pausedAt('alice/nothing', 'reproduced'))).lost).toBeNull();
   });
 });
+
+describe('where the code has changed since', () => {
+  /** Bob asks 8 ms later; so alice's write comes late where she is paused that long. */
+  const anybody = defineSystem({
+    locks: {
+      anybody: {
+        about: 'lets everybody in',
+        operations: [],
+        buildAsync() {
+          return () => async (section) => {
+            const guard = section.guard({ token: 1 });
+            await guard.work();
+            guard.leave();
+          };
+        },
+      },
+    },
+  });
+  const catalogue = extend(builtIn, anybody);
+
+  const paused = (forUs: number, mostUs: number): Plan => {
+    const pause = {
+      kind: 'pause',
+      process: 'alice',
+      when: before('alice/1/write'),
+      forUs,
+    } as const;
+    const bob = clientOf('bob', [writeOf(2)], { section: { thinkUs: 8 * MS } });
+    const clients = [clientOf('alice', [writeOf(1)]), bob];
+    const faults = [{ ...pause, clocks: 'run' } as const];
+    const made = planOf({ lock: 'anybody', store: 'unfenced', clients, faults });
+    const durations = { pause: { minUs: 0, maxUs: mostUs } };
+    const bounds = { ...made.bounds, durations };
+    return { ...made, bounds, expect: { claim: 'grant-order', outcome: 'reproduced' } };
+  };
+
+  test('a fault that lasts longer, within its bounds, may break the claim still', async () => {
+    expect((await replayKept(paused(20 * MS, 40 * MS), { catalogue })).outcome).toBe('reproduced');
+    const short = paused(3 * MS, 40 * MS);
+    const same = await replayKept(short, { catalogue });
+    expect(same).toMatchObject({ outcome: 'inert', changes: [], plan: short });
+    const { outcome, changes, plan } = await replayKept(short, { catalogue, hasChanged: true });
+    expect(outcome).toBe('reproduced');
+    expect(changes).toEqual(['a pause of 12 ms instead of 3 ms']);
+    expect(plan.faults).toMatchObject([{ kind: 'pause', forUs: 12 * MS }]);
+  });
+
+  test('and none that would have to last longer than it may', async () => {
+    const kept = await replayKept(paused(3 * MS, 4 * MS), { catalogue, hasChanged: true });
+    expect(kept).toMatchObject({ outcome: 'inert', changes: [], lost: null });
+  });
+});

@@ -232,3 +232,16 @@ test('every seed of a chunk is announced and examined, but those to be skipped',
   const { seeds } = await examineChunk(chunk, LISTED, examiner, (seed) => announced.push(seed));
   expect([seeds, announced, examined]).toEqual([3, [3, 5, 6], ['s 3', 's 5', 's 6']]);
 });
+
+test('what a listed claim broke by is counted, and of others nothing', async () => {
+  const cause = { rule: 'r', isByForeignRelease: false, faults: [] };
+  const broken = (claim: string): Verdict => {
+    return { kind: 'invalid', claim, exercised: 1, rule: 'r', evidence: [] };
+  };
+  const causes = new Map(['kept', 'other'].map((claim) => [claim, cause]));
+  const verdicts = [broken('kept'), broken('other')];
+  const { claims } = await tallyOf({ verdicts, causes }, {}, { verdicts, causes });
+  expect(claims['kept']?.causes).toEqual([{ cause, broken: 2, brokenSeeds: [0, 2] }]);
+  expect(claims['other']).toMatchObject({ broken: 2 });
+  expect(claims['other']?.causes).toBeUndefined();
+});

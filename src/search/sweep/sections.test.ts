@@ -127,3 +127,13 @@ test('what is not of any section that was seen is not counted', () => {
   const elsewhere = [write(4, 'bob', 7, 5, no), leave(5, 'bob', 7)];
   expect(countsOf([...granted, ...elsewhere])).toEqual(countsOf(granted));
 });
+
+test('what became of the sections of two parts adds up, each by itself', () => {
+  const one = { began: 9, entered: 8, gaveUp: 7, refused: 6, crashed: 5, unguarded: 4 };
+  const other = { began: 1, entered: 2, gaveUp: 3, refused: 4, crashed: 5, unguarded: 6 };
+  const errors = { failed: [], otherFailed: 5 };
+  expect(mergeSections({ ...one, ...errors }, { ...other, ...errors })).toEqual({
+    ...{ began: 10, entered: 10, gaveUp: 10, refused: 10, crashed: 10, unguarded: 10 },
+    ...{ failed: [], otherFailed: 10 },
+  });
+});
