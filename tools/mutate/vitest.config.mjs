@@ -21,12 +21,12 @@ export default defineConfig({
     include: [
       'src/{core,check,scenario,linearizability,systems}/**/*.test.ts',
       'src/search/{sweep,corpus}/*.test.ts',
-      'src/define-system.test.ts',
+      'src/{define-system,run}.test.ts',
       'src/report/{access-text,failure,history-report,plain-words}.test.ts',
-      'src/cli/stages.test.ts',
+      'src/cli/{conclude,stages,sweep-scenario}.test.ts',
       // Slow for a unit test, but in one process.
       'src/cli/check-{mistakes,reading}.slow.test.ts',
-      'properties/{plain-classes,every-claim,kept-plans,no-false-alarm}*.test.ts',
+      'properties/{plain-classes,every-claim,every-rule,kept-plans,no-false-alarm}*.test.ts',
     ],
     exclude: [
       // They mock a module, for which each file would need its own copy of all modules.
