@@ -245,3 +245,10 @@ test('what struck when all was over is no cause', () => {
     fault(ms, 'delay', 'lock', { target: 'bob/2/acquire/1/request', amount: 2000 });
   expect(causeIn('mutual-exclusion', [...twice, late(9)]).faults).toEqual([]);
 });
+
+test('a fault counts where one of those that it struck gave the lock away', () => {
+  const cut = fault(1, 'partition', '', { processes: ['alice', 'lock'], untilMs: 3 });
+  const beside = fault(1, 'partition', '', { processes: ['carol', 'store'], untilMs: 3 });
+  const events = [grant(0, 'alice', 1), cut, beside, grant(4, 'bob', 2)];
+  expect(causeIn('mutual-exclusion', events).faults.map(({ kind }) => kind)).toEqual(['partition']);
+});

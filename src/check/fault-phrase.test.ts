@@ -85,6 +85,7 @@ describe('a crash', () => {
     expect(phrase(key(1, 'alice'))).toBe(left);
     expect(phrase(key(1, 'alice', { untilUs: 9000 }), key(2, 'alice'))).toBe(left);
     expect(phrase(key(1, 'alice'), key(2, 'bob', { untilUs: 9000 }))).toBe(left);
+    expect(phrase(key(5, 'alice'))).toBe(left);
   });
 
   test('leaves nothing where the key has an end, went, is of another, or was not taken', () => {

@@ -1,6 +1,7 @@
 /** Grants that a client takes from a quorum of servers, judged and told as such. */
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
+import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import {
   endedUnasked,
   isHeldAt,
@@ -10,12 +11,14 @@ import {
   serviceEndUs,
 } from './leases.ts';
 import {
+  answer,
   breachOf,
   enter,
   fault,
   grant,
   release,
   renew,
+  send,
   traceOf,
   verdictOn,
 } from './trace-builder.fixture.ts';
@@ -130,4 +133,25 @@ test('the key of a client at its entry is the one that it had by then', () => {
   expect(keyAtEntry(traceOf([mine, entry, set]), mine, entry)).toBeNull();
   const given = { ...mine, process: 'lock' };
   expect(keyAtEntry(traceOf([set, given, entry]), given, entry)).toBeNull();
+});
+
+test('a quorum is told with the servers that said yes in time to the request', () => {
+  const given = grant(9, 'bob', 2, { process: 'bob', message: '', sentAtUs: 5000 });
+  const asks = (ms: number, server: string, at: string): TraceEvent => ({
+    ...send(ms, 'bob', `bob/2/ask-${server}`),
+    to: at,
+  });
+  const says = (ms: number, server: string, said: Answer): TraceEvent =>
+    answer(ms, `bob/2/ask-${server}`, said);
+  const yes = { kind: 'granted', token: 0 } as const;
+  const words = (...events: readonly TraceEvent[]): string =>
+    breachOf('mutual-exclusion', [taken(0, 'alice', 1), ...events, given]).words;
+  expect(words()).toContain('Then a quorum granted B');
+  expect(
+    words(
+      ...[asks(4, '0', 'lock-0'), asks(5, '1', 'lock-1'), asks(5, '2', 'lock-2')],
+      ...[asks(5, '3', 'lock-3'), says(6, '1', yes), says(7, '3', yes), says(7, '0', yes)],
+      says(8, '2', { kind: 'denied', holder: 'alice' }),
+    ),
+  ).toContain('Then a quorum (`lock-1` and `lock-3`) granted B');
 });

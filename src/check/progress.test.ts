@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TraceEvent } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
 import {
   accepted,
@@ -154,4 +155,17 @@ test('a holder that keeps the lock from the probe is told with how long it renew
   expect(words(200_000)).toContain('because A held it, renewed at 99 ms to last until 200 ms');
   expect(words(null)).toContain('because A held it');
   expect(words(null)).not.toContain('renewed');
+});
+
+test('a lock that the probe takes itself counts whatever its servers call it', () => {
+  const called = acquire(100, 'probe/1/acquire');
+  const asks: TraceEvent = { ...called, call: { verb: 'acquire', lock: 'lock:db', token: 0 } };
+  const takes = (ms: number): TraceEvent =>
+    grant(ms, 'probe', 1, { process: 'probe', message: '' });
+  expect(verdictOn('progress', [healed(100), asks, takes(121)])).toMatchObject({
+    ...{ kind: 'valid', exercised: 1 },
+  });
+  expect(breachOf('progress', [healed(100), asks, takes(122)]).rule).toBe('probe-granted-late');
+  const given = grant(121, 'probe', 1);
+  expect(breachOf('progress', [healed(100), asks, given]).rule).toBe('probe-not-granted');
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   isLockServer,
   isReserved,
+  isTimer,
   type PlacedSection,
   sectionPointsOf,
   storesAccessed,
@@ -131,4 +132,17 @@ test.each([
   ['alice', false, false],
 ])('the name %s is reserved: %s, of a lock: %s', (name, reserved, ofLock) => {
   expect([isReserved(name), isLockServer(name)]).toEqual([reserved, ofLock]);
+});
+
+test.each([
+  ['alice/timeout-30ms', true],
+  ['alice/1/release-timer', true],
+  ['alice/1/write/1/request', false],
+  ['alice/1/write/1/reply', false],
+  ['alice/timers', false],
+  ['lock/timeout-30ms', false],
+  ['alice', false],
+  ['/alice', false],
+])('what is due under the name %s of a client, and is no message: %s', (name, isDue) => {
+  expect(isTimer(name, new Set(['alice']))).toBe(isDue);
 });
