@@ -23,6 +23,7 @@ describe('a message is named after the call that it belongs to', () => {
     ['alice/1/write/2-again/request', "alice's write"],
     ['lock/1/grant/1/reply', "the reply to `lock`'s grant"],
     ['alice/1/write/2/check/1/request', "the check of alice's write"],
+    ['alice/1/write/12/check/1/reply', "the reply to the check of alice's write"],
     ['alice/1/write/1/other', '`alice/1/write/1/other`'],
     ['alice/1/request', '`alice/1/request`'],
   ])('%s', (message, words) => {

@@ -36,8 +36,8 @@ test('a key that is removed by another than its holder is shown with both taking
     ...{ atUs: ms * 1000, ...more },
   });
   const [MINE, THEIRS] = ['alice/1/acquire/1/request', 'bob/2/acquire/1/request'];
-  const mine = at(1, { message: MINE });
-  const theirs = at(12, { client: 'bob', message: THEIRS });
+  const mine = at(1, { message: MINE, untilUs: 11_000 });
+  const theirs = at(12, { client: 'bob', message: THEIRS, untilUs: 22_000 });
   const removal = at(15, {
     ...{ change: 'removed', message: 'alice/1/release/1/request' },
     ...{ holder: 'bob', taking: THEIRS, meant: MINE },
@@ -53,4 +53,8 @@ test('a key that is removed by another than its holder is shown with both taking
   const struck = fault(13, 'pause', 'alice', { untilMs: 14 });
   const breach = breachOf('owner-only-release', [mine, theirs, struck, removal]);
   expect(breach.evidence).toEqual(['0 own taking', '1 taking', '2 pause', '3 change']);
+  expect(breach.words).toMatch(/until \d+ ms/);
+  const endless = { ...theirs, untilUs: null };
+  const kept = breachOf('owner-only-release', [{ ...mine, untilUs: null }, endless, removal]);
+  expect(kept.words).not.toMatch(/until/);
 });

@@ -32,8 +32,7 @@ export default defineConfig({
       // They mock a module, for which each file would need its own copy of all modules.
       'src/{core/shrink/search,search/sweep/worker}.test.ts',
       'src/{core,check,scenario,linearizability,systems,search/sweep}/**/*.slow.test.ts',
-      // They run thousands of plans, or judge none.
-      'src/search/sweep/reuse.test.ts',
+      // It judges no plan.
       'src/scenario/json-schema.test.ts',
       'src/systems/{worker-lease/queue,store/{version,store}-server,lock-service/in-line}.test.ts',
     ],
