@@ -103,3 +103,15 @@ test('a token is bound to the client that was given it, whatever its number', ()
   const foreign = write(14, 'bob', 1, 1, { token: 1 });
   expect(breachOf('token-bound', [grant(0, 'alice', 1), foreign]).rule).toBe('token-foreign');
 });
+
+test('a write is put to the test where it left when its lock had been granted anew', () => {
+  const exercised = (...events: Parameters<typeof verdictOn>[1]): number =>
+    verdictOn('token-bound', events).exercised;
+  const [mine, next] = [grant(0, 'alice', 1), grant(12, 'bob', 2)];
+  const call = invoke(13, 'alice/1/write');
+  const late = write(14, 'alice', 1, 1);
+  expect(exercised(mine, invoke(1, 'alice/1/write'), write(2, 'alice', 1, 1))).toBe(0);
+  expect(exercised(mine, next, call, late)).toBe(1);
+  expect(exercised(mine, call, next, late)).toBe(0);
+  expect(exercised(mine, { ...next, lock: 'b' }, call, late)).toBe(0);
+});
