@@ -269,3 +269,13 @@ describe('a reset', () => {
     expect(linesOf(datagrams, 'strike', 'end')).toEqual(['2 end alice/a ok 1']);
   });
 });
+
+test('what hits a message is noted with when it ends: a delay as the message leaves it', () => {
+  const which = message('alice/a/1/request');
+  const noted = (fault: Fault): readonly (number | null)[] =>
+    happen({ alice: asks }, { faults: [fault] }).events.flatMap((event) =>
+      event.kind === 'fault' ? [event.atUs, event.untilUs, event.amount] : [],
+    );
+  expect(noted(delay(which, 5))).toEqual([0, 6 * MS, 5 * MS]);
+  expect(noted({ kind: 'drop', which }).slice(0, 2)).toEqual([0, null]);
+});
