@@ -4,10 +4,12 @@ import { acquire, enter, invoke, read, traceOf, write } from '../../check/trace-
 import type { TraceEvent } from '../../core/history/trace.ts';
 import type { Work } from '../../core/plan/plan.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
-import { mergeStakes, NO_STAKES, type StakesTally, stakesOf } from './stakes.ts';
+import { addStakes, mergeStakes, NO_STAKES, type StakesTally } from './stakes.ts';
 
 function stakes(events: readonly TraceEvent[], work: readonly Work[] = []): StakesTally {
-  return stakesOf(planOf({ clients: [clientOf('alice', work)] }), traceOf(events));
+  const tally = { ...NO_STAKES };
+  addStakes(tally, planOf({ clients: [clientOf('alice', work)] }), traceOf(events));
+  return tally;
 }
 
 test('what was at stake on two parts of the seeds adds up, each by itself', () => {
