@@ -171,7 +171,8 @@ export function during<T>(loading: Loading, run: () => T): T {
 const PASSING: unique symbol = Symbol('passing');
 
 /**
- * Makes V8 keep a class's prototype as a hash table, by adding a property and deleting it. Drivers write a method for each command of their server into one:
+ * Makes V8 keep a class's prototype as a hash table, by adding a property and deleting it. Drivers
+ * write a method for each command of their server into one:
  *
  *     class Commander {
  *     };$fproom(Commander);

@@ -12,8 +12,8 @@
  *
  *     let a,$fp_;$fp.open({c:()=>c,default:()=>$fp_},[v=>{a=v}]);yield;
  *
- * A class whose prototype the module fills later is given room for that (`instances.ts`), behind its
- * declaration, where nothing else stands in the line: `};$fproom(Commander);`.
+ * A class whose prototype the module fills later is given room for that (`instances.ts`), behind
+ * its declaration, where nothing else stands in the line: `};$fproom(Commander);`.
  *
  * So an imported name is a variable as any other, as fast, and functions, which JavaScript hoists,
  * can be imported around a circle before the module that has them was run.
