@@ -328,7 +328,7 @@ describe('the workflow', () => {
       scripts.map((script) => {
         const fewer = script
           .replace('npx --no-install fencepost', `node ${cli}`)
-          .replace('--seeds 100000 --fresh', '--seeds 200');
+          .replace('--seeds 100000 --fresh', '--seeds 60');
         const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', fewer], {
           ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
         });
@@ -351,7 +351,7 @@ describe('the workflow', () => {
       expect(others).toEqual([]);
       const fewer = args
         .join(' ')
-        .replace(/--seeds \d+/, '--seeds 120')
+        .replace(/--seeds \d+/, '--seeds 60')
         .split(' ');
       const { code, out } = fencepost(folder, ...fewer);
       expect(code, out).toBe(0);
