@@ -2,8 +2,8 @@
  * Makes what is published, of the modules in `src`: a few files instead of one each, with what they
  * share beside them. What the HTML report runs is among these files, so that the simulator is not
  * there twice; `src/report/html/document.ts` makes its script of them. For stack traces, classes keep
- * their names, and each thing that a module declares has a line of its own; what `import.meta.url` leads to
- * stays where it would be without bundling.
+ * their names, and each thing that a module declares has a line of its own; what `import.meta.url`
+ * leads to stays where it would be without bundling.
  *
  * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
  * would be installed; fengari (`lua-as-modules.mjs`), with two packages that only a Lua with a
