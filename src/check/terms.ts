@@ -2,7 +2,7 @@
  * Decides what a claim may know of a run beside its trace: the bounds and lengths that its plan
  * declares, and which model the clients' history is compared with.
  */
-import type { Draft } from '../core/kernel/draft.ts';
+import type { Draft } from '../core/kernel/json.ts';
 import { longestTtlUs, type Plan } from '../core/plan/plan.ts';
 import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';

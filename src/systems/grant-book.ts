@@ -5,7 +5,7 @@
  */
 import type { Deny } from '../core/history/server-events.ts';
 import { WHY } from '../core/history/trace.ts';
-import type { Draft } from '../core/kernel/draft.ts';
+import type { Draft } from '../core/kernel/json.ts';
 import type { Boot, Turn } from '../core/world/server.ts';
 
 /** Who asked for which lock. */

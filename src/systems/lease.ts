@@ -3,8 +3,7 @@
  * grant that came back, and know by the client's own clock when the lease is over.
  */
 import type { Answer, Call } from '../core/history/trace.ts';
-import type { Draft } from '../core/kernel/draft.ts';
-import type { Json } from '../core/kernel/json.ts';
+import type { Draft, Json } from '../core/kernel/json.ts';
 import { type Name, under } from '../core/kernel/name.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';
 import type { CallSetting, PendingCall } from '../core/world/calls.ts';

@@ -1,6 +1,6 @@
 /** What the calls of a section to a store are called and say, with the cached token attached. */
 import { assert } from '../core/kernel/assert.ts';
-import type { Draft } from '../core/kernel/draft.ts';
+import type { Draft } from '../core/kernel/json.ts';
 import { under } from '../core/kernel/name.ts';
 import type { CallSetting } from '../core/world/calls.ts';
 import { type Program, request, send } from '../core/world/program.ts';

@@ -3,7 +3,7 @@
  * use: they take it for the real one. Its commands travel over the simulated network.
  */
 import { EventEmitter } from 'node:events';
-import type { Draft } from '../../core/kernel/draft.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import { about, siteOf } from '../async/call-site.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning.ts';

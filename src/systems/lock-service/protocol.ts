@@ -4,7 +4,7 @@
  * in `lock-server.ts`, which runs the rules of `lock-service.ts`, or of `lock-line.ts` where
  * clients wait in line; what a client remembers, `lock-client.ts` keeps.
  */
-import type { Draft } from '../../core/kernel/draft.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import { under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
 import type { PendingCall } from '../../core/world/calls.ts';

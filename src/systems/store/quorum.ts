@@ -19,7 +19,7 @@
 import { isEarlier, type Stamp, type Write } from '../../core/history/server-events.ts';
 import type { Answer } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
-import type { Draft } from '../../core/kernel/draft.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
 import type { CallSetting, PendingCall, Round, RoundSetting } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';

@@ -9,7 +9,7 @@
  *   version, a count or the time of the last change, is all that its kinds differ in.
  */
 import type { Refusal, RowVersion, WriteVersion } from '../../core/history/server-events.ts';
-import type { Draft } from '../../core/kernel/draft.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';

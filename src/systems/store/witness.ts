@@ -10,7 +10,7 @@ import type {
   Write,
   WriteVersion,
 } from '../../core/history/server-events.ts';
-import type { Draft } from '../../core/kernel/draft.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 

@@ -1,5 +1,5 @@
 /** Commands on strings, and on the numbers that they hold. */
-import type { Draft } from '../../../core/kernel/draft.ts';
+import type { Draft } from '../../../core/kernel/json.ts';
 import type { RedisError, RedisReply } from '../reply.ts';
 import {
   errorOf,
