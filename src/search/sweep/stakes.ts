@@ -4,6 +4,7 @@
  * hazard and breaks no claim, since what could go wrong is never tried.
  */
 import type { Trace } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import type { Plan, SectionPlan } from '../../core/plan/plan.ts';
 import { ASKS } from './sections.ts';
 
@@ -48,10 +49,8 @@ export function nothingAtStake(stakes: StakesTally): readonly string[] {
   ];
 }
 
-type Growing = { -readonly [K in keyof StakesTally]: number };
-
 /** Adds what was at stake on one seed: 1 or 0 to each. */
-export function addStakes(tally: Growing, plan: Plan, trace: Trace): void {
+export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): void {
   const asking = new Clients();
   const having = new Clients();
   const written = new Map<string, Set<number>>();
