@@ -4,6 +4,7 @@
  */
 import type { BreachCause } from '../../check/breach-cause.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
@@ -103,22 +104,19 @@ export function killedTally({ seed, error }: SeedFailure): Tally {
   return { ...EMPTY_TALLY, seeds: 1, failures, failed: 1, killed: 1 };
 }
 
-type Growing<T> = { -readonly [K in keyof T]: T[K] };
-
 /** A tally while it grows; seeds come in ascending order. */
 class Count {
   private readonly listed: ReadonlySet<string>;
-  private readonly sums: Growing<
-    Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>
-  > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
-  private readonly overlap: Growing<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
-  private readonly losses: Growing<Tally['losses']> = { ...EMPTY_TALLY.losses };
-  private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
+  private readonly sums: Draft<Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>> =
+    { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
+  private readonly overlap: Draft<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
+  private readonly losses: Draft<Tally['losses']> = { ...EMPTY_TALLY.losses };
+  private readonly stampede: Draft<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
   private readonly sections: SectionLedger = new SectionLedger();
-  private readonly stakes: Growing<StakesTally> = { ...NO_STAKES };
+  private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
   private readonly failures: SeedFailure[] = [];
-  private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
-  private readonly faults: Map<FaultKind, Growing<Omit<FaultTally, 'strikes'>>> = new Map();
+  private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
+  private readonly faults: Map<FaultKind, Draft<Omit<FaultTally, 'strikes'>>> = new Map();
   private readonly strikes: Map<FaultKind, StageCounts> = new Map();
 
   constructor(listed: ReadonlySet<string>) {
@@ -206,7 +204,7 @@ class Count {
   tally(): Tally {
     const { sums, overlap, losses, stampede, failures } = this;
     const claims = Object.fromEntries(this.claims);
-    const faults: Growing<Tally['faults']> = {};
+    const faults: Draft<Tally['faults']> = {};
     for (const [kind, { fired, overlapped }] of this.faults) {
       faults[kind] = { fired, overlapped, strikes: strikesOf(this.strikes.get(kind)) };
     }

@@ -10,6 +10,7 @@
  */
 import { sectionOf } from '../../check/contention.ts';
 import type { Return, SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import { groupDigits } from '../../text/prose.ts';
 
 /** All but `failed` are counts of sections; one may be counted as several of these. */
@@ -125,11 +126,9 @@ export function mostFirst(errors: readonly SectionErrorCount[]): readonly Sectio
   return [...errors].sort((a, b) => b.count - a.count || a.firstSeed - b.firstSeed);
 }
 
-type Growing = { -readonly [K in keyof SectionCounts]: SectionCounts[K] };
-
 /** The ledger while it grows; seeds come in ascending order. */
 export class SectionLedger {
-  private readonly sums: Growing = { ...NO_SECTIONS };
+  private readonly sums: Draft<SectionCounts> = { ...NO_SECTIONS };
   private readonly errors: Map<string, SectionErrorCount> = new Map();
 
   add(seed: number, trace: Trace): void {
