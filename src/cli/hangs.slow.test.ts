@@ -33,7 +33,7 @@ writeSync(2, \`loaded on thread \${threadId}\\n\`);
 let folder = '';
 beforeAll(async () => {
   // Inside the package, where modules find `fencepost` by its name.
-  folder = mkdtempSync(join(root, 'dist/hangs-'));
+  folder = mkdtempSync(join(root, 'reports/hangs-'));
   const starter = (name: string): string =>
     readFileSync(join(root, 'fixtures/starter/locks', name), 'utf8');
   for (const [name, hang] of [...Object.entries(HANGS), ['calm', '']]) {

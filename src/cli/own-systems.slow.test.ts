@@ -20,7 +20,7 @@ let folder = '';
 
 beforeAll(() => {
   // Inside the package, where modules find `fencepost` by its name.
-  folder = mkdtempSync(join(root, 'dist/own-systems-'));
+  folder = mkdtempSync(join(root, 'reports/own-systems-'));
   cpSync(join(root, 'fixtures/modules'), join(folder, 'own'), { recursive: true });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -154,6 +154,16 @@ export const importsNoTest: Rule = (source) =>
       : [],
   );
 
+/** What is published is packed while other tests run: a folder of one of them would come along. */
+export const packsNoFolder: Rule = (source) =>
+  nodesOf(source.tree).flatMap((node) => {
+    const made = /^mkdtemp(?:Sync)?\(join\(root, '(dist|docs|fixtures)\b/.exec(
+      isCallExpression(node) ? node.getText() : '',
+    );
+    if (made === null) return [];
+    return [violation(source, node, `a folder in ${made[1]}, which is packed: take reports`)];
+  });
+
 /** The core imports its own files and pure packages, by their names. */
 export const importsPureCode: Rule = (source) => {
   if (!isCore(source.path)) return [];

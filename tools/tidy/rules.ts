@@ -1,7 +1,7 @@
 /** For each rule of the house: snippets that it must refuse, and snippets that it must let pass. */
 import { isSelfContained } from './ambient.ts';
 import { copiesByLiterals } from './hot-paths.ts';
-import { importsNoTest, importsPureCode, keepsLayers } from './layers.ts';
+import { importsNoTest, importsPureCode, keepsLayers, packsNoFolder } from './layers.ts';
 import { exportsByName, trustsTheChecker } from './safety.ts';
 import {
   beginsWithComment,
@@ -92,6 +92,22 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
           ['properties/a.ts', `export * from './b.slow.test.ts';`, './b.slow.test.ts is a test'],
         ],
         passes: [['src/check/a.test.ts', `import './b.fixture.ts'; import './test.ts';`]],
+      },
+    ],
+  ],
+  [
+    'a test makes no folder where the package is packed from',
+    [
+      packsNoFolder,
+      {
+        refuses: [
+          [
+            'src/cli/a.test.ts',
+            `const a = mkdtempSync(join(root, 'dist/a-'));`,
+            'a folder in dist',
+          ],
+        ],
+        passes: [['src/cli/a.test.ts', `const a = mkdtempSync(join(root, 'reports/a-'));`]],
       },
     ],
   ],

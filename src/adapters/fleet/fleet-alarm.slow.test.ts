@@ -108,7 +108,7 @@ function writeFickleLock(place: string): string {
 }
 
 onRedis('sweeps on a queue name the seed that came to two results, and what shows it', async () => {
-  const place = mkdtempSync(join(root, 'dist/fickle-'));
+  const place = mkdtempSync(join(root, 'reports/fickle-'));
   try {
     const file = writeFickleLock(place);
     // On any machine chunk 0 has some of the odd seeds, and is not the only one.
