@@ -54,7 +54,7 @@ async function* rows(): AsyncIterable<Row> {
   yield await rowOf({ clients: 2, sections: 1, faults: 1, target: '' }, all);
 }
 
-/** Where the text can name a kind once only, each length has a scenario, and all faults count. */
+/** A text may draw one delay for any message: each length has a text, and all their faults count. */
 function scenarioWith({ clients, sections, faults }: Scope, texts: readonly string[]): Scenario {
   const scenarios = texts.map((text) =>
     scenarioOf(
@@ -66,7 +66,7 @@ systems:
     store: unfenced
     clients: { checksLease: true }
     expect: { breaks: [grant-order] }
-clients: { count: ${clients}, ttl: 10ms, sections: ${sections} }
+clients: { count: ${clients}, ttl: 10ms, sections: ${sections}, think: 0ms..0ms, backoff: 5ms }
 workload: { kind: blind-writes }
 network: { latency: 1ms }
 probe: false

@@ -10,8 +10,8 @@ import { departing, Placements } from './placements.ts';
 import { amountingTo } from './slots.ts';
 
 /** One fault of a kind in a lock whose lease is over at 11 ms, and its successor's at 21 ms. */
-function placementsOf(fault: string): { readonly base: Plan; readonly placements: Placements } {
-  const text = `name: edge
+function scenarioWith(fault: string): string {
+  return `name: edge
 systems:
   one: { lock: lock-service, store: unfenced, options: { clock: wall }, expect: { breaks: [grant-order] } }
 clients: { names: [alice, bob], ttl: 10ms, sections: 1 }
@@ -19,7 +19,10 @@ workload: { kind: blind-writes }
 network: { latency: 1ms..2ms }
 faults: [{ ${fault} }]
 `;
-  const read = loadScenario(text, 'edge.yaml');
+}
+
+function placementsOf(fault: string): { readonly base: Plan; readonly placements: Placements } {
+  const read = loadScenario(scenarioWith(fault), 'edge.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const scenario = narrowed(read.scenario, { faults: 1, ties: 0, clients: null, sections: null });
   const base = basePlan(scenario, 'one');
@@ -60,5 +63,20 @@ describe('where one length breaks a claim and the next one tried does not', () =
       expect(amounts?.[0]).toBe(3_000);
       expect(amounts?.at(-1)).toBe(9_000);
     }
+  });
+
+  test('of two lengths that it allows, none between them is tried', async () => {
+    const { base } = placementsOf('delay: { by: 3ms..9ms, chance: 1/2 }');
+    const templates = ['3ms', '9ms', '20ms..30ms'].flatMap((by) => {
+      const read = loadScenario(scenarioWith(`delay: { by: ${by}, chance: 1/2 }`), 'edge.yaml');
+      return read.kind === 'scenario' ? read.scenario.faults : [];
+    });
+    const placements = new Placements(base, templates, { catalogue: builtIn, watch: watchAsync });
+    const tried = (await placements.after([])).flatMap(({ amounts }) => amounts ?? []);
+    expect(tried).toContain(3_000);
+    expect(tried).toContain(9_000);
+    expect(tried.some((us) => us > 20_000 && us < 30_000)).toBe(true);
+    const others = tried.filter((us) => us !== 3_000 && us !== 9_000);
+    expect(others.filter((us) => us < 20_000 || us > 30_000)).toEqual([]);
   });
 });

@@ -74,7 +74,7 @@ async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySe
       runs.set(text, watched.strikes.size === faults.length);
       if (faults.length === most) continue;
       for (const slot of slots.in(watched)) {
-        const fault = slot.fault(slot.range?.minUs ?? 0);
+        const fault = slot.fault(slot.ranges[0]?.minUs ?? 0);
         universe.set(JSON.stringify(fault), fault);
       }
     }

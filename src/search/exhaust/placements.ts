@@ -11,7 +11,7 @@
  */
 import type { TraceEvent } from '../../core/history/trace.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
-import type { Plan, RangeUs } from '../../core/plan/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { FaultTemplate } from '../../scenario/scenario.ts';
 import {
   amountingTo,
@@ -82,13 +82,9 @@ export class Placements {
     const watched = await this.watch(departures);
     const placed: Placement[] = [];
     for (const slot of followersOf(this.slots.in(watched), watched, departures)) {
-      const { range, fault } = slot;
-      if (range === null || range.minUs === range.maxUs) {
-        placed.push({ next: fault(range?.minUs ?? 0), amounts: null });
-        continue;
-      }
-      const largest = await this.watch([...departures, fault(range.maxUs)]);
-      placed.push({ next: fault(range.minUs), amounts: amountsOf(slot, range, largest) });
+      const amounts = await this.amountsOf(slot, departures);
+      const [least = 0, ...more] = amounts;
+      placed.push({ next: slot.fault(least), amounts: more.length === 0 ? null : amounts });
     }
     return placed;
   }
@@ -105,6 +101,22 @@ export class Placements {
       if (isCarriedOut && differs(swapped, watched)) placed.push({ next: swap, amounts: null });
     }
     return placed;
+  }
+
+  /** In ascending order; none where the fault has no amount. */
+  private async amountsOf(slot: Slot, departures: Departures): Promise<readonly number[]> {
+    const { ranges, fault } = slot;
+    const found = new Set(ranges.flatMap(({ minUs, maxUs }) => [minUs, maxUs]));
+    if (ranges.some(({ minUs, maxUs }) => minUs < maxUs)) {
+      const maxUs = Math.max(...found);
+      const largest = await this.watch([...departures, fault(maxUs)]);
+      for (const us of lengthsOf(slot, maxUs, largest)) {
+        for (const near of [us - 1, us, us + 1]) {
+          if (ranges.some((range) => range.minUs <= near && near <= range.maxUs)) found.add(near);
+        }
+      }
+    }
+    return [...found].sort((a, b) => a - b);
   }
 
   private async watch(departures: Departures): Promise<Watched> {
@@ -169,19 +181,9 @@ interface Threshold {
  * process is met by the next message that leaves then, one latency later: at a server by that of a
  * client, at a client by that of a server. What a partition holds back leaves at its end as well.
  *
- * In ascending order; `largest` is the run with the slot's fault as its last, at its largest.
+ * `largest` is the run with the slot's fault as its last, at its largest.
  */
-function amountsOf(slot: Slot, range: RangeUs, largest: Watched): readonly number[] {
-  const found = new Set([range.minUs, range.maxUs]);
-  for (const us of lengthsOf(slot, range, largest)) {
-    for (const near of [us - 1, us, us + 1]) {
-      if (near >= range.minUs && near <= range.maxUs) found.add(near);
-    }
-  }
-  return [...found].sort((a, b) => a - b);
-}
-
-function lengthsOf(slot: Slot, { maxUs }: RangeUs, largest: Watched): readonly number[] {
+function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number[] {
   const fault = slot.fault(maxUs);
   if (fault.kind === 'failover') return lagsOf(slot, fault.process, largest);
   if (fault.kind === 'clock') return stepsOf(slot, fault.process, largest);

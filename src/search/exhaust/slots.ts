@@ -40,8 +40,8 @@ export interface Slot {
   /** As the how manieth event of the run it happens, from 0 on; between two for a given time. */
   readonly turn: number;
   readonly atUs: number;
-  /** Which amounts the scenario allows; null for a fault that has none. */
-  readonly range: RangeUs | null;
+  /** Which amounts the scenario allows, those of any of these; none for a fault that has none. */
+  readonly ranges: readonly RangeUs[];
   readonly fault: (amountUs: number) => Fault;
 }
 
@@ -191,9 +191,11 @@ export class Slots {
     const slots = new Map<string, Slot>();
     for (const form of this.forms) {
       for (const slot of this.of(form, watched)) {
-        const name = `${slot.place} ${slot.key}`;
+        // A fault that never ends is one of its own.
+        const name = `${slot.place} ${slot.key} ${slot.ranges.length}`;
         const known = slots.get(name);
-        slots.set(name, known === undefined ? slot : { ...slot, range: hull(known, slot) });
+        const ranges = known === undefined ? slot.ranges : [...known.ranges, ...slot.ranges];
+        slots.set(name, { ...slot, ranges });
       }
     }
     return [...slots.values()].sort(byPosition);
@@ -388,8 +390,9 @@ function slotAt(
       return range === null ? null : amountUs;
     });
   const range = rangeOf(template);
+  const ranges = range === null ? [] : [range];
   const any = fault(0);
-  return { key: keyOf(any), place: struckAt(any), position, turn, atUs, range, fault };
+  return { key: keyOf(any), place: struckAt(any), position, turn, atUs, ranges, fault };
 }
 
 /** The same fault with another amount, which may be less than 0. */
@@ -415,14 +418,6 @@ function rangeOf({ fields }: FaultTemplate): RangeUs | null {
     if (type === 'duration' || type === 'durationOrNever' || type === 'step') return value;
   }
   return null;
-}
-
-function hull(a: Slot, b: Slot): RangeUs | null {
-  if (a.range === null || b.range === null) return a.range ?? b.range;
-  return {
-    minUs: Math.min(a.range.minUs, b.range.minUs),
-    maxUs: Math.max(a.range.maxUs, b.range.maxUs),
-  };
 }
 
 function byPosition(a: Slot, b: Slot): number {
