@@ -58,7 +58,7 @@ export const shared: Readonly<
     SharedOption
   >
 > = {
-  workers: ['--workers <N>', 'worker threads; 0 runs in this thread (default: one a core)'],
+  workers: ['--workers <N>', 'worker threads; 0 runs in this thread (default: at most one a core)'],
   output: ['--output <folder>', 'where plans and pages are written', DEFAULT_OUTPUT],
   get reporter(): SharedOption {
     return ['--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env)];

@@ -55,7 +55,7 @@ export interface RunOptions extends ReportOptions, ModuleOptions {
   readonly to: number;
   /** Ends the seeds of each scenario after this long, whatever is left; null examines all. */
   readonly timeMs: number | null;
-  /** Worker threads; 0 examines in this thread, null takes one a core. */
+  /** Worker threads; 0 examines in this thread, null takes at most one a core. */
   readonly workers: number | null;
   /** Stops a scenario's seeds once this many examinations broke a listed claim. */
   readonly maxFailures: number | null;
@@ -115,7 +115,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   interruption.listen(() =>
     terminal.note('interrupted: finishing what is under way (again to stop at once)'),
   );
-  const workers = options.workers ?? availableParallelism();
+  const workers = options.workers ?? threadsFor(scenarios, options);
   const pool = workers === 0 ? null : openPool({ workers });
   const isInterrupted = (): boolean => interruption.isInterrupted;
   const context: RunContext = { pool, options, terminal, isInterrupted, journals: [] };
@@ -146,6 +146,20 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   if (isDone) for (const journal of context.journals) journal.remove();
   if (options.shard === null) noteFailed(outcomes, failedBefore, options.output);
   return exit;
+}
+
+/** So many runs take a thread about as long as a second thread takes to start, a third of a second. */
+const RUNS_PER_THREAD = 64;
+
+/** One thread a core, or fewer where the runs are over before it is there. */
+function threadsFor(
+  scenarios: readonly LoadedScenario[],
+  { exhaust, from, to }: RunOptions,
+): number {
+  if (exhaust !== null) return availableParallelism();
+  const systems = scenarios.reduce((sum, { scenario }) => sum + scenario.systems.length, 0);
+  const worth = Math.ceil((systems * (to - from + 1)) / RUNS_PER_THREAD);
+  return Math.min(availableParallelism(), worth);
 }
 
 /** Of several scenarios each has a line of its own, so how each went is not told besides. */
