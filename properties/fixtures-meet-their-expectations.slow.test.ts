@@ -20,7 +20,6 @@ import { type SweepResult, sweep } from '../src/search/sweep/sweep.ts';
 import { EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
-/** CI runs the fixtures on 200 seeds besides. */
 const SEEDS = 100;
 
 /** A rare break takes more of them. */
