@@ -36,6 +36,7 @@ const config: ViteUserConfig = defineConfig({
   },
   plugins: [tellsLeftOut()],
   test: {
+    globalSetup: 'tools/temporary-folder.ts',
     projects: [
       { extends: true, test: { name: 'shared', isolate: false, include: SHARED } },
       { extends: true, test: { name: 'apart', include: APART } },

@@ -1,5 +1,6 @@
 // A folder of `fixtures/packages` with what its lock file asks for, from npm, without any script.
-// What was installed is kept in the temporary folder as long as that lock file is the same.
+// What was installed is kept in the temporary folder, or `FENCEPOST_PACKAGES`, as long as that lock
+// file is the same.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -10,7 +11,8 @@ import { dirname, join } from 'node:path';
 export function installPackage(from, to) {
   const lock = readFileSync(join(from, 'package-lock.json'));
   const hash = createHash('sha256').update(lock).digest('hex').slice(0, 16);
-  const kept = join(tmpdir(), 'fencepost-packages', hash, 'node_modules');
+  const packages = process.env.FENCEPOST_PACKAGES ?? join(tmpdir(), 'fencepost-packages');
+  const kept = join(packages, hash, 'node_modules');
   const isSource = (path) => !/\/(node_modules|reports)$/.test(path);
   cpSync(from, to, { recursive: true, filter: isSource });
   const modules = join(to, 'node_modules');
