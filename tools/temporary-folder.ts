@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 
 const PREFIX = 'fencepost-tests-';
 
-/** Before any worker starts; they, and the processes that they start, take it from the environment. */
+/** Before any worker starts: workers, and what they start, take it from the environment. */
 export function setup(): () => void {
   const whole = tmpdir();
   // Each project of the configuration asks for this anew; one folder is enough for all.

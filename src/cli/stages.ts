@@ -148,7 +148,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   return exit;
 }
 
-/** So many runs take a thread about as long as a second thread takes to start, a third of a second. */
+/** So many runs take one thread about as long as another takes to start, a third of a second. */
 const RUNS_PER_THREAD = 64;
 
 /** One thread a core, or fewer where the runs are over before it is there. */

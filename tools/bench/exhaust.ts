@@ -54,7 +54,7 @@ async function* rows(): AsyncIterable<Row> {
   yield await rowOf({ clients: 2, sections: 1, faults: 1, target: '' }, all);
 }
 
-/** A text may draw one delay for any message: each length has a text, and all their faults count. */
+/** A text draws one delay for any message: each length has a text, and all their faults count. */
 function scenarioWith({ clients, sections, faults }: Scope, texts: readonly string[]): Scenario {
   const scenarios = texts.map((text) =>
     scenarioOf(
