@@ -3,7 +3,7 @@
  * it must refuse and snippets that it must let pass.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { importsOf } from './layers.ts';
+import { importsOf, isCore } from './layers.ts';
 import { rules } from './rules.ts';
 import { readProject, readSnippets, type Source } from './source.ts';
 
@@ -18,7 +18,7 @@ function snippet(of: object): Source {
 }
 
 beforeAll(() => {
-  project = readProject(['src', 'properties', 'tools']);
+  project = readProject(['src', 'properties', 'tools'], isCore);
   const samples = [...rules.values()].flatMap(([, { refuses, passes }]) => [...refuses, ...passes]);
   const read = readSnippets(samples.map(([path, text]) => ({ path, text })));
   snippets = new Map(read.map((source, at) => [samples[at] ?? [], source]));
