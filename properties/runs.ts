@@ -4,6 +4,11 @@
  */
 const SHARE = process.env['FENCEPOST_LAWS'] === 'short' ? 10 : 1;
 
+/** Of a list that a law goes through: all, and each fifth where the answer is to be short. */
+export function some<T>(list: readonly T[]): readonly T[] {
+  return SHARE === 1 ? list : list.filter((_, at) => at % 5 === 0);
+}
+
 /** What to give as `numRuns`. */
 export function runs(count: number): number {
   return Math.max(Math.min(count, 5), Math.ceil(count / SHARE));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { some } from '../properties/runs.ts';
 import { Chance, draws } from './core/kernel/chance.ts';
 import { nameOf } from './core/kernel/name.ts';
 import type { Fault } from './core/plan/fault.ts';
@@ -188,7 +189,8 @@ describe('a run', () => {
 describe('a pinned plan', () => {
   test('leaves nothing to chance and gives the same trace', () => {
     let ordered = 0;
-    for (const seed of SEEDS) {
+    const seeds = some(SEEDS);
+    for (const seed of seeds) {
       const plan = planOf(seed);
       const pinned = pin(plan);
       const [drawn, again] = [run(plan), run(pinned)];
@@ -203,7 +205,7 @@ describe('a pinned plan', () => {
       expect(again.ending).toEqual(drawn.ending);
       ordered += pinned.order.length > 0 ? 1 : 0;
     }
-    expect(ordered).toBeGreaterThan(SEEDS.length / 4);
+    expect(ordered).toBeGreaterThan(seeds.length / 4);
   });
 
   test('names nothing that its own run does not have, but what its origin did', () => {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import mermaid from 'mermaid';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runs } from '../../properties/runs.ts';
+import { runs, some } from '../../properties/runs.ts';
 import { isRecord } from '../core/plan/document.ts';
 import { examine } from '../harness.ts';
 import { readPlanSource } from '../host/modules/load-files.ts';
@@ -140,7 +140,7 @@ describe('renderDiagram', () => {
     const folder = new URL('../../fixtures/plans/', import.meta.url);
     const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
     expect(files.length).toBeGreaterThan(50);
-    for (const file of files) {
+    for (const file of some(files)) {
       const text = readFileSync(new URL(file, folder), 'utf8');
       const source = { kind: 'folder', folder: new URL('..', folder).pathname } as const;
       const read = await readPlanSource({ file, text }, source);
