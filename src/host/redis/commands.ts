@@ -15,7 +15,7 @@ import { stringRows } from './commands/strings.ts';
 import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
 import { errorOf, repeated } from './reply.ts';
 import { scriptRows } from './scripts.ts';
-import { type Flag, lockFinder, type Row, type Setting } from './setting.ts';
+import { type Flag, keysOf, type Row, type Setting } from './setting.ts';
 
 export const rows: readonly Row[] = [
   ...stringRows,
@@ -112,7 +112,7 @@ export function callFromScript(command: RedisCommand, at: Setting): RedisReply {
 }
 
 function carryOut(command: RedisCommand, { row, given }: Found, at: Setting): RedisReply {
-  return at.memory.book.carryOut(command, lockFinder(at), () => row[2](given, at));
+  return at.memory.book.carryOut(command, keysOf(at), () => row[2](given, at));
 }
 
 /** Scripts are told less of what is wrong with a command. */

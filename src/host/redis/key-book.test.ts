@@ -45,6 +45,16 @@ test.each([
   expect(toldOf([TAKEN, ['bob', command]])).toEqual([`${change} l by bob of alice`]);
 });
 
+test('a lock may lie in any database, and is another one in each', () => {
+  const inThird: readonly Said[] = [['alice', 'SELECT 3'], TAKEN, ['bob', 'SELECT 3']];
+  expect(toldOf([...inThird, ['bob', 'DEL l']])).toEqual(['removed l by bob of alice']);
+  const inBoth: readonly Said[] = [...inThird, ['bob', 'SELECT 0'], ['bob', 'SET l own NX']];
+  expect(toldOf([...inBoth, ['bob', 'DEL l']])).toEqual(['removed l by bob of bob']);
+  const back: readonly Said[] = [...inBoth, ['bob', 'SELECT 3'], ['bob', 'PEXPIRE l 9']];
+  expect(toldOf(back)).toEqual(['prolonged l by bob of alice']);
+  expect(toldOf([...inBoth, ['bob', 'SELECT 3'], ['bob', 'DEL l2']])).toEqual([]);
+});
+
 test.each(['SET l locked XX PX 50', 'PEXPIRE l 50'])('%s of the holder prolongs', (command) => {
   expect(toldOf([TAKEN, ['alice', command]])).toEqual(['prolonged l by alice of alice']);
 });

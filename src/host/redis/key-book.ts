@@ -19,8 +19,11 @@ export type Actor = Pick<Turn, 'atUs' | 'client' | 'message' | 'observe' | 'serv
 /** A key as it is kept, whatever it holds. */
 type Entry = KeyEntry<unknown>;
 
-/** Looks a key up where locks lie; null is given by whoever is in another database. */
-export type Find = (key: string) => Entry | null;
+/** The keys of a database. */
+export interface Keys {
+  readonly database: number;
+  readonly get: (key: string) => Entry | null;
+}
 
 interface Holding {
   readonly client: string;
@@ -38,9 +41,16 @@ interface Script {
 
 /** A key before and after one write. */
 export interface KeyWrite {
+  readonly database: number;
   readonly key: string;
   readonly before: Entry | null;
   readonly after: Entry | null;
+}
+
+type KeyPlace = Pick<KeyWrite, 'database' | 'key'>;
+
+function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
+  return `${client} ${database} ${key}`;
 }
 
 const REMOVES = /\b(del|unlink|hdel)\b/i;
@@ -52,7 +62,7 @@ export class KeyBook {
   /** Those that are locks, by what its node was told; null: it was not. */
   private readonly named: readonly ((key: string) => boolean)[] | null;
   private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
-  /** By which message each client took each key last. */
+  /** By which message each client took each key of a database last. */
   private readonly takings: Map<string, string> = new Map();
   private actor: Actor | null = null;
   private command: RedisCommand = [];
@@ -73,46 +83,46 @@ export class KeyBook {
    * Carries out words of a client's, a transaction's or a script's. What they might have done to a
    * key, and did not, is told too.
    */
-  carryOut<T>(command: RedisCommand, find: Find | null, run: () => T): T {
+  carryOut<T>(command: RedisCommand, kept: Keys, run: () => T): T {
     this.command = command;
     if (this.script === null) this.told.clear();
     const result = run();
-    if (this.script !== null || find === null) return result;
+    if (this.script !== null) return result;
     const [name = '', ...keys] = command;
-    if (/^(del|unlink)$/i.test(name)) this.spare(keys, 'removed', find);
-    else if (/^p?expire(at)?$/i.test(name)) this.spare(keys.slice(0, 1), 'prolonged', find);
+    if (/^(del|unlink)$/i.test(name)) this.spare(keys, 'removed', kept);
+    else if (/^p?expire(at)?$/i.test(name)) this.spare(keys.slice(0, 1), 'prolonged', kept);
     return result;
   }
 
   /** Runs a script. */
-  during<T>(script: Script, find: Find | null, run: () => T): T {
+  during<T>(script: Script, kept: Keys, run: () => T): T {
     this.script = script;
     const result = run();
     this.script = null;
-    if (find === null) return result;
-    if (REMOVES.test(script.text)) this.spare(script.keys, 'removed', find);
-    else if (PROLONGS.test(script.text)) this.spare(script.keys, 'prolonged', find);
+    if (REMOVES.test(script.text)) this.spare(script.keys, 'removed', kept);
+    else if (PROLONGS.test(script.text)) this.spare(script.keys, 'prolonged', kept);
     return result;
   }
 
   /** The node wrote a key. */
-  note({ key, before, after }: KeyWrite): void {
+  note(write: KeyWrite): void {
     const { actor } = this;
     if (actor === null) return;
+    const { before, after } = write;
     const holding = before === null ? undefined : this.holdings.get(before);
     if (before === null && after !== null && this.isTaking()) {
-      this.take(actor, key, after);
-      this.tell(actor, { key, entry: after, change: 'taken', isDone: true });
+      this.take(actor, write, after);
+      this.tell(actor, { ...write, entry: after, change: 'taken', isDone: true });
       return;
     }
     if (holding === undefined) return;
-    if (after === null) this.tell(actor, { key, entry: before, change: 'removed', isDone: true });
+    if (after === null) this.tell(actor, { ...write, entry: before, change: 'removed', isDone: true });
     else if (this.isProlonged(holding, before?.value === after.value)) {
       this.holdings.set(after, holding);
-      this.tell(actor, { key, entry: after, change: 'prolonged', isDone: true });
+      this.tell(actor, { ...write, entry: after, change: 'prolonged', isDone: true });
     } else {
-      this.tell(actor, { key, entry: after, holding, change: 'overwritten', isDone: true });
-      this.take(actor, key, after);
+      this.tell(actor, { ...write, entry: after, holding, change: 'overwritten', isDone: true });
+      this.take(actor, write, after);
     }
   }
 
@@ -121,9 +131,9 @@ export class KeyBook {
     return ENDS.test(this.command[0] ?? '') || (isSame && client === this.actor?.client);
   }
 
-  private take(actor: Actor, key: string, entry: Entry): void {
+  private take(actor: Actor, place: KeyPlace, entry: Entry): void {
     this.holdings.set(entry, { client: actor.client, message: actor.message });
-    this.takings.set(`${actor.client} ${key}`, actor.message);
+    this.takings.set(takingOf(actor, place), actor.message);
   }
 
   private isTaking(): boolean {
@@ -134,20 +144,23 @@ export class KeyBook {
   }
 
   /** Keys that a client wanted to give back or keep, and that stayed as they were. */
-  private spare(keys: readonly string[], change: 'removed' | 'prolonged', find: Find): void {
+  private spare(
+    keys: readonly string[],
+    change: 'removed' | 'prolonged',
+    { database, get }: Keys,
+  ): void {
     const { actor } = this;
     if (actor === null) return;
     for (const key of keys) {
-      const isKnown = this.takings.has(`${actor.client} ${key}`);
+      const isKnown = this.takings.has(takingOf(actor, { database, key }));
       if (!isKnown || this.told.has(key)) continue;
-      this.tell(actor, { key, entry: find(key), change, isDone: false });
+      this.tell(actor, { database, key, entry: get(key), change, isDone: false });
     }
   }
 
   private tell(
     actor: Actor,
-    told: {
-      readonly key: string;
+    told: KeyPlace & {
       readonly entry: Entry | null;
       readonly holding?: Holding;
       readonly change: KeyChange['change'];
@@ -172,7 +185,7 @@ export class KeyBook {
       isDone,
       holder: holding?.client ?? '',
       taking: holding?.message ?? '',
-      meant: this.takings.get(`${client} ${key}`) ?? '',
+      meant: this.takings.get(takingOf(actor, told)) ?? '',
       untilUs: end === null ? null : actor.trueTimeOf('wall', (end + 1) * 1000),
     });
   }

@@ -144,8 +144,10 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     };
   }
 
+  /** From whichever database has it. */
   evict(key: string, { wallUs }: Pick<Boot, 'wallUs'>): boolean {
-    return this.memory.database(0).delete(bytesOf(key), msOf(wallUs));
+    const [name, nowMs] = [bytesOf(key), msOf(wallUs)];
+    return this.memory.used.map((database) => database.delete(name, nowMs)).includes(true);
   }
 }
 

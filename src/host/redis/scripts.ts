@@ -5,7 +5,7 @@ import { LuaChance } from './lua-library.ts';
 import { scriptVerb, shaOf } from './meaning.ts';
 import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
 import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
-import { lockFinder, type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
+import { keysOf, type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
 
 const NO_SCRIPT = errorOf('NOSCRIPT No matching script. Please use EVAL.');
 
@@ -45,7 +45,7 @@ export class Scripts implements ScriptRunner {
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
     return at.memory.book.during(
       { text, keys, acquires: scriptVerb(sha) === 'acquire' },
-      lockFinder(at),
+      keysOf(at),
       () => runScript({ text, sha, keys, args, mostSteps, chance, call }),
     );
   }

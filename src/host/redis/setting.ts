@@ -3,7 +3,7 @@
  * which it runs; and what a row of the tables in `commands.ts` is.
  */
 import { type KeyEntry, Keyspace } from '../../systems/redis/keyspace.ts';
-import type { Find, KeyBook, KeyWrite } from './key-book.ts';
+import type { KeyBook, Keys, KeyWrite } from './key-book.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
@@ -32,16 +32,13 @@ export type Entry = KeyEntry<RedisData>;
 /** How many databases a node has, as Redis has by default. */
 export const DATABASES = 16;
 
-/** The database of locks, as of all else that plans name. */
-const LOCKS = 0;
-
 /** One of a node's databases; whoever watches a key is told that it was changed. */
 export class Database {
   readonly index: number;
   private readonly keys: Keyspace<RedisData> = new Keyspace('dropped');
-  private readonly changed: (database: number, write: KeyWrite) => void;
+  private readonly changed: (write: KeyWrite) => void;
 
-  constructor(index: number, changed: (database: number, write: KeyWrite) => void) {
+  constructor(index: number, changed: (write: KeyWrite) => void) {
     this.index = index;
     this.changed = changed;
   }
@@ -52,7 +49,8 @@ export class Database {
 
   set(key: string, { value, end }: Entry, nowMs: number): void {
     const before = this.get(key, nowMs);
-    this.changed(this.index, { key, before, after: this.keys.set(key, value, end) });
+    const after = this.keys.set(key, value, end);
+    this.changed({ database: this.index, key, before, after });
   }
 
   /** Whether there was such a key. */
@@ -60,7 +58,7 @@ export class Database {
     const before = this.get(key, nowMs);
     if (before === null) return false;
     this.keys.delete(key, nowMs);
-    this.changed(this.index, { key, before, after: null });
+    this.changed({ database: this.index, key, before, after: null });
     return true;
   }
 
@@ -134,14 +132,14 @@ export class NodeMemory {
   database(index: number): Database {
     const known = this.databases.get(index);
     if (known !== undefined) return known;
-    const fresh = new Database(index, (database, write) => this.touch(database, write));
+    const fresh = new Database(index, (write) => this.touch(write));
     this.databases.set(index, fresh);
     return fresh;
   }
 
-  private touch(database: number, write: KeyWrite): void {
-    const { key } = write;
-    if (database === LOCKS) this.book.note(write);
+  private touch(write: KeyWrite): void {
+    const { database, key } = write;
+    this.book.note(write);
     for (const session of this.sessions.values()) {
       if (session.watched.has(`${database}:${key}`)) session.isDirty = true;
     }
@@ -220,10 +218,9 @@ export function databaseOf({ memory, session }: Setting): Database {
   return memory.database(session.database);
 }
 
-/** Looks up keys that may be locks; null for whoever is in another database than these. */
-export function lockFinder({ memory, session, nowMs }: Setting): Find | null {
-  if (session.database !== LOCKS) return null;
-  return (key) => memory.database(LOCKS).get(key, nowMs);
+/** The keys of the database that the connection is in. */
+export function keysOf({ memory, session: { database }, nowMs }: Setting): Keys {
+  return { database, get: (key) => memory.database(database).get(key, nowMs) };
 }
 
 /** A command on one key. */
