@@ -154,6 +154,40 @@ export default class { static x = 1 }
     'f.mjs': `export default function () { return 'f' }
 (1, [2])`,
   },
+  'a default export in parentheses, or with comments': {
+    'main.mjs': `import object from './object.mjs'
+import listed from './listed.mjs'
+import f from './f.mjs'
+import g from './g.mjs'
+import Klass from './class.mjs'
+import comments from './comments.mjs'
+import lines from './lines.mjs'
+export const result = [object, listed, f(), f.name, g(), g.name, Klass.name, comments(), typeof lines]`,
+    'object.mjs': 'export default ({ patienceMs: 500 });',
+    'listed.mjs': 'export default/** @type {any} */ (1, 2)',
+    'f.mjs': `export default (() => 3)
+;[1].forEach(() => {})`,
+    'g.mjs': `export default (function named() { return 'g' })`,
+    'class.mjs': 'export default (class {})',
+    'comments.mjs': `export /* default */ default // function (
+function /* so */ () { return new Error('x').stack.match(/comments.mjs:[0-9]+:[0-9]+/)[0] }`,
+    'lines.mjs': `export
+default
+
+async
+function* () {}
+export const later = 1`.replace('async\n', 'async '),
+  },
+  'functions without a name on a circle': {
+    'main.mjs': `import { seen } from './b.mjs'
+export default function (a, { b } = {}) { return [a, b] }
+export const result = seen`,
+    'b.mjs': `import f from './main.mjs'
+import g from './g.mjs'
+export const seen = [f.name, f(1, { b: 2 }), typeof g, g.name, f.length]`,
+    'g.mjs': `import './b.mjs'
+export default async function* () {}`,
+  },
   'an import that is exported': {
     'main.mjs': `import { x, y, all, first, bump } from './middle.mjs'
 import * as middle from './middle.mjs'

@@ -26,6 +26,7 @@
  * instance, and took 1,830 µs where two modules in this form took 25 µs (Node 20.20).
  */
 import {
+  type AnonymousFunctionDeclaration,
   type AnyNode,
   type ExportDefaultDeclaration,
   type ExportNamedDeclaration,
@@ -147,6 +148,14 @@ function toolNameFor(source: string): string {
   throw new SyntaxError('a module that has all of $fp, $fq, … $fv cannot be loaded');
 }
 
+const GAP = String.raw`(?:\s|/\*[^]*?\*/|//.*$)*`;
+const EXPORT_DEFAULT = new RegExp(`^export${GAP}default`, 'm');
+/** Up to the list of what it takes. */
+const FUNCTION_HEAD = new RegExp(
+  `^export${GAP}default${GAP}(?:async${GAP})?function${GAP}[*]?${GAP}`,
+  'm',
+);
+
 class Rewriting {
   private readonly source: string;
   private readonly tools: string;
@@ -161,6 +170,8 @@ class Rewriting {
   private readonly exported: Map<string, string[]> = new Map();
   private readonly declarations: AnyNode[] = [];
   private isAsync = false;
+  /** What it exports by default is a function that it declares. */
+  private isOwnHoisted = false;
 
   constructor(source: string, tools: string, isOnCircle: boolean) {
     this.source = source;
@@ -242,24 +253,45 @@ class Rewriting {
   }
 
   private takeDefault(statement: ExportDefaultDeclaration): void {
-    const { declaration } = statement;
-    const { start } = statement;
-    const head = this.source.slice(start, declaration.start);
-    const isNamed =
-      (declaration.type === 'FunctionDeclaration' || declaration.type === 'ClassDeclaration') &&
-      declaration.id !== null;
-    if (isNamed && declaration.id !== null) {
+    const { declaration, start } = statement;
+    const { source, tools } = this;
+    const isFunction = declaration.type === 'FunctionDeclaration';
+    const isClass = declaration.type === 'ClassDeclaration';
+    if ((isFunction || isClass) && declaration.id !== null) {
       this.export(declaration.id.name, 'default');
-      this.replace(start, declaration.start, spaces(head));
+      this.replace(start, declaration.start, spaces(source.slice(start, declaration.start)));
       this.declarations.push(declaration);
       return;
     }
-    const { tools } = this;
     this.export(`${tools}_`, 'default');
+    if (isFunction) {
+      this.nameFunction(statement, declaration);
+      return;
+    }
+    // What is in parentheses begins with them, and not with the expression.
+    const [keywords = ''] = EXPORT_DEFAULT.exec(source.slice(start)) ?? [];
     // Both are as long as `export`. What follows is a statement of its own, be it in parentheses.
-    this.replace(start, declaration.start, `${tools}_ =${spaces(head.slice(6))}`);
+    this.replace(start, start + keywords.length, `${tools}_ =${spaces(keywords.slice(6))}`);
     if (this.isOnCircle) this.insert(statement.end, `;${tools}.tell("default");`);
     else this.end(statement);
+  }
+
+  /** A function is there before its module runs, one without a name as well. */
+  private nameFunction(
+    { start }: AnyNode,
+    { async, generator, body, params }: AnonymousFunctionDeclaration,
+  ): void {
+    const first = params[0]?.start ?? body.start;
+    const from = this.source.slice(start, first);
+    const [head = ''] = FUNCTION_HEAD.exec(from) ?? [];
+    const named = `${async ? 'async ' : ''}function${generator ? '*' : ''} ${this.tools}_`;
+    const line = head.search(/[\n\r\u2028\u2029]/);
+    this.replace(
+      start,
+      start + head.length,
+      named + spaces(head.slice(line === -1 ? named.length : line)),
+    );
+    this.isOwnHoisted = true;
   }
 
   /** With a semicolon; what follows in its line stays in its column. */
@@ -392,7 +424,9 @@ class Rewriting {
     );
     const setters = this.locals.map((local) => `v=>{${local}=v}`);
     const open = `${tools}.open({__proto__:null,${getters.join(',')}},[${setters.join(',')}])`;
-    const head = `(${star}(${tools},${tools}imp,${tools}room){"use strict";let ${[...this.locals, own].join(',')};${open};yield;`;
+    const variables = this.isOwnHoisted ? this.locals : [...this.locals, own];
+    const declared = variables.length === 0 ? '' : `let ${variables.join(',')};`;
+    const head = `(${star}(${tools},${tools}imp,${tools}room){"use strict";${declared}${open};yield;`;
     return { text: `${head}\n${this.edited()}\n})`, requests, imports, reexports, isAsync };
   }
 }
