@@ -74,6 +74,15 @@ function fencepost(args: readonly string[]): Promise<Timed> {
   });
 }
 
+/** The scenario of one system, whose calm lock does this in `acquire`. */
+function lockThat(name: string, does: string): string {
+  const calm = readFileSync(join(folder, 'calm.mjs'), 'utf8');
+  writeFileSync(join(folder, `${name}.mjs`), calm.replace(WHERE, `${WHERE}    ${does}\n`));
+  const text = readFileSync(join(folder, 'calm.yaml'), 'utf8').replace('calm.mjs', `${name}.mjs`);
+  writeFileSync(join(folder, `${name}.yaml`), text.replace(/^ {2}own-release:[^]*?(?=^\S)/m, ''));
+  return `${name}.yaml`;
+}
+
 /** A plan of the calm lock, whose module is exchanged for one that hangs. */
 function planOf(hang: Hang): string {
   const file = `${hang}-plan.yaml`;
@@ -102,6 +111,17 @@ describe.each(['loop', 'chain', 'growing', 'import'] as const)('%s', (hang) => {
     expect(tookMs).toBeLessThan(30_000);
     expect(err).not.toContain('on thread 0');
   });
+});
+
+test('a seed that does not end takes no other seed with it', LIMIT, async () => {
+  const tells = lockThat('tells', "throw new Error('it is ' + owner);");
+  const { out } = await fencepost(['run', tells, '--seed', '1', '--output', 'reports']);
+  const [, owner = expect.fail(out)] = /it is\s+([-0-9a-f]{36})/.exec(out) ?? [];
+  const once = lockThat('once', `if (owner === '${owner}') for (;;);`);
+  const ended = await fencepost(['run', once, '--seeds', '20', '--output', 'reports']);
+  expect(ended.out).toMatch(/✗ first failed on seed 1: it did not end within 10 s/);
+  expect(ended.out).toMatch(/owner-only-release on \d+,[^]* of\s+20 seeds/);
+  expect(ended.code).toBe(3);
 });
 
 test('no command loads a module on the main thread', LIMIT, async () => {

@@ -201,6 +201,8 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
   const journal = journalFor(loaded, range, context);
   const keptPlans = await replayKeptOf(loaded, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
+  // The seed that it may have been lost to is one of the sweep's, which goes on without it.
+  pool?.restorePatience();
   const tasks = { pool, catalogue: loaded.catalogue, isGivenUp: isInterrupted };
   const { checksDeterminism } = options;
   const ranges = { whole: range, part };

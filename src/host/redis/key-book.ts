@@ -116,7 +116,8 @@ export class KeyBook {
       return;
     }
     if (holding === undefined) return;
-    if (after === null) this.tell(actor, { ...write, entry: before, change: 'removed', isDone: true });
+    if (after === null)
+      this.tell(actor, { ...write, entry: before, change: 'removed', isDone: true });
     else if (this.isProlonged(holding, before?.value === after.value)) {
       this.holdings.set(after, holding);
       this.tell(actor, { ...write, entry: after, change: 'prolonged', isDone: true });

@@ -212,7 +212,7 @@ class Lane {
     const at = (): number => Math.ceil(cell());
     const { seedTimeoutMs } = this.options;
     const limitMs = (seed: number): number =>
-      Number.isNaN(seed) ? START_TIMEOUT_MS : seedTimeoutMs;
+      Number.isNaN(seed) ? START_TIMEOUT_MS : this.patience.limitMs(seedTimeoutMs);
     let lost = EMPTY_TALLY;
     const seeds: SeedFailure[] = [];
     let unended: ReuseDifference | null = null;
@@ -338,6 +338,12 @@ class Patience {
   lostMs = 0;
 
   get isSpent(): boolean {
-    return this.lostMs > PATIENCE_MS;
+    return this.lostMs >= PATIENCE_MS;
+  }
+
+  /** How long the next seed may take: after one that did not end, no longer than is left. */
+  limitMs(seedTimeoutMs: number): number {
+    if (this.lostMs === 0) return seedTimeoutMs;
+    return Math.min(seedTimeoutMs, Math.max(PATIENCE_MS - this.lostMs, seedTimeoutMs / 2));
   }
 }
