@@ -47,6 +47,17 @@ export const ambient: {
   loading: Loading | null;
 } = { current: null, loading: null };
 
+/** What fencepost itself does for a simulated process, such as to find a module, is no deed of its. */
+export function asNobody<T>(action: () => T): T {
+  const { current } = ambient;
+  ambient.current = null;
+  try {
+    return action();
+  } finally {
+    ambient.current = current;
+  }
+}
+
 /** Called where code draws, reads or begins what is another in each process and run. */
 export function noteImpure(): void {
   const { loading } = ambient;

@@ -114,6 +114,11 @@ test('what only prints stays inside', async () => {
   const alice: Script = async () => {
     fs.writeSync(2, '');
     process.stderr.write('');
+    // As `pino` prints its lines.
+    const written = await new Promise((resolve) => {
+      fs.write(2, Buffer.from(''), (error, length) => resolve([error, length]));
+    });
+    expect(written).toEqual([null, 0]);
   };
   expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
 });

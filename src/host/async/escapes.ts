@@ -61,12 +61,21 @@ function guarded(real: object, call: string): object {
 /** Standard output and error: what a program prints stays what it prints. */
 const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 
+const { writeSync } = fs;
+
+/** Prints at once, and says so later, as a logger expects that does not wait for its lines. */
+function printLater(args: readonly unknown[]): void {
+  const given = args.filter((one) => !isFunction(one));
+  tellLater('write', () => Reflect.apply(writeSync, fs, given), args.find(isFunction));
+}
+
 /** Throws, unless it is harmless; what it returns, if anything, stands for the call. */
 function refuse(call: string, args: readonly unknown[]): { readonly value: unknown } | null {
   const { current } = ambient;
   if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return null;
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
   if (current.mayCall(call)) return null;
+  if (call === 'fs.write' && PRINTS.has(args[0])) return { value: printLater(args) };
   const site = leaverOf(refuse);
   if (site.isMachinery) return null;
   const read = site.isOfPackage ? readForPackage(call, args) : null;

@@ -86,11 +86,18 @@ function takeAway({ name, target, data, accessors }: KeptObject): string | null 
   const before = new Set([...data, ...accessors].map(([key]) => key));
   let change: string | null = null;
   for (const [key, property] of propertiesOf(target)) {
-    if (before.has(key) || isAddition(property)) continue;
+    if (before.has(key) || isAddition(property) || isOfNode(key)) continue;
     Reflect.deleteProperty(target, key);
     change ??= `${name}${nameOf(key)}`;
   }
   return change;
+}
+
+/** Node puts what sends requests there once somebody makes a `Response`, as `pg` does. */
+function isOfNode(key: PropertyKey): boolean {
+  return (
+    typeof key === 'symbol' && /^undici\.globalDispatcher\.\d+$/.test(Symbol.keyFor(key) ?? '')
+  );
 }
 
 /** Node loads some of its classes as they are first looked at, and then puts them in place. */

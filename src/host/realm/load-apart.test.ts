@@ -58,6 +58,7 @@ test('a polyfill is none of these, nor what changes nothing', async () => {
     'main.mjs': `Symbol.forTest ??= Symbol('forTest');
 Array.prototype.lastForTest ??= function () { return this.at(-1); };
 globalThis.structuredClone ??= () => {};
+new Response(null); // Node adds what sends requests
 Error.kindsForTest ??= Object.freeze({ Busy: class extends Error {} });
 export const seen = [1, 2].lastForTest();`,
   });

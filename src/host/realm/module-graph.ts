@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
+import { asNobody } from '../async/ambient.ts';
 import { guardedModule } from '../async/escapes.ts';
 import { LEAVING_MODULES } from '../async/exits.ts';
 import { readModule } from '../modules/read-module.ts';
@@ -160,7 +161,7 @@ export class ModuleGraph {
     const ofParent = this.targets[asking].get(parentUrl) ?? new Map<string, ImportTarget>();
     const known = ofParent.get(specifier);
     if (known !== undefined) return known;
-    const target = this.find(specifier, parentUrl, asking);
+    const target = asNobody(() => this.find(specifier, parentUrl, asking));
     ofParent.set(specifier, target);
     this.targets[asking].set(parentUrl, ofParent);
     return target;
@@ -190,7 +191,7 @@ export class ModuleGraph {
     const url = given.replace(/[?#].*$/, '');
     const known = this.units.get(url);
     if (known !== undefined) return known;
-    const unit = this.compile(url);
+    const unit = asNobody(() => this.compile(url));
     this.units.set(url, unit);
     return unit;
   }

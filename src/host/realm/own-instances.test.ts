@@ -117,6 +117,28 @@ test('what a module counts is counted by each process for itself', async () => {
   for (const line of said(trace, 'count')) expect(line).toMatch(/^\w+ (?:11|21,2)$/);
 });
 
+test('a module of a lock may be imported as the lock runs, and is found where it lies', async () => {
+  writeFileSync(
+    join(folder, 'late.ts'),
+    `import { word } from './word.mjs';
+export const told: string = word;
+new Response(null); // as \`pg\` does: Node puts what sends requests into globalThis
+`,
+  );
+  writeFileSync(join(folder, 'word.mjs'), `export const word = 'found';`);
+  const importing = LOCK.replace(
+    'call();',
+    `client.log('late', (await import('./late.ts')).told);`,
+  );
+  writeFileSync(join(folder, 'importing.mjs'), importing);
+  const imports = join(folder, 'importing.yaml');
+  writeFileSync(imports, SCENARIO.replace('lock.mjs', 'importing.mjs'));
+  const [trace] = await tracesOf([3], imports);
+  if (trace === undefined) expect.fail('no trace');
+  expect(trace.ending).toEqual({ kind: 'complete' });
+  expect(said(trace, 'late')).toContain('alice found');
+});
+
 test('a definition that is loaded gets no answer from the names of the real network', async () => {
   const asking = `import dns from 'node:dns';
 const heard = globalThis.heardAtLoad;
