@@ -183,8 +183,12 @@ function unknownServer(
   at: readonly PathStep[],
 ): readonly UnplacedProblem[] {
   const findings = unknownWord(server, { noun: 'server', known, path: at });
-  if (known.length > 0) return findings;
-  const hint = "; a lock's servers are called lock, or lock-1, lock-2, …";
+  const hint =
+    known.length === 0
+      ? "; a lock's servers are called lock, or lock-1, lock-2, …"
+      : server.startsWith('lock-')
+        ? "; `servers: ['lock-1', 'lock-2']` in its definition gives a lock several"
+        : '';
   return findings.map((finding) => ({ ...finding, what: finding.what + hint }));
 }
 

@@ -296,6 +296,10 @@ describe('expect', () => {
     ],
     ['redis-1:6379: redis', '; known: lock, lock-1, lock-2'],
     [
+      'redis-1:6379: lock-9',
+      "; `servers: ['lock-1', 'lock-2']` in its definition gives a lock several",
+    ],
+    [
       'redis-1: lock',
       'z.yaml:6:10 hosts.redis-1: expected a host and its port, such as redis-1:6379',
     ],

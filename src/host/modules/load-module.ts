@@ -88,7 +88,10 @@ export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
 async function inTime<T>(load: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = new Error(`it did not come to its end within ${MOST_MS / 1000} s`);
+    const error = new Error(
+      `it did not come to its end within ${MOST_MS / 1000} s: it awaits what only a run has, such ` +
+        'as the answer of a server; let a section do so',
+    );
     timer = setTimeout(() => reject(error), MOST_MS);
   });
   try {
