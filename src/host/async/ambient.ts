@@ -47,7 +47,7 @@ export const ambient: {
   loading: Loading | null;
 } = { current: null, loading: null };
 
-/** What fencepost itself does for a simulated process, such as to find a module, is no deed of its. */
+/** What fencepost does for a simulated process, such as to find a module, is no deed of its own. */
 export function asNobody<T>(action: () => T): T {
   const { current } = ambient;
   ambient.current = null;

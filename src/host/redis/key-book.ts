@@ -112,17 +112,23 @@ export class KeyBook {
     const holding = before === null ? undefined : this.holdings.get(before);
     if (before === null && after !== null && this.isTaking()) {
       this.take(actor, write, after);
-      this.tell(actor, { ...write, entry: after, change: 'taken', isDone: true });
+      this.tell(actor, { place: write, entry: after, change: 'taken', isDone: true });
       return;
     }
     if (holding === undefined) return;
     if (after === null)
-      this.tell(actor, { ...write, entry: before, change: 'removed', isDone: true });
+      this.tell(actor, { place: write, entry: before, change: 'removed', isDone: true });
     else if (this.isProlonged(holding, before?.value === after.value)) {
       this.holdings.set(after, holding);
-      this.tell(actor, { ...write, entry: after, change: 'prolonged', isDone: true });
+      this.tell(actor, { place: write, entry: after, change: 'prolonged', isDone: true });
     } else {
-      this.tell(actor, { ...write, entry: after, holding, change: 'overwritten', isDone: true });
+      this.tell(actor, {
+        place: write,
+        entry: after,
+        holding,
+        change: 'overwritten',
+        isDone: true,
+      });
       this.take(actor, write, after);
     }
   }
@@ -153,22 +159,25 @@ export class KeyBook {
     const { actor } = this;
     if (actor === null) return;
     for (const key of keys) {
-      const isKnown = this.takings.has(takingOf(actor, { database, key }));
+      const place = { database, key };
+      const isKnown = this.takings.has(takingOf(actor, place));
       if (!isKnown || this.told.has(key)) continue;
-      this.tell(actor, { database, key, entry: get(key), change, isDone: false });
+      this.tell(actor, { place, entry: get(key), change, isDone: false });
     }
   }
 
   private tell(
     actor: Actor,
-    told: KeyPlace & {
+    told: {
+      readonly place: KeyPlace;
       readonly entry: Entry | null;
       readonly holding?: Holding;
       readonly change: KeyChange['change'];
       readonly isDone: boolean;
     },
   ): void {
-    const { key, entry, change, isDone } = told;
+    const { place, entry, change, isDone } = told;
+    const { key } = place;
     if (this.named?.some((isOne) => isOne(key)) === false) return;
     const { client, message, atUs } = actor;
     const holding = told.holding ?? (entry === null ? undefined : this.holdings.get(entry));
@@ -186,7 +195,7 @@ export class KeyBook {
       isDone,
       holder: holding?.client ?? '',
       taking: holding?.message ?? '',
-      meant: this.takings.get(takingOf(actor, told)) ?? '',
+      meant: this.takings.get(takingOf(actor, place)) ?? '',
       untilUs: end === null ? null : actor.trueTimeOf('wall', (end + 1) * 1000),
     });
   }
