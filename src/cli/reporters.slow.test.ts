@@ -1,5 +1,13 @@
 /** What `run --reporter` leaves behind, and that every line of JSON fits the shipped schema. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -69,6 +77,28 @@ async function sweep(...args: readonly string[]): Promise<Ended> {
 function written(name: string): string {
   return readFileSync(join(folder, 'reports', name), 'utf8');
 }
+
+test('a plan that cannot be written keeps nothing else from being told', async () => {
+  const output = join(folder, 'reports');
+  const plan = join(output, 'small-unfenced-fence-monotone.yaml');
+  mkdirSync(plan, { recursive: true });
+  const { code, out, err } = await fencepost(
+    'run',
+    scenario,
+    '--seeds',
+    '40',
+    '--workers',
+    '0',
+    '--output',
+    output,
+  );
+  expect(out).toContain('Stale write accepted by `unfenced`');
+  expect(out).toMatch(/✗ 1 of 2 expectations met/);
+  expect(existsSync(join(output, 'small.html'))).toBe(true);
+  expect(existsSync(join(output, 'small-wanted-fence-monotone.yaml'))).toBe(true);
+  expect(err).toContain(`${plan}:1:1: cannot be written: this is a directory`);
+  expect(code).toBe(2);
+});
 
 describe('run --reporter', () => {
   test('writes a file for each reporter that is named, and none for the others', async () => {

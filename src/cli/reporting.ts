@@ -35,7 +35,10 @@ export interface ReportOptions {
   readonly hasToldScenarios?: boolean;
 }
 
-/** Writes and prints what scenarios came to. */
+/**
+ * Writes and prints what scenarios came to. Where a file cannot be written, all else is told
+ * before that is thrown: on a full disk no finding is lost.
+ */
 export function report(
   outcomes: readonly ScenarioOutcome[],
   overview: Summary,
@@ -44,8 +47,17 @@ export function report(
   const { output, version, isVerbose, isJson, reporters } = options;
   const { colour, width } = terminal;
   const results = outcomes.map((outcome) => resultOf(outcome, output));
+  const unwritten: string[] = [];
+  const write = (file: string, text: string): void => {
+    try {
+      writeText(file, text);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      unwritten.push(...error.lines);
+    }
+  };
   for (const finding of results.flatMap(({ findings }) => findings)) {
-    writeText(finding.planFile, finding.planText);
+    write(finding.planFile, finding.planText);
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }
   const { hasToldScenarios = false } = options;
@@ -54,7 +66,7 @@ export function report(
   const run = { overview, results, output, version, baseline, ...screen };
   const stepBytes = reporters.has('github') ? bytesLeftOfStep() : null;
   for (const part of renderReports(reporters, { ...run, placeOf, stepBytes })) {
-    if (part.to === 'file') writeText(part.file, part.text);
+    if (part.to === 'file') write(part.file, part.text);
     else if (part.to === 'terminal') terminal.printLines(part.text);
     else if (part.to === 'step-summary') appendStepSummary(part.text, terminal);
     // GitHub reads both streams; with --json nothing but JSON may stand on stdout.
@@ -62,6 +74,7 @@ export function report(
     else terminal.print(part.text);
   }
   if (isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
+  if (unwritten.length > 0) throw new UserError(unwritten);
 }
 
 function resultOf(
