@@ -20,7 +20,7 @@ import { type SweepResult, sweep } from '../src/search/sweep/sweep.ts';
 import { EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
-const SEEDS = 100;
+const SEEDS = 200;
 
 /** A rare break takes more of them. */
 const MORE_SEEDS: Readonly<Record<string, number>> = { 'unique-token-duplicate': 300 };

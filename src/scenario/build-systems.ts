@@ -177,18 +177,19 @@ function hostFindings(
   );
 }
 
+function hintOn(server: string, known: readonly string[]): string {
+  if (known.length === 0) return "; a lock's servers are called lock, or lock-1, lock-2, …";
+  if (!server.startsWith('lock-')) return '';
+  return "; `servers: ['lock-1', 'lock-2']` in its definition gives a lock several";
+}
+
 function unknownServer(
   server: string,
   known: readonly string[],
   at: readonly PathStep[],
 ): readonly UnplacedProblem[] {
   const findings = unknownWord(server, { noun: 'server', known, path: at });
-  const hint =
-    known.length === 0
-      ? "; a lock's servers are called lock, or lock-1, lock-2, …"
-      : server.startsWith('lock-')
-        ? "; `servers: ['lock-1', 'lock-2']` in its definition gives a lock several"
-        : '';
+  const hint = hintOn(server, known);
   return findings.map((finding) => ({ ...finding, what: finding.what + hint }));
 }
 

@@ -63,7 +63,7 @@ const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 
 const { writeSync } = fs;
 
-/** Prints at once, and says so later, as a logger expects that does not wait for its lines. */
+/** Prints in the next tick, and says so then, as a logger expects that waits for no line. */
 function printLater(args: readonly unknown[]): void {
   const given = args.filter((one) => !isFunction(one));
   tellLater('write', () => Reflect.apply(writeSync, fs, given), args.find(isFunction));

@@ -89,8 +89,8 @@ async function inTime<T>(load: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new Error(
-      `it did not come to its end within ${MOST_MS / 1000} s: it awaits what only a run has, such ` +
-        'as the answer of a server; let a section do so',
+      `it did not come to its end within ${MOST_MS / 1000} s; what only a run has, such as the ` +
+        'answer of a server, is for a section to await',
     );
     timer = setTimeout(() => reject(error), MOST_MS);
   });

@@ -116,9 +116,9 @@ export class KeyBook {
       return;
     }
     if (holding === undefined) return;
-    if (after === null)
+    if (after === null) {
       this.tell(actor, { place: write, entry: before, change: 'removed', isDone: true });
-    else if (this.isProlonged(holding, before?.value === after.value)) {
+    } else if (this.isProlonged(holding, before?.value === after.value)) {
       this.holdings.set(after, holding);
       this.tell(actor, { place: write, entry: after, change: 'prolonged', isDone: true });
     } else {

@@ -342,6 +342,9 @@ test('an evicted key is gone, and one that is not there cannot be', () => {
   const bench = new Bench();
   bench.do('SET a 1 PX 100');
   expect([bench.evict('a'), bench.evict('a'), bench.do('GET a')]).toEqual([true, false, NIL]);
+  bench.do('SELECT 3');
+  bench.do('SET a 3');
+  expect([bench.evict('a'), bench.evict('a'), bench.do('GET a')]).toEqual([true, false, NIL]);
   bench.do('SET a 1 PX 100');
   bench.wallUs = 101 * MS;
   expect(bench.evict('a')).toBe(false);

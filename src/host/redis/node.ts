@@ -144,10 +144,13 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     };
   }
 
-  /** From whichever database has it. */
+  /** From each database that has it. */
   evict(key: string, { wallUs }: Pick<Boot, 'wallUs'>): boolean {
-    const [name, nowMs] = [bytesOf(key), msOf(wallUs)];
-    return this.memory.used.map((database) => database.delete(name, nowMs)).includes(true);
+    let isThere = false;
+    for (const database of this.memory.used) {
+      if (database.delete(bytesOf(key), msOf(wallUs))) isThere = true;
+    }
+    return isThere;
   }
 }
 
