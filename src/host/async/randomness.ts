@@ -21,6 +21,11 @@ const KINDS = ['number', 'bytes', 'uuid', 'integer'] as const;
 
 export type DrawKind = (typeof KINDS)[number];
 
+/** `0a`, by byte. */
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
+
 const TWO_21 = 0x200000;
 const TWO_32 = 0x100000000;
 
@@ -71,14 +76,9 @@ export class Randomness {
       left = Math.floor(left / 256);
     }
     bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    const [a, b, c, d, e] = [
-      [0, 8],
-      [8, 12],
-      [12, 16],
-      [16, 20],
-      [20, 32],
-    ].map(([from, to]) => hex.slice(from, to));
-    return `${a}-${b}-${c}-${d}-${e}`;
+    let hex = '';
+    for (const byte of bytes) hex += HEX[byte] ?? '';
+    const [a, b, c] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
+    return `${a}-${b}-${c}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 }

@@ -148,7 +148,21 @@ export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
 export async function shrinkFailureAsync(
   plan: Plan,
   claim: string,
-  { catalogue = builtIn, breathe, ...options }: ShrinkAsyncOptions = {},
+  options: ShrinkAsyncOptions = {},
+): Promise<ShrinkResult> {
+  // To change the globals takes as long as a run: they stay changed while others get their turns.
+  const restore = isAsync(plan, options.catalogue ?? builtIn) ? virtualizeGlobals() : () => {};
+  try {
+    return await shrinkPinned(plan, claim, options);
+  } finally {
+    restore();
+  }
+}
+
+async function shrinkPinned(
+  plan: Plan,
+  claim: string,
+  { catalogue = builtIn, breathe, ...options }: ShrinkAsyncOptions,
 ): Promise<ShrinkResult> {
   const pinned = expectsBreach(await pinAsync(plan, catalogue), claim);
   const shrinkIn = (manner: RunManner): Promise<ShrinkResult> => {
