@@ -18,8 +18,9 @@ import { expand } from '../src/scenario/expand.ts';
 import { MUTANT, scenarioOf } from '../src/search/mutants/mutant.ts';
 import { mutants } from '../src/search/mutants/mutants.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
+import { runs } from './runs.ts';
 
-const SEEDS = 20;
+const SEEDS = runs(20);
 
 const folder = fileURLToPath(new URL('../fixtures/plans/', import.meta.url));
 const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));

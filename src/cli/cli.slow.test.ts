@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { type Ended, root, runCli } from './command-line.fixture.ts';
+import { type Ended, root, runHere } from './command-line.fixture.ts';
 
 const cli = join(root, 'dist/cli.js');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function fencepost(...args: string[]): Ended {
-  return runCli(args);
+function fencepost(...args: string[]): Promise<Ended> {
+  return runHere(args);
 }
 
 function file(name: string, content: string | Uint8Array): string {
@@ -46,9 +46,9 @@ function small(name: string, expectation: string, faults = PAUSES): string {
 const quick = ['--seeds', '100', '--workers', '0', '--output', join(folder, 'reports')];
 
 describe('run', () => {
-  test('ends with 0, a summary and files when every expectation is met', () => {
+  test('ends with 0, a summary and files when every expectation is met', async () => {
     const path = small('met.yaml', '{ breaks: [fence-monotone] }');
-    const { code, out } = fencepost('run', path, ...quick, '--json');
+    const { code, out } = await fencepost('run', path, ...quick, '--json');
     expect(code).toBe(0);
     const lines = out
       .trim()
@@ -64,11 +64,11 @@ describe('run', () => {
     });
     expect(readFileSync(join(folder, 'reports/small.html'), 'utf8')).toContain('<svg');
     const plan = join(folder, 'reports/small-unfenced-fence-monotone.yaml');
-    expect(fencepost('replay', plan).code).toBe(0);
+    expect((await fencepost('replay', plan)).code).toBe(0);
   });
 
-  test('ends with 1 when a claim breaks that should hold, and explains it in 25 lines', () => {
-    const { code, out } = fencepost(
+  test('ends with 1 when a claim breaks that should hold, and explains it in 25 lines', async () => {
+    const { code, out } = await fencepost(
       'run',
       small('broken.yaml', '{ holds: [fence-monotone] }'),
       ...quick,
@@ -80,14 +80,14 @@ describe('run', () => {
     expect(block.join(' ')).toMatch(/Let A be .* Then .* However /s);
   });
 
-  test('ends with 1 when a claim holds that should break', () => {
+  test('ends with 1 when a claim holds that should break', async () => {
     const path = small('missing.yaml', '{ breaks: [tokens-unique] }');
-    expect(fencepost('run', path, ...quick).code).toBe(1);
+    expect((await fencepost('run', path, ...quick)).code).toBe(1);
   });
 
-  test('ends with 5 when what should hold was never tested', () => {
+  test('ends with 5 when what should hold was never tested', async () => {
     const never = 'faults: [{ pause: { process: clients, for: 1ms, chance: 1/100000 } }]';
-    const { code, out } = fencepost(
+    const { code, out } = await fencepost(
       'run',
       small('idle.yaml', '{ holds: [tokens-unique] }', never),
       ...quick,
@@ -96,11 +96,11 @@ describe('run', () => {
     expect(out).toContain('pause never fired');
   });
 
-  test('refuses a fault that is placed nowhere, with what there is', () => {
+  test('refuses a fault that is placed nowhere, with what there is', async () => {
     const nowhere = 'faults: [{ pause: { process: clients, after: renew, for: 1ms } }]';
     const path = small('nowhere.yaml', '{ holds: [tokens-unique] }', nowhere);
     for (const command of ['run', 'show']) {
-      const { code, out, err } = fencepost(command, path);
+      const { code, out, err } = await fencepost(command, path);
       expect([code, out]).toEqual([2, '']);
       expect(err).toMatch(
         /nowhere\.yaml:\d+:46 faults\[0\]\.pause\.after: no client ever passes "renew"; nearest: /,
@@ -108,16 +108,16 @@ describe('run', () => {
     }
   });
 
-  test('judges no "should break" on a single seed', () => {
+  test('judges no "should break" on a single seed', async () => {
     const path = small('single.yaml', '{ breaks: [fence-monotone] }', '');
-    const { code, out } = fencepost('run', path, '--seed', '4', '--workers', '0', '--json');
+    const { code, out } = await fencepost('run', path, '--seed', '4', '--workers', '0', '--json');
     expect(code).toBe(0);
     expect(lastJson(out)).toMatchObject({ scenarios: [{ systems: [{ met: null, seeds: 1 }] }] });
   });
 
-  test('repeats every seed and finds no difference when asked', () => {
+  test('repeats every seed and finds no difference when asked', async () => {
     const path = small('twice.yaml', '{ breaks: [fence-monotone] }');
-    const { code, err } = fencepost('run', path, ...quick, '--check-determinism');
+    const { code, err } = await fencepost('run', path, ...quick, '--check-determinism');
     expect(code).toBe(0);
     expect(err).toContain('100 runs repeated, every event equal');
   });
@@ -173,8 +173,8 @@ describe('run', () => {
 });
 
 describe('mutants', () => {
-  test('that a single seed misses are untested, with 5', () => {
-    const { code, out } = fencepost(
+  test('that a single seed misses are untested, with 5', async () => {
+    const { code, out } = await fencepost(
       'mutants',
       'release-by-client',
       '--seeds',
@@ -186,99 +186,116 @@ describe('mutants', () => {
     expect(code).toBe(5);
   });
 
-  test('are listed whole in a pipe', () => {
-    expect(fencepost('mutants', '--list').out).not.toContain('…');
+  test('are listed whole in a pipe', async () => {
+    expect((await fencepost('mutants', '--list')).out).not.toContain('…');
   });
 
-  test('are not run for a folder that cannot be written', () => {
+  test('are not run for a folder that cannot be written', async () => {
     const path = file('no-folder', '');
-    const { code, out, err } = fencepost('mutants', 'unfenced', '--seeds', '3', '--output', path);
+    const { code, out, err } = await fencepost(
+      'mutants',
+      'unfenced',
+      '--seeds',
+      '3',
+      '--output',
+      path,
+    );
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('no-folder:1:1: ');
   });
 });
 
 describe('a mistake in the input', () => {
-  function fails(path: string, what: RegExp): void {
-    const { code, out, err } = fencepost('run', path, ...quick);
+  async function fails(path: string, what: RegExp): Promise<void> {
+    const { code, out, err } = await fencepost('run', path, ...quick);
     expect(err).toMatch(what);
     expect(err).not.toMatch(/^\s+at /m);
     expect(out).toBe('');
     expect(code).toBe(2);
   }
 
-  test('that is several gets a line each, with file, line, column and a suggestion', () => {
+  test('that is several gets a line each, with file, line, column and a suggestion', async () => {
     const wrong = SMALL.replace('EXPECT', '{}').replace('ttl:', 'tll:');
     const path = file('typos.yaml', wrong.replace('FAULTS', 'faults: [{ pausee: {} }]'));
-    fails(path, /typos\.yaml:5:\d+ clients\.tll: .*did you mean "ttl"\?/);
-    fails(path, /typos\.yaml:8:\d+ faults\[0\]\.pausee: .*did you mean "pause"\?/);
+    await fails(path, /typos\.yaml:5:\d+ clients\.tll: .*did you mean "ttl"\?/);
+    await fails(path, /typos\.yaml:8:\d+ faults\[0\]\.pausee: .*did you mean "pause"\?/);
     const claims = small('claims.yaml', '{ holds: [grant-ordr], breaks: [tokens-uniqe] }');
-    fails(claims, /claims\.yaml:4:\d+ .*did you mean "grant-order"/);
-    fails(claims, /claims\.yaml:4:\d+ .*did you mean "tokens-unique"/);
+    await fails(claims, /claims\.yaml:4:\d+ .*did you mean "grant-order"/);
+    await fails(claims, /claims\.yaml:4:\d+ .*did you mean "tokens-unique"/);
   });
 
-  test('that is no file, a directory, binary, too large or an alias bomb is told in one line', () => {
+  test('that is no file, a directory, binary, too large or an alias bomb is told in one line', async () => {
     mkdirSync(join(folder, 'directory'), { recursive: true });
-    fails(join(folder, 'nothing.yaml'), /nothing\.yaml:1:1: there is no such file/);
-    fails(join(folder, 'directory'), /this is a directory/);
-    fails(file('binary.yaml', Uint8Array.from([0, 1, 255, 254, 0])), /binary\.yaml:1:\d+: /);
-    fails(file('large.yaml', 'a: b\n'.repeat(2_000_000)), /at most 1000000 are read/);
+    await fails(join(folder, 'nothing.yaml'), /nothing\.yaml:1:1: there is no such file/);
+    await fails(join(folder, 'directory'), /this is a directory/);
+    await fails(file('binary.yaml', Uint8Array.from([0, 1, 255, 254, 0])), /binary\.yaml:1:\d+: /);
+    await fails(file('large.yaml', 'a: b\n'.repeat(2_000_000)), /at most 1000000 are read/);
     const bomb = Array.from({ length: 30 }, (_, at) => {
       const below =
         at === 0 ? '"x"' : `[${Array.from({ length: 9 }, () => `*a${at - 1}`).join(', ')}]`;
       return `a${at}: &a${at} ${below}`;
     });
-    fails(file('bomb.yaml', bomb.join('\n')), /bomb\.yaml:\d+:\d+.*alias/i);
-    fails(file('empty.yaml', ''), /empty\.yaml:1:1/);
-    fails(file('tabs.yaml', 'name: x\n\tsystems: {}\n'), /tabs\.yaml:2:/);
+    await fails(file('bomb.yaml', bomb.join('\n')), /bomb\.yaml:\d+:\d+.*alias/i);
+    await fails(file('empty.yaml', ''), /empty\.yaml:1:1/);
+    await fails(file('tabs.yaml', 'name: x\n\tsystems: {}\n'), /tabs\.yaml:2:/);
   });
 
-  test('on the command line is named, with the option that it is in', () => {
+  test('on the command line is named, with the option that it is in', async () => {
     const path = small('flags.yaml', '{}');
-    expect(fencepost('run', path, '--seeds', 'many')).toMatchObject({ code: 2 });
-    expect(fencepost('run', path, '--seeds', '9..3').err).toContain('ends before it begins');
-    expect(fencepost('run', path, '--time', 'soon').err).toContain('--time soon');
-    expect(fencepost('run', path, '--reporter', 'htm').err).toContain('known: text, html');
-    expect(fencepost('run', path, '--sedes', '5').err).toContain('--seeds');
-    expect(fencepost('rnu', path)).toMatchObject({ code: 2 });
-    expect(fencepost('run').code).toBe(2);
+    expect(await fencepost('run', path, '--seeds', 'many')).toMatchObject({ code: 2 });
+    expect((await fencepost('run', path, '--seeds', '9..3')).err).toContain(
+      'ends before it begins',
+    );
+    expect((await fencepost('run', path, '--time', 'soon')).err).toContain('--time soon');
+    expect((await fencepost('run', path, '--reporter', 'htm')).err).toContain('known: text, html');
+    expect((await fencepost('run', path, '--sedes', '5')).err).toContain('--seeds');
+    expect(await fencepost('rnu', path)).toMatchObject({ code: 2 });
+    expect((await fencepost('run')).code).toBe(2);
   });
 });
 
 describe('replay', () => {
   const path = join(root, 'fixtures/zombie-writer.yaml');
 
-  test('tells reproduced, fixed, inert and diverged apart', () => {
+  test('tells reproduced, fixed, inert and diverged apart', async () => {
     const output = join(folder, 'zombie');
-    fencepost('run', path, '--seeds', '100', '--workers', '0', '--output', output);
+    await fencepost('run', path, '--seeds', '100', '--workers', '0', '--output', output);
     const plan = join(output, 'zombie-writer-unfenced-grant-order.yaml');
     const text = readFileSync(plan, 'utf8');
-    const outcome = (name: string, edited: string): unknown =>
-      lastJson(fencepost('replay', file(name, edited), '--json').out);
-    expect(outcome('same.yaml', text)).toMatchObject({ outcome: 'reproduced', divergedAt: null });
+    const outcome = async (name: string, edited: string): Promise<unknown> =>
+      lastJson((await fencepost('replay', file(name, edited), '--json')).out);
+    expect(await outcome('same.yaml', text)).toMatchObject({
+      outcome: 'reproduced',
+      divergedAt: null,
+    });
     const fenced = text.replace('store: unfenced', 'store: fenced');
-    expect(outcome('fixed.yaml', fenced)).toMatchObject({ outcome: 'fixed' });
+    expect(await outcome('fixed.yaml', fenced)).toMatchObject({ outcome: 'fixed' });
     const short = text.replace(/for: \d+ms/, 'for: 1ms');
-    expect(outcome('inert.yaml', short)).toMatchObject({ outcome: 'inert' });
+    expect(await outcome('inert.yaml', short)).toMatchObject({ outcome: 'inert' });
     const lost = text.replace(/before: (\w+)\/(\d+)\/write/, 'before: $1/$2/wrote');
-    expect(outcome('diverged.yaml', lost)).toMatchObject({
+    expect(await outcome('diverged.yaml', lost)).toMatchObject({
       outcome: 'diverged',
       divergedAt: expect.stringContaining('/wrote'),
     });
-    expect(fencepost('replay', join(folder, 'inert.yaml')).code).toBe(1);
-    expect(fencepost('replay', join(folder, 'diverged.yaml')).code).toBe(5);
-    expect(fencepost('replay', plan, '--claim', 'grant-odrer').err).toContain('grant-order');
+    expect((await fencepost('replay', join(folder, 'inert.yaml'))).code).toBe(1);
+    expect((await fencepost('replay', join(folder, 'diverged.yaml'))).code).toBe(5);
+    expect((await fencepost('replay', plan, '--claim', 'grant-odrer')).err).toContain(
+      'grant-order',
+    );
   });
 });
 
-test('show prints a plan that shrink takes, and shrink gives a smaller one', () => {
+test('show prints a plan that shrink takes, and shrink gives a smaller one', async () => {
   const scenario = join(root, 'fixtures/zombie-writer.yaml');
-  const run = fencepost('run', scenario, ...quick, '--json');
+  const run = await fencepost('run', scenario, ...quick, '--json');
   const finding: unknown = JSON.parse(run.out.split('\n')[0] ?? '');
   const seed = /"seed":(\d+)/.exec(JSON.stringify(finding))?.[1] ?? '';
   const at = ['--system', 'unfenced', '--seed', seed];
-  const plan = file('drawn.yaml', fencepost('show', scenario, ...at, '--plan', 'drawn').out);
-  const shrunk = fencepost('shrink', plan, '--claim', 'grant-order', '--json');
+  const plan = file(
+    'drawn.yaml',
+    (await fencepost('show', scenario, ...at, '--plan', 'drawn')).out,
+  );
+  const shrunk = await fencepost('shrink', plan, '--claim', 'grant-order', '--json');
   expect(shrunk.code).toBe(0);
   expect(lastJson(shrunk.out)).toMatchObject({ type: 'shrink', after: { clients: 2, faults: 1 } });
 });

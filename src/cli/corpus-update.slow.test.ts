@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { type Ended, root, runCli } from './command-line.fixture.ts';
+import { type Ended, root, runHere } from './command-line.fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,8 +43,8 @@ bounds: { latency: 1ms..2ms, durations: { pause: 1ms..60ms } }
 expect: { claim: grant-order, outcome: reproduced }
 `;
 
-function corpus(verb: string, ...args: string[]): Ended {
-  return runCli(['corpus', verb, ...args, '--corpus', plans, '--modules', folder]);
+function corpus(verb: string, ...args: string[]): Promise<Ended> {
+  return runHere(['corpus', verb, ...args, '--corpus', plans, '--modules', folder]);
 }
 
 beforeAll(() => {
@@ -61,87 +61,89 @@ beforeEach(() => {
   writeFileSync(plan, KEPT.replace('POINT', 'write'));
 });
 
-test('a plan whose code has not changed but in its digest keeps its words and gets the digest', () => {
-  const { code, out } = corpus('update');
+test('a plan whose code has not changed but in its digest keeps its words and gets the digest', async () => {
+  const { code, out } = await corpus('update');
   expect([code, out]).toEqual([0, `✓ ${plan}: updated, reproduced\n`]);
   const text = readFileSync(plan, 'utf8');
   expect(text).not.toContain('0'.repeat(64));
   const words = ['# Bob’s lease', '# the slow one', '# longer than his lease'];
   for (const comment of words) expect(text).toContain(comment);
-  expect(corpus('check').out).toContain('1 as expected');
-  expect(corpus('update').out).toBe('');
+  expect((await corpus('check')).out).toContain('1 as expected');
+  expect((await corpus('update')).out).toBe('');
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 
-test('a plan that another process reserves is not written, which ends with 2 and says why', () => {
+test('a plan that another process reserves is not written, which ends with 2 and says why', async () => {
   const reservation = join(plans, '.my-lock-alone-grant-order.yaml.new');
   const before = readFileSync(plan, 'utf8');
   writeFileSync(reservation, '');
-  const { code, err } = corpus('update');
+  const { code, err } = await corpus('update');
   rmSync(reservation);
   expect([code, readFileSync(plan, 'utf8')]).toEqual([2, before]);
   expect(err).toContain(`nothing was written: ${reservation} reserves it`);
-  expect(corpus('update').code).toBe(0);
+  expect((await corpus('update')).code).toBe(0);
 });
 
-test('a plan says what it breaks by once it was updated, and is told where it breaks otherwise', () => {
-  expect(corpus('update').code).toBe(0);
+test('a plan says what it breaks by once it was updated, and is told where it breaks otherwise', async () => {
+  expect((await corpus('update')).code).toBe(0);
   const text = readFileSync(plan, 'utf8');
   expect(text).toContain('cause: { rule: write-after-read, faults: [ pause before access ] }');
   writeFileSync(plan, text.replace('pause before access', 'crash of a client'));
-  const { code, out } = corpus('check');
+  const { code, out } = await corpus('check');
   expect(code).toBe(0);
   expect(out).toContain(
     'it breaks grant-order, but by another cause: write-after-read: pause before',
   );
-  expect(corpus('update').code).toBe(0);
+  expect((await corpus('update')).code).toBe(0);
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 
-test('a plan that needs a longer pause now reproduces, and is told and kept as that', () => {
+test('a plan that needs a longer pause now reproduces, and is told and kept as that', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'write').replace('for: 30ms', 'for: 22ms'));
-  const checked = corpus('check');
+  const checked = await corpus('check');
   expect(checked.out).toMatch(/✓ .*: reproduced[\s\S]*it takes a pause of 2[\d.]+ ms instead of/);
   expect(checked.code).toBe(0);
-  expect(corpus('update').out).toMatch(/: updated, reproduced, with a pause of 2[\d.]+ ms instead/);
+  expect((await corpus('update')).out).toMatch(
+    /: updated, reproduced, with a pause of 2[\d.]+ ms instead/,
+  );
   expect(readFileSync(plan, 'utf8')).toMatch(
     /# longer than his lease\n {2}- pause: .*for: 2[\d.]+ms/,
   );
-  expect(corpus('check').out).not.toContain('it takes');
+  expect((await corpus('check')).out).not.toContain('it takes');
 });
 
-test('a name that is gone ends with 5 everywhere, with the rename that mends it', () => {
+test('a name that is gone ends with 5 everywhere, with the rename that mends it', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
   const advice = `it reproduces where "store" is "write": \`npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
-  const checked = corpus('check');
+  const checked = await corpus('check');
   expect([checked.code, checked.out.includes(advice)]).toEqual([5, true]);
-  const replayed = runCli(['replay', plan, '--modules', folder]);
+  const replayed = await runHere(['replay', plan, '--modules', folder]);
   expect([replayed.code, replayed.out.includes(advice)]).toEqual([5, true]);
-  const run = runCli(['run', scenario, '--seeds', '3', '--output', join(folder, 'reports')]);
+  const run = await runHere(['run', scenario, '--seeds', '3', '--output', join(folder, 'reports')]);
   expect([run.code, run.out.includes(advice)]).toEqual([5, true]);
-  const left = corpus('update');
+  const left = await corpus('update');
   expect(left.code).toBe(5);
   expect(readFileSync(plan, 'utf8')).toContain('bob/1/store');
-  expect(corpus('update', '--rename', 'store=write').code).toBe(0);
+  expect((await corpus('update', '--rename', 'store=write')).code).toBe(0);
   expect(readFileSync(plan, 'utf8')).toContain('bob/1/write');
-  expect(corpus('check').code).toBe(0);
+  expect((await corpus('check')).code).toBe(0);
 });
 
-test('a rename by which a plan does not reproduce, or of nothing, writes nothing', () => {
+test('a rename by which a plan does not reproduce, or of nothing, writes nothing', async () => {
   const text = KEPT.replace('POINT', 'store');
   writeFileSync(plan, text);
-  expect(corpus('update', '--rename', 'store=eval').code).not.toBe(0);
-  const nothing = corpus('update', '--rename', 'stor=write');
+  expect((await corpus('update', '--rename', 'store=eval')).code).not.toBe(0);
+  const nothing = await corpus('update', '--rename', 'stor=write');
   expect(nothing.code).toBe(2);
   expect(nothing.err).toContain('no kept plan names "stor"; did you mean "store"?');
-  expect(corpus('update', '--rename', 'store').err).toContain('two names are expected');
+  expect((await corpus('update', '--rename', 'store')).err).toContain('two names are expected');
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 
-test('the lines of --json fit the schema', () => {
+test('the lines of --json fit the schema', async () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
-  const lines = [corpus('update', '--json'), corpus('check', '--json')]
-    .concat(corpus('update', '--json', '--rename', 'store=write'))
+  const lines = [await corpus('update', '--json'), await corpus('check', '--json')]
+    .concat(await corpus('update', '--json', '--rename', 'store=write'))
     .flatMap(({ out }) => out.trim().split('\n'))
     .map((line) => Object(outputLine.parse(JSON.parse(line))));
   expect(lines.map(({ type, status }) => status ?? type)).toEqual([

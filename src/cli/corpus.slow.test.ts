@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { type Ended, root, runCli } from './command-line.fixture.ts';
+import { type Ended, root, runHere } from './command-line.fixture.ts';
 
 const kept = join(root, 'fixtures/plans');
 const zombie = join(kept, 'zombie-writer-unfenced-grant-order.yaml');
@@ -20,8 +20,8 @@ const guard = join(kept, 'zombie-writer-fenced-grant-order.yaml');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function corpus(verb: string, at: string, ...args: string[]): Ended {
-  return runCli(['corpus', verb, ...args, '--corpus', at]);
+function corpus(verb: string, at: string, ...args: string[]): Promise<Ended> {
+  return runHere(['corpus', verb, ...args, '--corpus', at]);
 }
 
 /** The lines of `--json`, which fit the shipped schema. */
@@ -52,76 +52,78 @@ function edited(name: string, ...changes: readonly (readonly [string, string])[]
 }
 
 describe('a plan', () => {
-  test('is kept under the name of its failure, as it was written', () => {
+  test('is kept under the name of its failure, as it was written', async () => {
     const at = newFolder();
-    const { code, out } = corpus('add', at, zombie);
+    const { code, out } = await corpus('add', at, zombie);
     expect([code, readdirSync(at)]).toEqual([0, ['zombie-writer-unfenced-grant-order.yaml']]);
     expect(out).toContain('reproduced, added as');
     const name = join(at, 'zombie-writer-unfenced-grant-order.yaml');
     expect(readFileSync(name, 'utf8')).toBe(readFileSync(zombie, 'utf8'));
   });
 
-  test('of a kind that is kept is no mistake, and the kept one is named', () => {
+  test('of a kind that is kept is no mistake, and the kept one is named', async () => {
     const at = newFolder(zombie);
     const longer = edited('longer.yaml', ['for: 20ms', 'for: 21.7ms'], ['bob/3', 'bob/3']);
-    const { code, out } = corpus('add', at, longer);
+    const { code, out } = await corpus('add', at, longer);
     expect(code).toBe(0);
     expect(out).toContain(`kept already: ${join(at, 'kept-0.yaml')}`);
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
   });
 
-  test('that is simpler takes the place of one of its kind only if it is told to', () => {
+  test('that is simpler takes the place of one of its kind only if it is told to', async () => {
     const longer = edited('less-simple.yaml', ['for: 20ms', 'for: 21.7ms']);
     const at = newFolder(longer);
-    expect(corpus('add', at, zombie)).toMatchObject({
+    expect(await corpus('add', at, zombie)).toMatchObject({
       code: 0,
       out: expect.stringContaining('--replace'),
     });
     expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(longer));
-    expect(corpus('add', at, zombie, '--replace').code).toBe(0);
+    expect((await corpus('add', at, zombie, '--replace')).code).toBe(0);
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
     expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(zombie));
-    expect(corpus('add', at, longer, '--replace').out).toContain('kept already');
+    expect((await corpus('add', at, longer, '--replace')).out).toContain('kept already');
   });
 
-  test('of another kind with the same name gets a number', () => {
+  test('of another kind with the same name gets a number', async () => {
     const at = newFolder();
     const later = edited('later.yaml', ['before: bob/3/write', 'after: bob/3/checked']);
-    expect(corpus('add', at, zombie).code).toBe(0);
-    expect(corpus('add', at, later).code).toBe(0);
+    expect((await corpus('add', at, zombie)).code).toBe(0);
+    expect((await corpus('add', at, later)).code).toBe(0);
     expect(readdirSync(at)).toEqual([
       'zombie-writer-unfenced-grant-order-2.yaml',
       'zombie-writer-unfenced-grant-order.yaml',
     ]);
   });
 
-  test('that breaks nothing is kept only by force, and then as what it is', () => {
+  test('that breaks nothing is kept only by force, and then as what it is', async () => {
     const at = newFolder();
     const fixed = edited('fixed.yaml', ['store: unfenced', 'store: fenced']);
-    expect(corpus('add', at, fixed).code).toBe(1);
+    expect((await corpus('add', at, fixed)).code).toBe(1);
     const lost = edited('lost.yaml', ['bob/3/write', 'bob/3/wrote']);
-    expect(corpus('add', at, lost).code).toBe(5);
+    expect((await corpus('add', at, lost)).code).toBe(5);
     expect(readdirSync(at)).toEqual([]);
-    const [line] = jsonOf(corpus('add', at, fixed, '--force', '--json'));
+    const [line] = jsonOf(await corpus('add', at, fixed, '--force', '--json'));
     expect(line).toMatchObject({ type: 'added-plan', status: 'added', outcome: 'fixed' });
     const text = readFileSync(join(at, 'zombie-writer-unfenced-grant-order.yaml'), 'utf8');
     expect(text).toContain('outcome: fixed');
     expect(text).toMatch(/^# bob is paused with a write in its hand/);
-    expect(corpus('check', at).code).toBe(0);
+    expect((await corpus('check', at)).code).toBe(0);
   });
 
-  test('that says nothing of itself is kept for the first claim that it breaks', () => {
+  test('that says nothing of itself is kept for the first claim that it breaks', async () => {
     const at = newFolder();
     const [said = ''] = /^expect:\n(?: .*\n)*/m.exec(readFileSync(zombie, 'utf8')) ?? [];
     const mute = edited('mute.yaml', [said, '']);
-    expect(corpus('add', at, mute).code).toBe(0);
-    expect(corpus('check', at).out).toMatch(/reproduced \([a-z-]+\)/);
-    expect(corpus('add', newFolder(), mute, '--claim', 'grant-odrer').err).toContain('grant-order');
+    expect((await corpus('add', at, mute)).code).toBe(0);
+    expect((await corpus('check', at)).out).toMatch(/reproduced \([a-z-]+\)/);
+    expect((await corpus('add', newFolder(), mute, '--claim', 'grant-odrer')).err).toContain(
+      'grant-order',
+    );
   });
 });
 
 describe('a check', () => {
-  test('tells all outcomes apart, and replays the others beside a damaged one', () => {
+  test('tells all outcomes apart, and replays the others beside a damaged one', async () => {
     const at = newFolder(
       zombie,
       guard,
@@ -130,7 +132,7 @@ describe('a check', () => {
       edited('now-diverged.yaml', ['bob/3/write', 'bob/3/wrote']),
       edited('damaged.yaml', ['pause:', 'pausee:']),
     );
-    const { code, out, err } = corpus('check', at);
+    const { code, out, err } = await corpus('check', at);
     expect(code).toBe(2);
     expect(err).toMatch(/kept-5\.yaml:\d+:\d+ faults\[0\]\.pausee: .*did you mean "pause"/);
     expect(out).toMatch(/✓ \S+kept-0\.yaml: reproduced \(/);
@@ -140,53 +142,57 @@ describe('a check', () => {
     expect(out).toMatch(/✗ \S+kept-3\.yaml: inert, expected reproduced/);
     expect(out).toMatch(/✗ \S+kept-4\.yaml: diverged, .*\n.*no match for bob\/3\/wrote/);
     expect(out).toContain('6 kept plans, 1 reproduced, 2 fixed, 1 inert, 1 diverged, 1 damaged');
-    const lines = jsonOf(corpus('check', at, '--json'));
+    const lines = jsonOf(await corpus('check', at, '--json'));
     expect(lines.map(({ outcome }) => outcome)).toEqual([
       ...['reproduced', 'fixed', 'fixed', 'inert', 'diverged', 'damaged', undefined],
     ]);
     expect(lines.at(-1)).toMatchObject({ exit: 2, plans: 6, asExpected: 2 });
   });
 
-  test('ends with 0, 1 or 5 by the worst outcome', () => {
-    expect(corpus('check', newFolder(zombie, guard)).code).toBe(0);
-    expect(corpus('check', newFolder(edited('i.yaml', ['for: 20ms', 'for: 1ms']))).code).toBe(1);
+  test('ends with 0, 1 or 5 by the worst outcome', async () => {
+    expect((await corpus('check', newFolder(zombie, guard))).code).toBe(0);
+    expect(
+      (await corpus('check', newFolder(edited('i.yaml', ['for: 20ms', 'for: 1ms'])))).code,
+    ).toBe(1);
     const lost = edited('d.yaml', ['bob/3/write', 'bob/3/wrote']);
-    expect(corpus('check', newFolder(lost)).code).toBe(5);
-    expect(corpus('check', join(folder, 'nowhere')).err).toContain('there is no such folder');
+    expect((await corpus('check', newFolder(lost))).code).toBe(5);
+    expect((await corpus('check', join(folder, 'nowhere'))).err).toContain(
+      'there is no such folder',
+    );
   });
 
-  test('passes on the plans of the fixtures, of which none is superfluous', () => {
-    expect(corpus('check', kept).code).toBe(0);
-    expect(corpus('prune', kept)).toMatchObject({ code: 0, out: '' });
+  test('passes on the plans of the fixtures, of which none is superfluous', async () => {
+    expect((await corpus('check', kept)).code).toBe(0);
+    expect(await corpus('prune', kept)).toMatchObject({ code: 0, out: '' });
   });
 });
 
-test('a list says what each plan is kept for and what kind it is', () => {
+test('a list says what each plan is kept for and what kind it is', async () => {
   const at = newFolder(zombie);
-  expect(corpus('ls', at).out.split('\n')).toEqual([
+  expect((await corpus('ls', at)).out.split('\n')).toEqual([
     expect.stringMatching(/kept-0\.yaml: grant-order reproduced \([0-9a-f]{8}\)$/),
     '    lock-service/unfenced; A: write; B: write; pause A before A/1/write',
     '    earlier grant, pause, later grant, later write, stale write',
     '',
   ]);
-  const [, ...kind] = corpus('ls', at).out.trimEnd().split('\n');
+  const [, ...kind] = (await corpus('ls', at)).out.trimEnd().split('\n');
   expect(readFileSync(join(root, 'docs/corpus.md'), 'utf8')).toContain(kind.join('\n'));
-  expect(jsonOf(corpus('ls', at, '--json'))[0]).toMatchObject({
+  expect(jsonOf(await corpus('ls', at, '--json'))[0]).toMatchObject({
     ...{ type: 'kept-plan', claim: 'grant-order', scenario: 'zombie-writer', system: 'unfenced' },
   });
 });
 
-test('what is superfluous is listed, and deleted only if asked', () => {
+test('what is superfluous is listed, and deleted only if asked', async () => {
   const longer = edited('more.yaml', ['for: 20ms', 'for: 21.7ms']);
   const inert = edited('inert.yaml', ['for: 20ms', 'for: 1ms']);
   const at = newFolder(longer, zombie, inert, guard);
-  const { code, out, err } = corpus('prune', at);
+  const { code, out, err } = await corpus('prune', at);
   expect(code).toBe(0);
   expect(out).toMatch(/kept-0\.yaml: \S+kept-1\.yaml shows the same failure/);
   expect(out).toMatch(/kept-2\.yaml: the hazard no longer arises/);
   expect(err).toContain('2 of 4 plans superfluous; --yes deletes them');
   expect(readdirSync(at)).toHaveLength(4);
-  const lines = jsonOf(corpus('prune', at, '--yes', '--json'));
+  const lines = jsonOf(await corpus('prune', at, '--yes', '--json'));
   expect(lines.map(({ why, isDeleted }) => [why, isDeleted])).toEqual([
     ['duplicate', true],
     ['inert', true],
@@ -194,18 +200,18 @@ test('what is superfluous is listed, and deleted only if asked', () => {
   expect(readdirSync(at)).toEqual(['kept-1.yaml', 'kept-3.yaml']);
 });
 
-test('a run goes on past a damaged plan, tells where, and ends with 2', () => {
+test('a run goes on past a damaged plan, tells where, and ends with 2', async () => {
   const at = newFolder(zombie, edited('odd.yaml', ['pause:', 'pausee:']));
   const scenario = join(root, 'fixtures/zombie-writer.yaml');
   const output = ['--output', join(folder, 'out'), '--seeds', '30', '--workers', '0'];
-  const { code, out, err } = runCli(['run', scenario, '--corpus', at, ...output]);
+  const { code, out, err } = await runHere(['run', scenario, '--corpus', at, ...output]);
   expect(code).toBe(2);
   expect(err).toMatch(/kept-1\.yaml:\d+:\d+ faults\[0\]\.pausee/);
   expect(err).toContain('corpus: 2 plans replayed, 1 as expected');
   expect(out).toContain('broke as expected: unfenced: grant-order on 3');
 });
 
-test('a run does not read the plans of other scenarios, and their damage is not its business', () => {
+test('a run does not read the plans of other scenarios, and their damage is not its business', async () => {
   const other = edited(
     'other.yaml',
     ['scenario: zombie-writer', 'scenario: another'],
@@ -214,7 +220,7 @@ test('a run does not read the plans of other scenarios, and their damage is not 
   const quoted = edited('quoted.yaml', ['scenario: zombie-writer', 'scenario: "zombie-writer"']);
   const at = newFolder(zombie, other, quoted);
   const args = ['--seed', '3', '--corpus', at, '--output', join(folder, 'others')];
-  const { code, err } = runCli(['run', 'fixtures/zombie-writer.yaml', ...args]);
+  const { code, err } = await runHere(['run', 'fixtures/zombie-writer.yaml', ...args]);
   expect(code).toBe(0);
   expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
   expect(err).not.toContain('pausee');

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { type Ended, root, runCli } from './command-line.fixture.ts';
+import { type Ended, root, runCli, runHere } from './command-line.fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-exhaust-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const page = readFileSync(join(root, 'docs/exhaustive.md'), 'utf8');
 
-function run(...args: readonly string[]): Ended {
-  return runCli(['run', ...args], { cwd: folder });
+function run(...args: readonly string[]): Promise<Ended> {
+  return runHere(['run', ...args], { cwd: folder });
 }
 
 /** The systems of the last line of `--json`, which fits the shipped schema. */
@@ -23,10 +23,10 @@ function systemsOf({ out }: Ended): readonly Record<string, unknown>[] {
 
 const SMALL = ['--exhaust', '2', '--clients', '2', '--sections', '1'] as const;
 
-test('the page shows what its command prints', { timeout: 120_000 }, () => {
+test('the page shows what its command prints', { timeout: 120_000 }, async () => {
   const [, words = ''] = /```sh\nnpx --no-install fencepost run (.*)\n```/.exec(page) ?? [];
   const [, shown = ''] = /```text\n( {2}broke as expected[\s\S]*?)\n```/.exec(page) ?? [];
-  const { code, out } = run(...words.split(' '));
+  const { code, out } = await run(...words.split(' '));
   expect(shown.length).toBeGreaterThan(200);
   expect(out).toContain(shown);
   expect(out).toContain('grant-order of unfenced in check-then-act, plan 16');
@@ -36,8 +36,8 @@ test('the page shows what its command prints', { timeout: 120_000 }, () => {
 
 test('more than a million plans are refused with an estimate, before any is judged', {
   timeout: 120_000,
-}, () => {
-  const { code, err } = run('zombie-writer', '--exhaust', '3');
+}, async () => {
+  const { code, err } = await run('zombie-writer', '--exhaust', '3');
   const [, shown = ''] = /```text\nzombie-writer\.yaml(:1:1 systems.*)\n```/.exec(page) ?? [];
   expect(shown).toContain('plans with ≤ 3 faults');
   expect(err).toContain(shown);
@@ -50,27 +50,24 @@ test.each([
   [['--exhaust', '1', '--seed', '3'], '--seed: is about seeds, and --exhaust examines none'],
   [['--exhaust', 'two'], '--exhaust two: a whole number is expected, e.g. 1000'],
   [['--exhaust', '1', '--sections', '0'], '--sections 0: at least 1 is needed'],
-])('%j is refused', (flags, what) => {
-  const { code, err } = run('check-then-act', ...flags);
+])('%j is refused', async (flags, what) => {
+  const { code, err } = await run('check-then-act', ...flags);
   expect(err).toContain(what);
   expect(code).toBe(2);
 });
 
 test('one thread, several, and an attempt that was stopped come to one result', {
   timeout: 120_000,
-}, () => {
-  const [one, two] = [
-    ['--workers', '0'],
-    ['--workers', '2'],
-  ].map((workers) =>
-    systemsOf(run('check-then-act', ...SMALL, ...workers, '--json', '--output', 'whole')),
-  );
+}, async () => {
+  const json = ['--json', '--output', 'whole'];
+  const one = systemsOf(await run('check-then-act', ...SMALL, ...json, '--workers', '0'));
+  const two = systemsOf(runCli(['run', 'check-then-act', ...SMALL, ...json], { cwd: folder }));
   const few = ['--workers', '0', '--max-failures', '1', '--output', 'parts'];
-  const begun = run('check-then-act', ...SMALL, ...few);
+  const begun = await run('check-then-act', ...SMALL, ...few);
   expect(begun.code).toBe(5);
   expect(begun.err).not.toContain('plans 0..224: 450 runs');
   const rest = ['--resume', '--json', '--output', 'parts'];
-  const ended = run('check-then-act', ...SMALL, ...rest);
+  const ended = await run('check-then-act', ...SMALL, ...rest);
   expect(ended.err).toMatch(/resume: \d+ chunks? of seeds done before/);
   expect(two).toEqual(one);
   expect(named(systemsOf(ended))).toEqual(named(one ?? []));
@@ -82,26 +79,34 @@ test('one thread, several, and an attempt that was stopped come to one result', 
 
 test('shards merge into the result of one run, and tell what is missing', {
   timeout: 120_000,
-}, () => {
-  const whole = run('check-then-act', ...SMALL, '--workers', '0', '--json', '--output', 'merged');
+}, async () => {
+  const whole = await run(
+    'check-then-act',
+    ...SMALL,
+    '--workers',
+    '0',
+    '--json',
+    '--output',
+    'merged',
+  );
   for (const part of ['1/3', '2/3', '3/3']) {
-    const { code } = run('check-then-act', ...SMALL, '--workers', '0', '--shard', part);
+    const { code } = await run('check-then-act', ...SMALL, '--workers', '0', '--shard', part);
     expect(code).toBe(0);
   }
-  const merge = (): Ended =>
-    runCli(['merge', 'reports', '--json', '-q', '--output', 'merged'], { cwd: folder });
-  const merged = merge();
+  const merge = (): Promise<Ended> =>
+    runHere(['merge', 'reports', '--json', '-q', '--output', 'merged'], { cwd: folder });
+  const merged = await merge();
   expect(merged.code).toBe(whole.code);
   expect(timeless(merged.out)).toBe(timeless(whole.out));
   const file = join(folder, 'reports/shard-2-of-3.json');
   const cut = ['--max-failures', '1', '--workers', '0', '--shard', '2/3'];
-  expect(run('check-then-act', ...SMALL, ...cut).code).toBe(5);
-  const { code, err } = merge();
+  expect((await run('check-then-act', ...SMALL, ...cut)).code).toBe(5);
+  const { code, err } = await merge();
   expect(err).toContain(`${join('reports', 'shard-2-of-3.json')}: only `);
   expect(err).toContain('of its 75 plans of check-then-act, unfenced, were examined');
   expect(code).toBe(5);
   rmSync(file);
-  expect(merge().err).toContain('shard 2 of 3 missing');
+  expect((await merge()).err).toContain('shard 2 of 3 missing');
 });
 
 function timeless(text: string): string {
@@ -115,11 +120,11 @@ function named(systems: readonly Record<string, unknown>[]): readonly unknown[] 
 
 test('asynchronous code is exhausted, too, and what is a mistake of it is found', {
   timeout: 240_000,
-}, () => {
+}, async () => {
   for (const name of ['my-lock.yaml', 'my-lock.mjs', 'my-lock.fencepost.mjs']) {
     writeFileSync(join(folder, name), readFileSync(join(root, 'fixtures/guide', name)));
   }
-  const { code, out, err } = run(
+  const { code, out, err } = await run(
     'my-lock.yaml',
     '--exhaust',
     '1',

@@ -89,7 +89,7 @@ describe('what is written', () => {
     expect(readme).toContain(
       `npx --no-install fencepost init\nnpx --no-install fencepost ${command}\n`,
     );
-    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300', '-v');
+    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '100', '-v');
     expect(told).toMatch(/5 of 5 expectations met/);
     expect(told).not.toContain('listed nowhere');
     expect(told).toContain('Stale write accepted');
@@ -143,7 +143,15 @@ describe('where the lock is on ioredis', () => {
   });
 
   test('it breaks as it is written first, and the fenced server holds', () => {
-    const { code, out } = fencepost(folder, 'run', 'locks/my-lock.yaml', '--seeds', '60');
+    const { code, out } = fencepost(
+      folder,
+      'run',
+      'locks/my-lock.yaml',
+      '--seeds',
+      '60',
+      '--workers',
+      '0',
+    );
     expect(out).toMatch(/2 of 2 expectations met/);
     expect(out).not.toContain('listed nowhere');
     expect(out).toMatch(/same plan on fenced: .*⊘ refused/);
@@ -328,7 +336,7 @@ describe('the workflow', () => {
       scripts.map((script) => {
         const fewer = script
           .replace('npx --no-install fencepost', `node ${cli}`)
-          .replace('--seeds 100000 --fresh', '--seeds 60');
+          .replace('--seeds 100000 --fresh', '--seeds 30');
         const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', fewer], {
           ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
         });

@@ -13,7 +13,7 @@ afterAll(() => rmSync(output, { recursive: true, force: true }));
 
 const run = (name: string, ...more: readonly string[]): Ended => {
   const file = `fixtures/modules/npm-redlock${name}.yaml`;
-  return runCli(['run', file, '--output', output, ...more]);
+  return runCli(['run', file, '--output', output, '--workers', '0', ...more]);
 };
 
 describe('npm redlock 5', { timeout: 120_000 }, () => {

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { root, runCli } from './command-line.fixture.ts';
+import { root, runHere } from './command-line.fixture.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
 
-test('the places of each client are told in the order of a run without faults', () => {
-  const { code, out } = runCli(['points', zombie, '--system', 'unfenced']);
+test('the places of each client are told in the order of a run without faults', async () => {
+  const { code, out } = await runHere(['points', zombie, '--system', 'unfenced']);
   expect(code).toBe(0);
   expect(out.startsWith('zombie-writer, system unfenced: seed 0 without faults\n')).toBe(true);
   const [, first = ''] = out.split('\n\n');
@@ -22,9 +22,9 @@ test('the places of each client are told in the order of a run without faults', 
   expect(out).toContain('of a drawn section: acquire, checked, release, write, as in');
 });
 
-test('of code of one’s own there is each call that it made, and what it was', () => {
+test('of code of one’s own there is each call that it made, and what it was', async () => {
   const lock = join(root, 'fixtures/guide/my-lock.yaml');
-  const { code, out } = runCli(['points', lock, '--system', 'with-token', '--json']);
+  const { code, out } = await runHere(['points', lock, '--system', 'with-token', '--json']);
   expect(code).toBe(0);
   const lines = out.trim().split('\n');
   const points = lines.map((line) => Object(outputLine.parse(JSON.parse(line))));
@@ -40,8 +40,8 @@ test('of code of one’s own there is each call that it made, and what it was', 
   ]);
 });
 
-test('a system that there is not is refused, with the one that is near', () => {
-  const { code, err } = runCli(['points', zombie, '--system', 'unfence']);
+test('a system that there is not is refused, with the one that is near', async () => {
+  const { code, err } = await runHere(['points', zombie, '--system', 'unfence']);
   expect(code).toBe(2);
   expect(err).toContain('unknown system "unfence"; did you mean "unfenced"?');
 });

@@ -1,5 +1,5 @@
 /** Laws of runs in parts, on the built command line: in shards, and killed and resumed. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
   copyFileSync,
@@ -17,14 +17,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { type Ended, root, runCli } from './command-line.fixture.ts';
+import { type Ended, root, runCli, runHere } from './command-line.fixture.ts';
 
 const cli = join(root, 'dist/cli.js');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function fencepost(...args: string[]): Ended {
-  return runCli(args, { cwd: folder });
+function fencepost(...args: string[]): Promise<Ended> {
+  return runHere(args, { cwd: folder });
 }
 
 const SCENARIO = `
@@ -72,14 +72,13 @@ function filesOf(at: string): Readonly<Record<string, string>> {
 const made: Map<number, readonly Ended[]> = new Map();
 
 /** How the shards ended, of which each is run once; what they wrote is in `output`. */
-function runShards(of: number, output: string): readonly Ended[] {
+async function runShards(of: number, output: string): Promise<readonly Ended[]> {
   const kept = `made-${of}`;
-  const ended =
-    made.get(of) ??
-    Array.from({ length: of }, (_, at) => {
-      const shard = ['--shard', `${at + 1}/${of}`, '--output', kept];
-      return fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...shard);
-    });
+  const ended = [...(made.get(of) ?? [])];
+  for (let at = ended.length + 1; at <= of; at += 1) {
+    const shard = ['--shard', `${at}/${of}`, '--output', kept];
+    ended.push(await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...shard));
+  }
   made.set(of, ended);
   cpSync(join(folder, kept), join(folder, output), { recursive: true });
   return ended;
@@ -88,16 +87,16 @@ function runShards(of: number, output: string): readonly Ended[] {
 describe('shards', () => {
   const reporters = ['--reporter', 'text,html,junit,json,mermaid', '--output', 'reports'];
 
-  test('merge into the judgement, the findings, the files and the exit code of one run', () => {
-    const whole = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters, '--json');
-    const wholeText = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
+  test('merge into the judgement, the findings, the files and the exit code of one run', async () => {
+    const whole = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters, '--json');
+    const wholeText = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
     const wholeFiles = filesOf('reports');
     expect(Object.keys(wholeFiles).length).toBeGreaterThan(4);
     const of = 4;
     rmSync(join(folder, 'reports'), { recursive: true });
-    const codes = runShards(of, `shards-${of}`).map(({ code }) => code);
+    const codes = (await runShards(of, `shards-${of}`)).map(({ code }) => code);
     expect(codes).toEqual(codes.map(() => 1));
-    const merged = fencepost('merge', `shards-${of}`, ...reporters, '-q', '--json');
+    const merged = await fencepost('merge', `shards-${of}`, ...reporters, '-q', '--json');
     expect(merged.code).toBe(whole.code);
     expect(timeless(merged.out)).toBe(timeless(whole.out));
     expect(filesOf('reports')).toEqual(wholeFiles);
@@ -105,88 +104,94 @@ describe('shards', () => {
       { length: of },
       (_, at) => `shards-${of}/shard-${at + 1}-of-${of}.json`,
     );
-    const text = fencepost('merge', ...files.reverse(), ...reporters, '-q');
+    const text = await fencepost('merge', ...files.reverse(), ...reporters, '-q');
     expect(timeless(text.out)).toBe(timeless(wholeText.out));
   });
 
-  test('judge what never happened only when they are merged', () => {
-    const [first] = runShards(2, 'unjudged');
+  test('judge what never happened only when they are merged', async () => {
+    const [first] = await runShards(2, 'unjudged');
     expect(first?.out).toContain('not judged: fenced');
     expect(first?.out).not.toContain('never fired');
-    const { out } = fencepost('merge', 'unjudged', '-q');
+    const { out } = await fencepost('merge', 'unjudged', '-q');
     expect(out).toMatch(/✗ fenced: not met/);
     expect(out).toContain('crash never fired');
   });
 
-  test('replay the kept plans once', () => {
-    const errors = [1, 2].map((index) => {
-      const shard = ['--shard', `${index}/2`, '--output', 'once'];
-      return fencepost('run', 'parts.yaml', '--seeds', '10', '--workers', '0', ...shard).err;
-    });
-    expect(errors[0]).toContain('corpus: 1 plan replayed, 0 as expected');
-    expect(errors[1]).toContain('corpus: replayed by shard 1');
-    expect(fencepost('merge', 'once').err).toContain('corpus: 1 plan replayed, 0 as expected');
+  test('replay the kept plans once', async () => {
+    const errorOf = async (shard: string): Promise<string> => {
+      const range = ['--seeds', '10', '--workers', '0', '--shard', shard, '--output', 'once'];
+      return (await fencepost('run', 'parts.yaml', ...range)).err;
+    };
+    expect(await errorOf('1/2')).toContain('corpus: 1 plan replayed, 0 as expected');
+    expect(await errorOf('2/2')).toContain('corpus: replayed by shard 1');
+    const { err } = await fencepost('merge', 'once');
+    expect(err).toContain('corpus: 1 plan replayed, 0 as expected');
   });
 
-  test('that are missing end a merge with 5, and write nothing', () => {
-    runShards(4, 'missing');
+  test('that are missing end a merge with 5, and write nothing', async () => {
+    await runShards(4, 'missing');
     for (const at of [2, 4]) rmSync(join(folder, `missing/shard-${at}-of-4.json`));
-    const { code, out, err } = fencepost('merge', 'missing', '--output', 'nothing');
+    const { code, out, err } = await fencepost('merge', 'missing', '--output', 'nothing');
     expect([code, out]).toEqual([5, '']);
     expect(err).toBe('shards 2, 4 of 4 missing: nothing was merged\n');
     expect(existsSync(join(folder, 'nothing'))).toBe(false);
   });
 
-  test('that ended early are named by a merge, which then ends with 5', () => {
+  test('that ended early are named by a merge, which then ends with 5', async () => {
     const scenario = join(root, 'fixtures/zombie-writer.yaml');
     const early = ['--time', '500ms', '--workers', '0', '--shard', '1/1', '--output', 'early'];
-    fencepost('run', scenario, '--seeds', '100000', ...early, '-q');
-    const { code, err } = fencepost('merge', 'early', '-q');
+    await fencepost('run', scenario, '--seeds', '100000', ...early, '-q');
+    const { code, err } = await fencepost('merge', 'early', '-q');
     expect(err).toMatch(
       /^early\/shard-1-of-1\.json: only [\d,]+ of its 100,000 seeds of zombie-writer, /,
     );
     expect(code).toBe(5);
   });
 
-  test('that are doubled, foreign or damaged end a merge with 2, each with its reason', () => {
-    const refused = (why: RegExp): void => {
-      const { code, out, err } = fencepost('merge', 'odd', '--output', 'nothing');
+  test('that are doubled, foreign or damaged end a merge with 2, each with its reason', async () => {
+    const refused = async (why: RegExp): Promise<void> => {
+      const { code, out, err } = await fencepost('merge', 'odd', '--output', 'nothing');
       expect(err).toMatch(why);
       expect([code, out]).toEqual([2, '']);
       expect(existsSync(join(folder, 'nothing'))).toBe(false);
     };
-    runShards(2, 'odd');
+    await runShards(2, 'odd');
     const second = join(folder, 'odd/shard-2-of-2.json');
     const text = readFileSync(second, 'utf8');
     mkdirSync(join(folder, 'odd/copies'));
     const copy = join(folder, 'odd/copies/shard-2-of-2.json');
     copyFileSync(second, copy);
-    refused(/odd\/copies\/shard-2-of-2\.json and odd\/shard-2-of-2\.json are both shard 2 of 2/);
+    await refused(
+      /odd\/copies\/shard-2-of-2\.json and odd\/shard-2-of-2\.json are both shard 2 of 2/,
+    );
     rmSync(copy);
     writeFileSync(second, text.slice(0, -30));
-    refused(/shard-2-of-2\.json:1:1: this file is damaged: it is no whole JSON/);
+    await refused(/shard-2-of-2\.json:1:1: this file is damaged: it is no whole JSON/);
     writeFileSync(second, text.replace('"broken":', '"broken": 1'));
-    refused(/shard-2-of-2\.json:1:1: this file is damaged: its checksum/);
+    await refused(/shard-2-of-2\.json:1:1: this file is damaged: its checksum/);
     writeFileSync(join(folder, 'other.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
     const other = ['other.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'odd'];
-    fencepost('run', ...other);
-    refused(/shard-2-of-2\.json: compared with odd\/shard-1-of-2\.json it is of another version/);
-    fencepost('run', 'parts.yaml', '--seeds', '8..96', ...other.slice(3));
-    refused(/is of the seeds 8\.\.96, not 7\.\.96/);
-    expect(fencepost('merge', 'plans').err).toContain('there is no shard-');
-    expect(fencepost('merge', 'nowhere').err).toContain('nowhere:1:1: there is no such file');
+    await fencepost('run', ...other);
+    await refused(
+      /shard-2-of-2\.json: compared with odd\/shard-1-of-2\.json it is of another version/,
+    );
+    await fencepost('run', 'parts.yaml', '--seeds', '8..96', ...other.slice(3));
+    await refused(/is of the seeds 8\.\.96, not 7\.\.96/);
+    expect((await fencepost('merge', 'plans')).err).toContain('there is no shard-');
+    expect((await fencepost('merge', 'nowhere')).err).toContain(
+      'nowhere:1:1: there is no such file',
+    );
   });
 
-  test('need no scenario file to be merged', () => {
-    runShards(2, 'alone');
+  test('need no scenario file to be merged', async () => {
+    await runShards(2, 'alone');
     mkdirSync(join(folder, 'elsewhere'));
     const args = ['merge', join(folder, 'alone'), '-q', '--output', 'out'];
-    const settings = { cwd: join(folder, 'elsewhere'), encoding: 'utf8' } as const;
-    expect(spawnSync('node', [cli, ...args], settings).status).toBe(1);
+    expect((await runHere(args, { cwd: join(folder, 'elsewhere') })).code).toBe(1);
   });
 
-  test.each(['0/3', '4/3', '1', '1/0', 'a/b'])('%s is refused as a shard', (shard) => {
-    const { code, err } = fencepost('run', 'parts.yaml', '--shard', shard);
+  test.each(['0/3', '4/3', '1', '1/0', 'a/b'])('%s is refused as a shard', async (shard) => {
+    const { code, err } = await fencepost('run', 'parts.yaml', '--shard', shard);
     expect([code, err.slice(0, 7)]).toEqual([2, '--shard']);
   });
 });
@@ -195,8 +200,8 @@ describe('a run that is killed', () => {
   const all = ['run', 'parts.yaml', '--seeds', '480', '--json'];
   const journal = (output: string): string => join(folder, output, 'parts.journal');
   let whole: Ended;
-  beforeAll(() => {
-    whole = fencepost(...all, '--workers', '0', '--output', 'same');
+  beforeAll(async () => {
+    whole = await fencepost(...all, '--workers', '0', '--output', 'same');
   });
 
   /** Starts a run and kills it once its journal has so many lines. */
@@ -216,7 +221,9 @@ describe('a run that is killed', () => {
   test('and resumed comes to what it would have come to, and repeats no chunk', async () => {
     await killRun('same', 4);
     const done = linesOf(journal('same')) - 1;
-    const resumed = fencepost(...all, '--workers', '2', '--output', 'same', '--resume');
+    const resumed = runCli([...all, '--workers', '2', '--output', 'same', '--resume'], {
+      cwd: folder,
+    });
     expect(timeless(resumed.out)).toBe(timeless(whole.out));
     expect(resumed.code).toBe(whole.code);
     expect(resumed.err).toContain(`resume: ${done} chunks of seeds done before`);
@@ -231,7 +238,7 @@ describe('a run that is killed', () => {
     const before = linesOf(journal('torn')) - 1;
     truncateSync(journal('torn'), readFileSync(journal('torn')).length - 9);
     const args = ['--workers', '0', '--output', 'torn', '--resume'];
-    const resumed = fencepost(...all, ...args);
+    const resumed = await fencepost(...all, ...args);
     expect(resumed.err).toContain('the last line was cut off');
     expect(resumed.err).toContain(`resume: ${before - 1} chunks`);
     expect(timeless(resumed.out).replaceAll('torn/', 'same/')).toBe(timeless(whole.out));
@@ -241,25 +248,27 @@ describe('a run that is killed', () => {
     await killRun('twice', 3);
     const before = linesOf(journal('twice'));
     await killRun('twice', before + 2, '--resume');
-    expect(fencepost(...all, '--output', 'twice', '--resume').err).toMatch(/resume: \d+ chunks/);
+    expect((await fencepost(...all, '--output', 'twice', '--resume')).err).toMatch(
+      /resume: \d+ chunks/,
+    );
   });
 
   test('is not resumed as another run', async () => {
     await killRun('other', 3);
     const text = readFileSync(journal('other'), 'utf8');
-    const refused = (args: readonly string[], why: string): void => {
-      const { code, out, err } = fencepost(...args, '--output', 'other', '--resume');
+    const refused = async (args: readonly string[], why: string): Promise<void> => {
+      const { code, out, err } = await fencepost(...args, '--output', 'other', '--resume');
       expect([code, out]).toEqual([2, '']);
       expect(err).toContain(why);
       expect(readFileSync(journal('other'), 'utf8')).toBe(text);
     };
-    refused(['run', 'parts.yaml', '--seeds', '481'], 'is of the seeds 0..479, not 0..480');
+    await refused(['run', 'parts.yaml', '--seeds', '481'], 'is of the seeds 0..479, not 0..480');
     writeFileSync(join(folder, 'edited.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
-    refused(['run', 'edited.yaml', '--seeds', '480'], 'is of another version of parts');
-    refused(['run', 'parts.yaml', '--fresh'], '--fresh: draws another range each time');
+    await refused(['run', 'edited.yaml', '--seeds', '480'], 'is of another version of parts');
+    await refused(['run', 'parts.yaml', '--fresh'], '--fresh: draws another range each time');
     const part = join(folder, 'other', 'parts-shard-1-of-2.journal');
     copyFileSync(journal('other'), part);
-    const shard = fencepost(...all, '--shard', '1/2', '--output', 'other', '--resume');
+    const shard = await fencepost(...all, '--shard', '1/2', '--output', 'other', '--resume');
     expect(shard.err).toContain('is of all of them, not of shard 1 of 2');
   });
 
@@ -268,31 +277,31 @@ describe('a run that is killed', () => {
     const lines = readFileSync(journal('damaged'), 'utf8').split('\n');
     lines[1] = lines[1]?.replace('"seeds":64', '"seeds":65') ?? '';
     writeFileSync(journal('damaged'), lines.join('\n'));
-    const { code, err } = fencepost(...all, '--output', 'damaged', '--resume');
+    const { code, err } = await fencepost(...all, '--output', 'damaged', '--resume');
     expect(code).toBe(2);
     expect(err).toMatch(/parts\.journal:2:1: this journal is damaged: its checksum/);
-    expect(fencepost(...all, '--workers', '0', '--output', 'damaged').code).toBe(1);
+    expect((await fencepost(...all, '--workers', '0', '--output', 'damaged')).code).toBe(1);
   });
 });
 
-test('without a journal a resumed run examines everything, and says so', () => {
-  const { code, err } = fencepost(
+test('without a journal a resumed run examines everything, and says so', async () => {
+  const { code, err } = await fencepost(
     ...['run', 'parts.yaml', '--seeds', '20', '--workers', '0', '--output', 'none', '--resume'],
   );
   expect(code).toBe(1);
   expect(err).toContain('resume: there is no none/parts.journal, so all seeds are examined');
 });
 
-test('a shard that is killed is resumed as that shard', () => {
+test('a shard that is killed is resumed as that shard', async () => {
   const args = ['run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '1/2', '--output', 'resumed'];
-  fencepost(...args, '--time', '1ms');
+  await fencepost(...args, '--time', '1ms');
   const journal = join(folder, 'resumed/parts-shard-1-of-2.journal');
   expect(existsSync(journal)).toBe(true);
   appendFileSync(journal, '{"type":"chu');
-  expect(fencepost(...args, '--resume').err).toContain('the last line was cut off');
-  fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'resumed');
-  const whole = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--output', 'one');
-  const merged = fencepost('merge', 'resumed', '-q', '--output', 'one');
+  expect((await fencepost(...args, '--resume')).err).toContain('the last line was cut off');
+  await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'resumed');
+  const whole = await fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--output', 'one');
+  const merged = await fencepost('merge', 'resumed', '-q', '--output', 'one');
   expect(timeless(merged.out)).toBe(timeless(whole.out));
   expect(existsSync(journal)).toBe(false);
 });

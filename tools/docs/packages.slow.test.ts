@@ -58,7 +58,8 @@ const ended: Map<string, Ended> = new Map();
 /** A scenario is run once, for whichever test asks first. */
 function runOnce(folder: string, file: string): Ended {
   const path = join(folder, file);
-  const known = ended.get(path) ?? runCli(['run', file, '--seeds', '20'], { cwd: folder });
+  const known =
+    ended.get(path) ?? runCli(['run', file, '--seeds', '20', '--workers', '0'], { cwd: folder });
   ended.set(path, known);
   return known;
 }
