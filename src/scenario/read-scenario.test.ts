@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FAULT_KINDS, fieldsOfKind } from '../core/plan/fault.ts';
 import { renderProblem } from '../text/problem.ts';
 import { readScenario, type ScenarioRead } from './read-scenario.ts';
 import type { LockWord, Vocabulary } from './vocabulary.ts';
@@ -61,6 +62,14 @@ faults:
 
 /** The scenario with one more fault. */
 const withFault = (fault: string): string => `${zombie}  - ${fault}\n`;
+
+test.each(FAULT_KINDS)('what a %s lacks is said to be missing', (kind) => {
+  const said = problemsOf(withFault(`${kind}: {}`)).join('\n');
+  expect(said).not.toContain('nothing');
+  for (const field of fieldsOfKind(kind).filter(({ type }) => type === 'group')) {
+    expect(said).toContain(`${kind}.${field.inFiles}: is missing; expected text or a list`);
+  }
+});
 
 describe('a scenario', () => {
   test('has a value for everything that its file leaves out', () => {
