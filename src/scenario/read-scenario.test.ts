@@ -71,6 +71,31 @@ test.each(FAULT_KINDS)('what a %s lacks is said to be missing', (kind) => {
   }
 });
 
+describe('mistakes in different parts of a file', () => {
+  const mistaken = zombie.replace('breaks: [grant-order]', 'breaks: [grant-ordr]');
+
+  test('are all told at once, each at its place', () => {
+    const faults = '  - pause: { procss: alice, for: 1ms }\n  - reset: { from: zed, to: stores }\n';
+    expect(problemsOf(`${mistaken}${faults}`)).toEqual([
+      'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
+      'z.yaml:14:14 faults[2].pause.procss: unknown field "procss"; did you mean "process"?',
+      'z.yaml:15:20 faults[3].reset.from: unknown process "zed"; known: clients, stores, locks, lock, store, alice, bob',
+    ]);
+    expect(problemsOf(`${mistaken}  - all\n`).map((one) => one.slice(0, 12))).toEqual([
+      'z.yaml:7:49 ',
+      'z.yaml:14:5 ',
+    ]);
+  });
+
+  test('are told as far as one is not the reason of another', () => {
+    const clients = mistaken.replace('clients:', 'cleints:');
+    expect(problemsOf(`${clients}  - pause: { process: carol, for: 1ms }\n`)).toEqual([
+      'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
+      'z.yaml:8:1 cleints: unknown field "cleints"; did you mean "clients"?',
+    ]);
+  });
+});
+
 describe('a scenario', () => {
   test('has a value for everything that its file leaves out', () => {
     const found = read('name: a\nsystems: { s: { lock: lock-service, store: fenced } }\n');
