@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../src/core/plan/fault.ts';
+import { durationsOf, outside } from '../src/core/plan/places.ts';
 import type { Plan, RangeUs } from '../src/core/plan/plan.ts';
 import { type ShrinkResult, shrinkWith } from '../src/core/shrink/shrink.ts';
 import { isSimpler } from '../src/core/shrink/simpler.ts';
@@ -51,8 +52,8 @@ function lengthOf(fault: Fault): number | null {
 
 /** What of a plan lies outside its own bounds, clocks left out. */
 function outOfBounds({ bounds, network, decisions, clients, faults }: Plan): readonly string[] {
-  const within = (what: string, us: number, range: RangeUs | undefined): readonly string[] =>
-    range !== undefined && range.minUs <= us && us <= range.maxUs ? [] : [`${what} of ${us} µs`];
+  const within = (what: string, us: number, range: RangeUs): readonly string[] =>
+    outside(us, range) === 0 ? [] : [`${what} of ${us} µs`];
   const messages = Object.entries(decisions).filter(([name]) => /\/(request|reply)$/.test(name));
   const sections = clients.flatMap((client) => client.sections);
   return [
@@ -60,10 +61,10 @@ function outOfBounds({ bounds, network, decisions, clients, faults }: Plan): rea
     ...messages.flatMap(([name, us]) => within(name, us, bounds.latency)),
     ...sections.flatMap(({ thinkUs }) => within('think', thinkUs, bounds.think)),
     ...faults.flatMap((fault) => {
-      const range = bounds.durations[fault.kind];
+      const ranges = durationsOf(bounds, fault.kind);
       const us = lengthOf(fault);
-      if (us === null) return range === undefined ? [fault.kind] : [];
-      return within(fault.kind, us, range);
+      if (us === null) return ranges.length === 0 ? [fault.kind] : [];
+      return ranges.some((range) => outside(us, range) === 0) ? [] : [`${fault.kind} of ${us} µs`];
     }),
   ];
 }

@@ -1,22 +1,26 @@
 #!/usr/bin/env node
 /** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
+import { systemMessage } from './cli/files.ts';
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
+/** Streams that take nothing more, as on a full disk. */
+const unwritten = new Set<string>();
+
 /**
  * A reader that closes early, as `| head` does, is no error, and ends nothing: pages are written
- * all the same, and the exit code is the whole result's.
+ * all the same, and the exit code is the whole result's. Nor does a full disk, but it is told.
  */
 function goOnUnread(): void {
   for (const [name, stream] of Object.entries({ stdout: process.stdout, stderr: process.stderr })) {
     stream.on('error', (error) => {
-      if ('code' in error && error.code === 'EPIPE') return;
-      process.stderr.write(`${name}: ${error.message}\n`);
-      process.exit(3);
+      if (('code' in error && error.code === 'EPIPE') || unwritten.has(name)) return;
+      unwritten.add(name);
+      process.stderr.write(`${name} cannot be written: ${systemMessage(error)}\n`);
     });
   }
 }
@@ -42,7 +46,11 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** What was printed is there; threads, and timers that a module left behind, keep nothing alive. */
 function leave(): void {
-  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+  const exit = (): void => {
+    if (unwritten.size > 0 && process.exitCode !== 130) process.exitCode = 2;
+    process.exit();
+  };
+  process.stdout.write('', () => process.stderr.write('', exit));
 }
 
 goOnUnread();

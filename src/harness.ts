@@ -66,7 +66,8 @@ export function answersWith(claim: string): (examination: Examination) => Tried 
     if (cause === null) isFirstInPlace = isInPlace(examination);
     else if (isFirstInPlace && !isInPlace(examination)) return 'out of place';
     cause ??= found;
-    if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(found)}` };
+    const own = { ...found, earlier: [] };
+    if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(own)}` };
     if (found.faults.length > 0 && isPartOf(found, cause)) cause = found;
     return true;
   };
@@ -84,5 +85,7 @@ function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolea
 /** A plan that is expected to break `claim` when it is replayed, by this cause if one is known. */
 export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
   const expect = { claim, outcome: 'reproduced' } as const;
-  return { ...plan, expect: cause === undefined ? expect : { ...expect, cause } };
+  if (cause === undefined) return { ...plan, expect };
+  const { rule, isByForeignRelease, faults } = cause;
+  return { ...plan, expect: { ...expect, cause: { rule, isByForeignRelease, faults } } };
 }

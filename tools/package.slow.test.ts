@@ -3,7 +3,15 @@
  * built package in `dist` and the packages in `node_modules`, and fetches nothing.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +110,16 @@ describe('what people install', () => {
     const { status, stdout } = node([join(home, 'dist/cli.js'), 'run', 'six-steps']);
     expect(stdout).toContain('✓ 3 of 3 expectations met');
     expect(status).toBe(0);
+  });
+
+  test('has types that need none of Node', () => {
+    const entries = ['index', 'fast-check', 'redis', 'vitest', 'fleet'];
+    const files = entries.map((name) => join(root, `dist/${name}.d.ts`));
+    const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'es2023' };
+    const own = { ...compilerOptions, lib: ['es2023'], types: [] };
+    writeFileSync(join(folder, 'types.json'), JSON.stringify({ compilerOptions: own, files }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    expect(node([tsc, '-p', 'types.json']).stdout).toBe('');
   });
 
   test('asks for no package of which a part is taken in', () => {

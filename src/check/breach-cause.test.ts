@@ -214,7 +214,11 @@ describe('what a fault hit', () => {
     expect(causeText(cause)).toBe('evict of a lock server');
     const over = [grant(0, 'alice', 1), evicted, grant(11, 'bob', 2), write(12, 'bob', 2, 2)];
     const later = causeIn('fence-monotone', [...over, write(13, 'alice', 1, 1)]);
-    expect(causeText(later)).toBe('no fault');
+    expect(causeText(later)).toBe('earlier evict of a lock server');
+    const without = over.filter((event) => event !== evicted);
+    const none = causeIn('fence-monotone', [...without, write(13, 'alice', 1, 1)]);
+    expect(causeText(none)).toBe('no fault');
+    expect(isSameCause(later, none)).toBe(true);
   });
 });
 

@@ -34,6 +34,11 @@ export interface BreachCause {
   readonly isByForeignRelease: boolean;
   /** In the order of their words, each once. */
   readonly faults: readonly FaultHit[];
+  /**
+   * Where the trace shows none of these: what was injected before the breach, which may be behind
+   * it all the same. It is told, and two breaches that differ in it alone are the same mistake.
+   */
+  readonly earlier?: readonly FaultHit[];
 }
 
 /** A kind of fault and what it hit: `pause` and `before release`, `delay` and `of write reply`. */
@@ -45,6 +50,16 @@ export interface FaultHit {
 /** The cause of the breach that `verdict` found in the trace. */
 export function causeOf(indexed: TraceIndex, verdict: Invalid): BreachCause {
   const { isByForeignRelease, faults } = behind(indexed, verdict);
+  const cause = { rule: verdict.rule, isByForeignRelease, faults: hitsInOrder(indexed, faults) };
+  const last = Math.max(...verdict.evidence.map(({ event }) => event));
+  const before = faults.length > 0 ? [] : indexed.faults.filter(({ index }) => index < last);
+  return before.length === 0 ? cause : { ...cause, earlier: hitsInOrder(indexed, before) };
+}
+
+function hitsInOrder(
+  indexed: TraceIndex,
+  faults: readonly Numbered<FaultStrikes>[],
+): readonly FaultHit[] {
   const hits = new Map<string, FaultHit>();
   for (const fault of faults) {
     for (const what of hitsOf(indexed, fault)) {
@@ -52,8 +67,7 @@ export function causeOf(indexed: TraceIndex, verdict: Invalid): BreachCause {
       hits.set(hitText(hit), hit);
     }
   }
-  const inOrder = [...hits].sort(([one], [other]) => (one < other ? -1 : 1));
-  return { rule: verdict.rule, isByForeignRelease, faults: inOrder.map(([, hit]) => hit) };
+  return [...hits].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, hit]) => hit);
 }
 
 /** The faults on which the breach depends, in the order in which they were injected. */
@@ -79,9 +93,14 @@ export function isPartOf(one: BreachCause, other: BreachCause): boolean {
   return one.faults.every((hit) => known.has(hitText(hit)));
 }
 
-/** `another’s release (pause before release)`, `delay of write request and pause before access`. */
-export function causeText({ isByForeignRelease, faults }: BreachCause): string {
-  const hits = faults.length === 0 ? 'no fault' : faults.map(hitText).join(' and ');
+/**
+ * `another’s release (pause before release)`, `delay of write request and pause before access`,
+ * `earlier pause before wait`, `no fault`.
+ */
+export function causeText({ isByForeignRelease, faults, earlier = [] }: BreachCause): string {
+  const words = (hits: readonly FaultHit[]): string => hits.map(hitText).join(' and ');
+  const ofNone = earlier.length === 0 ? 'no fault' : `earlier ${words(earlier)}`;
+  const hits = faults.length === 0 ? ofNone : words(faults);
   return isByForeignRelease ? `another’s release (${hits})` : hits;
 }
 

@@ -1,6 +1,14 @@
 /** What people type and what they get: the built command line, exit codes and messages. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -127,6 +135,16 @@ describe('run', () => {
     child.stderr.destroy();
     child.stdout.resume();
     expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(0);
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('whose results find no room writes all else', () => {
+    const full = openSync('/dev/full', 'w');
+    const output = join(folder, 'full');
+    const args = [cli, 'run', 'six-steps', '--quiet', '--output', output];
+    const ended = spawnSync('node', args, { encoding: 'utf8', stdio: ['ignore', full, 'pipe'] });
+    expect(ended.stderr).toBe('stdout cannot be written: the disk is full\n');
+    expect(ended.status).toBe(2);
+    expect(existsSync(join(output, 'six-steps.html'))).toBe(true);
   });
 
   test('interrupted, prints what is known so far and ends with 130', async () => {

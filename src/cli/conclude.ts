@@ -205,9 +205,8 @@ async function shrinkClaims(
     const { originalEvents, events } = first.size;
     const took = `${groupDigits(performance.now() - startedMs)} ms`;
     const several = found.length === 1 ? '' : `, ${found.length} kinds`;
-    terminal.note(
-      `  shrink: ${system.name}, ${claim}: ${originalEvents} → ${events} events${several} in ${took}`,
-    );
+    const size = `${originalEvents} → ${events} events${several} in ${took}`;
+    terminal.note(`  shrink: ${system.name}, ${claim}: ${size}: ${first.explanation.headline}`);
   }
   return findings;
 }

@@ -3,6 +3,7 @@
  * come from where each thing is defined. `examples.ts` has YAML for it.
  */
 import { builtInClaims } from '../check/claims.ts';
+import { aboutModels } from '../linearizability/models.ts';
 import {
   type DescribedWord,
   type FieldedWord,
@@ -22,11 +23,13 @@ export const KINDS = {
   locks: 'a lock',
   stores: 'a store',
   claims: 'a claim',
+  fields: 'a field of a scenario',
   settings: 'a setting of clients',
   workloads: 'a kind of workload',
   steps: 'a step of a workload',
   faults: 'a fault',
   scenarios: 'a scenario',
+  models: 'a model of `check`',
   exits: 'an exit code',
   events: 'an event of a trace',
   words: 'a word',
@@ -96,11 +99,13 @@ const SAID: Readonly<Record<Kind, () => readonly Said[]>> = {
     [...builtInClaims.values()].map(({ name, about, source, hazard, rules }) => {
       return { name, about, source, hazard, rules: Object.keys(rules) };
     }),
+  fields: () => scenarioWords().fields.map(withFields),
   settings: () => scenarioWords().settings,
   workloads: () => scenarioWords().workloads,
   steps: () => scenarioWords().steps.map(withFields),
   faults: () => scenarioWords().faults.map(withFields),
   scenarios: shippedScenarios,
+  models: () => [...aboutModels].map(([name, about]) => ({ name, about })),
   exits: () => Object.entries(EXIT_WORDS).map(([name, about]) => ({ name, about })),
   events: () => Object.entries(EVENTS).map(([name, about]) => ({ name, about })),
   words: () => Object.entries(TERMS).map(([name, term]) => ({ name, ...term })),

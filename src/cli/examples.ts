@@ -78,6 +78,8 @@ function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unkn
       return systems.find(({ expect }) => expect.holds.includes(name));
     case 'faults':
       return faults.has(name) ? name : undefined;
+    case 'fields':
+      return file[name];
     case 'settings':
       return settingIn([clients, ...Object.values(recordOf(file['systems']))], name);
     case 'steps':
@@ -158,6 +160,8 @@ function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
       return { faults: [{ [name]: parse(exampleOf(name)) }] };
     case 'workloads':
       return { workload: { kind: name } };
+    case 'fields':
+      return typeof said === 'object' || name === 'description' ? null : { [name]: said };
     case 'settings':
       return said === undefined ? null : { clients: { [name]: said } };
     case 'steps':

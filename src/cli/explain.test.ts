@@ -2,7 +2,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { builtIn } from '../catalogue.ts';
 import { builtInClaims } from '../check/claims.ts';
 import type { Verdict } from '../check/verdict.ts';
+import { isRecord } from '../core/plan/document.ts';
 import { FAULT_KINDS } from '../core/plan/fault.ts';
+import { aboutModels } from '../linearizability/models.ts';
 import { loadScenario } from '../load.ts';
 import { outputLine } from '../report/output-schema.ts';
 import { claimColumns, markOf } from '../report/overview.ts';
@@ -15,11 +17,21 @@ import { shownBy, snippetOf, wholeScenario } from './examples.ts';
 import { exits, UserError } from './exit.ts';
 import { entriesMeant, printEntries } from './explain.ts';
 import { EVENTS, TERMS } from './glossary.ts';
+import { schemas } from './schemas.ts';
 
 const entries = allEntries();
 
 function meaningsOf(word: string): readonly string[] {
   return entriesMeant([word], entries).map(({ kind }) => kind);
+}
+
+/** The fields of all maps in a JSON schema, those in lists left out. */
+function namesIn(schema: unknown): readonly string[] {
+  if (!isRecord(schema)) return [];
+  return Object.entries(schema).flatMap(([key, part]) => [
+    ...(key === 'properties' && isRecord(part) ? Object.keys(part) : []),
+    ...(key === 'items' ? [] : namesIn(part)),
+  ]);
 }
 
 /** What runs say of a claim, an expectation or a kept plan; a new one does not type-check. */
@@ -38,11 +50,18 @@ describe('every word that there is', () => {
     ['faults', FAULT_KINDS],
     ['locks', [...protocols.keys()]],
     ['stores', [...storeKinds.keys()]],
+    ['models', [...aboutModels.keys()]],
     ['exits', Object.values(exits).map(String)],
     ['events', Object.keys(EVENTS)],
   ])('is explained among the %s', (kind, names) => {
     expect(names.length).toBeGreaterThan(5);
     for (const name of names) expect(meaningsOf(name), name).toContain(kind);
+  });
+
+  test('that stands before a colon in a scenario, however deep, is explained', () => {
+    const names = new Set(namesIn(schemas['scenario.schema.json']()));
+    expect(names.size).toBeGreaterThan(40);
+    for (const name of names) expect(() => meaningsOf(name), name).not.toThrow();
   });
 
   test('that a verdict, a table or a kept plan is told by can be explained', () => {

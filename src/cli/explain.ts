@@ -37,14 +37,17 @@ export function entriesMeant(
   throw new UserError([`${unknown}: unknown word${nearest(unknown, [...known])}`]);
 }
 
-/** What is called so, else what has such a field, else the claims that break by such a rule. */
+/**
+ * What is called so, else what has such a field, else the claims that break by such a rule. A model
+ * of `check` hides no field of a scenario: `counter` is both.
+ */
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);
   const isIt = (name: string): boolean => plain(name) === word;
   const called = entries.filter((entry) => namesOf(entry).some(isIt));
-  if (called.length > 0) return called;
+  if (called.some(({ kind }) => kind !== 'models')) return called;
   const withField = entries.filter(({ fields }) => fields.some(({ name }) => isIt(name)));
-  if (withField.length > 0) return withField;
+  if (called.length + withField.length > 0) return [...called, ...withField];
   return entries.filter(({ rules }) => rules.some(isIt));
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { UserError } from './exit.ts';
-import { makeFolder, openFolder, writeText } from './files.ts';
+import { makeFolder, openFolder, systemMessage, writeText } from './files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-files-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,6 +31,14 @@ test.skipIf(!existsSync('/proc/self'))(
     expect(() => writeText('/proc/nope/plan.yaml', '')).toThrow(UserError);
   },
 );
+
+test.each([
+  ['EROFS', "EROFS: read-only file system, open 'a'", 'its file system is read-only'],
+  ['EDQUOT', 'EDQUOT: disk quota exceeded, write', 'disk quota exceeded'],
+  ['EIO', 'of another form', 'of another form'],
+])('what the system refuses with %s is told without the call', (code, message, told) => {
+  expect(systemMessage(Object.assign(new Error(message), { code }))).toBe(told);
+});
 
 test('folders are made with those above them', () => {
   const deep = join(folder, 'a/b/../c');

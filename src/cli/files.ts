@@ -112,10 +112,12 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['EEXIST', 'a part of the path is not a directory'],
   ['ELOOP', 'its links go round in a circle'],
   ['ENOSPC', 'the disk is full'],
+  ['EROFS', 'its file system is read-only'],
 ]);
 
-/** What an error of the file system says to people. */
+/** What an error of the file system says to people: of others Node's words, without the call. */
 export function systemMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return ('code' in error ? MESSAGES.get(error.code) : undefined) ?? error.message;
+  const known = 'code' in error ? MESSAGES.get(error.code) : undefined;
+  return known ?? error.message.replace(/^E[A-Z\d]+: ([^,]+), [\s\S]*$/, '$1');
 }

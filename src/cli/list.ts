@@ -106,11 +106,13 @@ const TITLES: readonly (readonly [Kind, string])[] = [
   ['locks', 'locks'],
   ['stores', 'stores'],
   ['claims', 'claims'],
+  ['fields', 'fields of a scenario'],
   ['settings', 'settings of clients'],
   ['workloads', 'kinds of workload'],
   ['steps', 'steps of a workload'],
   ['faults', 'faults'],
   ['scenarios', 'scenarios, which `run` and `show` take by name'],
+  ['models', 'models, which `check` takes by name'],
 ];
 
 type Row = readonly [string, string];

@@ -3,8 +3,9 @@
  * the terminal, the pages, the files for other programs (CI servers, GitHub, whatever reads JSON),
  * and the file of a shard, from which `merge` comes to the same.
  */
-import { appendFileSync, existsSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, renameSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { readPlan } from '../core/plan/plan-text.ts';
 import { type ScenarioResult, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
 import { renderReports } from '../report/report.ts';
@@ -15,7 +16,7 @@ import type { RunDifference } from '../search/sweep/shards.ts';
 import type { Reporters } from './command.ts';
 import type { ScenarioOutcome } from './conclude.ts';
 import { type Exit, UserError } from './exit.ts';
-import { systemMessage, writeText } from './files.ts';
+import { allowed, readText, systemMessage, writeText } from './files.ts';
 import { pageFileOf } from './output-files.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
@@ -48,8 +49,9 @@ export function report(
   const { colour, width } = terminal;
   const results = outcomes.map((outcome) => resultOf(outcome, output));
   const unwritten: string[] = [];
-  const write = (file: string, text: string): void => {
+  const write = (file: string, text: string, prepare?: (file: string) => void): void => {
     try {
+      prepare?.(file);
       writeText(file, text);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
@@ -57,7 +59,7 @@ export function report(
     }
   };
   for (const finding of results.flatMap(({ findings }) => findings)) {
-    write(finding.planFile, finding.planText);
+    write(finding.planFile, finding.planText, (file) => setAside(file, finding.planText, terminal));
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }
   const { hasToldScenarios = false } = options;
@@ -75,6 +77,28 @@ export function report(
   }
   if (isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
   if (unwritten.length > 0) throw new UserError(unwritten);
+}
+
+/** Plans that this process has written itself: what it finds later takes their place. */
+const ownPlans = new Set<string>();
+
+/** Moves another plan away from where `text` goes: an earlier run's, which is still to be kept. */
+export function setAside(file: string, text: string, { note }: Pick<Terminal, 'note'>): void {
+  const isOwn = ownPlans.has(file);
+  ownPlans.add(file);
+  if (isOwn || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
+  if (isSamePlan(readText(file, Number.POSITIVE_INFINITY), text)) return;
+  const aside = file.replace(/\.yaml$/, '.before.yaml');
+  allowed(`${file}:1:1: cannot be moved to ${aside}`, () => renameSync(file, aside));
+  note(`note: another plan was in ${file}; it is in ${aside} now`);
+}
+
+/** Whether both mean the same, whatever the modules were like when they were made. */
+function isSamePlan(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => readPlan({ text, file: '' }));
+  if (first?.kind !== 'plan' || second?.kind !== 'plan') return one === other;
+  const [{ use: _, ...before }, { use: __, ...after }] = [first.plan, second.plan];
+  return JSON.stringify(before) === JSON.stringify(after);
 }
 
 function resultOf(

@@ -47,7 +47,7 @@ import {
 import { systemsToReuse } from './reusing.ts';
 import { writeShard } from './shards.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
-import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
+import { breaksNoted, noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 export interface RunOptions extends ReportOptions, ModuleOptions {
   /** Seeds, both included. */
@@ -349,6 +349,8 @@ async function sweepSeeds(
   const startedMs = performance.now();
   let runs = 0;
   let broken = 0;
+  const { systems } = loaded.scenario;
+  const noteBreaks = breaksNoted(systems, { terminal, trial: plans === null ? 'seed' : 'plan' });
   const hasFailedEnough = (): boolean =>
     options.maxFailures !== null && broken >= options.maxFailures;
   const result = await sweep(loaded.scenario, {
@@ -357,6 +359,7 @@ async function sweepSeeds(
     ...(plans === null ? {} : { plans: rangesOf(plans, options.shard) }),
     onFinished: (chunk, tally) => {
       runs += tally.seeds;
+      noteBreaks(chunk.system, tally);
       journal.add(chunk, tally);
     },
     onDifference: (system, { seed, what }) => {

@@ -29,6 +29,7 @@ import { readText, writeText } from './files.ts';
 import type { Interruption } from './interruption.ts';
 import { type OpenQueue, sweepCommandText } from './open-queue.ts';
 import { fileName, planFileOf } from './output-files.ts';
+import { setAside } from './reporting.ts';
 import type { LoadedScenario, ModuleOptions } from './sources.ts';
 import { type RunOptions, replayKeptOf, selfCheck } from './stages.ts';
 import type { Terminal } from './terminal.ts';
@@ -193,6 +194,7 @@ async function sweepOnce(loaded: LoadedScenario, context: FleetContext): Promise
         return;
       }
       const planFile = fileOf(system, claim);
+      setAside(planFile, plan, terminal);
       writeText(planFile, plan);
       terminal.note(`  first of kind ${signature}, seed ${seed} of ${system}: ${headline}`);
       terminal.note(`  shrunk so far: ${planFile}`);

@@ -121,6 +121,26 @@ function isOfFailure(first: number, unknown: number, { failures, failed }: Tally
   return unknown <= failed && failures.some(({ seed }) => seed === first);
 }
 
+/**
+ * Tells of the first seed on which each claim broke that should hold, as soon as a tally has one:
+ * all seeds, and then shrinking, may take minutes.
+ */
+export function breaksNoted(
+  systems: readonly SystemScenario[],
+  { terminal, trial }: { readonly terminal: Pick<Terminal, 'note'>; readonly trial: Trial },
+): (system: string, tally: Tally) => void {
+  const told = new Set<string>();
+  return (name, tally) => {
+    const system = systems.find((one) => one.name === name);
+    for (const claim of system?.expect.holds ?? []) {
+      const [first] = claimTally(tally, claim).brokenSeeds;
+      if (first === undefined || told.has(`${name} ${claim}`)) continue;
+      told.add(`${name} ${claim}`);
+      terminal.note(`  ✗ ${trial} ${first} breaks ${claim} of ${name}; shrunk when all are done`);
+    }
+  };
+}
+
 /** Says which claims are unknown, and which runs failed. */
 export function noteFailures(
   system: SystemScenario,

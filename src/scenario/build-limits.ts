@@ -8,6 +8,7 @@ import { formatPlace } from '../core/plan/places.ts';
 import {
   type Bounds,
   CAPS,
+  type DurationBounds,
   type FaultPlace,
   type FaultPlaces,
   LIMIT_DEFAULTS,
@@ -92,11 +93,11 @@ export function buildBounds(
   clients: readonly ClientScenario[],
   faults: readonly FaultTemplate[],
 ): Bounds {
-  const durations: { -readonly [Kind in FaultKind]?: RangeUs } = {};
+  const durations: { -readonly [Kind in FaultKind]?: DurationBounds[Kind] } = {};
   const declared = { skewUs: file.clocks?.skew ?? null, driftPpm: file.clocks?.drift ?? null };
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
-    durations[fault.kind] = hull(durations[fault.kind], durationOf(fault));
+    durations[fault.kind] ??= apart(faults.filter(({ kind }) => kind === fault.kind));
     // A fault that says so goes beyond what is declared: that may be drawn, and was not promised.
     for (const { type, value } of fault.fields) {
       if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
@@ -141,15 +142,26 @@ function allowedBy(place: Place): readonly FaultPlace[] {
 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 
-function durationOf({ fields }: FaultTemplate): RangeUs {
-  for (const { type, value } of fields) {
-    if (type === 'duration' || type === 'durationOrNever') return value ?? NOTHING;
+/** How long these last: one range, or several with lengths between them that none may have. */
+function apart(faults: readonly FaultTemplate[]): RangeUs | readonly RangeUs[] {
+  const ranges = faults.flatMap(durationOf).sort((a, b) => a.minUs - b.minUs);
+  const [first = NOTHING, ...rest] = ranges;
+  const found = [first];
+  for (const range of rest) {
+    const last = found.at(-1) ?? first;
+    if (range.minUs <= last.maxUs + 1) found.splice(-1, 1, hull(last, range));
+    else found.push(range);
   }
-  return NOTHING;
+  return found.length === 1 ? (found[0] ?? first) : found;
 }
 
-function hull(a: RangeUs | undefined, b: RangeUs): RangeUs {
-  if (a === undefined) return b;
+function durationOf({ fields }: FaultTemplate): readonly RangeUs[] {
+  return fields.flatMap(({ type, value }) =>
+    (type === 'duration' || type === 'durationOrNever') && value !== null ? [value] : [],
+  );
+}
+
+function hull(a: RangeUs, b: RangeUs): RangeUs {
   return { minUs: Math.min(a.minUs, b.minUs), maxUs: Math.max(a.maxUs, b.maxUs) };
 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../properties/runs.ts';
-import { readPlan, renderPlan } from '../core/plan/plan-text.ts';
+import { durationsOf, lengthIn } from '../core/plan/places.ts';
+import { planFields, readPlan, renderPlan } from '../core/plan/plan-text.ts';
 import { renderProblem } from '../text/problem.ts';
 import { expand } from './expand.ts';
 import { readScenario } from './read-scenario.ts';
@@ -178,10 +179,9 @@ describe('expand', () => {
     for (const seed of seeds) {
       const plan = expand(mixed, 'unfenced', seed);
       for (const fault of plan.faults) {
-        const bound = plan.bounds.durations[fault.kind];
         const lasts = 'forUs' in fault ? fault.forUs : 'byUs' in fault ? fault.byUs : null;
-        if (lasts !== null) expect(lasts).toBeGreaterThanOrEqual(bound?.minUs ?? Infinity);
-        if (lasts !== null) expect(lasts).toBeLessThanOrEqual(bound?.maxUs ?? -1);
+        if (lasts !== null)
+          expect(lengthIn(durationsOf(plan.bounds, fault.kind), lasts)).toBe(lasts);
         if (fault.kind !== 'clock') continue;
         expect(Math.abs(fault.stepUs)).toBeLessThanOrEqual(5_000);
         expect(Math.abs(fault.ratePpm)).toBeLessThanOrEqual(200);
@@ -212,6 +212,18 @@ describe('expand', () => {
         clocks: 'run',
       });
     }
+  });
+
+  test.each([
+    ['for: 6ms', 'for: 14ms', ['6ms', '14ms']],
+    ['for: 9ms..20ms', 'for: 2ms', ['2ms', '9ms..20ms']],
+    ['for: 6ms..9ms', 'for: 1ms..6ms', '1ms..9ms'],
+    ['for: 1ms..20ms', 'for: 6ms', '1ms..20ms'],
+  ])('allows pauses %s and %s, and none between', (one, other, ranges) => {
+    const faults = `faults: [pause: { ${one} }, crash: { process: lock }, pause: { ${other} }]\n`;
+    const plan = expand(scenarioOf(text.replace(/faults:[\s\S]*/, faults)), 'fenced', 1);
+    expect(planFields(plan)).toHaveProperty('bounds.durations', { pause: ranges, crash: '0ms' });
+    expect(readPlan({ text: renderPlan(plan), file: 'a.yaml' })).toEqual({ kind: 'plan', plan });
   });
 
   test('names only operations that the system has', () => {

@@ -48,6 +48,8 @@ export interface FieldedWord extends DescribedWord {
 
 /** All words that are not of a system, each kind in the order of the schema. */
 export interface SchemaWords {
+  /** What stands in a scenario itself. */
+  readonly fields: readonly FieldedWord[];
   /** What a client may be set to. */
   readonly settings: readonly DescribedWord[];
   /** What `workload.kind` may be. */
@@ -63,6 +65,7 @@ export function schemaWords(schema: object): SchemaWords {
   const steps = listOf(inside(workload, 'steps', 'items', 'anyOf')).at(-1);
   const faults = listOf(inside(schema, 'properties', 'faults', 'anyOf')).at(-1);
   return {
+    fields: fieldedIn(schema),
     settings: fieldsOf(clients),
     workloads: listOf(inside(workload, 'kind', 'anyOf')).map((kind) =>
       describe(String(inside(kind, 'const')), kind),
@@ -80,7 +83,9 @@ function fieldsOf(map: unknown): readonly DescribedWord[] {
 
 function fieldedIn(map: unknown): readonly FieldedWord[] {
   return Object.entries(recordOf(inside(map, 'properties'))).map(([name, schema]) => {
-    const shape = listOf(inside(schema, 'anyOf')).at(-1) ?? schema;
+    const choice = listOf(inside(schema, 'anyOf')).at(-1) ?? schema;
+    const ofEach = inside(choice, 'additionalProperties');
+    const shape = isRecord(ofEach) ? ofEach : choice;
     const fields = fieldsOf(shape).map((field) => {
       const about = field.about || shapeText(inside(shape, 'properties', field.name));
       return { name: field.name, about };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FAULT_KINDS, fieldsOfKind } from '../core/plan/fault.ts';
 import { renderProblem } from '../text/problem.ts';
 import { readScenario, type ScenarioRead } from './read-scenario.ts';
 import type { LockWord, Vocabulary } from './vocabulary.ts';
@@ -61,6 +62,39 @@ faults:
 
 /** The scenario with one more fault. */
 const withFault = (fault: string): string => `${zombie}  - ${fault}\n`;
+
+test.each(FAULT_KINDS)('what a %s lacks is said to be missing', (kind) => {
+  const said = problemsOf(withFault(`${kind}: {}`)).join('\n');
+  expect(said).not.toContain('nothing');
+  for (const field of fieldsOfKind(kind).filter(({ type }) => type === 'group')) {
+    expect(said).toContain(`${kind}.${field.inFiles}: is missing; expected text or a list`);
+  }
+});
+
+describe('mistakes in different parts of a file', () => {
+  const mistaken = zombie.replace('breaks: [grant-order]', 'breaks: [grant-ordr]');
+
+  test('are all told at once, each at its place', () => {
+    const faults = '  - pause: { procss: alice, for: 1ms }\n  - reset: { from: zed, to: stores }\n';
+    expect(problemsOf(`${mistaken}${faults}`)).toEqual([
+      'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
+      'z.yaml:14:14 faults[2].pause.procss: unknown field "procss"; did you mean "process"?',
+      'z.yaml:15:20 faults[3].reset.from: unknown process "zed"; known: clients, stores, locks, lock, store, alice, bob',
+    ]);
+    expect(problemsOf(`${mistaken}  - all\n`).map((one) => one.slice(0, 12))).toEqual([
+      'z.yaml:7:49 ',
+      'z.yaml:14:5 ',
+    ]);
+  });
+
+  test('are told as far as one is not the reason of another', () => {
+    const clients = mistaken.replace('clients:', 'cleints:');
+    expect(problemsOf(`${clients}  - pause: { process: carol, for: 1ms }\n`)).toEqual([
+      'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
+      'z.yaml:8:1 cleints: unknown field "cleints"; did you mean "clients"?',
+    ]);
+  });
+});
 
 describe('a scenario', () => {
   test('has a value for everything that its file leaves out', () => {

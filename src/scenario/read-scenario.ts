@@ -36,11 +36,11 @@ export function readScenario(
 ): ScenarioRead {
   const parsed = parseFile(source);
   if (parsed.kind === 'problems') return parsed;
-  const mixed = mixedFindings(parsed.value);
-  if (mixed.length > 0) return { kind: 'problems', problems: parsed.locate(mixed) };
   const checked = check(scenarioFileSchema, parsed.value);
   if (checked.kind === 'findings') {
-    return { kind: 'problems', problems: parsed.locate(checked.findings) };
+    const refused = withMixed(checked.findings, mixedFindings(parsed.value));
+    const others = foundBeside(refused, parsed.value, source.vocabulary);
+    return { kind: 'problems', problems: parsed.locate([...refused, ...others]) };
   }
   const built = build(checked.value, source.vocabulary);
   if (built.findings.length > 0) {
@@ -48,6 +48,54 @@ export function readScenario(
   }
   const { scenario, warned } = built;
   return { kind: 'scenario', scenario, warnings: parsed.locate(warned) };
+}
+
+/**
+ * What else is wrong, as far as the file can be built without what was refused. Without a fault all
+ * else means the same; where other things are left out, only the words of systems still do.
+ */
+function foundBeside(
+  refused: readonly UnplacedProblem[],
+  file: unknown,
+  vocabulary: Vocabulary,
+): readonly UnplacedProblem[] {
+  const rest: unknown = structuredClone(file);
+  if (!isMap(rest)) return [];
+  const { faults } = rest;
+  const gone = new Set(refused.map(({ path: [part, at] }) => (part === 'faults' ? at : part)));
+  const places = Array.isArray(faults) ? [...faults.keys()].filter((at) => !gone.has(at)) : [];
+  if (Array.isArray(faults)) rest['faults'] = places.map((at) => faults[at]);
+  const others = refused.filter(({ path: [part, at] }) => part !== 'faults' || at === undefined);
+  for (const { path } of others) takeAway(rest, path);
+  const checked = check(scenarioFileSchema, rest);
+  if (checked.kind === 'findings') return [];
+  return build(checked.value, vocabulary).findings.flatMap((finding): UnplacedProblem[] => {
+    const [part, at, ...inside] = finding.path;
+    if (part === 'faults' && typeof at === 'number') {
+      return others.length > 0 ? [] : [{ ...finding, path: [part, places[at] ?? at, ...inside] }];
+    }
+    return others.length === 0 || part === 'systems' ? [finding] : [];
+  });
+}
+
+function takeAway(from: unknown, [step, ...rest]: readonly PathStep[]): void {
+  if (step === undefined || !isMap(from)) return;
+  if (rest.length === 0) delete from[step];
+  else takeAway(from[step], rest);
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && !Array.isArray(value);
+}
+
+/** What is said of `all` in a list says all of that entry. */
+function withMixed(
+  findings: readonly UnplacedProblem[],
+  mixed: readonly UnplacedProblem[],
+): readonly UnplacedProblem[] {
+  const isTold = ({ path }: UnplacedProblem): boolean =>
+    mixed.some((one) => one.path.every((step, at) => step === path[at]));
+  return [...mixed, ...findings.filter((finding) => !isTold(finding))];
 }
 
 /** Where `all` stands in a list of faults, beside others or alone. */

@@ -108,11 +108,14 @@ const system = closed('field', {
   store,
   options: optional(z.record(z.string().max(100), json), 'Options of the lock and store.'),
   clients: optional(closed('field', clientFields), 'What all clients do differently.'),
-  expect: closed('field', {
-    holds: optional(z.array(claim).max(100), 'Claims that must hold on every seed.'),
-    breaks: optional(z.array(claim).max(100), 'Claims that must break on some seed.'),
-    may: optional(z.array(claim).max(100), 'Claims that may break: counted, and never a failure.'),
-  }).optional(),
+  expect: optional(
+    closed('field', {
+      holds: optional(z.array(claim).max(100), 'Claims that must hold on every seed.'),
+      breaks: optional(z.array(claim).max(100), 'Claims that must break on some seed.'),
+      may: optional(z.array(claim).max(100), 'Claims that may break: counted, never a failure.'),
+    }),
+    'What each run is judged by.',
+  ),
 });
 
 const modulePath = z
@@ -208,10 +211,13 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
     }),
     'Brings workers their steps, at least once; with transition steps.',
   ),
-  network: closed('field', {
-    link: optional(z.enum(['connection', 'datagram']), 'Default connection, as TCP is.'),
-    latency: optional(range, 'One way. Default 1ms..3ms.'),
-  }).optional(),
+  network: optional(
+    closed('field', {
+      link: optional(z.enum(['connection', 'datagram']), 'Default connection, as TCP is.'),
+      latency: optional(range, 'One way. Default 1ms..3ms.'),
+    }),
+    'What messages travel on, and for how long.',
+  ),
   jitter: optional(
     ratio,
     'How much a backoff may be lengthened: 25%. Default as the lock does, mostly 0.',

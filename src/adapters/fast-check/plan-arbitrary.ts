@@ -159,7 +159,12 @@ const clocks = { skewUs: nullable(us), driftPpm: nullable(fc.nat(1_000_000)) };
 const boundFields = {
   latency: range,
   think: range,
-  durations: fc.dictionary(fc.constantFrom(...FAULT_KINDS), range).map((all) => ({ ...all })),
+  durations: fc
+    .dictionary(
+      fc.constantFrom(...FAULT_KINDS),
+      fc.oneof(range, fc.array(range, { minLength: 1, maxLength: 3 })),
+    )
+    .map((all) => ({ ...all })),
   ...clocks,
 };
 const bounds = fc.oneof(

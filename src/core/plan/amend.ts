@@ -7,6 +7,7 @@
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 import { isRecord } from './document.ts';
 import { amountOf, FAULT_KINDS, type Fault, type FaultKind, withAmount } from './fault.ts';
+import { durationsOf, lengthIn } from './places.ts';
 import type { FaultPlace, Plan } from './plan.ts';
 import { fitsLine, planFields, readPlan, renderPlan } from './plan-text.ts';
 
@@ -87,9 +88,9 @@ export function faultNamed(fault: Fault, change: (name: string) => string): Faul
 export function lengthened(plan: Plan, times: number): Plan {
   const faults = plan.faults.map((fault) => {
     const amountUs = amountOf(fault);
-    const mostUs = plan.bounds.durations[fault.kind]?.maxUs ?? 0;
-    if (amountUs === null || fault.kind === 'clock' || amountUs >= mostUs) return fault;
-    return withAmount(fault, Math.min(Math.round(amountUs * times), mostUs));
+    if (amountUs === null || fault.kind === 'clock') return fault;
+    const longerUs = lengthIn(durationsOf(plan.bounds, fault.kind), Math.round(amountUs * times));
+    return longerUs > amountUs ? withAmount(fault, longerUs) : fault;
   });
   return { ...plan, faults };
 }

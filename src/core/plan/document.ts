@@ -25,7 +25,7 @@ import {
   suggest,
   type UnplacedProblem,
 } from '../../text/problem.ts';
-import { shown } from './fields.ts';
+import { shown, unexpected } from './fields.ts';
 
 /** A file's content, decoded, and the name that problems give it. */
 export interface SourceFile {
@@ -312,12 +312,11 @@ function unionFindings(
     branch.flatMap((inner) => (inner.code === 'invalid_type' ? [typeName(inner.expected)] : [])),
   );
   const forms = [...new Set(expected)].join(' or ');
-  return [valueFinding(path, `expected ${forms}, not ${shown(issue.input)}`)];
+  return [valueFinding(path, unexpected(forms, issue.input))];
 }
 
 function typeProblem(expected: string, input: unknown): string {
-  if (input === undefined) return `is missing; expected ${typeName(expected)}`;
-  return `expected ${typeName(expected)}, not ${shown(input)}`;
+  return unexpected(typeName(expected), input);
 }
 
 const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
@@ -336,7 +335,7 @@ function typeName(expected: string): string {
 
 function wordProblem(values: readonly unknown[], input: unknown): string {
   const words = values.map(String);
-  if (typeof input !== 'string') return `expected one of ${words.join(', ')}, not ${shown(input)}`;
+  if (typeof input !== 'string') return unexpected(`one of ${words.join(', ')}`, input);
   return `unknown value ${shown(input)}${suggest(input, words)}`;
 }
 

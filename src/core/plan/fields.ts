@@ -35,10 +35,7 @@ function textField<Value>({
   expected,
   parse,
 }: TextField<Value>): Field<Value> {
-  const error = ({ input }: { readonly input?: unknown }): string =>
-    input === undefined
-      ? `is missing; expected ${expected}`
-      : `expected ${expected}, not ${shown(input)}`;
+  const error = ({ input }: { readonly input?: unknown }): string => unexpected(expected, input);
   return z
     .union(
       [z.string({ error }).regex(new RegExp(pattern), { error }), z.literal([...bare], { error })],
@@ -52,6 +49,13 @@ function textField<Value>({
       context.issues.push({ code: 'custom', input, message: error({ input }) });
       return z.NEVER;
     });
+}
+
+/** What is wrong with a value that is not what was expected; undefined is none at all. */
+export function unexpected(expected: string, input: unknown): string {
+  return input === undefined
+    ? `is missing; expected ${expected}`
+    : `expected ${expected}, not ${shown(input)}`;
 }
 
 /** A value as an error message shows it. */

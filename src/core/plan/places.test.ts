@@ -5,7 +5,9 @@ import type { FaultOf, When } from './fault.ts';
 import {
   declaredPoints,
   distanceFromPlaces,
+  durationsOf,
   formatPlace,
+  lengthIn,
   parsePlace,
   wasInPlace,
 } from './places.ts';
@@ -53,6 +55,18 @@ test('a plan is read as it was written, with places and without', () => {
   const wrong = renderPlan(withPlaces({ kind: 'any point' })).replace('any point', 'nowhere');
   const read = readPlan({ file: 'p.yaml', text: wrong });
   expect(read.kind === 'problems' && read.problems[0]?.what).toMatch(/^expected times such as/);
+});
+
+test('the length nearest below is taken of several ranges, else the shortest', () => {
+  const durations = {
+    pause: [
+      { minUs: 14, maxUs: 20 },
+      { minUs: 3, maxUs: 6 },
+    ],
+  };
+  const ranges = durationsOf({ ...planWith([]).bounds, durations }, 'pause');
+  const lengths = [1, 3, 5, 6, 13, 14, 21, Number.POSITIVE_INFINITY];
+  expect(lengths.map((us) => lengthIn(ranges, us))).toEqual([3, 3, 5, 6, 6, 14, 20, 20]);
 });
 
 describe('how far a fault is from where it may be', () => {

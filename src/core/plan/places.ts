@@ -1,14 +1,15 @@
 /**
- * Where a plan's faults may be placed, as its scenario declares it: by time, by the verb of an
- * operation, at one point, or anywhere. A fault that is declared by time may be placed at a point
- * that is passed at such a time, which only a run can tell; all else the plan itself says.
+ * How long a plan's faults may last, and where they may be, as its scenario declares it: by time,
+ * by the verb of an operation, at one point, or anywhere. A fault that is declared by time may be
+ * placed at a point that is passed at such a time, which only a run can tell; all else the plan
+ * itself says.
  *
  * In files a place is a text: `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`.
  */
 import { formatRange, parseRange } from './duration.ts';
-import type { Fault, When } from './fault.ts';
+import type { Fault, FaultKind, When } from './fault.ts';
 import { type SectionPoint, sectionPointsOf } from './operation-names.ts';
-import type { FaultPlace, Plan, RangeUs } from './plan.ts';
+import type { Bounds, FaultPlace, Plan, RangeUs } from './plan.ts';
 
 export function formatPlace(place: FaultPlace): string {
   if (place.kind === 'time') return formatRange(place.at);
@@ -92,3 +93,17 @@ function distance(places: readonly FaultPlace[], atUs: number): number {
 export function outside(us: number, { minUs, maxUs }: RangeUs): number {
   return Math.max(minUs - us, us - maxUs, 0);
 }
+
+/** The ranges in which faults of a kind may last, the shortest first; none: it may not appear. */
+export function durationsOf({ durations }: Bounds, kind: FaultKind): readonly RangeUs[] {
+  const ranges = [durations[kind] ?? []].flat();
+  return ranges.sort((a, b) => a.minUs - b.minUs);
+}
+
+/** The longest length in `ranges`, which are in order, that is at most `us`; else the shortest. */
+export function lengthIn(ranges: readonly RangeUs[], us: number): number {
+  const { minUs, maxUs } = ranges.findLast((range) => range.minUs <= us) ?? ranges[0] ?? NOTHING;
+  return Math.max(minUs, Math.min(us, maxUs));
+}
+
+const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };

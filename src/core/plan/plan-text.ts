@@ -38,6 +38,7 @@ import {
   CLIENT_DEFAULTS,
   type ClientPlan,
   type ClockPromise,
+  type DurationBounds,
   type Expectation,
   type FaultPlaces,
   type KeptCause,
@@ -188,7 +189,8 @@ function boundFields(bounds: Bounds): FieldMap {
   const durations: FieldMap = {};
   for (const kind of FAULT_KINDS) {
     const bound = bounds.durations[kind];
-    if (bound !== undefined) durations[kind] = formatRange(bound);
+    if (bound === undefined) continue;
+    durations[kind] = 'minUs' in bound ? formatRange(bound) : bound.map(formatRange);
   }
   return {
     latency: formatRange(bounds.latency),
@@ -313,9 +315,11 @@ const driftPpm = z
   .regex(/^\d{1,7}ppm$/, { error: 'expected a rate such as 200ppm' })
   .transform((text) => Number(text.slice(0, -3)));
 
+const ranges = z.union([range, z.array(range).min(1)]);
+
 const durationBounds = closed(
   'fault',
-  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, range.optional()])),
+  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, ranges.optional()])),
 );
 
 const placeBounds = closed(
@@ -334,7 +338,7 @@ const bounds = closed('field', {
   ...clocks,
   declared: promise.optional(),
 }).transform((fields): Bounds => {
-  const durations: { -readonly [Kind in FaultKind]?: RangeUs } = {};
+  const durations: { -readonly [Kind in FaultKind]?: DurationBounds[Kind] } = {};
   for (const kind of FAULT_KINDS) {
     const bound = fields.durations?.[kind];
     if (bound !== undefined) durations[kind] = bound;

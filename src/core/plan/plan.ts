@@ -248,8 +248,11 @@ export interface Limits {
 export interface Bounds {
   readonly latency: RangeUs;
   readonly think: RangeUs;
-  /** Durations: of a pause, delay, partition, restart, failover's lag, late timer, copy. */
-  readonly durations: Partial<Readonly<Record<FaultKind, RangeUs>>>;
+  /**
+   * Durations: of a pause, delay, partition, restart, failover's lag, late timer, copy; a list
+   * where the scenario allows several ranges and nothing between them.
+   */
+  readonly durations: DurationBounds;
   /** Where faults that have a time or a point may be; a kind that is absent may be anywhere. */
   readonly places?: FaultPlaces;
   /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
@@ -261,6 +264,8 @@ export interface Bounds {
    */
   readonly declared?: ClockPromise;
 }
+
+export type DurationBounds = Partial<Readonly<Record<FaultKind, RangeUs | readonly RangeUs[]>>>;
 
 export type FaultPlaces = Partial<Readonly<Record<FaultKind, readonly FaultPlace[]>>>;
 

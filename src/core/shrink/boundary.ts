@@ -119,9 +119,9 @@ function* breaksBeyond(
   const isMore = breaksAtUs > holdsAtUs;
   const beyond = isMore ? [roundFrom(breaksAtUs), range.maxUs] : [range.minUs];
   for (const us of beyond) {
-    if (us > range.maxUs) continue;
     const plan = write(search.current, us);
-    const breaks = search.isAllowed(plan) ? yield* search.ask(plan) : false;
+    if (us > range.maxUs || !search.isAllowed(plan)) continue;
+    const breaks = yield* search.ask(plan);
     const isBroken = breaks === true || (breaks !== null && typeof breaks === 'object');
     if (!isBroken) return false;
   }

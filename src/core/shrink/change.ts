@@ -6,6 +6,7 @@
  */
 import { amountOf, type Fault, placeNamed, processesNamed, withAmount } from '../plan/fault.ts';
 import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
+import { durationsOf, lengthIn } from '../plan/places.ts';
 import {
   type Bounds,
   type ClientPlan,
@@ -64,9 +65,9 @@ export function changeFault(plan: Plan, index: number, change: (fault: Fault) =>
 
 /** The fault for `us`, or as long as the bounds allow; clocks have no length and stay. */
 export function asLongAs(us: number, fault: Fault, bounds: Bounds): Fault {
-  const range = fault.kind === 'clock' ? undefined : bounds.durations[fault.kind];
-  const stays = range === undefined || amountOf(fault) === null;
-  return stays ? fault : withAmount(fault, clamp(us, range));
+  const ranges = fault.kind === 'clock' ? [] : durationsOf(bounds, fault.kind);
+  const stays = ranges.length === 0 || amountOf(fault) === null;
+  return stays ? fault : withAmount(fault, lengthIn(ranges, us));
 }
 
 /** The plan in which every message takes `latencyUs` one way and nothing is decided by name. */

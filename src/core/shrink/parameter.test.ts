@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { Bounds, Plan, QueuePlan, Work } from '../plan/plan.ts';
-import { amountRangeOf, isStream, isWait, parameterAt, parametersOf } from './parameter.ts';
+import { amountRangesOf, isStream, isWait, parameterAt, parametersOf } from './parameter.ts';
 import { pause, planWith } from './sample-plan.fixture.ts';
 
 const at = { kind: 'at', atUs: 7 } as const;
@@ -117,15 +117,15 @@ describe('the numbers of a plan', () => {
 test('an amount lies in the bounds of its kind; without any it may only get smaller', () => {
   const none: Bounds = { ...planWith([]).bounds, durations: {}, skewUs: null };
   const evict: Fault = { kind: 'evict', process: 'lock', key: 'x', when: at };
-  expect([clock, delay, evict].map((fault) => amountRangeOf(fault, none))).toEqual([
-    { minUs: 0, maxUs: 900 },
-    { minUs: 0, maxUs: 5_000 },
-    { minUs: 0, maxUs: 0 },
+  expect([clock, delay, evict].map((fault) => amountRangesOf(fault, none))).toEqual([
+    [{ minUs: 0, maxUs: 900 }],
+    [{ minUs: 0, maxUs: 5_000 }],
+    [{ minUs: 0, maxUs: 0 }],
   ]);
   const some: Bounds = { ...none, durations: { delay: { minUs: 3, maxUs: 4 } }, skewUs: 50 };
-  expect([clock, delay].map((fault) => amountRangeOf(fault, some))).toEqual([
-    { minUs: 0, maxUs: 50 },
-    { minUs: 3, maxUs: 4 },
+  expect([clock, delay].map((fault) => amountRangesOf(fault, some))).toEqual([
+    [{ minUs: 0, maxUs: 50 }],
+    [{ minUs: 3, maxUs: 4 }],
   ]);
 });
 

@@ -12,6 +12,7 @@ import {
   withAmount,
   withInstant,
 } from '../plan/fault.ts';
+import { durationsOf } from '../plan/places.ts';
 import type { Bounds, Plan, QueuePlan, RangeUs } from '../plan/plan.ts';
 import { changeFault, changeQueue, changeSection } from './change.ts';
 
@@ -38,6 +39,8 @@ export interface Parameter {
    */
   readonly value: number;
   readonly range: RangeUs;
+  /** The last allowed lengths below those in the range that are not, the shortest first. */
+  readonly lastBelowGaps?: readonly number[];
   /** A plan with this number replaced; it must have the shape of the one this came from. */
   readonly write: (plan: Plan, value: number) => Plan;
 }
@@ -67,7 +70,7 @@ function faultParameters(plan: Plan): Parameter[] {
         path: `faults[${index}].${amountField(fault.kind)?.name}`,
         what: fault.kind === 'clock' ? `clock step of ${target}` : `${fault.kind} of ${target}`,
         value: amount,
-        range: amountRangeOf(fault, plan.bounds),
+        ...amountRange(fault, plan.bounds),
         write: (to, value) => changeFault(to, index, (old) => withAmount(old, value)),
       });
     }
@@ -90,10 +93,18 @@ function faultParameters(plan: Plan): Parameter[] {
 }
 
 /** Where a fault's amount may lie; a kind that the bounds do not name may only get smaller. */
-export function amountRangeOf(fault: Fault, bounds: Bounds): RangeUs {
+export function amountRangesOf(fault: Fault, bounds: Bounds): readonly [RangeUs, ...RangeUs[]] {
   const amountUs = amountOf(fault) ?? 0;
-  if (fault.kind === 'clock') return { minUs: 0, maxUs: bounds.skewUs ?? amountUs };
-  return bounds.durations[fault.kind] ?? { minUs: 0, maxUs: amountUs };
+  if (fault.kind === 'clock') return [{ minUs: 0, maxUs: bounds.skewUs ?? amountUs }];
+  const [first = { minUs: 0, maxUs: amountUs }, ...more] = durationsOf(bounds, fault.kind);
+  return [first, ...more];
+}
+
+function amountRange(fault: Fault, bounds: Bounds): Pick<Parameter, 'range' | 'lastBelowGaps'> {
+  const ranges = amountRangesOf(fault, bounds);
+  const lastBelowGaps = ranges.slice(0, -1).map(({ maxUs }) => maxUs);
+  const range = { minUs: ranges[0].minUs, maxUs: Math.max(...ranges.map(({ maxUs }) => maxUs)) };
+  return ranges.length === 1 ? { range } : { range, lastBelowGaps };
 }
 
 function rateParameter(

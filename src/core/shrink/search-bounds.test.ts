@@ -15,6 +15,8 @@ const point = { kind: 'before', point: 'bob/1/write' } as const;
 const drop: Fault = { kind: 'drop', which: { kind: 'message', message: 'm' } };
 const start = planWith([]);
 
+const fourteen = { minUs: 14_000, maxUs: 14_000 };
+
 test.each<[string, Partial<Plan>, object]>([
   ['inside its bounds', {}, {}],
   [
@@ -36,6 +38,14 @@ test.each<[string, Partial<Plan>, object]>([
     { think: 56 },
   ],
   ['with a pause too short', { faults: [pause('bob', 1_999)] }, { pause: 1 }],
+  [
+    'with a pause between two ranges',
+    {
+      faults: [pause('bob', 8_000)],
+      bounds: { ...start.bounds, durations: { pause: [{ minUs: 1, maxUs: 6_000 }, fourteen] } },
+    },
+    { pause: 2_000 },
+  ],
   ['with a kind that it must not have', { faults: [drop] }, { drop: Number.POSITIVE_INFINITY }],
   ['with a step too far', { faults: [clock(-5_003, early)] }, { 'skew of bob': 3 }],
   [

@@ -7,7 +7,7 @@
 import { amountOf, type Fault, instantOf } from '../plan/fault.ts';
 import { distanceFromPlaces, outside } from '../plan/places.ts';
 import type { Plan } from '../plan/plan.ts';
-import { amountRangeOf, isStream, isWait } from './parameter.ts';
+import { amountRangesOf, isStream, isWait } from './parameter.ts';
 import { isSimpler, sectionsOf } from './simpler.ts';
 
 /** Yields plans to be judged, receives whether each still breaks the claim, and returns `T`. */
@@ -209,7 +209,9 @@ function noteFault(plan: Plan, fault: Fault, note: (bound: string, by: number) =
   }
   if (bounds.durations[fault.kind] === undefined) note(fault.kind, Number.POSITIVE_INFINITY);
   const amountUs = amountOf(fault);
-  if (amountUs !== null) note(fault.kind, outside(amountUs, amountRangeOf(fault, bounds)));
+  if (amountUs === null) return;
+  const ranges = amountRangesOf(fault, bounds);
+  note(fault.kind, Math.min(...ranges.map((range) => outside(amountUs, range))));
 }
 
 /**

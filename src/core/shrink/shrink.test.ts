@@ -3,7 +3,7 @@ import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import { client, pause, planWith } from './sample-plan.fixture.ts';
 import { excessOf } from './search.ts';
-import { shrinkWith } from './shrink.ts';
+import { type ShrinkResult, shrinkWith } from './shrink.ts';
 import { isSimpler, workOf } from './simpler.ts';
 
 /** The pauses of alice, if she still writes. */
@@ -119,6 +119,29 @@ describe('the probe', () => {
     expect(shrinkWith(start, hasProbe).plan.limits.probe).toBe(false);
     expect(shrinkWith(start, hasProbe, { keepsProbe: true }).plan.limits).toEqual(start.limits);
     expect(shrinkWith(expected, hasProbe).plan.limits).toEqual(start.limits);
+  });
+});
+
+describe('where a scenario lists a kind with lengths between that it never allows', () => {
+  const start = planWith([pause('alice', 14_000)]);
+  const ranges = [
+    { minUs: 5_000, maxUs: 6_000 },
+    { minUs: 14_000, maxUs: 14_500 },
+  ];
+  const bounds = { ...start.bounds, durations: { pause: ranges } };
+  const shrunkFrom = (leastUs: number): ShrinkResult =>
+    shrinkWith({ ...start, bounds }, (plan) =>
+      pausesOfAlice(plan).some(({ forUs }) => forUs >= leastUs),
+    );
+
+  test('a plan keeps a length that is allowed, and says at which it would break', () => {
+    const { plan, boundary } = shrunkFrom(10_001);
+    expect(pausesOfAlice(plan)).toMatchObject([{ forUs: 14_000 }]);
+    expect(boundary).toMatchObject({ breaksAtUs: 10_001, keepsUs: 14_000, isOnlyOne: true });
+  });
+
+  test('a plan goes to the shorter lengths where these are enough', () => {
+    expect(pausesOfAlice(shrunkFrom(5_500).plan)).toMatchObject([{ forUs: 6_000 }]);
   });
 });
 

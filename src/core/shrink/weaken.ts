@@ -155,6 +155,8 @@ function* lower(search: Search, path: string): Steps<void> {
   if (first === undefined || first.value <= first.range.minUs) return;
   let holds = first.range.minUs;
   if (yield* search.attempt(first.write(search.current, holds))) return;
+  const { lastBelowGaps = [] } = first;
+  yield* search.attemptFirst(lastBelowGaps.map((us) => first.write(search.current, us)));
   for (;;) {
     const parameter = parameterAt(search.current, path);
     if (parameter === undefined) return;

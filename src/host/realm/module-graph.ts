@@ -18,6 +18,7 @@ import {
   rewriteScript,
   type SourcePlace,
   syntaxErrorAt,
+  toolNameFor,
 } from './rewrite-module.ts';
 
 /** What a module's code is given by its realm. */
@@ -253,11 +254,13 @@ function compiled({ text }: RewrittenModule, url: string): MakeModule {
   return new vm.Script(text, { filename: url, lineOffset: -1 }).runInThisContext();
 }
 
-const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', '$fpimp', '$fproom'];
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 
 function compileScript(text: string, file: string): RunScript {
-  const source = rewriteScript(text.replace(/^#!/, '//'), file);
-  const run: unknown = vm.compileFunction(source, PARAMETERS, { filename: file });
+  const tools = toolNameFor(text);
+  const source = rewriteScript(text.replace(/^#!/, '//'), file, tools);
+  const parameters = [...PARAMETERS, `${tools}imp`, `${tools}room`];
+  const run: unknown = vm.compileFunction(source, parameters, { filename: file });
   if (!isScript(run)) throw new Error(`${file} cannot be compiled`);
   return run;
 }

@@ -51,6 +51,15 @@ test('a class that is given room is the same, with a prototype that takes method
   for (const other of [null, undefined, () => 1, {}, Object.freeze(class {})]) makeRoom(other);
 });
 
+test.each([
+  ['await using a = open()', true],
+  ['class A { [await 1] = 2 }', true],
+  ['for await (const a of b);', true],
+  ['class A { a = async () => { await 1; await using b = c } }', false],
+])('%s at the top of a module is waited for: %s', (source, isAsync) => {
+  expect(rewriteModule(source, 'a.mjs').isAsync).toBe(isAsync);
+});
+
 test('a long word takes no longer to look through than a short one', () => {
   const source = `class Commander {}\nconst bytes = '${'A'.repeat(2_000_000)}';\n`;
   expect(rewriteScript(source, 'a.js')).toBe(source);

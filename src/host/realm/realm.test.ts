@@ -223,6 +223,27 @@ for (var z of [7, 8]);`,
 export const result = [next(), x, next(), x]`,
     'a.mjs': 'export let x = 0; export function next(){return++x}',
   },
+  'what a class without a name is called while it is made': {
+    'main.mjs': `import A from './a.mjs'
+import B, { where } from './b.mjs'
+import C from './c.mjs'
+export const result = [A.own, A.name, A.at(), B.own, B.name, where, C.own]`,
+    'a.mjs': `export default class { static own = this.name; static at() { return place(new Error()) } }
+const place = ({ stack }) => /a.mjs:\\d+:\\d+/.exec(stack)[0]`,
+    'b.mjs': `export
+default class { static own = this.name } export const where = 1`,
+    'c.mjs': 'export\n default /* a */     class { static own = this.name };',
+  },
+  'a name of a field that a module waits for': {
+    'main.mjs': `class A { [await Promise.resolve('x')] = 1 }
+export const result = new A().x`,
+  },
+  'a script with names that the rewriting has, and a target at its top': {
+    'main.mjs': `import script from './script.cjs'
+export const result = script`,
+    'script.cjs': `const $fproom = 1, $fpimp = 2
+module.exports = [$fproom, $fpimp, new.target === undefined, typeof import('./script.cjs').then]`,
+  },
   'modules on a circle that one waits in': {
     'main.mjs': `import { a, seen } from './a.mjs'
 export const result = [a, seen]`,

@@ -92,15 +92,15 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
 
 /**
  * The text of a CommonJS module whose `import(…)` is one of the realm: `$fpimp(…)`. `$fproom` is
- * told of each class that the module fills.
+ * told of each class that the module fills. Both may begin with other `tools`.
  */
-export function rewriteScript(source: string, url: string): string {
+export function rewriteScript(source: string, url: string, tools = '$fp'): string {
   const mayImport = /\bimport\b/.test(source);
   const mayFill = /\bclass\b/.test(source) && filledNamesIn(source).size > 0;
   if (!mayImport && !mayFill) return source;
   try {
-    const rewriting = new Rewriting(source, '$fp', false);
-    rewriting.takeInside(parse(source, url, 'script'));
+    const rewriting = new Rewriting(source, tools, false);
+    rewriting.takeInside(parse(source, url, 'commonjs'));
     return rewriting.edited();
   } catch (error) {
     if (mayImport) throw error;
@@ -112,7 +112,7 @@ const SHARED = { ecmaVersion: 'latest', allowHashBang: true, locations: true } a
 
 const OPTIONS = {
   module: { ...SHARED, sourceType: 'module' },
-  script: { ...SHARED, sourceType: 'script', allowReturnOutsideFunction: true },
+  commonjs: { ...SHARED, sourceType: 'commonjs' },
 } as const;
 
 function parse(source: string, url: string, kind: keyof typeof OPTIONS): Program {
@@ -141,7 +141,7 @@ export function syntaxErrorAt(
 }
 
 /** Three characters that the text has nowhere, with which all names of the realm begin. */
-function toolNameFor(source: string): string {
+export function toolNameFor(source: string): string {
   for (const name of ['$fp', '$fq', '$fr', '$fs', '$ft', '$fu', '$fv']) {
     if (!source.includes(name)) return name;
   }
@@ -268,12 +268,27 @@ class Rewriting {
       this.nameFunction(statement, declaration);
       return;
     }
+    if (isClass) {
+      this.nameClass(statement, declaration);
+      return;
+    }
     // What is in parentheses begins with them, and not with the expression.
     const [keywords = ''] = EXPORT_DEFAULT.exec(source.slice(start)) ?? [];
     // Both are as long as `export`. What follows is a statement of its own, be it in parentheses.
     this.replace(start, start + keywords.length, `${tools}_ =${spaces(keywords.slice(6))}`);
     if (this.isOnCircle) this.insert(statement.end, `;${tools}.tell("default");`);
     else this.end(statement);
+  }
+
+  /** A class is called `default` while what is static in it is made, as only a property is. */
+  private nameClass({ start: from }: AnyNode, { start, end }: AnyNode): void {
+    const { source, tools } = this;
+    const telling = this.isOnCircle ? `${tools}.tell("default");` : '';
+    const [head, property] = [spaces(source.slice(from + 6, start)), '{default:'];
+    const fits = head.endsWith(' '.repeat(property.length));
+    const before = fits ? head.slice(0, -property.length) : head;
+    this.replace(from, start, `${tools}_ =${before}${property}`);
+    this.insert(end, `}.default;${telling}`);
   }
 
   /** A function is there before its module runs, one without a name as well. */
@@ -373,19 +388,13 @@ class Rewriting {
     else if (node.type === 'MetaProperty' && node.meta.name === 'import') {
       const meta = `${tools}.meta`;
       this.replace(node.start, node.end, meta.padEnd(node.end - node.start));
-    } else if (
-      depth === 0 &&
-      (node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await))
-    ) {
-      this.isAsync = true;
+    } else if (depth === 0 && isAwait(node)) this.isAsync = true;
+    const isApart = /Function|PropertyDefinition|StaticBlock/.test(node.type);
+    for (const child of childrenOf(node)) {
+      // The name of a field is computed where its class is.
+      const isKey = node.type === 'PropertyDefinition' && child === node.key;
+      this.takeExpressions(child, isApart && !isKey ? depth + 1 : depth);
     }
-    const below =
-      /Function/.test(node.type) ||
-      node.type === 'PropertyDefinition' ||
-      node.type === 'StaticBlock'
-        ? depth + 1
-        : depth;
-    for (const child of childrenOf(node)) this.takeExpressions(child, below);
   }
 
   private replace(start: number, end: number, text: string): void {
@@ -429,6 +438,11 @@ class Rewriting {
     const head = `(${star}(${tools},${tools}imp,${tools}room){"use strict";${declared}${open};yield;`;
     return { text: `${head}\n${this.edited()}\n})`, requests, imports, reexports, isAsync };
   }
+}
+
+function isAwait(node: AnyNode): boolean {
+  if (node.type === 'VariableDeclaration') return node.kind === 'await using';
+  return node.type === 'ForOfStatement' ? node.await : node.type === 'AwaitExpression';
 }
 
 function isLoop(node: AnyNode): node is ForInStatement | ForOfStatement {

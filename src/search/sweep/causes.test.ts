@@ -38,6 +38,24 @@ describe('causes that are merged', () => {
     expect(causesSchema.parse(merged)).toEqual(merged);
   });
 
+  test('tell the least of what was injected before a breach that shows no fault', () => {
+    const after = (...whats: readonly string[]): BreachCause => {
+      const earlier = whats.map((what) => ({ kind: 'pause', what }) as const);
+      return { ...of(), earlier };
+    };
+    const seeds = [seen(after('a', 'b'), 1), seen(after('c'), 2), seen(after('b'), 3)];
+    const least = { cause: after('b'), broken: 3, brokenSeeds: [1, 2, 3] };
+    expect(seeds.reduce((sum, one) => mergeCauses(sum, [one]), mergeCauses([], []))).toEqual([
+      least,
+    ]);
+    expect(seeds.reduceRight((sum, one) => mergeCauses([one], sum), mergeCauses([], []))).toEqual([
+      least,
+    ]);
+    expect(causesSchema.parse([least])).toEqual([least]);
+    const never = seen(of(), 4);
+    expect(mergeCauses([least], [never])).toMatchObject([{ cause: of(), broken: 4 }]);
+  });
+
   test('are bounded, and those that stay have counted every seed', () => {
     const all = Array.from({ length: 90 }, (_, seed) =>
       seen(of(`${1000 + ((seed * 37) % 90)}`), seed),

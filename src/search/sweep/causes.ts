@@ -32,9 +32,9 @@ export function mergeCauses(
   a: readonly CauseTally[],
   b: readonly CauseTally[],
 ): readonly CauseTally[] {
-  const merged = new Map(a.map((one) => [causeName(one.cause), one]));
+  const merged = new Map(a.map((one) => [ownName(one.cause), one]));
   for (const one of b) {
-    const name = causeName(one.cause);
+    const name = ownName(one.cause);
     const known = merged.get(name);
     merged.set(name, known === undefined ? one : together(known, one));
   }
@@ -42,13 +42,27 @@ export function mergeCauses(
   return inOrder.map(([, one]) => one);
 }
 
+/** What is the same for all that count as one cause. */
+function ownName(cause: BreachCause): string {
+  return causeName({ ...cause, earlier: [] });
+}
+
+/** Of what was injected before, the least: without the rest it broke as well. */
 function together(one: CauseTally, other: CauseTally): CauseTally {
   const seeds = [...one.brokenSeeds, ...other.brokenSeeds].sort((x, y) => x - y);
   return {
-    cause: one.cause,
+    cause: isLess(other.cause, one.cause) ? other.cause : one.cause,
     broken: one.broken + other.broken,
     brokenSeeds: seeds.slice(0, KEPT_OF_CAUSE),
   };
+}
+
+function isLess(one: BreachCause, other: BreachCause): boolean {
+  if (ownName(one) !== ownName(other)) return false;
+  const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
+  return fewer.length === more.length
+    ? causeName(one) < causeName(other)
+    : fewer.length < more.length;
 }
 
 /** The kinds of failure among causes, that of the lowest seed first. */
@@ -73,6 +87,7 @@ function needsNoMore(one: BreachCause, other: BreachCause): boolean {
 }
 
 const count = z.int().min(0);
+const hits = z.array(z.strictObject({ kind: z.enum(FAULT_KINDS), what: z.string().max(500) }));
 
 export const causesSchema: z.ZodType<readonly CauseTally[]> = z
   .array(
@@ -80,7 +95,8 @@ export const causesSchema: z.ZodType<readonly CauseTally[]> = z
       cause: z.strictObject({
         rule: z.string().max(100),
         isByForeignRelease: z.boolean(),
-        faults: z.array(z.strictObject({ kind: z.enum(FAULT_KINDS), what: z.string().max(500) })),
+        faults: hits,
+        earlier: hits.exactOptional(),
       }),
       broken: count,
       brokenSeeds: z.array(count).max(KEPT_OF_CAUSE),

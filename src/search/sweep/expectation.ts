@@ -9,6 +9,7 @@
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
+import { durationsOf, lengthIn } from '../../core/plan/places.ts';
 import { canBefall } from '../../scenario/expand-faults.ts';
 import type { ClientScenario, Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
@@ -175,7 +176,7 @@ function adviceOn(kind: FaultKind, strikes: Strikes, { scenario, system }: Setti
   const wanted: keyof typeof WORDS =
     kind === 'delay' ? 'writing' : reads ? 'read-to-write' : 'before-access';
   if ((strikes[wanted] ?? 0) === 0) return `; never ${WORDS[wanted]}: try \`${place}\``;
-  const longestUs = scenario.bounds.durations[kind]?.maxUs ?? 0;
+  const longestUs = lengthIn(durationsOf(scenario.bounds, kind), Number.POSITIVE_INFINITY);
   const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
   const ttlUs = Math.min(...ttls);
   if (longestUs > ttlUs) return '';

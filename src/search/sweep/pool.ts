@@ -14,8 +14,8 @@ import type { TaskDone, TaskEnd, TaskOrder } from './tasks.ts';
 
 export interface PoolOptions {
   readonly workers: number;
-  /** What a worker thread runs, which is `worker.ts`, built. */
-  readonly workerUrl: URL;
+  /** What a worker thread runs, which is `worker.ts`, built: its URL. */
+  readonly workerUrl: { readonly href: string };
   /** A module that exports `examinerOf`, as a URL. */
   readonly examinerUrl: string;
   /** How long one seed may take before it counts as hung. */
@@ -317,7 +317,7 @@ class Lane {
       stopCell,
       whereabouts: whereabouts.memory,
     };
-    return new Worker(workerUrl, {
+    return new Worker(new URL(workerUrl.href), {
       workerData: setting,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });

@@ -1,0 +1,37 @@
+/** What becomes of the plans of an earlier run. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { renderPlan } from '../core/plan/plan-text.ts';
+import { pause, planWith } from '../core/shrink/sample-plan.fixture.ts';
+import { setAside } from './reporting.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-reporting-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const paused = planWith([pause('alice', 12_000)]);
+const module = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+/** What is said where the first text was and the second is written, and what is left beside it. */
+function asideOf(name: string, before: string, after: string): readonly unknown[] {
+  const file = join(folder, `${name}.yaml`);
+  const aside = join(folder, `${name}.before.yaml`);
+  writeFileSync(file, before);
+  const noted: string[] = [];
+  const note = (line: string): void => void noted.push(line);
+  for (const text of [after, `${after}# again`]) setAside(file, text, { note });
+  return [noted.length, existsSync(aside) ? readFileSync(aside, 'utf8') : null];
+}
+
+test('another plan that a run finds where it writes its own is moved, and told', () => {
+  const earlier = renderPlan(planWith([pause('bob', 12_000)]), 'seed 1');
+  expect(asideOf('other', earlier, renderPlan(paused))).toEqual([1, earlier]);
+  expect(asideOf('broken', 'by: hand\n', renderPlan(paused))).toEqual([1, 'by: hand\n']);
+});
+
+test('the same plan gives way, whatever its comment and its modules', () => {
+  const earlier = renderPlan({ ...paused, use: { './a.ts': module('1') } }, 'the same');
+  const later = renderPlan({ ...paused, use: { './a.ts': module('2') } });
+  expect(asideOf('same', earlier, later)).toEqual([0, null]);
+});
