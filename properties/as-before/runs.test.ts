@@ -1,18 +1,24 @@
 /**
- * Law: of every scenario that ships, a seed means the plan that it did, a plan the trace, and a
- * trace the verdicts and words, also where it is odder than any that a run of ours leaves behind.
+ * Law: a seed means the plan that it did, a plan the trace, and a trace the verdicts and words: of
+ * every scenario that ships, of locks that people bring, and of traces with gaps, ties and other
+ * oddities that no run of ours leaves behind.
  */
 import { beforeAll, test } from 'vitest';
+import { builtIn, type Catalogue } from '../../src/catalogue.ts';
 import { builtInClaims } from '../../src/check/claims.ts';
 import { explain, inWords } from '../../src/check/explain.ts';
 import type { Trace } from '../../src/core/history/trace.ts';
 import type { Plan } from '../../src/core/plan/plan.ts';
 import { renderPlan } from '../../src/core/plan/plan-text.ts';
 import { judgeRun } from '../../src/examine.ts';
-import { digestOf, run } from '../../src/run.ts';
+import { examineEither } from '../../src/host/async/run-async.ts';
+import { digestOf } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
+import type { Scenario } from '../../src/scenario/scenario.ts';
 import { sweep } from '../../src/search/sweep/sweep.ts';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
+import { keyUsersScenario, withKeyUsers } from '../key-users.ts';
+import { ownKinds, ownLocks, ownScenario } from '../own-locks.ts';
 import { ALTERATIONS, altered } from './altered.ts';
 import { digest, heldIn } from './as-before.ts';
 import { scenarioOf, scenarios } from './shipped.ts';
@@ -22,40 +28,60 @@ const SEEDS = 2;
 
 const ways = [...ALTERATIONS.keys()];
 
-beforeAll(() => prepare(scenarios.flatMap((at) => scenarioOf(...at).systems)));
+interface Case {
+  readonly name: string;
+  readonly scenario: Scenario;
+  readonly catalogue: Catalogue;
+}
+
+const cases: readonly Case[] = [
+  ...scenarios.map(([name, text]) => {
+    return { name, scenario: scenarioOf(name, text), catalogue: builtIn };
+  }),
+  ...ownKinds.map((kind) => {
+    return { name: kind.title, scenario: ownScenario(kind, false), catalogue: ownLocks };
+  }),
+  { name: 'keys of others', scenario: keyUsersScenario(), catalogue: withKeyUsers },
+];
+
+beforeAll(() => prepare(cases.flatMap(({ scenario }) => scenario.systems)));
 
 /** Verdicts, what each breach came from, and what is measured. */
-function judged(plan: Plan, trace: Trace): { readonly verdicts: unknown; readonly words: unknown } {
-  const { plan: _, trace: __, causes, ...rest } = judgeRun(plan, trace, [...builtInClaims.keys()]);
+function judged(
+  plan: Plan,
+  trace: Trace,
+  catalogue: Catalogue,
+): Record<'verdicts' | 'words', unknown> {
+  const claims = [...builtInClaims.keys()];
+  const { plan: _, trace: __, causes, ...rest } = judgeRun(plan, trace, claims, catalogue);
   const words = rest.verdicts.flatMap((verdict) =>
     verdict.kind === 'invalid' ? [inWords(explain(trace, verdict))] : [],
   );
   return { verdicts: { ...rest, causes: [...causes] }, words };
 }
 
-test.each(scenarios)(
-  '%s: a seed gives the plan, trace and verdicts that it gave',
-  async (name, text) => {
-    const scenario = scenarioOf(name, text);
-    const seeds = Array.from({ length: SEEDS }, (_, seed) => seed);
-    const plans = scenario.systems.flatMap(({ name: system }) =>
-      seeds.map((seed) => expand(scenario, system, seed)),
-    );
-    const traced = plans.map((plan) => ({ plan, trace: run(plan) }));
-    const odd = traced.map(({ plan, trace }, at) => {
-      return { plan, trace: altered(trace, ways[at % ways.length] ?? '', at) };
-    });
-    const ours = traced.map(({ plan, trace }) => judged(plan, trace));
-    const others = odd.map(({ plan, trace }) => judged(plan, trace));
-    const { tallies } = await sweep(scenario, { from: 0, to: SEEDS - 1, pool: null });
-    hold(name, {
-      plans: digest(plans.map((plan) => renderPlan(plan))),
-      traces: digest(traced.map(({ trace }) => digestOf(trace))),
-      verdicts: digest(ours.map(({ verdicts }) => verdicts)),
-      words: digest(ours.map(({ words }) => words)),
-      tallies: digest([...tallies]),
-      'altered: verdicts': digest(others.map(({ verdicts }) => verdicts)),
-      'altered: words': digest(others.map(({ words }) => words)),
-    });
-  },
-);
+test.each(cases)('$name: a seed gives the plan, trace and verdicts that it gave', async (one) => {
+  const { name, scenario, catalogue } = one;
+  const ours: ReturnType<typeof judged>[] = [];
+  const others: ReturnType<typeof judged>[] = [];
+  const traces: string[] = [];
+  const plans = scenario.systems.flatMap(({ name: system }) =>
+    Array.from({ length: SEEDS }, (_, seed) => expand(scenario, system, seed)),
+  );
+  for (const [at, plan] of plans.entries()) {
+    const { trace } = await examineEither(plan, [], catalogue);
+    traces.push(digestOf(trace));
+    ours.push(judged(plan, trace, catalogue));
+    others.push(judged(plan, altered(trace, ways[at % ways.length] ?? '', at), catalogue));
+  }
+  const { tallies } = await sweep(scenario, { from: 0, to: SEEDS - 1, pool: null, catalogue });
+  hold(name, {
+    plans: digest(plans.map((plan) => renderPlan(plan))),
+    traces: digest(traces),
+    verdicts: digest(ours.map(({ verdicts }) => verdicts)),
+    words: digest(ours.map(({ words }) => words)),
+    tallies: digest([...tallies]),
+    'altered: verdicts': digest(others.map(({ verdicts }) => verdicts)),
+    'altered: words': digest(others.map(({ words }) => words)),
+  });
+});
