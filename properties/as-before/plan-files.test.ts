@@ -6,10 +6,10 @@ import alea from 'seedrandom/lib/alea.js';
 import { expect, test } from 'vitest';
 import { amendedText, labelIn, lengthened, renamedPlan } from '../../src/core/plan/amend.ts';
 import { isRecord } from '../../src/core/plan/document.ts';
-import type { Plan } from '../../src/core/plan/plan.ts';
 import { planFields, readPlan, renderPlan } from '../../src/core/plan/plan-text.ts';
+import { shapeOf } from '../../src/search/corpus/signature.ts';
 import { digest, heldIn } from './as-before.ts';
-import { plans } from './shipped.ts';
+import { families, planOf } from './shipped.ts';
 
 const hold = heldIn('plan-files');
 const MISTAKES = 6;
@@ -38,12 +38,6 @@ const OTHERS: readonly unknown[] = [
   ...['alice/1/write', 'alice/1/write/1/request', 'bob/1/acquire/2/reply', 'write', 'x y'],
 ];
 
-function planOf(name: string, text: string): Plan {
-  const read = readPlan({ text, file: name });
-  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  return read.plan;
-}
-
 /** Changes, renames or leaves out one field, however deep. */
 function mistyped(value: unknown, below: () => number): unknown {
   if (!isRecord(value)) return OTHERS[Math.floor(below() * OTHERS.length)];
@@ -64,11 +58,7 @@ function mistyped(value: unknown, below: () => number): unknown {
   return Array.isArray(value) ? changed.map(([, one]) => one) : Object.fromEntries(changed);
 }
 
-/** By the first word of their names: one mistake in a file at a time. */
-const families = [...new Set(plans.map(([name]) => name.split('-')[0] ?? name))];
-
-test.each(families)('%s: a mistake in a plan is told as it was', (name) => {
-  const files = plans.filter(([file]) => file.split('-')[0] === name);
+test.each(families)('%s: a mistake in a plan is told as it was', (name, files) => {
   const said = files.flatMap(([file, text], at) => {
     const plan = planOf(file, text);
     const below = alea(`${name} ${at}`);
@@ -88,5 +78,10 @@ test.each(families)('%s: a mistake in a plan is told as it was', (name) => {
     return afters.map((after) => amendedText(text, plan, after));
   });
   expect(said.some((one) => typeof one !== 'string')).toBe(true);
-  hold(name, { problems: digest(...said), amended: digest(...amended) });
+  const shapes = files.map(([file, text]) => shapeOf(planOf(file, text)));
+  hold(name, {
+    problems: digest(...said),
+    amended: digest(...amended),
+    shapes: digest(...shapes),
+  });
 });

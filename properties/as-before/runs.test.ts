@@ -12,7 +12,7 @@ import type { Plan } from '../../src/core/plan/plan.ts';
 import { renderPlan } from '../../src/core/plan/plan-text.ts';
 import { judgeRun } from '../../src/examine.ts';
 import { examineEither } from '../../src/host/async/run-async.ts';
-import { digestOf } from '../../src/run.ts';
+import { digestOf, run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { sweep } from '../../src/search/sweep/sweep.ts';
@@ -21,7 +21,7 @@ import { keyUsersScenario, withKeyUsers } from '../key-users.ts';
 import { ownKinds, ownLocks, ownScenario } from '../own-locks.ts';
 import { ALTERATIONS, altered } from './altered.ts';
 import { digest, heldIn } from './as-before.ts';
-import { scenarioOf, scenarios } from './shipped.ts';
+import { families, planOf, scenarioOf, scenarios } from './shipped.ts';
 
 const hold = heldIn('runs');
 const SEEDS = 2;
@@ -44,6 +44,11 @@ const cases: readonly Case[] = [
   { name: 'keys of others', scenario: keyUsersScenario(), catalogue: withKeyUsers },
 ];
 
+const kept = families.map(([family, files]) => {
+  return { name: `kept: ${family}`, plans: files.map((file) => planOf(...file)) };
+});
+
+beforeAll(() => prepare(kept.flatMap(({ plans }) => plans.map(({ system }) => system))));
 beforeAll(() => prepare(cases.flatMap(({ scenario }) => scenario.systems)));
 
 /** Verdicts, what each breach came from, and what is measured. */
@@ -81,6 +86,23 @@ test.each(cases)('$name: a seed gives the plan, trace and verdicts that it gave'
     verdicts: digest(ours.map(({ verdicts }) => verdicts)),
     words: digest(ours.map(({ words }) => words)),
     tallies: digest([...tallies]),
+    'altered: verdicts': digest(others.map(({ verdicts }) => verdicts)),
+    'altered: words': digest(others.map(({ words }) => words)),
+  });
+});
+
+test.each(kept)('$name: a plan gives the verdicts and words that it gave', ({ name, plans }) => {
+  const runs = plans.map((plan) => ({ plan, trace: run(plan) }));
+  const ours = runs.map(({ plan, trace }) => judged(plan, trace, builtIn));
+  const others = runs.flatMap(({ plan, trace }, at) =>
+    [2 * at, 2 * at + 1].map((which) =>
+      judged(plan, altered(trace, ways[which % ways.length] ?? '', which), builtIn),
+    ),
+  );
+  hold(name, {
+    traces: digest(runs.map(({ trace }) => digestOf(trace))),
+    verdicts: digest(ours.map(({ verdicts }) => verdicts)),
+    words: digest(ours.map(({ words }) => words)),
     'altered: verdicts': digest(others.map(({ verdicts }) => verdicts)),
     'altered: words': digest(others.map(({ words }) => words)),
   });

@@ -12,6 +12,7 @@ import { shrinkWith } from '../../src/core/shrink/shrink.ts';
 import { workOf } from '../../src/core/shrink/simpler.ts';
 import { pin } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
+import { shapeOf } from '../../src/search/corpus/signature.ts';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
 import { digest, heldIn } from './as-before.ts';
 import { scenarioOf, scenarios } from './shipped.ts';
@@ -52,5 +53,6 @@ test.each(scenarios)('%s: its plans are shrunk to what they were', (name, text) 
     tries: digest(...results.map(({ plan: _, boundary: __, others: ___, ...tries }) => tries)),
     boundaries: digest(...results.map(({ boundary }) => boundary)),
     others: digest(...results.map(({ others }) => others)),
+    shapes: digest(...results.map(({ plan }) => shapeOf(plan))),
   });
 });
