@@ -8,7 +8,9 @@ import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
 import { explainHistory } from '../../src/linearizability/explain.ts';
 import type { CallData, Model } from '../../src/linearizability/model.ts';
+import { casRegister } from '../../src/linearizability/models/register.ts';
 import { explainInWords } from '../../src/linearizability/sentence.ts';
+import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import {
   drawHistory,
   type HistoryShape,
@@ -113,3 +115,13 @@ testEffort('semaphores', repertoires.semaphores);
 testEffort('leases', repertoires.leases);
 testEffort('keyValues', repertoires.keyValues);
 testEffort('versionedRegisters', repertoires.versionedRegisters);
+
+test('a long history: the same core is found among its recent calls', () => {
+  const told = [900, 1_300, 1_600].map((at, seed) => {
+    const drawn = drawCasRegister(seed, { operations: 1_700, clients: 6 }, 12);
+    const history = misreadOf(drawn, 12, at);
+    const verdict = checkHistory(history, casRegister(0));
+    return verdict.kind === 'invalid' ? explainHistory(history, casRegister(0), verdict) : verdict;
+  });
+  hold('long', { reasons: digest(...told) });
+});

@@ -9,7 +9,7 @@ import { isRecord } from '../../src/core/plan/document.ts';
 import { planFields, readPlan, renderPlan } from '../../src/core/plan/plan-text.ts';
 import { shapeOf } from '../../src/search/corpus/signature.ts';
 import { digest, heldIn } from './as-before.ts';
-import { families, planOf } from './shipped.ts';
+import { families, planOf, plans } from './shipped.ts';
 
 const hold = heldIn('plan-files');
 const MISTAKES = 6;
@@ -68,14 +68,16 @@ test.each(families)('%s: a mistake in a plan is told as it was', (name, files) =
       return read.kind === 'problems' ? read.problems : renderPlan(read.plan);
     });
   });
-  const amended = files.flatMap(([file, text]) => {
+  const amended = files.flatMap(([file, text], at) => {
     const plan = planOf(file, text);
+    const another = planOf(...(plans[at] ?? [file, text]));
     const names = plan.faults.flatMap((fault) =>
       'when' in fault && 'point' in fault.when ? [fault.when.point] : [],
     );
     const renames = names.map((point) => ({ from: labelIn(point), to: 'renamed' }));
     const afters = [renamedPlan(plan, renames), lengthened(plan, 2), lengthened(plan, 1e9)];
-    return afters.map((after) => amendedText(text, plan, after));
+    // Beside those that the commands make: one that has next to nothing in common with it.
+    return [...afters, another].map((after) => amendedText(text, plan, after));
   });
   expect(said.some((one) => typeof one !== 'string')).toBe(true);
   const shapes = files.map(([file, text]) => shapeOf(planOf(file, text)));
