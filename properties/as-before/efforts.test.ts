@@ -21,12 +21,18 @@ import { digest, heldIn } from './as-before.ts';
 
 const hold = heldIn('efforts');
 
-const SEEDS = 6;
 const odds = { wrong: 12, unknown: 10, failed: 5 };
-const SHAPES: readonly HistoryShape[] = [
-  { operations: 8, clients: 4, longest: 6, ...odds },
-  { operations: 40, clients: 8, longest: 24, ...odds, wrong: 2 },
+const SHAPES: readonly (HistoryShape & { readonly seeds: number })[] = [
+  { seeds: 12, operations: 8, clients: 4, longest: 6, ...odds },
+  { seeds: 6, operations: 40, clients: 8, longest: 24, ...odds, wrong: 2 },
 ];
+
+/** Values in words, also where calls add to them. */
+function withValues<State extends Json, Call extends CallData>(
+  model: Model<State, Call>,
+): Model<State, Call> {
+  return { ...model, describeValue: (state: State): string => JSON.stringify(state) };
+}
 
 function withoutWords<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
@@ -68,9 +74,9 @@ function* outcomes<State extends Json, Call extends CallData>(
 ): Generator<Outcome> {
   const { model } = repertoire;
   const says = [model, withoutWords(model), withoutLookAhead(model), withoutHints(model)];
-  for (const less of [...says, withoutParts(model)]) {
+  for (const less of [...says, withValues(model), withoutParts(model)]) {
     for (const shape of SHAPES) {
-      for (let seed = 0; seed < SEEDS; seed++) {
+      for (let seed = 0; seed < shape.seeds; seed++) {
         const history = drawHistory(seed, repertoire, shape);
         const failed = seed % 2 === 0 ? 'strict' : 'drop';
         const options = { failed, maxConfigurations: 400 } as const;
