@@ -3,14 +3,21 @@
  * is a part of what it says: the same for the same history, from release to release. So are the
  * order that it finds and its reasons. Models that say less of themselves are checked all the same.
  */
+import alea from 'seedrandom/lib/alea.js';
 import { test } from 'vitest';
 import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
 import { explainHistory } from '../../src/linearizability/explain.ts';
-import type { CallData, Model } from '../../src/linearizability/model.ts';
-import { casRegister } from '../../src/linearizability/models/register.ts';
+import type { CallData, History, Model } from '../../src/linearizability/model.ts';
+import { fencedMutex } from '../../src/linearizability/models/fenced-mutex.ts';
+import { casRegister, register } from '../../src/linearizability/models/register.ts';
 import { explainInWords } from '../../src/linearizability/sentence.ts';
-import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
+import {
+  drawCasRegister,
+  drawLock,
+  drawUniqueRegister,
+  misreadOf,
+} from '../../tools/oracle/long-history.ts';
 import {
   drawHistory,
   type HistoryShape,
@@ -130,4 +137,32 @@ test('a long history: the same core is found among its recent calls', () => {
     return verdict.kind === 'invalid' ? explainHistory(history, casRegister(0), verdict) : verdict;
   });
   hold('long', { reasons: digest(...told) });
+});
+
+/** Some operations have no answer, and some the answer of the operation before theirs. */
+function spoilt<Call>(history: History<Call>, seed: number): History<Call> {
+  const below = alea(`spoilt ${seed}`);
+  return history.map((operation, at) => {
+    const fate = below();
+    if (fate < 0.04) return { ...operation, outcome: 'info', return: null };
+    return fate > 0.98
+      ? { ...operation, call: history[at - 1]?.call ?? operation.call }
+      : operation;
+  });
+}
+
+test('without a search: registers whose writes differ, and locks', () => {
+  const shape = { operations: 24, clients: 6 };
+  const seeds = Array.from({ length: 40 }, (_, seed) => seed);
+  const check = <State extends Json, Call extends CallData>(
+    model: Model<State, Call>,
+    draw: (seed: number) => History<Call>,
+  ): readonly unknown[] =>
+    seeds.flatMap((seed) => {
+      return [draw(seed), spoilt(draw(seed), seed)].map((one) => checkHistory(one, model));
+    });
+  hold('without a search', {
+    registers: digest(...check(register(0), (seed) => drawUniqueRegister(seed, shape))),
+    locks: digest(...check(fencedMutex(), (seed) => drawLock(seed, shape))),
+  });
 });
