@@ -22,7 +22,7 @@ export function heldIn(law: string): (name: string, found: Digests) => void {
   });
   return (name, found) => {
     if (isWriting) known[name] = found;
-    expect(found, name).toEqual(known[name]);
+    expect(found, `${name}: as-before.ts says what to do`).toEqual(known[name]);
   };
 }
 
