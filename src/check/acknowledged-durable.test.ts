@@ -6,6 +6,7 @@ import {
   grant,
   invoke,
   recovered,
+  unknown,
   verdictOn,
   write,
 } from './trace-builder.fixture.ts';
@@ -85,4 +86,18 @@ test('what was written before the acknowledged write, or after the recovery, is 
   const anew = write(7, 'alice', 1, 9, second);
   const never = breachOf('acknowledged-durable', [...written, recovered(6, 1, { x: 9 }), anew]);
   expect(never.evidence).toContain('2 lost write');
+});
+
+test('a write of which nobody was told, or only after the recovery, is promised to nobody', () => {
+  const lost = [crash, recovered(5, 1, {})];
+  const unheard = [...written.slice(0, 3), unknown(3, 'alice/1/write'), ...lost];
+  const late = [...written.slice(0, 3), ...lost, accepted(6, 'alice/1/write')];
+  for (const events of [unheard, late, [...written.slice(0, 3), ...lost]]) {
+    expect(verdictOn('acknowledged-durable', events).kind).toBe('valid');
+  }
+});
+
+test('what an earlier recovery lacked, before the write, excuses no later one', () => {
+  const events = [recovered(0, 0, { x: 7 }), ...written, crash, recovered(5, 1, {})];
+  expect(breachOf('acknowledged-durable', events).evidence).toContain('6 recovery');
 });

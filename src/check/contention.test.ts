@@ -91,6 +91,15 @@ describe('an acquire of which no server noted what became of it', () => {
   });
 });
 
+test('acquires that were noted and those that were not are in the order of the trace', () => {
+  const noted = [deny(6, 'carol', 1), grant(7, 'dave', 3)];
+  const events = [...own(1, 'alice', 1, 20), ...handled(5, 'bob/1/set'), ...noted];
+  const indexed = indexTrace(traceOf([...events, ...handled(8, 'erin/1/set')]));
+  const db = indexed.locks.get('db');
+  const found = db === undefined ? [] : acquiresOf(indexed, db);
+  expect(found.map(({ client }) => client)).toEqual(['bob', 'carol', 'dave', 'erin']);
+});
+
 describe('without a word from the server', () => {
   test('mutual-exclusion is tested by an acquire while another is inside, lease or not', () => {
     const inside = [...own(1, 'alice', 1, 10), ...handled(5, 'bob/1/set')];

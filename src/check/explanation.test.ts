@@ -7,6 +7,7 @@ import {
   fault,
   grant,
   invoke,
+  leave,
   pause,
   read,
   send,
@@ -150,6 +151,42 @@ describe('faults', () => {
     expect(both.latePhrase(access)).toMatch(/^bob, paused from 1 ms to 2 ms/);
     expect(both.whileFaults()).toBe(': `lock` crashed at 3 ms');
     expect(both.whileFaults()).toBe('');
+  });
+});
+
+describe('what it came from', () => {
+  const own = (ms: number, client: string, ordinal: number): TraceEvent =>
+    grant(ms, client, ordinal, { process: client });
+  const [alice, bob] = [own(1, 'alice', 1), own(5, 'bob', 2)];
+  const letIn = ': the lock let bob in while alice was inside, and no fault was needed';
+  test.each<[string, readonly TraceEvent[]]>([
+    [letIn, [alice, bob]],
+    [letIn, [alice, bob, leave(7, 'alice', 1)]],
+    [letIn, [alice, bob, leave(2, 'carol', 3)]],
+    ['', [alice, bob, leave(4, 'alice', 1)]],
+    ['', [alice, own(5, 'alice', 2)]],
+    ['', [alice, grant(5, 'bob', 2)]],
+    ['', [grant(1, 'alice', 1), bob]],
+    ['', [alice]],
+    ['', []],
+    [': bob was paused from 2 ms to 3 ms', [alice, pause(2, 'bob', 3), bob]],
+  ])('is told as %j where clients note their grants', (words, events) => {
+    expect(shown(...events).withCauses()).toBe(words);
+  });
+
+  test.each<[string, string, readonly TraceEvent[]]>([
+    [": alice's release removed its own key", 'alice', []],
+    [": alice's release removed bob's key", 'bob', []],
+    [
+      ": bob was paused from 2 ms to 3 ms, and alice's release removed bob's key",
+      'bob',
+      [pause(2, 'bob', 3)],
+    ],
+  ])('is told as %j where a key of %s was removed', (words, holder, faults) => {
+    const evidence = faults.map((_, event) => ({ role: 'pause', event }));
+    const theft = { client: 'alice', message: 'alice/1/release/1/request', holder };
+    const told = { claim: 'c', rule: 'r', evidence };
+    expect(new Contradiction(traceOf(faults), told, { theft }).withCauses()).toBe(words);
   });
 });
 

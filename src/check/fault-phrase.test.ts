@@ -22,6 +22,8 @@ describe('a message is named after the call that it belongs to', () => {
     ['alice/1/write-2/1/request', "alice's write"],
     ['alice/1/write/2-again/request', "alice's write"],
     ['lock/1/grant/1/reply', "the reply to `lock`'s grant"],
+    ['probe/1/write/1/request', "probe's write"],
+    ['alice/1/write/1/request/again', '`alice/1/write/1/request/again`'],
     ['alice/1/write/2/check/1/request', "the check of alice's write"],
     ['alice/1/write/12/check/1/reply', "the reply to the check of alice's write"],
     ['alice/1/write/1/other', '`alice/1/write/1/other`'],

@@ -31,3 +31,15 @@ test('a store that compares no tokens has no fence to forget', () => {
   const verdict = verdictOn('fence-durable', events, { isFenced: false });
   expect(verdict).toMatchObject({ kind: 'valid', exercised: 0 });
 });
+
+test('the highest token counts, not the last, of what was accepted and written', () => {
+  const grants = [5, 3, 9].map((token, at) => grant(0, 'alice', at + 1, { token }));
+  const writes = [
+    write(1, 'alice', 1, 1, { token: 5 }),
+    write(2, 'alice', 2, 2, { token: 3 }),
+    write(3, 'alice', 3, 3, { token: 9, isAccepted: false }),
+  ];
+  const back = (highest: number) => [...grants, ...writes, recovered(5, highest, {})];
+  expect(breachOf('fence-durable', back(4)).evidence).toContain('3 highest write');
+  expect(verdictOn('fence-durable', back(5))).toMatchObject({ kind: 'valid', exercised: 1 });
+});

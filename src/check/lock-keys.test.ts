@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
 import { changesOfLocks } from './lock-keys.ts';
-import { breachOf, enter, fault, grant, traceOf } from './trace-builder.fixture.ts';
+import { breachOf, enter, fault, grant, traceOf, verdictOn } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 function change(key: string, isNamed = false): KeyChange {
@@ -57,4 +57,19 @@ test('a key that is removed by another than its holder is shown with both taking
   const endless = { ...theirs, untilUs: null };
   const kept = breachOf('owner-only-release', [{ ...mine, untilUs: null }, endless, removal]);
   expect(kept.words).not.toMatch(/until/);
+});
+
+test.each<[string, Partial<KeyChange>, number, 'valid' | 'invalid']>([
+  ['is done to the key of another', { holder: 'bob' }, 1, 'invalid'],
+  ['is refused by the key of another', { holder: 'bob', isDone: false }, 1, 'valid'],
+  ['is done to its own key', { holder: 'alice' }, 0, 'valid'],
+  ['is done to its own key, which it took again', { holder: 'alice', taking: 'b' }, 1, 'valid'],
+  ['finds no key where it meant one', { taking: '' }, 1, 'valid'],
+  ['means none', { holder: 'alice', meant: '' }, 0, 'valid'],
+])('a removal that %s is %j', (_, more, exercised, kind) => {
+  const removal: KeyChange = {
+    ...{ ...change('db', true), change: 'removed', meant: 'a', taking: 'a' },
+    ...more,
+  };
+  expect(verdictOn('owner-only-release', [removal])).toMatchObject({ kind, exercised });
 });

@@ -105,7 +105,6 @@ function finalRanges(indexed: TraceIndex): ReadonlyMap<KeyLog, Range> {
 
 /** The number of the event at which a probe overwrites a key. */
 function probedAt(indexed: TraceIndex, key: KeyLog): number {
-  if (indexed.probes.size === 0) return Number.POSITIVE_INFINITY;
   const overwritten = key.accesses.find(
     (access) =>
       isEffective(access) && access.event.adds === null && indexed.probes.has(access.event.client),

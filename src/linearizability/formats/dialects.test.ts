@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
+import { tellModel } from './dialects.ts';
 import { readHistory } from './formats.ts';
+import type { RecordedOperation } from './record.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 
@@ -344,4 +346,20 @@ describe('the model that a log suggests', () => {
       'no model knows all of write, acquire; name one with --model',
     );
   });
+});
+
+test('a log that says nothing, or the words of no model, tells none', () => {
+  const place = { line: 1, column: 1 };
+  const ends = {
+    outcome: 'ok',
+    invoke: 1,
+    return: 2,
+    invokedAt: place,
+    returnedAt: place,
+  } as const;
+  const said = (...words: readonly string[]): readonly RecordedOperation[] =>
+    words.map((f) => ({ process: 'c', f, asked: {}, answered: {}, ...ends }));
+  expect(
+    [[], ['dance'], ['read', 'dance'], ['read', 'write']].map((f) => tellModel(said(...f))),
+  ).toEqual([null, null, null, 'register']);
 });

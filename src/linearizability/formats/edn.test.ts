@@ -49,6 +49,7 @@ describe('a form of EDN', () => {
     ['#jepsen.independent/tuple [1 2]', [1, 2]],
     ['[1 #_ 2 #_ #_ {:a "]"} 3 4] ; [', [1, 4]],
     ['; nothing\n ,, 5', 5],
+    ['\u2003[1\u20282]\u3000', [1, 2]],
   ];
   test.each(forms)('%s is read', (text, value) => expect(one(text)).toEqual(value));
 

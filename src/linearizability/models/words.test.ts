@@ -17,17 +17,18 @@ type Row<Call> = readonly [call: Call, reads: string, needs: string];
 
 function sayOf<State extends Json, Call extends CallData>(
   title: string,
-  model: Model<State, Call>,
+  make: () => Model<State, Call>,
   calls: readonly Row<Call>[],
   states: readonly (readonly [state: State, reads: string])[],
 ): void {
   describe(title, () => {
     it.each(calls)('%j reads "%s" and needs "%s"', (call, reads, needs) => {
+      const model = make();
       expect(model.describe?.(call)).toBe(reads);
       expect(model.needs?.(call)).toBe(needs);
     });
     it.each(states)('%j reads "%s"', (state, reads) => {
-      expect(model.describeState?.(state)).toBe(reads);
+      expect(make().describeState?.(state)).toBe(reads);
     });
   });
 }
@@ -35,7 +36,7 @@ function sayOf<State extends Json, Call extends CallData>(
 const key = 'x';
 sayOf(
   'a register',
-  register(),
+  () => register(),
   [
     [{ name: 'read', key, value: 3 }, 'read=3', 'the value 3'],
     [{ name: 'read', key, value: null }, 'read=nothing', 'the value nothing'],
@@ -50,7 +51,7 @@ sayOf(
 const cas = { name: 'cas', key, expected: 1, value: 2 } as const;
 sayOf(
   'a CAS register',
-  casRegister(),
+  () => casRegister(),
   [
     [{ name: 'read', key, value: 3 }, 'read=3', 'the value 3'],
     [{ name: 'write', key, value: 4 }, 'write(4)', 'the value 4'],
@@ -63,7 +64,7 @@ sayOf(
 
 sayOf(
   'a counter',
-  counter(),
+  () => counter(),
   [
     [{ name: 'increment', key, by: 2 }, 'increment(2)', 'nothing'],
     [{ name: 'read', key, value: 3 }, 'read=3', 'the sum 3'],
@@ -74,7 +75,7 @@ sayOf(
 const write = { name: 'write', key, value: 7 } as const;
 sayOf(
   'a versioned register',
-  versionedRegister(),
+  () => versionedRegister(),
   [
     [
       { name: 'read', key, value: 7, version: 2 },
@@ -112,7 +113,7 @@ sayOf(
 const long = 'abcdefghij'.repeat(4);
 sayOf(
   'a map',
-  keyValue(),
+  () => keyValue(),
   [
     [{ name: 'get', key, value: 'a' }, 'get(x)="a"', 'the value "a"'],
     [{ name: 'get', key, value: long }, `get(x)="${long}"`, `the value "${long}"`],
@@ -150,14 +151,14 @@ const owned = [
   [{ ...release, answer: 'denied' }, 'release(l)=denied', 'the lock not to be held by a'],
 ] as const;
 
-sayOf('a mutex', mutex(), owned, [
+sayOf('a mutex', () => mutex(), owned, [
   [null, 'it is free'],
   ['b', 'b holds it'],
 ]);
 
 sayOf(
   'an anonymous mutex',
-  anonymousMutex(),
+  () => anonymousMutex(),
   [
     [{ ...acquire, answer: 'granted' }, 'acquire(l)=granted', 'the lock to be free'],
     [{ ...acquire, answer: 'denied' }, 'acquire(l)=denied', 'the lock to be held'],
@@ -170,7 +171,7 @@ sayOf(
   ],
 );
 
-sayOf('a reentrant mutex', reentrantMutex(), owned, [
+sayOf('a reentrant mutex', () => reentrantMutex(), owned, [
   [null, 'it is free'],
   [{ owner: 'b', depth: 1 }, 'b holds it'],
   [{ owner: 'b', depth: 2 }, 'b holds it 2 times'],
@@ -178,7 +179,7 @@ sayOf('a reentrant mutex', reentrantMutex(), owned, [
 
 sayOf(
   'a fenced mutex',
-  fencedMutex(),
+  () => fencedMutex(),
   [
     [
       { ...acquire, answer: 'granted', token: 4 },
@@ -199,7 +200,7 @@ sayOf(
 
 sayOf(
   'a reentrant fenced mutex',
-  reentrantFencedMutex(),
+  () => reentrantFencedMutex(),
   [],
   [
     [
@@ -212,7 +213,7 @@ sayOf(
 const permits = { semaphore: 's', permits: 2 } as const;
 sayOf(
   'a semaphore',
-  semaphore(3),
+  () => semaphore(3),
   [
     [{ name: 'acquire', ...permits, answer: 'granted' }, 'acquire(2)=granted', 'at least 2 left'],
     [{ name: 'acquire', ...permits, answer: 'denied' }, 'acquire(2)=denied', 'fewer than 2 left'],
@@ -229,7 +230,7 @@ sayOf(
 const leased = { lease: 'l', owner: 'a' } as const;
 sayOf(
   'a lease',
-  lease(),
+  () => lease(),
   [
     [
       { name: 'acquire', ...leased, answer: 'denied' },
@@ -254,7 +255,7 @@ const guarded = { name: 'write', ...fenced, key, value: 7 } as const;
 const seen = { highest: 3, values: { x: 7, y: null } };
 sayOf(
   'a fenced register',
-  fencedRegister(),
+  () => fencedRegister(),
   [
     [{ name: 'read', ...fenced, key, value: 7 }, 'read(x)=7 with token 3', 'x to be 7'],
     [
@@ -278,7 +279,7 @@ sayOf(
 
 sayOf(
   'a strict fenced register',
-  fencedRegister({ isStrict: true }),
+  () => fencedRegister({ isStrict: true }),
   [
     [
       { ...guarded, answer: 'accepted' },
@@ -296,7 +297,7 @@ sayOf(
 
 sayOf(
   'a fenced register with reads',
-  fencedRegisterWithReads(),
+  () => fencedRegisterWithReads(),
   [
     [
       { name: 'read', ...fenced, key, value: 7 },

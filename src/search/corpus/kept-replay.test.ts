@@ -1,7 +1,7 @@
 /** What a kept plan that does not come to what it expects is told apart by. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../../catalogue.ts';
-import type { Expectation, Plan } from '../../core/plan/plan.ts';
+import type { Expectation, KeptCause, Plan } from '../../core/plan/plan.ts';
 import { defineSystem } from '../../define-system.ts';
 import { clientOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
 import { replayKept } from './kept-replay.ts';
@@ -150,5 +150,71 @@ describe('where the code has changed since', () => {
   test('and none that would have to last longer than it may', async () => {
     const kept = await replayKept(paused(3 * MS, 4 * MS), { catalogue, hasChanged: true });
     expect(kept).toMatchObject({ outcome: 'inert', changes: [], lost: null });
+  });
+
+  /** The plan that was kept with what its breach came from, or with something else. */
+  const keptBy = (plan: Plan, cause: KeptCause): Plan => ({
+    ...plan,
+    expect: { claim: 'grant-order', outcome: 'reproduced', cause },
+  });
+  const HIT = { kind: 'pause', what: 'before access' } as const;
+  const CAUSE: KeptCause = { rule: 'stale-write', isByForeignRelease: false, faults: [HIT] };
+
+  test.each<[string, Partial<KeptCause>, string | null]>([
+    ['the same', {}, null],
+    ['one with fewer faults', { faults: [] }, null],
+    ['one with more', { faults: [HIT, { kind: 'crash', what: 'of lock' }] }, null],
+    ['another rule', { rule: 'lost-update' }, 'stale-write: pause before access'],
+    ['a release', { isByForeignRelease: true }, 'stale-write: pause before access'],
+    [
+      'a fault elsewhere',
+      { faults: [{ kind: 'pause', what: 'before release' }] },
+      'stale-write: pause before access',
+    ],
+    ['one before a call of another name', { faults: [{ ...HIT, what: 'before put' }] }, null],
+    [
+      'one at a message of a call of another name',
+      { faults: [{ ...HIT, what: 'of put reply' }] },
+      'stale-write: pause before access',
+    ],
+    [
+      'one of another kind before a call of another name',
+      { faults: [{ kind: 'crash', what: 'before put' }] },
+      'stale-write: pause before access',
+    ],
+  ])('a breach is told by its cause where another was kept: %s', async (_, more, other) => {
+    const kept = await replayKept(keptBy(paused(20 * MS, 40 * MS), { ...CAUSE, ...more }), {
+      catalogue,
+    });
+    expect(kept).toMatchObject({ outcome: 'reproduced', otherCause: other });
+  });
+
+  test('a plan close by that breaks the claim by another cause is told, and proves nothing', async () => {
+    const short = paused(3 * MS, 40 * MS);
+    const other = keptBy(short, { ...CAUSE, rule: 'lost-update' });
+    const kept = await replayKept(other, { catalogue, hasChanged: true });
+    expect(kept).toMatchObject({ outcome: 'inert', changes: [], plan: other });
+    expect(kept.otherCause).toBe('stale-write: pause before access');
+    const same = await replayKept(keptBy(short, CAUSE), { catalogue, hasChanged: true });
+    expect(same).toMatchObject({ outcome: 'reproduced', otherCause: null });
+  });
+
+  test('other latencies and waits may break it still, which is told', async () => {
+    const tight = paused(20 * MS, 20 * MS);
+    const clients = tight.clients.map((client) => {
+      const sections = client.sections.map((section) => {
+        return client.name === 'bob' ? { ...section, thinkUs: 23 * MS } : section;
+      });
+      return { ...client, sections };
+    });
+    const bounds = { ...tight.bounds, latency: { minUs: MS, maxUs: 20 * MS } };
+    const plan = { ...tight, clients, bounds };
+    const kept = await replayKept(plan, { catalogue, hasChanged: true });
+    expect(kept).toMatchObject({
+      outcome: 'reproduced',
+      changes: ['other latencies and random numbers'],
+    });
+    expect(kept.plan.chance).toBeNull();
+    expect((await replayKept(kept.plan, { catalogue })).digest).toBe(kept.digest);
   });
 });

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -34,6 +42,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const file = join(folder, 'plan.yaml');
 beforeEach(() => {
+  // A test that is run once more finds the folder removed.
+  mkdirSync(folder, { recursive: true });
   Object.assign(disk, { isFull: false, link: null, sync: null });
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 });

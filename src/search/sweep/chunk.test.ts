@@ -245,3 +245,15 @@ test('what a listed claim broke by is counted, and of others nothing', async () 
   expect(claims['other']).toMatchObject({ broken: 2 });
   expect(claims['other']?.causes).toBeUndefined();
 });
+
+test('a run that comes before a seed is told as a place of its own between two seeds', async () => {
+  const told: number[] = [];
+  const examiner: Examiner = (_, __, passing) => {
+    for (let runs = 0; runs < 3; runs += 1) passing?.onPass();
+    return quiet;
+  };
+  const chunk = { system: 's', from: 4, to: 5, skip: [] };
+  await examineChunk(chunk, LISTED, examiner, (seed) => void told.push(seed));
+  expect(told.map(Math.ceil)).toEqual([4, 4, 4, 4, 5, 5, 5, 5]);
+  expect(new Set(told).size).toBe(told.length);
+});

@@ -1,10 +1,35 @@
 // A worker of the pool that answers what the scenario's name asks for, and examines nothing.
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 
-const { seedCell, examinerUrl } = workerData;
+const { seedCell, examinerUrl, stopCell, whereabouts } = workerData;
 if (examinerUrl === 'dies') throw new Error('no examiner');
 
-parentPort.on('message', async ({ scenario, chunk }) => {
+const [CODE_OF_USERS, OWN_CODE] = [1, 2];
+
+/** As `host/async/whereabouts.ts` does: how often it changed, at what it is, and where. */
+function say(activity, what) {
+  const head = new Int32Array(whereabouts, 0, 3);
+  const text = new TextEncoder().encode(what);
+  new Uint8Array(whereabouts, 12).set(text);
+  Atomics.store(head, 2, text.length);
+  Atomics.store(head, 1, activity);
+  Atomics.add(head, 0, 1);
+}
+
+/** Does a task as its title says, and says meanwhile that it is at code of users. */
+function perform({ title }) {
+  if (title === 'dies early') throw new Error('dies before it says anything');
+  if (title !== 'idles') say(title === 'own code' ? OWN_CODE : CODE_OF_USERS, title);
+  if (title === 'dies') throw new Error('dies of a task');
+  if (title === 'waits') while (Atomics.load(stopCell, 0) === 0);
+  const untilMs = performance.now() + 900;
+  if (title === 'own code') while (performance.now() < untilMs);
+  if (title === 'hangs' || title === 'stays') for (;;);
+  parentPort.postMessage({ kind: 'threw', error: title });
+}
+
+parentPort.on('message', async ({ scenario, chunk, task }) => {
+  if (task !== undefined) return perform(task);
   let seeds = 0;
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;

@@ -1,10 +1,12 @@
 /** Laws of the pool alone, with a worker that does as the name of its scenario says. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { planOf } from '../../systems/plan.fixture.ts';
 import type { Chunk, ReuseDifference } from './chunk.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+import type { TaskEnd } from './tasks.ts';
 
 let pool: Pool | null = null;
 afterEach(() => pool?.close());
@@ -123,4 +125,43 @@ test('a pool has one job at a time', async () => {
   const first = examine('quick', one);
   await expect(examine('quick', one)).rejects.toThrow('a pool has two jobs at once');
   await first;
+});
+
+describe('a task', () => {
+  const perform = (on: Pool, title: string, isGivenUp?: () => boolean): Promise<TaskEnd> => {
+    const plan = planOf({ clients: [] });
+    return on.perform({ task: { kind: 'shrink', plan, claim: '', title }, modules: [] }, isGivenUp);
+  };
+
+  test('is answered, also where code of fencepost takes longer than a seed may', async () => {
+    const one = open();
+    expect(await perform(one, 'idles')).toEqual({ kind: 'threw', error: 'idles' });
+    expect(await perform(one, 'own code')).toEqual({ kind: 'threw', error: 'own code' });
+  });
+
+  test('that does not end, or of which a worker dies, is lost where it was', async () => {
+    const one = open();
+    const why = 'it did not end within 0.3 s';
+    expect(await perform(one, 'hangs')).toEqual({ kind: 'lost', where: 'hangs', why });
+    const dead = await perform(one, 'dies');
+    expect(dead).toEqual({ kind: 'lost', where: 'dies', why: 'dies of a task' });
+    expect(await perform(one, 'hangs')).toEqual({ kind: 'lost', where: 'hangs', why });
+    expect(await perform(one, 'dies early')).toMatchObject({ kind: 'lost', where: '' });
+  });
+
+  test('that is given up may come to its end, and a worker that does not is ended', async () => {
+    const one = open({ seedTimeoutMs: 60_000 });
+    expect(await perform(one, 'idles')).toMatchObject({ kind: 'threw' });
+    expect(await perform(one, 'waits', () => true)).toEqual({ kind: 'threw', error: 'waits' });
+    expect(await perform(one, 'stays', () => true)).toEqual({ kind: 'given up' });
+  });
+
+  test('needs the pool to itself, and a pool with a worker', async () => {
+    const one = open();
+    const first = perform(one, 'idles');
+    await expect(perform(one, 'idles')).rejects.toThrow('a pool has two jobs at once');
+    await first;
+    await expect(perform(open({ workers: 0 }), 'idles')).rejects.toThrow('a pool has no worker');
+    await one.close();
+  });
 });

@@ -185,6 +185,8 @@ class Lane {
 
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
     const { whereabouts, options } = this;
+    // What an earlier task said, perhaps its last words, says nothing of this one.
+    whereabouts.write('nothing', '');
     const at = (): number => whereabouts.changes;
     const limitMs = (): number => {
       const { activity } = whereabouts;
