@@ -17,7 +17,6 @@ import { expand } from '../src/scenario/expand.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { countPlans, NumberedPlans } from '../src/search/exhaust/exhaust.ts';
 import { narrowed } from '../src/search/exhaust/narrowed.ts';
-import { runs } from './runs.ts';
 
 interface Row {
   readonly store: 'unfenced' | 'fenced' | 'fenced-reads';
@@ -28,7 +27,7 @@ interface Row {
   readonly ties: number;
 }
 
-const SEEDS = runs(10_000);
+const SEEDS = 10_000;
 
 const clients = ['alice', 'bob'] as const;
 

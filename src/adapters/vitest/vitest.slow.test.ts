@@ -160,7 +160,8 @@ describe('a run in forks', () => {
       'Error: unknown field "seedz"; did you mean "seeds"?',
     );
     expect(await messageOf('wrong fields')).toBe(
-      'Error: faults[0].pausee: unknown fault "pausee"; did you mean "pause"?',
+      'Error: holds[0]: unknown claim "grant-ordr"; did you mean "grant-order"?\n' +
+        'faults[0].pausee: unknown fault "pausee"; did you mean "pause"?',
     );
     expect(await messageOf('no options')).toMatch(/lock: is missing.*\nfaults: is missing/);
     expect(await messageOf('a file that is missing')).toContain('there is no such file');
