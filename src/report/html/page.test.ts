@@ -194,7 +194,8 @@ describe('renderPage', () => {
 });
 
 describe('the palette', () => {
-  const luminance = (colour: string): number => {
+  const luminance = (short: string): number => {
+    const colour = short.length === 4 ? short.replace(/\w/g, '$&$&') : short;
     const channel = (at: number): number => {
       const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
       return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;

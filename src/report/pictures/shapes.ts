@@ -9,7 +9,7 @@ import { type Attributes, type Child, element, type Markup } from '../../text/ma
 /** `client…` tell clients apart; `danger` is kept for what broke, `cursor` lies behind text. */
 export const PALETTE = {
   page: { light: '#f6f7f9', dark: '#0d1117' },
-  paper: { light: '#ffffff', dark: '#151a21' },
+  paper: { light: '#fff', dark: '#151a21' },
   ink: { light: '#1b1f24', dark: '#e6edf3' },
   soft: { light: '#57606a', dark: '#9fabb8' },
   line: { light: '#d3d9e0', dark: '#37414c' },
