@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { runCli } from '../src/cli/command-line.fixture.ts';
+import { runHere } from '../src/cli/command-line.fixture.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { examine } from '../src/harness.ts';
@@ -173,8 +173,16 @@ describe('a sibling', () => {
 describe('the command line', () => {
   const shown = 'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds';
 
-  test('of `run --json` has the siblings in the finding, as the schema says', () => {
-    const { out } = runCli(['run', 'six-steps', '--seeds', '5', '--json', '--output', scratch]);
+  test('of `run --json` has the siblings in the finding, as the schema says', async () => {
+    const { out } = await runHere([
+      'run',
+      'six-steps',
+      '--seeds',
+      '5',
+      '--json',
+      '--output',
+      scratch,
+    ]);
     const finding = z
       .object({ siblings: z.array(z.object({ system: z.string(), text: z.string() })) })
       .parse(outputLine.parse(JSON.parse(out.split('\n')[0] ?? '')));
@@ -185,9 +193,13 @@ describe('the command line', () => {
     );
   });
 
-  test('of `show` has them unless a system was named', () => {
-    expect(runCli(['show', 'six-steps']).out).toContain(`\n${shown}\n`);
-    expect(runCli(['show', 'six-steps', '--system', 'unfenced']).out).not.toContain('same plan');
-    expect(runCli(['show', 'six-steps', '--system', 'fenced']).out).not.toContain('same plan');
+  test('of `show` has them unless a system was named', async () => {
+    expect((await runHere(['show', 'six-steps'])).out).toContain(`\n${shown}\n`);
+    expect((await runHere(['show', 'six-steps', '--system', 'unfenced'])).out).not.toContain(
+      'same plan',
+    );
+    expect((await runHere(['show', 'six-steps', '--system', 'fenced'])).out).not.toContain(
+      'same plan',
+    );
   });
 });

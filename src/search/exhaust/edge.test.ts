@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -23,13 +23,14 @@ function scenarioWith(faults: string): Scenario {
   return narrowed(read.scenario, { faults: 1, ties: 0, clients: null, sections: null });
 }
 
-async function edgesOf(faults: string): Promise<readonly ClaimEdge[]> {
+let paused: readonly ClaimEdge[] = [];
+beforeAll(async () => {
   const axes = { kind: 'pause', parameter: 'ttl' } as const;
-  return (await findEdges(scenarioWith(faults), axes, options)) ?? [];
-}
+  paused = (await findEdges(scenarioWith(PAUSE), axes, options)) ?? [];
+});
 
-test('a lease that is checked breaks with a pause that is longer, and never where it is fenced', async () => {
-  const [unfenced, fenced] = await edgesOf(PAUSE);
+test('a lease that is checked breaks with a pause that is longer, and never where it is fenced', () => {
+  const [unfenced, fenced] = paused;
   expect(unfenced?.row.map(({ edgeUs }) => edgeUs)).toEqual([5_001, 7_501, 10_001, 15_001, 20_001]);
   expect(unfenced?.beside.map(({ edgeUs }) => edgeUs)).toEqual([10_001, 20_001]);
   expect(unfenced?.line).toEqual({ ttl: 1, latency: 0, restUs: 0 });
@@ -38,7 +39,7 @@ test('a lease that is checked breaks with a pause that is longer, and never wher
 });
 
 test('of what holds the nearest fault is one of another kind', async () => {
-  const [, fenced] = await edgesOf(PAUSE);
+  const [, fenced] = paused;
   const edges = fenced === undefined ? [] : [{ ...fenced, claim: 'tokens-increase' }];
   const nearest = await findNearest(scenarioWith('all'), edges, options);
   expect(nearest).toMatchObject([{ system: 'fenced', fault: { kind: 'failover', lagUs: 1_001 } }]);
