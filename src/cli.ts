@@ -1,15 +1,14 @@
 #!/usr/bin/env node
 /** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
-import { systemMessage } from './cli/files.ts';
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
-/** Streams that take nothing more, as on a full disk. */
-const unwritten = new Set<string>();
+/** Streams that take nothing more, as on a full disk, each until that is told. */
+const unwritten = new Map<string, Promise<void>>();
 
 /**
  * A reader that closes early, as `| head` does, is no error, and ends nothing: pages are written
@@ -19,10 +18,14 @@ function goOnUnread(): void {
   for (const [name, stream] of Object.entries({ stdout: process.stdout, stderr: process.stderr })) {
     stream.on('error', (error) => {
       if (('code' in error && error.code === 'EPIPE') || unwritten.has(name)) return;
-      unwritten.add(name);
-      process.stderr.write(`${name} cannot be written: ${systemMessage(error)}\n`);
+      unwritten.set(name, tellUnwritten(name, error));
     });
   }
+}
+
+async function tellUnwritten(name: string, error: unknown): Promise<void> {
+  const { systemMessage } = await import('./cli/files.ts');
+  process.stderr.write(`${name} cannot be written: ${systemMessage(error)}\n`);
 }
 
 /** Not a user's mistake: those were reported where they arose. */
@@ -46,11 +49,12 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** What was printed is there; threads, and timers that a module left behind, keep nothing alive. */
 function leave(): void {
-  const exit = (): void => {
+  const exit = async (): Promise<void> => {
+    await Promise.all(unwritten.values());
     if (unwritten.size > 0 && process.exitCode !== 130) process.exitCode = 2;
     process.exit();
   };
-  process.stdout.write('', () => process.stderr.write('', exit));
+  process.stdout.write('', () => process.stderr.write('', () => void exit()));
 }
 
 goOnUnread();

@@ -1,5 +1,6 @@
-/** The benchmark and the fuzzer run as they are built, on the package in `dist`. */
+/** What is built: the command line, and the benchmark and the fuzzer on the package in `dist`. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -14,6 +15,12 @@ function outputOf(command: string, ...args: readonly string[]): string {
 beforeAll(() => {
   const rolldown = 'node_modules/rolldown/bin/cli.mjs';
   outputOf(process.execPath, rolldown, '-c', 'tools/tools.config.mjs', '--logLevel', 'silent');
+});
+
+test('the command line loads nothing of the package before it knows what is asked', () => {
+  const text = readFileSync(`${cwd}dist/cli.js`, 'utf8');
+  const atOnce = [...text.matchAll(/^import\b[^(]*?"([^"]+)"/gm)].map(([, from]) => from);
+  expect(atOnce).toEqual(['node:fs']);
 });
 
 test('the benchmark prints a row as it is measured', () => {
