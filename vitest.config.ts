@@ -7,7 +7,6 @@ import { tellsLeftOut, testFiles } from './tools/left-out.ts';
 /** The script of package.json that runs, if any. */
 const tier = process.env['npm_lifecycle_event'] ?? '';
 const SHORT: ReadonlySet<string> = new Set(['test', 'quick']);
-const depth = SHORT.has(tier) ? 'short' : tier === 'test:all' ? 'third' : 'full';
 
 const SLOW = testFiles().filter((file) => file.endsWith('.slow.test.ts'));
 
@@ -48,9 +47,9 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: availableParallelism() + (SHORT.has(tier) ? 0 : 1),
     testTimeout: 180_000,
     hookTimeout: 60_000,
-    // There, `run` writes to GitHub what the tests are about. How often laws are tried:
-    // `properties/runs.ts`.
-    env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: process.env['FENCEPOST_LAWS'] ?? depth },
+    // There, `run` writes to GitHub what the tests are about.
+    // `npm test` asks for a short answer from the laws as well.
+    env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: SHORT.has(tier) ? 'short' : 'full' },
   },
 });
 

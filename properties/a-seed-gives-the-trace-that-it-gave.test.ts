@@ -60,19 +60,22 @@ function shippedScenarios(): readonly Case[] {
 
 beforeAll(() => prepare(cases.flatMap(({ scenario }) => scenario.systems)));
 
-test.each(isPinning ? cases : some(cases))('$name', async ({ name, scenario, catalogue }) => {
-  const plans = scenario.systems.flatMap(({ name: system }) =>
-    Array.from({ length: SEEDS }, (_, seed) => expand(scenario, system, seed)),
-  );
-  const traces: string[] = [];
-  for (const plan of plans) {
-    traces.push(digestOf((await examineEither(plan, [], catalogue)).trace));
-  }
-  found[name] = { plans: digest(plans.map((plan) => renderPlan(plan))), traces: digest(traces) };
-  if (name in known && !isPinning) {
-    expect(found[name]).toEqual(known[name]);
-  }
-});
+test.each(isPinning ? cases : some(cases))(
+  '$name: a seed gives the plan and the trace that it gave',
+  async ({ name, scenario, catalogue }) => {
+    const plans = scenario.systems.flatMap(({ name: system }) =>
+      Array.from({ length: SEEDS }, (_, seed) => expand(scenario, system, seed)),
+    );
+    const traces: string[] = [];
+    for (const plan of plans) {
+      traces.push(digestOf((await examineEither(plan, [], catalogue)).trace));
+    }
+    found[name] = { plans: digest(plans.map((plan) => renderPlan(plan))), traces: digest(traces) };
+    if (name in known && !isPinning) {
+      expect(found[name]).toEqual(known[name]);
+    }
+  },
+);
 
 test('whatever is written is still there to be tried', () => {
   const names = new Set(cases.map(({ name }) => name));

@@ -1,4 +1,4 @@
-/** What people type and what they get: the built command line, exit codes and messages. */
+/** What people type and what they get: the command line, exit codes and messages. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,

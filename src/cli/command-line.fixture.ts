@@ -1,4 +1,7 @@
-/** Runs the command line of the built package as a user does, in a process of its own. */
+/**
+ * Runs the command line: that of the built package as a user does, in a process of its own, or that
+ * of the sources in this one.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,6 +50,7 @@ export async function runHere(
   const { runProgram } = await import('./program.ts');
   const said = { out: '', err: '' };
   const isThreaded = args[0] === 'run' && !args.includes('--workers');
+  const argv = isThreaded ? [...args, '--workers', '0'] : args;
   const { stdout, stderr, env } = process;
   const before = {
     cwd: process.cwd(),
@@ -67,10 +71,8 @@ export async function runHere(
   stderr.write = into('err');
   env['NO_COLOR'] = '1';
   try {
-    return {
-      code: await runProgram(isThreaded ? [...args, '--workers', '0'] : args, VERSION),
-      ...said,
-    };
+    const code = await runProgram(argv, VERSION);
+    return { code, ...said };
   } finally {
     stdout.write = before.out;
     stderr.write = before.err;

@@ -1,5 +1,5 @@
 /**
- * `fencepost corpus update` on the built command line: the guide's lock is edited, and what was
+ * `fencepost corpus update` on the command line: the guide's lock is edited, and what was
  * kept of it goes on to be replayed, or is told what its names are now.
  */
 import {

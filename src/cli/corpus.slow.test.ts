@@ -1,4 +1,4 @@
-/** Laws of the corpus on the built command line: one plan a kind, and nothing unasked. */
+/** Laws of the corpus on the command line: one plan a kind, and nothing unasked. */
 import {
   copyFileSync,
   mkdirSync,

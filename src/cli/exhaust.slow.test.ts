@@ -61,7 +61,9 @@ test('one thread, several, and an attempt that was stopped come to one result', 
 }, async () => {
   const json = ['--json', '--output', 'whole'];
   const one = systemsOf(await run('check-then-act', ...SMALL, ...json, '--workers', '0'));
-  const two = systemsOf(runCli(['run', 'check-then-act', ...SMALL, ...json], { cwd: folder }));
+  const two = systemsOf(
+    runCli(['run', 'check-then-act', ...SMALL, ...json, '--workers', '2'], { cwd: folder }),
+  );
   const few = ['--workers', '0', '--max-failures', '1', '--output', 'parts'];
   const begun = await run('check-then-act', ...SMALL, ...few);
   expect(begun.code).toBe(5);

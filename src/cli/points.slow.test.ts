@@ -1,4 +1,4 @@
-/** `fencepost points` on the built command line: the names that faults may be placed at. */
+/** `fencepost points` on the command line: the names that faults may be placed at. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';

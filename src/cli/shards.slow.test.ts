@@ -1,4 +1,4 @@
-/** Laws of runs in parts, on the built command line: in shards, and killed and resumed. */
+/** Laws of runs in parts, on the command line: in shards, and killed and resumed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,

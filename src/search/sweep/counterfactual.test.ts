@@ -43,7 +43,7 @@ test('what broke a sibling by a fault that was injected here too, and held, was 
 test('nothing is avoided where nobody is ever answered by the lock', async () => {
   const deaf = MONOTONIC.replace('store: fenced,', 'store: fenced, clients: { lockTimeout: 1us },');
   const scenario = scenarioOf([WALL, deaf], [STEP]);
-  const tallies = await tallied(scenario, 59);
+  const tallies = await tallied(scenario, 199);
   expect(tallies.get('wall')?.claims['mutual-exclusion']?.broken).toBeGreaterThan(0);
   const avoided = await countAvoided(scenario, tallies);
   expect(avoidedOn(avoided, 'monotonic', 'mutual-exclusion')).toBe(0);
