@@ -1,10 +1,13 @@
-/** Windows of a history that contradict themselves, by which a search is spared. */
-import { describe, expect, it } from 'vitest';
+/** Windows of a history that contradict themselves, by which a search is spared; rough decisions. */
+import { describe, expect, it, vi } from 'vitest';
 import { runs } from '../../properties/runs.ts';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
-import type { History } from './model.ts';
+import { decide } from './decide.ts';
+import type { History, Operation } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
+import { type Aim, type Budget, OrderSearch, type SearchEnding, theBeginning } from './search.ts';
+import type { Transitions } from './transitions.ts';
 
 const model = casRegister(0);
 
@@ -56,5 +59,121 @@ describe('a contradiction in a window', () => {
       if (verdict.kind === 'invalid') invalid += 1;
     }
     expect(invalid).toBeGreaterThan(3);
+  });
+});
+
+describe('a rough decision says that the bad return may be late', () => {
+  const done = (
+    name: 'write' | 'read',
+    value: number,
+    invoke: number,
+  ): Operation<CasRegisterCall> => {
+    const call: CasRegisterCall = { name, key: 'x', value };
+    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
+  };
+  const rough = { isRough: true, isSearchOnly: true };
+  it('where nothing brings about what it needs', () => {
+    const history = [done('write', 1, 0), done('read', 9, 2), done('read', 8, 4)];
+    const bad = { kind: 'invalid', at: 1 };
+    expect(decide(history, model, rough)).toEqual({
+      ...{ ...bad, configurations: 0, isPerhapsLate: true },
+    });
+    const exact = decide(history, model, { isSearchOnly: true });
+    expect(exact).toEqual({ ...bad, configurations: exact.configurations });
+  });
+  it('where no order was found for all returns', () => {
+    const history = [
+      done('write', 1, 0),
+      done('write', 2, 2),
+      done('read', 1, 4),
+      done('read', 2, 6),
+    ];
+    expect(decide(history, model, rough)).toMatchObject({
+      ...{ kind: 'invalid', at: 3, isPerhapsLate: true },
+    });
+    const exact = decide(history, model, { isSearchOnly: true });
+    expect(exact).toEqual({ kind: 'invalid', at: 2, configurations: exact.configurations });
+  });
+});
+
+/** One turn of a search: what it was given, what it met, and what it holds afterwards. */
+interface Turn extends Budget {
+  /** Whether it began inside the history. */
+  readonly isWindow: boolean;
+  readonly ending: SearchEnding;
+  readonly met: number;
+  readonly ownBytes: number;
+}
+
+/** The turns of all searches meanwhile. */
+function turnsOf(run: () => void): readonly Turn[] {
+  const turns: Turn[] = [];
+  const begun = new Map<OrderSearch, Aim>();
+  const { begin, go } = OrderSearch.prototype;
+  const spies = [
+    vi.spyOn(OrderSearch.prototype, 'begin').mockImplementation(function (
+      this: OrderSearch,
+      aim: Aim,
+    ) {
+      begun.set(this, aim);
+      begin.call(this, aim);
+    }),
+    vi.spyOn(OrderSearch.prototype, 'go').mockImplementation(function (
+      this: OrderSearch,
+      steps: Transitions,
+      budget: Budget,
+    ) {
+      const before = this.memo.count;
+      const ending = go.call(this, steps, budget);
+      const isWindow = begun.get(this)?.start !== theBeginning;
+      const { ownBytes, memo } = this;
+      turns.push({ ...budget, isWindow, ending, met: memo.count - before, ownBytes });
+      return ending;
+    }),
+  ];
+  try {
+    run();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return turns;
+}
+
+describe('a search and its windows', () => {
+  const maxBytes = 1e8;
+  const hasty = { patience: 3, maxBytes };
+  const misreads = Array.from({ length: 40 }, (_, seed) => misread(seed, 3 + (seed % 10), seed));
+
+  it('share the memory: what one holds is not there for the other', () => {
+    let shared = 0;
+    for (const history of misreads) {
+      const turns = turnsOf(() => decideHistory(history, model, hasty));
+      for (const [at, turn] of turns.entries()) {
+        const before = turns[at - 1];
+        if (before === undefined || before.isWindow === turn.isWindow) continue;
+        expect(turn.maxBytes).toBe(maxBytes - before.ownBytes);
+        shared += 1;
+      }
+    }
+    expect(shared).toBeGreaterThan(40);
+  });
+  it('share the effort: in search of a contradiction windows meet as much as it did before', () => {
+    let tried = 0;
+    for (const history of misreads) {
+      const turns = turnsOf(() => decideHistory(history, model, hasty));
+      for (const [at, { isWindow, ending, patience }] of turns.entries()) {
+        if (isWindow || ending !== 'stuck') continue;
+        let left = patience;
+        for (const turn of turns.slice(at + 1)) {
+          if (!turn.isWindow) break;
+          expect(turn.maxConfigurations).toBe(left);
+          left -= turn.met;
+          tried += 1;
+          // Then it is found, and is made smaller with all that is left.
+          if (turn.ending === 'exhausted') break;
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(40);
   });
 });

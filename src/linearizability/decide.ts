@@ -354,7 +354,7 @@ class Run<State extends Json> {
     this.tried = { deepest, horizon, count: isKnown ? this.tried.count : 0 };
     for (; this.tried.count < windows.length; this.tried.count++) {
       const from = deepest - (windows[this.tried.count] ?? deepest);
-      if (from <= 0 || this.left <= end) break;
+      if (from <= 0) break;
       const ahead = deepest + returnsAhead;
       const ending = this.tryWindow({ from, horizon, ahead }, this.left - end);
       if (ending === 'maxConfigurations') break;
