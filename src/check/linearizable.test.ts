@@ -135,6 +135,31 @@ test('a write that was refused leaves a register as it was', () => {
   expect(verdictOn('linearizable(register)', events).kind).toBe('valid');
 });
 
+/** Two writes name version 0, and overlap; the store has got on when Bob's arrives. */
+const RACE: readonly TraceEvent[] = [
+  invoke(1, 'alice/1/write', { value: 1, version: 0 }),
+  invoke(2, 'bob/2/write', { value: 2, version: 0 }),
+  write(3, 'alice', 1, 1),
+  write(4, 'bob', 2, 2, {
+    isAccepted: false,
+    refusal: { kind: 'version' },
+  }),
+  answer(5, 'alice/1/write', { kind: 'accepted', version: 1 }),
+  answer(6, 'bob/2/write', { kind: 'refused', highest: 0, version: 1 }),
+];
+
+test.each([
+  ['register', 1],
+  ['counter', 1],
+  ['versioned-register', 2],
+  ['cas-register', 2],
+])(
+  'the hazard of %s is calls that overlap, and with versions those that were gone',
+  (model, count) => {
+    expect(verdictOn('linearizable', RACE, { model }).exercised).toBe(count);
+  },
+);
+
 test('the read of an increment is part of it, and no read of its own', () => {
   const stale = [
     invoke(1, 'alice/1/write', { value: 1, adds: 1 }),

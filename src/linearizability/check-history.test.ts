@@ -3,7 +3,7 @@ import { drawHistory } from '../../tools/oracle/random-history.ts';
 import { registers } from '../../tools/oracle/repertoires.ts';
 import { checkHistory, checkParts, readFailures } from './check-history.ts';
 import { decide, findPossibleStates } from './decide.ts';
-import type { History, Operation } from './model.ts';
+import type { History, Model, Operation } from './model.ts';
 import { counter } from './models/counter.ts';
 import { mutex } from './models/mutex.ts';
 import { type RegisterCall, register } from './models/register.ts';
@@ -246,6 +246,34 @@ describe('the states that are possible before the first bad return', () => {
       expect(findPossibleStates(history, register(), { limit })).toEqual(all.slice(0, limit));
     }
     expect(findPossibleStates(history.slice(0, 3), register(), { limit: 9 })).toEqual([]);
+  });
+  it('are those that their way leads to, not others that count as the same', () => {
+    type Counted = { readonly value: number; readonly writes: number };
+    const counting: Model<Counted, RegisterCall> = {
+      name: 'counting-register',
+      init: { value: 0, writes: 0 },
+      step({ value, writes }, call) {
+        if (call.name === 'read') return call.value === value ? [{ value, writes }] : [];
+        return typeof call.value === 'number' ? [{ value: call.value, writes: writes + 1 }] : [];
+      },
+      stateKey: ({ value }) => value,
+    };
+    const again = [write(1, 0, 1), write(2, 2, 3), write(1, 4, 5), read(9, 6, 7)];
+    expect(findPossibleStates(again, counting, { limit: 9 })).toEqual([
+      { state: { value: 1, writes: 3 }, order: [0, 1, 2] },
+    ]);
+    // Where a step leads to several states nobody saw which.
+    const either: Model<Counted, RegisterCall> = {
+      ...counting,
+      step(state, call) {
+        const next = counting.step(state, call);
+        return call.name === 'read' ? next : next.concat({ value: 7, writes: 0 });
+      },
+    };
+    expect(findPossibleStates(again.slice(2), either, { limit: 9 })).toEqual([
+      { state: { value: 1, writes: 1 }, order: [0] },
+      { state: { value: 7, writes: 0 }, order: [0] },
+    ]);
   });
 });
 

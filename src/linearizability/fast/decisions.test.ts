@@ -176,6 +176,26 @@ describe('a lock whose calls are in pairs', () => {
       ],
       invalid(3),
     ],
+    // An acquire that nobody heard of comes only where it lets a denied one meet the lock held.
+    [[operation(take('a', 1), 0, 1), operation(take('c', null, 'unknown'), 2, null)], valid(0)],
+    [
+      [
+        operation(take('a', 1), 0, 1),
+        operation(free('a'), 2, 3),
+        operation(take('c', null, 'unknown'), 4, null),
+        operation(take('b', null, 'denied'), 5, 6),
+      ],
+      valid(0, 1, 2, 3),
+    ],
+    [
+      [
+        operation(take('a', 1), 0, 1),
+        operation(take('b', null, 'denied'), 2, 3),
+        operation(free('a'), 4, 5),
+        operation(take('c', null, 'unknown'), 6, null),
+      ],
+      valid(0, 1, 2),
+    ],
     // A release that nobody heard of may have come, or not.
     [[operation(take('a', 1), 0, 1), operation(free('a'), 2, null)], valid(0)],
     [
