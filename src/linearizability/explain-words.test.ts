@@ -5,7 +5,13 @@ import { checkHistory } from './check-history.ts';
 import type { Core } from './core.ts';
 import { explainHistory, type Reasons } from './explain.ts';
 import { type CallData, type History, illegal, type Model, type Operation } from './model.ts';
-import { type RegisterCall, register } from './models/register.ts';
+import {
+  type CasRegisterCall,
+  casRegister,
+  type RegisterCall,
+  register,
+  type Value,
+} from './models/register.ts';
 import { explainInWords } from './sentence.ts';
 
 const key = 'x';
@@ -88,6 +94,8 @@ describe('a sentence', () => {
     const all = [...history, ...many];
     expect(words({ required }, all)).toContain('with the 13 other operations of the core allows');
     expect(words({ required: required.slice(0, -1) }, all)).toContain('`write(1)` by m11 allows');
+    const [optional, rest] = [required.slice(-4), required.slice(0, -4)];
+    expect(words({ required: rest, optional }, all)).toContain('with the 13 other operations of ');
   });
   it('names a span as it is asked to', () => {
     const core = { required: [4, 5], optional: [], areOthersFree: true, from: 5, isMinimal: true };
@@ -118,6 +126,153 @@ describe('a sentence', () => {
       '`{"name":"look","up":false}` by b needs another state, but `{"name":"raise"}` by a came ' +
         'before it, and nothing else called or open in positions 0–3 brings that about.',
     );
+  });
+});
+
+describe('what came before', () => {
+  const bad = operation('f', read(9), 10, 20);
+  const told = (before: Operation<RegisterCall>, core: Partial<Core>): string => {
+    const whole = { required: [1], optional: [], areOthersFree: true, from: 0, isMinimal: true };
+    const reasons = { at: 1, core: { ...whole, ...core } };
+    return explainInWords<Json, CallData>([before, bad], register(), reasons);
+  };
+  it('is what surely returned before the bad one was called', () => {
+    const at = (end: number): string =>
+      told(operation('b', write(2), 0, end), { required: [0, 1] });
+    expect(at(9)).toContain(', but `write(2)` by b came before it, and ');
+    expect(at(10)).toContain(', which no order of it with `write(2)` by b allows, as ');
+    expect(told(operation('b', write(2), 0, 9), { optional: [0] })).toContain(
+      ', which no order of it with perhaps `write(2)` by b allows, as ',
+    );
+    expect(words({ required: [4, 5], optional: [2] })).toContain(
+      ', which no order of it with `read=1` by e and perhaps `write(9)` by c allows, as ',
+    );
+  });
+  it('was anything, where the bad one is impossible by itself', () => {
+    expect(told(operation('b', write(2), 0, 9), { from: 10 })).toBe(
+      `${needs}, but at first it is nothing, and nothing else called up to position 20 sets 9.`,
+    );
+  });
+});
+
+describe('the premise about the others', () => {
+  const cas = (expected: number, answer: 'matched' | 'missed' | 'unknown'): CasRegisterCall => {
+    return { name: 'cas', key, expected, value: 9, answer };
+  };
+  interface Told {
+    readonly others?: History<CasRegisterCall>;
+    /** The core, the bad one last: w(2) from 10 to 11 and r=9 from 12 to 20. */
+    readonly core?: History<CasRegisterCall>;
+    readonly optional?: readonly number[];
+    readonly from?: number | null;
+    readonly model?: Model<Value, CasRegisterCall>;
+  }
+  const overwritten = operation('b', write(2), 10, 11);
+  const bad = operation('f', read(9), 12, 20);
+
+  /** What it says of the others, after "nothing else called". */
+  const premise = ({
+    others = [],
+    core = [overwritten, bad],
+    optional = [],
+    from = 10,
+    model = casRegister(),
+  }: Told): string => {
+    const required = core.flatMap((_, index) => (optional.includes(index) ? [] : [index]));
+    const reasons = { required, optional, areOthersFree: true, from, isMinimal: true };
+    const sentence = explainInWords<Value, CasRegisterCall>(
+      [...core, ...others],
+      model,
+      { at: core.length - 1, core: reasons },
+      () => '…',
+    );
+    return sentence.slice(sentence.indexOf('… ') + 2);
+  };
+  const beside = (
+    call: CasRegisterCall,
+    invoke: number,
+    end: number | null,
+  ): Operation<CasRegisterCall> => operation('o', call, invoke, end);
+
+  it.each([
+    ['returned before the core begins', 'sets 9.', beside(write(9), 0, 9)],
+    ['returned where it begins', 'brings that about.', beside(write(9), 0, 10)],
+    ['never returned', 'brings that about.', beside(write(9), 0, null)],
+    ['was called where the bad one returned', 'brings that about.', beside(write(9), 20, 30)],
+    ['was called after that', 'sets 9.', beside(write(9), 21, 30)],
+    ['is unknown', 'brings that about.', { ...beside(write(9), 0, 9), outcome: 'info' } as const],
+    ['failed', 'sets 9.', { ...beside(write(9), 13, 14), outcome: 'fail' } as const],
+    ['is of another object', 'sets 9.', beside({ ...write(9), key: 'y' }, 13, 14)],
+    ['changes nothing', 'sets 9.', beside(read(9), 13, 14)],
+    ['sets another value', 'sets 9.', beside(write(3), 13, 14)],
+  ])('of one that %s says that nothing else %s', (_, expected, other) => {
+    expect(premise({ others: [other] })).toBe(expected);
+  });
+  it('counts none of the core among them', () => {
+    const core = [operation('a', write(9), 0, 1), operation('b', write(2), 2, 4), bad];
+    expect(premise({ core })).toBe('sets 9.');
+  });
+  it('names what the bad one needs, and other values of the core only where they matter', () => {
+    const reads = [overwritten, operation('c', read(3), 11, 12), operation('f', read(9), 13, 20)];
+    expect(premise({ core: reads })).toBe('sets 9.');
+    const core = [
+      operation('a', write(9), 0, null),
+      operation('b', read(9), 10, 11),
+      operation('c', read(3), 12, 13),
+      operation('f', read(9), 14, 20),
+    ];
+    expect(premise({ core, optional: [0] })).toBe('sets 9 or 3.');
+  });
+  it('begins with any value, or with the first one where it holds from the beginning on', () => {
+    const core = [operation('c', read(9), 10, 11), bad];
+    expect(premise({ core, from: null })).toBe('sets 9.');
+    expect(premise({ core })).toBe('brings that about.');
+    expect(premise({ core, from: null, model: casRegister(9) })).toBe('brings that about.');
+  });
+  it('says from where alone they bring it about', () => {
+    const elsewhere = 'makes it 9 or 3 from another value.';
+    const [matched, unknown] = [
+      beside(cas(3, 'matched'), 13, 14),
+      beside(cas(3, 'unknown'), 0, 14),
+    ];
+    for (const others of [[matched], [unknown], [matched, unknown]]) {
+      expect(premise({ others })).toBe(elsewhere);
+      expect(premise({ others, model: casRegister(3) })).toBe(elsewhere);
+    }
+    expect(premise({ others: [matched, beside(write(7), 13, 14)] })).toBe(elsewhere);
+    const chain = [matched, beside({ ...cas(4, 'matched'), value: 3 }, 13, 14)];
+    expect(premise({ others: chain })).toBe('makes it 9, 3 or 4 from another value.');
+  });
+  it('says nothing of values where they bring it about from other ones too', () => {
+    const others = [beside(cas(3, 'matched'), 13, 14)];
+    const core = [operation('b', write(3), 10, 11), bad];
+    expect(premise({ others, core })).toBe('brings that about.');
+    expect(premise({ others: [...others, beside(write(3), 13, 14)] })).toBe('brings that about.');
+    const plain = casRegister();
+    const step: typeof plain.step = (state, call) =>
+      call.name === 'cas' ? [call.value] : plain.step(state, call);
+    expect(premise({ others, model: { ...plain, step } })).toBe('brings that about.');
+  });
+  it('says that nothing changes the object at all where that is what is wrong', () => {
+    const missed: CasRegisterCall = { name: 'cas', key, expected: 2, value: 5, answer: 'missed' };
+    const core = [overwritten, operation('f', missed, 12, 20)];
+    expect(premise({ core })).toBe('changes it.');
+    expect(premise({ core, model: casRegister(2) })).toBe('changes it.');
+    expect(premise({ core, others: [beside(write(7), 13, 14)] })).toBe('brings that about.');
+    expect(premise({ core: [overwritten, operation('f', read(2), 12, 20)] })).toBe(
+      'brings that about.',
+    );
+  });
+  it('says nothing of values where the model does not tell what a call finds or leaves', () => {
+    const { awaits: _awaits, ...blind } = casRegister();
+    const growing = { ...casRegister(), approaches: () => true };
+    const others = [beside(write(3), 13, 14)];
+    for (const model of [blind, growing, { ...casRegister(), provides: () => undefined }]) {
+      expect(premise({ others, model })).toBe('brings that about.');
+    }
+    const { describeValue: _describeValue, ...mute } = casRegister();
+    expect(premise({ others, model: mute })).toBe('brings that about.');
+    expect(premise({ others })).toBe('sets 9.');
   });
 });
 

@@ -103,7 +103,7 @@ function othersOf(history: History, model: Model, { at, core }: Place): History 
   const end = bad.return ?? Number.POSITIVE_INFINITY;
   const inCore = new Set([...core.required, ...core.optional]);
   return history.filter(({ call, outcome, invoke, return: last }, index) => {
-    if (outcome === 'fail' || invoke > end || inCore.has(index)) return false;
+    if (invoke > end || inCore.has(index)) return false;
     if (outcome === 'ok' && (last ?? from) < from) return false;
     return !(model.isPure?.(call) ?? false) && model.partition?.(call) === key;
   });
