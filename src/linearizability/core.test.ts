@@ -28,10 +28,10 @@ import {
 } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
-import { CoreTrials } from './core.ts';
+import { CoreTrials, findCore } from './core.ts';
 import { explainHistory, type Reasons } from './explain.ts';
-import type { CallData, History, Model } from './model.ts';
-import { casRegister } from './models/register.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
+import { type CasRegisterCall, casRegister } from './models/register.ts';
 import { beginHistory, cutHistory, distinctCalls, StartStates } from './relax.ts';
 import { refuteOrder } from './verify-order.ts';
 
@@ -193,6 +193,46 @@ describe('a core', () => {
       prefix: [0, 1, 2, 3, 4],
       possible: [{ state: 2, order: [1, 2, 4] }],
       core: { required: [4, 5], optional: [], areOthersFree: true, from: 8, isMinimal: true },
+    });
+  });
+});
+
+describe('of more operations than are ever looked at', () => {
+  const key = 'x';
+  const done = (call: CasRegisterCall, invoke: number): Operation<CasRegisterCall> => {
+    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
+  };
+  const write = (value: number): CasRegisterCall => ({ name: 'write', key, value });
+  const read = (value: number): CasRegisterCall => ({ name: 'read', key, value });
+  const unseen = done({ name: 'read', key, value: 'unknown' }, 0);
+  const count = 200_000;
+  const filled = (): Operation<CasRegisterCall>[] => {
+    return Array.from({ length: count }, (_, at) => ({ ...unseen, invoke: at, return: at }));
+  };
+
+  it('those called last have a core, with indices of the whole', () => {
+    const history = [
+      ...filled(),
+      { ...done(write(4), count), outcome: 'fail' } as const,
+      done(write(3), count + 1),
+      { ...done(write(1), count + 3), return: null, outcome: 'info' } as const,
+      done(read(1), count + 4),
+      done(write(2), count + 6),
+      done(read(1), count + 8),
+    ];
+    expect(findCore(history, casRegister(), count + 5)).toEqual({
+      required: [1, 3, 4, 5].map((place) => count + place),
+      optional: [count + 2],
+      areOthersFree: true,
+      from: count + 1,
+      isMinimal: true,
+    });
+  });
+  it('nobody knows the core where it lies further back', () => {
+    const history = [done(write(1), -4), done(write(2), -2), ...filled(), done(read(1), count)];
+    expect(findCore(history, casRegister(), count + 2)).toEqual({
+      ...{ required: [count + 2], optional: [], areOthersFree: false, from: null },
+      isMinimal: false,
     });
   });
 });
