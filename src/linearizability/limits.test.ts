@@ -6,10 +6,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { checkParts, decideHistory } from './check-history.ts';
+import { CoreTrials } from './core.ts';
+import type { CheckOptions } from './decide.ts';
 import { explainHistory } from './explain.ts';
 import { readHistory } from './formats/formats.ts';
-import type { History, Model } from './model.ts';
-import { casRegister } from './models/register.ts';
+import type { History, Model, Operation } from './model.ts';
+import { casRegister, type RegisterCall, register } from './models/register.ts';
 import { Memo } from './search.ts';
 
 const folder = new URL('../../fixtures/histories/', import.meta.url);
@@ -98,6 +100,45 @@ describe('a limit in configurations', () => {
         expect([kind, 'unknown'], `${name}, ${limit}`).toContain(limited.kind);
       }
     }
+  });
+});
+
+describe('the trials for a core', () => {
+  const done = (name: 'write' | 'read', value: number, invoke: number): Operation<RegisterCall> => {
+    const call: RegisterCall = { name, key: 'x', value };
+    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
+  };
+  const history = [done('write', 1, 0), done('read', 2, 2)];
+
+  /** How many configurations they may meet, but for the few that have told where it begins. */
+  function mostFor(configurations: number, options: CheckOptions): number {
+    const mosts: number[] = [];
+    const { relax } = CoreTrials.prototype;
+    const spy = vi.spyOn(CoreTrials.prototype, 'relax').mockImplementation(function (
+      this: CoreTrials,
+      ...asked
+    ) {
+      mosts.push(this.left);
+      relax.apply(this, asked);
+    });
+    try {
+      const verdict = { kind: 'invalid', part: 'x', at: 1, configurations } as const;
+      explainHistory(history, register(), verdict, options);
+    } finally {
+      spy.mockRestore();
+    }
+    return Math.max(...mosts);
+  }
+
+  it.each([
+    ['50,000 where there is no limit', 50_000, 0, null],
+    ['three quarters of what a verdict left of its limit', 600_000, 200_000, 1_000_000],
+    ['three quarters of a fifth of the limit where it left less', 1_500, 9_000, 10_000],
+  ])('may meet %s', (_, most, configurations, limit) => {
+    const options = limit === null ? {} : { maxConfigurations: limit };
+    const found = mostFor(configurations, options);
+    expect(found).toBeLessThanOrEqual(most);
+    expect(found).toBeGreaterThan(most - 20);
   });
 });
 
