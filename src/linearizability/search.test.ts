@@ -76,6 +76,27 @@ describe('a search that begins inside a history', () => {
     search.begin(aim);
     expect(search.go(transitions, { ...limits, shouldStop: undefined })).toBe('found');
   });
+  /**
+   * From the return of b on: nothing placed, then w(2), then w(1) after it; and w(1) alone. With
+   * w(2) after that the value is 2 as before, and only what may have come already is placed too.
+   */
+  it('passes over what one that it met covers, with less placed that may have come', () => {
+    const overlapping = [
+      done('a', { name: 'write', key, value: 1 }, [0, 100]),
+      done('b', { name: 'write', key, value: 5 }, [1, 2]),
+      done('c', { name: 'write', key, value: 2 }, [10, 20]),
+      done('d', { name: 'read', key, value: 9 }, [30, 40]),
+    ];
+    const model = casRegister(0);
+    const shared = new Shared();
+    const search = new OrderSearch(shared);
+    const calls = shared.history.load(overlapping, model);
+    const transitions = new Transitions(model, calls, shared.tables);
+    search.begin({ horizon: 4, lookAhead: null, start: { next: 1, states: [0] } });
+    const limits = { maxConfigurations: 1_000, patience: 1_000, maxBytes: 1e9 };
+    expect(search.go(transitions, { ...limits, shouldStop: undefined })).toBe('exhausted');
+    expect(search.memo.count).toBe(4);
+  });
 });
 
 it('a memory says how much it takes: each configuration its words, and three numbers', () => {
