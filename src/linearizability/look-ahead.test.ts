@@ -1,4 +1,7 @@
-/** The search that looks ahead against the same search without, on histories of medium length. */
+/**
+ * What the look-ahead says of small histories; and the search that looks ahead against the same
+ * search without, on histories of medium length.
+ */
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../properties/runs.ts';
 import {
@@ -14,7 +17,12 @@ import {
 } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
-import type { CallData } from './model.ts';
+import { LookAhead, type OpenOperations } from './look-ahead.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
+import { type KeyValueCall, keyValue } from './models/key-value.ts';
+import { type RegisterCall, register, type Value } from './models/register.ts';
+import { PreparedHistory } from './prepare.ts';
+import { Transitions, TransitionTables } from './transitions.ts';
 
 const histories = runs(1_500);
 const medium: HistoryShape = {
@@ -54,4 +62,140 @@ describe('looking ahead changes neither the verdict nor the first bad return', (
   it('on CAS registers', () => expectSameJudgements(casRegisters));
   it('on registers that swap unseen', () => expectSameJudgements(swapRegisters));
   it('on maps', () => expectSameJudgements(keyValues));
+});
+
+/** What looks ahead of a history, and the numbers of the states there. */
+function lookAt<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  mode: { readonly givesUp: boolean; readonly horizon?: number } = { givesUp: true },
+): { readonly ahead: LookAhead; readonly number: (state: State) => number } {
+  const prepared = new PreparedHistory();
+  const transitions = new Transitions(model, prepared.load(history, model), new TransitionTables());
+  const ahead = LookAhead.of(prepared, transitions, { horizon: prepared.completed, ...mode });
+  if (ahead === null) expect.fail('the model does not say what its calls await');
+  return { ahead, number: (state) => transitions.number(state) };
+}
+
+const key = 'x';
+const write = (value: number): RegisterCall => ({ name: 'write', key, value });
+const read = (value: number): RegisterCall => ({ name: 'read', key, value });
+
+function done<Call>(call: Call, invoke: number, end: number): Operation<Call> {
+  return { client: 'a', call, invoke, return: end, outcome: 'ok' };
+}
+
+/** Operations are numbered by their returns; those named are placed, and `unneeded` need not come. */
+function open(placed: readonly number[], unneeded: readonly number[] = []): OpenOperations {
+  return {
+    isPlaced: (operation) => placed.includes(operation),
+    mustCome: (operation) => !unneeded.includes(operation),
+  };
+}
+
+describe('of a register', () => {
+  /** The example of `look-ahead.ts`: w(1), w(2), r=1, w(3) and r=3 return in this order. */
+  const history = [
+    done(write(1), 0, 5),
+    done(write(2), 0, 8),
+    done(read(1), 20, 23),
+    done(write(3), 20, 25),
+    done(read(3), 30, 33),
+  ];
+
+  it('states that nothing left awaits are one', () => {
+    const { ahead, number } = lookAt(history, register(0));
+    expect(ahead.knowsStates).toBe(true);
+    expect(ahead.statesAt(0)).toEqual([0, number(1), number(3)]);
+    expect(ahead.statesAt(2)).toEqual([0, number(1), number(3)]);
+    expect(ahead.statesAt(3)).toEqual([0, number(3)]);
+    expect(ahead.statesAt(5)).toEqual([0]);
+  });
+  it('a state is critical once all that brings it about has opened, until it is read', () => {
+    const { ahead, number } = lookAt(history, register(0));
+    const isHopeless = (next: number, value: number, placed: readonly number[]): boolean =>
+      ahead.isHopeless(next, number(value), open(placed));
+    expect([isHopeless(0, 2, [0, 1]), isHopeless(0, 2, [1]), isHopeless(0, 1, [0])]).toEqual([
+      ...[true, false, false],
+    ]);
+    expect([isHopeless(1, 2, [1]), isHopeless(1, 1, [])]).toEqual([true, false]);
+    expect([isHopeless(3, 2, [3]), isHopeless(3, 2, []), isHopeless(3, 3, [3])]).toEqual([
+      ...[true, false, false],
+    ]);
+    expect(isHopeless(4, 3, [])).toBe(false);
+  });
+  it('an open read is hopeless if it must come, and nothing open brings its value about', () => {
+    const { ahead, number } = lookAt(history, register(0));
+    const isHopeless = (value: number, { isPlaced, mustCome }: OpenOperations): boolean =>
+      ahead.isHopeless(2, number(value), { isPlaced, mustCome });
+    expect(isHopeless(2, open([]))).toBe(true);
+    expect(isHopeless(1, open([]))).toBe(false);
+    expect(isHopeless(2, open([2]))).toBe(false);
+    expect(isHopeless(2, open([], [2]))).toBe(false);
+  });
+  it('nothing is hopeless where it is not to give up, nor behind the horizon', () => {
+    const merges = lookAt(history, register(0), { givesUp: false });
+    expect(merges.ahead.isHopeless(1, merges.number(2), open([0, 1]))).toBe(false);
+    const short = lookAt(history, register(0), { givesUp: true, horizon: 2 });
+    expect(short.ahead.isHopeless(1, short.number(2), open([0, 1]))).toBe(false);
+  });
+  it.each([
+    [5, 1, 3],
+    [2, 7, 3],
+    [4, 1, 8],
+  ])('%d returns come before one that nothing can satisfy, with r=%d and r=%d', (...told) => {
+    const [infeasible, first, second] = told;
+    const reads = [read(first), read(second)];
+    const other = history.map((one, index) => {
+      const call = index === 2 ? reads[0] : index === 4 ? reads[1] : undefined;
+      return call === undefined ? one : { ...one, call };
+    });
+    expect(lookAt(other, register(0)).ahead.infeasible).toBe(infeasible);
+  });
+  it('what is written after a read returned, or is the first value, decides', () => {
+    const infeasible = (first: Value, invoke: number): number =>
+      lookAt([done(read(1), 0, 5), done(write(1), invoke, 9)], register(first)).ahead.infeasible;
+    expect([infeasible(0, 5), infeasible(0, 6), infeasible(1, 6)]).toEqual([2, 0, 2]);
+  });
+  it('the eight states that are needed first are looked after', () => {
+    const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const many = [
+      ...values.map((value) => done(write(value), 0, 50 + value)),
+      ...values.map((value) => done(read(value), 100 + 2 * value, 101 + 2 * value)),
+    ];
+    const { ahead, number } = lookAt(many, register(0));
+    for (const next of [0, 1]) {
+      expect(ahead.isHopeless(next, number(1), open([7]))).toBe(true);
+      expect(ahead.isHopeless(next, number(1), open([8]))).toBe(false);
+    }
+  });
+});
+
+describe('of texts that grow', () => {
+  const append = (value: string): KeyValueCall => ({ name: 'append', key, value });
+  const get = (value: string): KeyValueCall => ({ name: 'get', key, value });
+  const history = [
+    done(append('A'), 0, 1),
+    done(append('B'), 2, 3),
+    done(get('AB'), 4, 5),
+    done<KeyValueCall>({ name: 'put', key, value: 'x' }, 6, 7),
+    done(get('x'), 8, 9),
+  ];
+  it('those are one that appends make of nothing that is awaited', () => {
+    const { ahead, number } = lookAt(history, keyValue(''), { givesUp: false });
+    expect(ahead.knowsStates).toBe(false);
+    const standsFor = (next: number, text: string): number => ahead.canonical(next, number(text));
+    for (const next of [2, 0]) {
+      for (const text of ['', 'A', 'AB', 'x']) expect(standsFor(next, text)).toBe(number(text));
+      expect(standsFor(next, 'BA')).toBe(standsFor(next, 'B'));
+    }
+    const other = standsFor(0, 'B');
+    expect([number('B'), number('BA')]).toContain(other);
+    expect(['', 'A', 'AB', 'x'].map((text) => standsFor(3, text))).toEqual([
+      ...[number(''), other, other, number('x')],
+    ]);
+    expect(['', 'A', 'AB', 'x'].map((text) => standsFor(5, text))).toEqual([
+      ...[other, other, other, other],
+    ]);
+  });
 });
