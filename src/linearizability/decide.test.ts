@@ -1,4 +1,4 @@
-/** Windows of a history that contradict themselves, by which a search is spared; rough decisions. */
+/** Windows of a history that contradict themselves, by which a search is spared; what is rough. */
 import { describe, expect, it, vi } from 'vitest';
 import { runs } from '../../properties/runs.ts';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';

@@ -91,7 +91,7 @@ function done<Call>(call: Call, invoke: number, end: number): Operation<Call> {
   return { client: 'a', call, invoke, return: end, outcome: 'ok' };
 }
 
-/** Operations are numbered by their returns; those named are placed, and `unneeded` need not come. */
+/** Operations are numbered by their returns: those that are placed, those that need not come. */
 function open(placed: readonly number[], unneeded: readonly number[] = []): OpenOperations {
   return {
     isPlaced: (operation) => placed.includes(operation),
