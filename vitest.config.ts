@@ -8,17 +8,22 @@ import { tellsLeftOut, testFiles } from './tools/left-out.ts';
 const tier = process.env['npm_lifecycle_event'] ?? '';
 const SHORT: ReadonlySet<string> = new Set(['test', 'quick']);
 
-const SLOW = testFiles().filter((file) => file.endsWith('.slow.test.ts'));
+/** How often laws are tried (`properties/runs.ts`); all of it by night, and in single files. */
+const tierDepth = SHORT.has(tier) ? 'short' : tier === 'test:all' ? 'third' : 'full';
+const DEPTH = process.env['FENCEPOST_LAWS'] ?? tierDepth;
+
+const ALL = testFiles().filter((file) => DEPTH === 'full' || !file.endsWith('.nightly.test.ts'));
+const SLOW = ALL.filter((file) => /\.(slow|nightly)\.test\.ts$/.test(file));
 
 /** Files that put something else in the place of a module, or say so, need modules of their own. */
-const APART = testFiles().filter((file) =>
+const APART = ALL.filter((file) =>
   /^vi\.mock\(|^\/\/ Needs modules of its own/m.test(
     readFileSync(new URL(file, import.meta.url), 'utf8'),
   ),
 );
 
 /** In a worker they share one instance of each module: loading anew took a third of the time. */
-const SHARED = testFiles().filter((file) => !SLOW.includes(file) && !APART.includes(file));
+const SHARED = ALL.filter((file) => !SLOW.includes(file) && !APART.includes(file));
 
 const config: ViteUserConfig = defineConfig({
   resolve: {
@@ -41,15 +46,14 @@ const config: ViteUserConfig = defineConfig({
       { extends: true, test: { name: 'shared', isolate: false, include: SHARED } },
       { extends: true, test: { name: 'apart', include: APART } },
       // These drive what is built, servers or a browser.
-      { extends: true, test: { name: 'slow', include: SLOW } },
+      { extends: true, test: { name: 'slow', isolate: false, include: SLOW } },
     ],
     // By default one core would stay idle; and slow tests often wait, for servers and time-outs.
     maxWorkers: availableParallelism() + (SHORT.has(tier) ? 0 : 1),
     testTimeout: 180_000,
     hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.
-    // `npm test` asks for a short answer from the laws as well.
-    env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: SHORT.has(tier) ? 'short' : 'full' },
+    env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: DEPTH },
   },
 });
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 output=$(mktemp -d)
-seeds=${FENCEPOST_SEEDS:-100}
+seeds=${FENCEPOST_SEEDS:-20}
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$output"' EXIT
 
 untimed() { sed -E 's/"(seeds|events)PerSecond":[0-9]+,//g'; }

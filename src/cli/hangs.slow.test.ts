@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { some } from '../../properties/runs.ts';
 import { type Ended, root } from './command-line.fixture.ts';
 
 /** Where a fault names a point, runs look for that before the sweep. */
@@ -99,9 +100,17 @@ const COMMANDS = {
   shrink: (hang: Hang) => ['shrink', planOf(hang), '--modules', '.', '--claim', 'grant-order'],
 } as const;
 
-describe.each(['loop', 'chain', 'growing', 'import'] as const)('%s', (hang) => {
-  const commands = ['run', 'show', 'replay', 'shrink'] as const;
-  const law = test.concurrent.each(commands);
+const NAMES = ['loop', 'chain', 'growing', 'import'] as const;
+/** Of the other commands `npm run test:all` tries some, and `npm run nightly` all. */
+const OTHERS = some(
+  NAMES.flatMap((hang) =>
+    (['show', 'replay', 'shrink'] as const).map((command) => ({ hang, command })),
+  ),
+);
+
+describe.each(NAMES)('%s', (hang) => {
+  const others = OTHERS.flatMap((one) => (one.hang === hang ? [one.command] : []));
+  const law = test.concurrent.each(['run', ...others] as const);
   law('`%s` ends by itself, names where it was, and ends with 3', LIMIT, async (command) => {
     const { code, err, tookMs } = await fencepost(COMMANDS[command](hang));
     const where = hang === 'import' ? './import.mjs' : '(seed 0 of first in my-lock|.*plan.yaml)';

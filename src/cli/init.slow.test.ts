@@ -89,7 +89,7 @@ describe('what is written', () => {
     expect(readme).toContain(
       `npx --no-install fencepost init\nnpx --no-install fencepost ${command}\n`,
     );
-    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300', '-v');
+    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '100', '-v');
     expect(told).toMatch(/5 of 5 expectations met/);
     expect(told).not.toContain('listed nowhere');
     expect(told).toContain('Stale write accepted');
@@ -336,7 +336,7 @@ describe('the workflow', () => {
       scripts.map((script) => {
         const fewer = script
           .replace('npx --no-install fencepost', `node ${cli}`)
-          .replace('--seeds 100000 --fresh', '--seeds 60');
+          .replace('--seeds 100000 --fresh', '--seeds 40');
         const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', fewer], {
           ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
         });
@@ -359,7 +359,7 @@ describe('the workflow', () => {
       expect(others).toEqual([]);
       const fewer = args
         .join(' ')
-        .replace(/--seeds \d+/, '--seeds 60')
+        .replace(/--seeds \d+/, '--seeds 40')
         .split(' ');
       const { code, out } = fencepost(folder, ...fewer);
       expect(code, out).toBe(0);

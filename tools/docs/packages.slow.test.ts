@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+import { type Ended, root, runHere } from '../../src/cli/command-line.fixture.ts';
 import { installPackage } from '../install-package.mjs';
 import { needs } from '../needs.ts';
 
@@ -53,13 +53,12 @@ function sectionOf(name: string): string {
   return sections.find((section) => section.includes(`fixtures/packages/${name}/`)) ?? '';
 }
 
-const ended: Map<string, Ended> = new Map();
+const ended: Map<string, Promise<Ended>> = new Map();
 
 /** A scenario is run once, for whichever test asks first. */
-function runOnce(folder: string, file: string): Ended {
+function runOnce(folder: string, file: string): Promise<Ended> {
   const path = join(folder, file);
-  const known =
-    ended.get(path) ?? runCli(['run', file, '--seeds', '20', '--workers', '0'], { cwd: folder });
+  const known = ended.get(path) ?? runHere(['run', file, '--seeds', '20'], { cwd: folder });
   ended.set(path, known);
   return known;
 }
@@ -104,8 +103,8 @@ describe.each(installed)('$name', ({ name, folder, error }) => {
 
   online.each(yamlIn(join(home, name)))(
     '%s meets its expectations',
-    (file) => {
-      const { out, err, code } = runOnce(folder, file);
+    async (file) => {
+      const { out, err, code } = await runOnce(folder, file);
       expect(out).toMatch(/✓ (\d+) of \1 expectations? met/);
       expect(err).toMatch(/corpus: (\d+) plans? replayed, \1 as expected/);
       expect(code).toBe(0);
@@ -113,8 +112,8 @@ describe.each(installed)('$name', ({ name, folder, error }) => {
     RUN_TIMEOUT_MS,
   );
 
-  online.each(yamlIn(join(home, name, 'plans')))('%s replays to the same events', (plan) => {
-    const { out } = runCli(['replay', `plans/${plan}`, '--modules', '.', '--json'], {
+  online.each(yamlIn(join(home, name, 'plans')))('%s replays to the same events', async (plan) => {
+    const { out } = await runHere(['replay', `plans/${plan}`, '--modules', '.', '--json'], {
       cwd: folder,
     });
     const text = readFileSync(join(folder, 'plans', plan), 'utf8');
@@ -136,9 +135,9 @@ function faultsIn(plan: string): string {
 
 needs('npm’s registry', isThere)(
   'a lost reply makes ioredis deny itself: found in 20 seeds, one drop, told in words',
-  () => {
+  async () => {
     const cwd = folderOf('ioredis');
-    const { out } = runOnce(cwd, 'resent-set.yaml');
+    const { out } = await runOnce(cwd, 'resent-set.yaml');
     expect(out).toContain('kept from its own client by a key that');
     expect(out.replace(/\s+/g, ' ')).toMatch(
       /(\w+) sent it again at \d+ ms and was denied at \d+ ms by its own key: the reply to \1's `set` \(`\1\/1\/set`\) was lost\./,
@@ -153,13 +152,13 @@ needs('npm’s registry', isThere)(
 needs('npm’s registry', isThere).each([
   ['beside its cure', 'late-del.yaml'],
   ['alone, struck before `del` only', 'only-del.yaml'],
-])('redis-lock %s shrinks to the late DEL, told in words', (_, file) => {
+])('redis-lock %s shrinks to the late DEL, told in words', async (_, file) => {
   const cwd = folderOf('redis-lock');
   const both = readFileSync(join(cwd, 'late-del.yaml'), 'utf8');
   const alone = both.replace(/^ {2}compared:.*?\n\n/ms, '\n').replace(/^.*before: eval.*\n/m, '');
   expect(alone).not.toMatch(/compared|before: eval/);
   writeFileSync(join(cwd, 'only-del.yaml'), alone.replace('name: late-del', 'name: only-del'));
-  const { out } = runOnce(cwd, file);
+  const { out } = await runOnce(cwd, file);
   expect(out.replace(/\s+/g, ' ')).toMatch(
     /(\w+), who had it from \S+ ms until \S+ ms at most, removed it at \S+ ms by `del`: \1 was paused from \S+ ms to \S+ ms, before its `del`\./,
   );
