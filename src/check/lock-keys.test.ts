@@ -54,6 +54,12 @@ test('a key that is removed by another than its holder is shown with both taking
   const breach = breachOf('owner-only-release', [mine, theirs, struck, removal]);
   expect(breach.evidence).toEqual(['0 own taking', '1 taking', '2 pause', '3 change']);
   expect(breach.words).toMatch(/until \d+ ms/);
+  // What was over when it took its own made nothing late; who took none is late by anything.
+  const before = fault(0, 'pause', 'alice', { untilMs: 0.5 });
+  const evidenceOf = (last: KeyChange): readonly string[] =>
+    breachOf('owner-only-release', [before, mine, theirs, last]).evidence;
+  expect(evidenceOf(removal)).toEqual(['1 own taking', '2 taking', '3 change']);
+  expect(evidenceOf({ ...removal, meant: '' })).toEqual(['0 pause', '2 taking', '3 change']);
   const endless = { ...theirs, untilUs: null };
   const kept = breachOf('owner-only-release', [{ ...mine, untilUs: null }, endless, removal]);
   expect(kept.words).not.toMatch(/until/);

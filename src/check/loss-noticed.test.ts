@@ -107,3 +107,13 @@ test('a denial of another call than a renewal, or a renewal that went well, is n
   expect(noticed(other, denied)).toEqual([1, 20_000]);
   expect(noticed(other, { kind: 'refused', highest: 2 })).toEqual([1, 2000]);
 });
+
+test('the losses of all locks are measured together: how many, the longest and all their time', () => {
+  const onMail = (event: TraceEvent): TraceEvent =>
+    'lock' in event ? { ...event, lock: 'mail' } : event;
+  const first = [...lent, leave(15, 'alice', 1)];
+  const others = [grant(20, 'bob', 2), enter(21, 'bob', 2, 30), leave(33, 'bob', 2)].map(onMail);
+  expect(measureLossNoticed(indexTrace(traceOf([...first, ...others])))).toEqual({
+    ...{ times: 2, longestUs: 5000, totalUs: 8000 },
+  });
+});

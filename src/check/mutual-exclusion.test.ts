@@ -11,6 +11,7 @@ import {
   release,
   renew,
   send,
+  unknown,
   verdictOn,
 } from './trace-builder.fixture.ts';
 
@@ -184,6 +185,7 @@ test('a quorum is told with the servers that said yes in time', () => {
     ...[1, 2, 3, 4].map((number) => asks(2, 'bob', number)),
     ...[asks(2, 'carol', 5), says(3, 'carol', 5, 'granted')],
     ...[says(3, 'bob', 1, 'granted'), says(3, 'bob', 2, 'denied'), says(3, 'bob', 3, 'granted')],
+    unknown(3, 'bob/2/acquire-4'),
     grant(4, 'bob', 2, { process: 'bob', message: '', sentAtUs: 2000 }),
     says(5, 'bob', 4, 'granted'),
   ];

@@ -143,6 +143,10 @@ describe('on a server that keeps keys', () => {
     ['another removed it', [changed(4, 'carol', { change: 'removed' }), ...bobAsks]],
     ['its client crashed', [fault(4, 'crash', 'alice'), ...bobAsks]],
     ['its client entered by it', [...asksAgain, enter(8, 'alice', 1, 20)]],
+    [
+      'its client entered by it, which another had prolonged',
+      [...asksAgain, changed(8, 'carol', { change: 'prolonged' }), enter(9, 'alice', 1, 20)],
+    ],
     ['it ran out', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
     ['nobody asked since', []],
   ])('a denial is none of its faults where %s', (_, more) => {
@@ -159,6 +163,7 @@ describe('on a server that keeps keys', () => {
       'its client entered when another had removed it',
       [...bobAsks, changed(8, 'carol', { change: 'removed' }), enter(9, 'alice', 1, 30)],
     ],
+    ['another prolonged it', [changed(4, 'carol', { change: 'prolonged' }), ...bobAsks]],
     [
       'another tried to remove it',
       [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],

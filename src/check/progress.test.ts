@@ -155,6 +155,12 @@ test('a holder that keeps the lock from the probe is told with how long it renew
   expect(words(200_000)).toContain('because A held it, renewed at 99 ms to last until 200 ms');
   expect(words(null)).toContain('because A held it');
   expect(words(null)).not.toContain('renewed');
+  // What it renewed after that denial kept nobody out yet.
+  const since = breachOf('progress', [
+    ...[grant(90, 'alice', 1), renew(99, 'alice', 1, { untilUs: 200_000 }), ...asked],
+    ...[deny(130, 'probe', 1), renew(140, 'alice', 1, { untilUs: 300_000 })],
+  ]);
+  expect(since.words).toContain('renewed at 99 ms to last until 200 ms');
 });
 
 test('a lock that the probe takes itself counts whatever its servers call it', () => {
