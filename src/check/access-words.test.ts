@@ -42,6 +42,8 @@ describe('a store took a stale write because', () => {
     [', although it had taken token 2 before', { highest: 0 }],
     [', although it had taken token 2 before', { highest: 2 }],
     [', although it had taken token 2 before', { highest: 1 }],
+    [': for `y` it knew no token above 1', { key: 'y', highest: 1 }],
+    [', although it had taken token 2 before', { key: 'y', highest: 2 }],
   ])('%j: %j', (why, more) => {
     asked(why, staleWith(more));
   });

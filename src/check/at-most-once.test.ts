@@ -109,3 +109,15 @@ test.each([
   const ended = `before alice had ended its own${words}.`;
   expect(breach.words.slice(-ended.length)).toBe(ended);
 });
+
+test('what struck the holder or its server since it asked for its lock is told of its job', () => {
+  const asked = grant(2, 'alice', 1, { sentAtUs: 0 });
+  const struck = [pause(1, 'alice', 1.5), fault(3, 'crash', 'lock'), pause(3, 'store', 4)];
+  const [paused, ...rest] = struck;
+  if (paused === undefined) throw new Error('nobody is paused');
+  const events = [paused, asked, ...rest, job(5, 'alice/1', 'begin', 1)];
+  const breach = breachOf('at-most-once', [...events, job(6, 'bob/0', 'begin', 1)]);
+  expect(breach.evidence).toEqual([
+    ...['0 pause', '1 earlier grant', '2 crash', '4 earlier run', '5 later run'],
+  ]);
+});

@@ -162,7 +162,7 @@ describe('a late release that frees the lock of a successor', () => {
 });
 
 describe('what a fault hit', () => {
-  const whenLate = (hit: FaultStrikes, ...next: readonly TraceEvent[]): string => {
+  const whenLate = (hit: TraceEvent, ...next: readonly TraceEvent[]): string => {
     const stale = write(15, 'alice', 1, 1, { operation: 'alice/1/write' });
     const begun = [grant(0, 'alice', 1), enter(0, 'alice', 1, 99), invoke(1, 'alice/1/write')];
     const rest = [grant(11, 'bob', 2), write(12, 'bob', 2, 2), stale];
@@ -201,9 +201,14 @@ describe('what a fault hit', () => {
     const delays = [
       fault(1, 'delay', 'alice', { target: 'alice/1/read/1/reply', amount: 5 }),
       fault(1, 'delay', 'alice', { target: 'alice/1/acquire/1/reply', amount: 9 }),
-      fault(1, 'delay', 'carol', { target: 'carol/1/acquire/1/reply', amount: 99 }),
+      fault(1, 'delay', 'carol', { target: 'carol/3/renew/1/reply', amount: 99 }),
     ];
     expect(whenLate(pause(2, 'carol', 14), ...delays)).toBe('delay of acquire reply');
+    const beside = enter(2, 'carol', 3, 99);
+    expect(whenLate(beside, ...delays)).toBe('delay of acquire reply');
+    // Where one hit an operation that is shown, however short, it is that one.
+    const shown = fault(1, 'delay', 'bob', { target: 'bob/2/write/1/request', amount: 1 });
+    expect(whenLate(shown, ...delays)).toBe('delay of write request');
     expect(whenLate(pause(2, 'alice', 14), ...delays)).toBe('pause before its end');
   });
 
@@ -212,6 +217,10 @@ describe('what a fault hit', () => {
     const stale = [grant(0, 'alice', 1), evicted, grant(5, 'bob', 2), write(6, 'bob', 2, 2)];
     const cause = causeIn('fence-monotone', [...stale, write(8, 'alice', 1, 1)]);
     expect(causeText(cause)).toBe('evict of a lock server');
+    const cut = fault(4, 'partition', '', { processes: ['alice', 'lock'], untilMs: 6 });
+    const parted = stale.map((event) => (event === evicted ? cut : event));
+    const between = causeIn('fence-monotone', [...parted, write(8, 'alice', 1, 1)]);
+    expect(causeText(between)).toBe('partition between a client and a lock server');
     const over = [grant(0, 'alice', 1), evicted, grant(11, 'bob', 2), write(12, 'bob', 2, 2)];
     const later = causeIn('fence-monotone', [...over, write(13, 'alice', 1, 1)]);
     expect(causeText(later)).toBe('earlier evict of a lock server');

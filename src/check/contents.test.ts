@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Receive, TraceEvent } from '../core/history/trace.ts';
-import { unheardReads } from './contents.ts';
+import { intentOf, isCarriedOut, unheardReads } from './contents.ts';
 import {
+  accepted,
   answer,
   grant,
   invoke,
@@ -70,4 +71,24 @@ test('a value that was heard and does not fit still breaks grant-order', () => {
     answer(4, 'bob/1/read', { kind: 'value', value: 7 }),
   ];
   expect(verdictOn('grant-order', events).kind).toBe('invalid');
+});
+
+test('an operation is carried out by itself or by one that means the same', () => {
+  const first = invoke(1, 'alice/1/write');
+  const means = { repeats: 'alice/1/write' };
+  const again = [invoke(3, 'alice/1/write-2', means), invoke(5, 'alice/1/write-3', means)];
+  const refused = answer(6, 'alice/1/write-2', { kind: 'refused', highest: 2 });
+  const isDone = (...events: readonly TraceEvent[]): boolean => {
+    const indexed = indexTrace(traceOf([first, ...events]));
+    expect(intentOf(indexed, 'alice/1/write-2')).toBe(
+      events.length > 1 ? 'alice/1/write' : 'alice/1/write-2',
+    );
+    const operation = indexed.operations.get('alice/1/write');
+    return operation !== undefined && isCarriedOut(indexed, operation);
+  };
+  expect(isDone()).toBe(false);
+  expect(isDone(accepted(2, 'alice/1/write'))).toBe(true);
+  expect(isDone(...again, refused)).toBe(false);
+  expect(isDone(...again, accepted(6, 'alice/1/write-2'))).toBe(true);
+  expect(isDone(...again, refused, accepted(7, 'alice/1/write-3'))).toBe(true);
 });

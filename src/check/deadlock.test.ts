@@ -26,6 +26,21 @@ test('a circle in which nobody gives anything back breaks `progress`, and is nam
   );
 });
 
+test('of a circle of three each waits for the next', () => {
+  const waits = [
+    { client: 'alice', lock: 'b' },
+    { client: 'bob', lock: 'c' },
+    { client: 'carol', lock: 'a' },
+  ];
+  const third = grant(3, 'carol', 3, { ...held, lock: 'c' });
+  const { words } = breachOf('progress', [...closed.slice(0, 2), third, { ...circle(5), waits }]);
+  expect(words).toMatch(/^Deadlock over `b` and `c` and `a`: each waits for the next\./);
+  expect(words).toContain(
+    'Then alice waits for b, held by bob, who waits for c, held by carol, who waits for a, held by ' +
+      'alice.',
+  );
+});
+
 test('a fault that struck a holder before the circle closed is told with it', () => {
   const [first, ...rest] = closed;
   const events = first === undefined ? [] : [first, fault(1.5, 'pause', 'alice'), ...rest];

@@ -96,3 +96,11 @@ test('an entry to another lock by the same number is not that of the grant', () 
   const both = [given, elsewhere, enter(25, 'alice', 1, 30)];
   expect(impostorUnder(traceOf(both), given, ttlUs)).toMatchObject({ enteredUs: 25_000 });
 });
+
+test('the end that a quorum gave counts only where there were servers to ask', () => {
+  const given = grant(2, 'alice', 1, { process: 'alice', sentAtUs: 1000 });
+  const trace = traceOf([given, enter(20, 'alice', 1, 30)]);
+  expect(impostorUnder(trace, given, ttlUs)).toMatchObject({ sentAtUs: 1000, overUs: 12_000 });
+  const processes = trace.processes.filter(({ role }) => role !== 'lock');
+  expect(impostorUnder({ ...trace, processes }, given, ttlUs)).toBeNull();
+});

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import {
+  actualEndUs,
   endedUnasked,
   isHeldAt,
   isReleasedBefore,
@@ -86,6 +87,12 @@ test('a key stands for a grant without end that its client took, until another h
   expect(under(set, { ...kept, key: 'lock:db:2' })).toBe(set);
   expect(under(set, key(3))).toBe(set);
   expect(under({ ...set, untilUs: null })).toBeNull();
+  expect(under(set, key(1.5, { change: 'removed' }))).toBe(set);
+  expect(under(kept)).toBeNull();
+  // Both ends are part of the time between.
+  const [first, last] = [key(2), key(20, { change: 'prolonged' })];
+  expect(under(set, first)).toBe(first);
+  expect(under(set, last)).toBe(last);
   expect(keyUnder(traceOf([mine, next, key(21)]), mine, next)).toBeNull();
 });
 
@@ -99,6 +106,8 @@ test('a session that is over takes back the grants that it gave, unasked', () =>
   expect(ended({ ...over, message: 'alice/1/release/1/request' })).toBeNull();
   expect(ended({ ...over, process: 'alice' })).toBeNull();
   expect(ended({ ...over, released: 7 })).toBeNull();
+  const last = { ...over, atUs: 20_000 };
+  expect(ended(last)).toBe(last);
   const late = { ...over, atUs: 21_000 };
   expect(endedUnasked(traceOf([mine, next, late]), mine, next)).toBeNull();
   expect(endedUnasked(traceOf([mine, over, next]), { ...mine, untilUs: 9000 }, next)).toBeNull();
@@ -154,4 +163,22 @@ test('a quorum is told with the servers that said yes in time to the request', (
       says(8, '2', { kind: 'denied', holder: 'alice' }),
     ),
   ).toContain('Then a quorum (`lock-1` and `lock-3`) granted B');
+});
+
+test('a lease ends at the latest as its server gives the lock to another, if none gave it back', () => {
+  const endOf = (at: number, before: number, ...events: readonly TraceEvent[]): number => {
+    const lock = indexTrace(traceOf(events)).locks.get('db');
+    const given = lock?.grants[at];
+    if (lock === undefined || given === undefined) throw new Error('there is no grant');
+    return actualEndUs(lock, given, before);
+  };
+  const [mine, next] = [grant(0, 'alice', 1), grant(5, 'bob', 2)];
+  expect(endOf(0, 1, mine, next)).toBe(10_000);
+  expect(endOf(0, 2, mine, next)).toBe(5000);
+  expect(endOf(0, 2, mine, grant(12, 'bob', 2))).toBe(10_000);
+  expect(endOf(0, 3, mine, grant(3, 'alice', 3), next)).toBe(10_000);
+  expect(endOf(0, 3, mine, release(3, 'alice', 1), next)).toBe(10_000);
+  expect(endOf(0, 3, mine, next, release(6, 'alice', 1))).toBe(5000);
+  expect(endOf(1, 3, mine, next, grant(8, 'carol', 3))).toBe(8000);
+  expect(endOf(1, 2, mine, next, grant(8, 'carol', 3))).toBe(15_000);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
+import { explain, inWords } from './explain.ts';
 import type { ModelDefinition } from './store-models.ts';
 import {
   accepted,
@@ -9,6 +10,7 @@ import {
   grant,
   invoke,
   read,
+  traceOf,
   unknown,
   verdictOn,
   write,
@@ -49,6 +51,16 @@ test('a store that accepts the lower token is no fenced register, but it is a re
     `"No order explains the answer to \`alice/1/write\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice's write of 1 to \`x\`, sent with token 1 at 20 ms, arrived at 21 ms, and its answer, \`accepted\`, fits nowhere between the call and its return."`,
   );
   expect(verdictOn('linearizable(register)', zombie(true)).kind).toBe('valid');
+});
+
+test('the words for a model of one’s own are those of the claim without a model', () => {
+  const verdict = verdictOn('linearizable(fenced-register)', zombie(true));
+  if (verdict.kind !== 'invalid') throw new Error('the claim holds');
+  const told = (claim: string): string =>
+    inWords(explain(traceOf(zombie(true)), { ...verdict, claim }));
+  expect(told('linearizable(mine)')).toBe(told('linearizable'));
+  expect(told('linearizable(mine)')).toMatch(/^No order explains the answer/);
+  expect(told('lin(mine)')).toMatch(/^`lin\(mine\)` broke by its rule `no-order`\. Let A be/);
 });
 
 test('a write without an answer may have happened or not', () => {

@@ -53,10 +53,27 @@ test('a key that is removed by another than its holder is shown with both taking
   const struck = fault(13, 'pause', 'alice', { untilMs: 14 });
   const breach = breachOf('owner-only-release', [mine, theirs, struck, removal]);
   expect(breach.evidence).toEqual(['0 own taking', '1 taking', '2 pause', '3 change']);
-  expect(breach.words).toMatch(/until \d+ ms/);
+  expect(breach.words).toBe(
+    'Lock `db` released by alice while bob held it. Then bob took `db` at 12 ms, until 22 ms. ' +
+      'However alice, who had it from 1 ms until 11 ms at most, removed it at 15 ms by `release`: ' +
+      'alice was paused from 13 ms to 14 ms.',
+  );
+  const unseen = { ...removal, taking: '', meant: '' };
+  expect(breachOf('owner-only-release', [unseen]).words).toBe(
+    'Lock `db` released by alice while bob held it. Then bob had `db`. ' +
+      'However alice removed it at 15 ms by `release`.',
+  );
+  // What was over when it took its own made nothing late; who took none is late by anything.
+  const before = fault(0, 'pause', 'alice', { untilMs: 0.5 });
+  const evidenceOf = (last: KeyChange): readonly string[] =>
+    breachOf('owner-only-release', [before, mine, theirs, last]).evidence;
+  expect(evidenceOf(removal)).toEqual(['1 own taking', '2 taking', '3 change']);
+  expect(evidenceOf({ ...removal, meant: '' })).toEqual(['0 pause', '2 taking', '3 change']);
   const endless = { ...theirs, untilUs: null };
   const kept = breachOf('owner-only-release', [{ ...mine, untilUs: null }, endless, removal]);
-  expect(kept.words).not.toMatch(/until/);
+  expect(kept.words).toContain(
+    'Then bob took `db` at 12 ms. However alice, who had it from 1 ms, ',
+  );
 });
 
 test.each<[string, Partial<KeyChange>, number, 'valid' | 'invalid']>([

@@ -6,7 +6,9 @@ import {
   breachOf,
   enter,
   grant,
+  healed,
   invoke,
+  leaseTest,
   leave,
   release,
   renew,
@@ -106,4 +108,82 @@ test('a denial of another call than a renewal, or a renewal that went well, is n
   const other = { ...renewed, call: { ...renewed.call, verb: 'acquire' } } as const;
   expect(noticed(other, denied)).toEqual([1, 20_000]);
   expect(noticed(other, { kind: 'refused', highest: 2 })).toEqual([1, 2000]);
+});
+
+test('the losses of all locks are measured together: how many, the longest and all their time', () => {
+  const onMail = (event: TraceEvent): TraceEvent =>
+    'lock' in event ? { ...event, lock: 'mail' } : event;
+  const first = [...lent, leave(15, 'alice', 1)];
+  const others = [grant(20, 'bob', 2), enter(21, 'bob', 2, 30), leave(33, 'bob', 2)].map(onMail);
+  expect(measureLossNoticed(indexTrace(traceOf([...first, ...others])))).toEqual({
+    ...{ times: 2, longestUs: 5000, totalUs: 8000 },
+  });
+});
+
+test.each<[string, readonly TraceEvent[], number]>([
+  ['its lease is over at that instant', [leave(10.001, 'alice', 1)], 1],
+  ['it leaves as its lease ends', [leave(10, 'alice', 1)], 0],
+  ['its renewal comes as its lease ends', [renew(10, 'alice', 1), leave(11, 'alice', 1)], 1000],
+  [
+    'its renewal comes just before',
+    [renew(9.999, 'alice', 1, { untilUs: 19_999 }), leave(20, 'alice', 1)],
+    1,
+  ],
+  ['it is renewed for ever', [renew(5, 'alice', 1, { untilUs: null }), leave(99, 'alice', 1)], 0],
+  ['it gives it back itself', [release(4, 'alice', 1), leave(9, 'alice', 1)], 0],
+  ['it is given it again', [grant(5, 'alice', 2), leave(9, 'alice', 1)], 0],
+  ['it tests its lease in vain', [failedTest(12, 1), leave(15, 'alice', 1)], 2000],
+  ['it finds its lease live', [leaseTest(12, 'alice', 1, 20), leave(15, 'alice', 1)], 5000],
+  ['it tests another lease', [failedTest(12, 2), leave(15, 'alice', 1)], 5000],
+  ['it leaves, and hears of a refusal', [leave(11, 'alice', 1), ...refused(12, 1)], 1000],
+  ['it hears of a refusal, and leaves', [...refused(12, 1), leave(15, 'alice', 1)], 2000],
+  ['another section is refused', [...refused(12, 2), leave(15, 'alice', 1)], 5000],
+  ['it does nothing until the run ends', [healed(40)], 30_000],
+])('a program counts on what it lost until it can know: %s', (_, since, longestUs) => {
+  expect(measured([...lent, ...since])).toEqual([longestUs > 0 ? 1 : 0, longestUs]);
+});
+
+function failedTest(ms: number, ordinal: number): TraceEvent {
+  return { ...leaseTest(ms, 'alice', ordinal, 10), isLive: false };
+}
+
+function refused(ms: number, section: number): readonly TraceEvent[] {
+  const operation = `alice/${section}/write`;
+  return [invoke(ms, operation), answer(ms, operation, { kind: 'refused', highest: 2 })];
+}
+
+test('a refusal from before it entered is no notice', () => {
+  const [given, entered] = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10)];
+  const events = [given, ...refused(0.5, 1), entered, leave(15, 'alice', 1)];
+  expect(measured(events)).toEqual([1, 5000]);
+});
+
+test.each<[string, 'valid' | 'invalid', number, readonly TraceEvent[]]>([
+  ['never', 'valid', 20, []],
+  ['never', 'invalid', 20.001, []],
+  ['by a pause of just so long', 'valid', 29, [pause(12, 21)]],
+  ['by a pause of just less', 'invalid', 29.001, [pause(12, 21)]],
+  ['by a pause before its loss', 'valid', 20, [pause(2, 4)]],
+  ['by a pause that began before its loss', 'invalid', 29.5, [pause(5, 19)]],
+  ['by a pause without an end', 'valid', 40, [{ ...pause(11, 12), untilUs: null }]],
+  ['by a pause that lasts on', 'invalid', 29, [pause(25, 60)]],
+  ['by two pauses that overlap', 'invalid', 26, [pause(11, 15), pause(12, 16)]],
+  ['by two pauses that overlap', 'valid', 25, [pause(11, 15), pause(12, 16)]],
+  ['by the pause of another', 'invalid', 25, [{ ...pause(12, 21), processes: ['bob'] }]],
+  ['by another fault', 'invalid', 25, [{ ...pause(12, 21), fault: 'delay' }]],
+])('a program that is kept from noticing %s is %s at %f ms', (_, kind, leftMs, faults) => {
+  const events = [...lent, ...faults, leave(leftMs, 'alice', 1)];
+  expect(verdictOn(claim, events, terms)).toMatchObject({ kind, exercised: 1 });
+});
+
+test('a loss that nobody notices is told to the end of the run, with what struck meanwhile', () => {
+  const noticed = [grant(0, 'bob', 3), enter(1, 'bob', 3, 10), leave(12, 'bob', 3)];
+  const lost = [grant(20, 'alice', 1), enter(21, 'alice', 1, 30), pause(31, 32), healed(50)];
+  const breach = breachOf(claim, [...noticed, ...lost], terms);
+  expect(breach.evidence).toEqual(['3 grant', '4 entry', '5 pause']);
+  expect(breach.words).toBe(
+    "alice lost `db` and did not notice. Let A be alice's grant 1 of `db` (from 20 ms, ttl 10 ms). " +
+      'Then `lock` held A no longer from 30 ms on. However alice counted on it to the end of the ' +
+      'run: alice was paused from 31 ms to 32 ms.',
+  );
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TraceEvent } from '../core/history/trace.ts';
 import {
   answer,
   breachOf,
@@ -11,6 +12,7 @@ import {
   release,
   renew,
   send,
+  unknown,
   verdictOn,
 } from './trace-builder.fixture.ts';
 
@@ -184,6 +186,7 @@ test('a quorum is told with the servers that said yes in time', () => {
     ...[1, 2, 3, 4].map((number) => asks(2, 'bob', number)),
     ...[asks(2, 'carol', 5), says(3, 'carol', 5, 'granted')],
     ...[says(3, 'bob', 1, 'granted'), says(3, 'bob', 2, 'denied'), says(3, 'bob', 3, 'granted')],
+    unknown(3, 'bob/2/acquire-4'),
     grant(4, 'bob', 2, { process: 'bob', message: '', sentAtUs: 2000 }),
     says(5, 'bob', 4, 'granted'),
   ];
@@ -212,4 +215,55 @@ test('a grant that was given back before the crash is not forgotten by it', () =
   const { words } = breachOf('mutual-exclusion', events);
   expect(words).toContain("and forgot carol's grant");
   expect(words).not.toContain("forgot alice's");
+});
+
+test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
+  [
+    '`lock` prolonged it at 5 ms of its own accord, to last until 15 ms',
+    grant(0, 'alice', 1),
+    [renew(5, 'alice', 1, { message: '' })],
+  ],
+  [
+    'counted from the renew that left at 4 ms it lasts until 14 ms',
+    grant(0, 'alice', 1, { process: 'alice', message: '' }),
+    [renew(5, 'alice', 1, { process: 'alice', message: '', sentAtUs: 4000 })],
+  ],
+  [
+    'counted from the request that left at 0 ms it lasts until 10 ms',
+    grant(0, 'alice', 1, { message: '' }),
+    [],
+  ],
+  [
+    'counted from the request that left at 0 ms it lasts until 10 ms',
+    grant(1, 'alice', 1, { process: 'alice', message: '', sentAtUs: 0 }),
+    [],
+  ],
+  ['alice counted on it until 10 ms', grant(0, 'alice', 1, { process: 'alice' }), []],
+  [
+    'alice counted on it until its release',
+    grant(0, 'alice', 1, { process: 'alice', untilUs: null }),
+    [],
+  ],
+  [
+    'it has no end but its release',
+    grant(1, 'alice', 1, { process: 'alice', sentAtUs: 0, untilUs: null }),
+    [],
+  ],
+  ['it has no end but its release', grant(1, 'alice', 1, { untilUs: null }), []],
+])('a grant is told with why it was live: %s', (why, given, since) => {
+  const { words } = breachOf(claim, [given, ...since, grant(8, 'bob', 2)]);
+  expect(words).toMatch(/^`db` granted to bob while alice held it\./);
+  expect(words).toContain(`However A was live (${why}).`);
+});
+
+test('a lease that its server ended before its ttl was over is told so, from that moment on', () => {
+  const words = (untilUs: number): string =>
+    breachOf(claim, [grant(0, 'alice', 1, { untilUs }), grant(8, 'bob', 2)]).words;
+  expect(words(8000)).toBe(
+    "`db` granted to bob before alice's ttl was over. Let A be alice's grant 1 of `db` (from 0 ms, " +
+      "ttl 10 ms) and B be bob's grant 2 (from 8 ms). Then `lock` granted B at 8 ms. However " +
+      '`lock` had ended A at 8 ms, too early (counted from the request that left at 0 ms it lasts ' +
+      'until 10 ms).',
+  );
+  expect(words(8001)).toContain('granted to bob while alice held it.');
 });

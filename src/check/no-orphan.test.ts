@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { FaultStrikes, TraceEvent } from '../core/history/trace.ts';
 import {
   acquire,
   answer,
@@ -9,6 +9,7 @@ import {
   enter,
   fault,
   grant,
+  healed,
   release,
   unknown,
   verdictOn,
@@ -77,7 +78,8 @@ test.each<[string, readonly TraceEvent[]]>([
 });
 
 test('a crash before its client asked is no excuse', () => {
-  const events = [fault(0, 'crash', 'alice', { untilMs: 0 }), ...orphaned, denial];
+  const crash = fault(0, 'crash', 'alice', { untilMs: 0 });
+  const events = [healed(0), crash, ...orphaned, denial];
   expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
 });
 
@@ -105,6 +107,8 @@ describe('on a server that keeps keys', () => {
   });
   const denied = { kind: 'denied', holder: '' } as const;
   const taken = changed(1, 'alice');
+  const later = { message: 'alice/2/acquire/1/request' };
+  const removed = { change: 'removed' } as const;
   const lost = fault(1, 'drop', 'lock', { target: 'alice/1/acquire/1/reply' });
   const unheard: readonly TraceEvent[] = [
     acquire(0, 'alice/1/acquire'),
@@ -143,6 +147,22 @@ describe('on a server that keeps keys', () => {
     ['another removed it', [changed(4, 'carol', { change: 'removed' }), ...bobAsks]],
     ['its client crashed', [fault(4, 'crash', 'alice'), ...bobAsks]],
     ['its client entered by it', [...asksAgain, enter(8, 'alice', 1, 20)]],
+    [
+      'its client entered by it, which another had prolonged',
+      [...asksAgain, changed(8, 'carol', { change: 'prolonged' }), enter(9, 'alice', 1, 20)],
+    ],
+    ['its client entered by it just in time', [...asksAgain, enter(20, 'alice', 1, 20)]],
+    [
+      'its client removed it when it had asked again in vain',
+      [changed(5, 'alice', { isDone: false }), ...bobAsks, changed(8, 'alice', removed)],
+    ],
+    [
+      'another lock was denied',
+      [
+        { ...acquire(5, 'bob/1/acquire'), call: { verb: 'acquire', lock: 'mail', token: 0 } },
+        answer(7, 'bob/1/acquire', denied),
+      ],
+    ],
     ['it ran out', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
     ['nobody asked since', []],
   ])('a denial is none of its faults where %s', (_, more) => {
@@ -159,12 +179,45 @@ describe('on a server that keeps keys', () => {
       'its client entered when another had removed it',
       [...bobAsks, changed(8, 'carol', { change: 'removed' }), enter(9, 'alice', 1, 30)],
     ],
+    ['another prolonged it', [changed(4, 'carol', { change: 'prolonged' }), ...bobAsks]],
+    ['another entered', [...bobAsks, enter(8, 'bob', 1, 20)]],
+    [
+      'it was denied in its last moment',
+      [acquire(19, 'bob/1/acquire'), answer(20, 'bob/1/acquire', denied)],
+    ],
+    ['another key was removed', [changed(4, 'carol', { change: 'removed', key: 'x' }), ...bobAsks]],
+    [
+      'that key was removed on another server',
+      [changed(4, 'carol', { change: 'removed', process: 'lock-2' }), ...bobAsks],
+    ],
+    [
+      'its client removed what it took anew when it had run out',
+      [
+        ...bobAsks,
+        changed(22, 'alice', later),
+        changed(23, 'alice', { ...later, change: 'removed' }),
+      ],
+    ],
     [
       'another tried to remove it',
       [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],
     ],
   ])('and is where %s', (_, more) => {
     expect(after(...more)).toMatchObject({ kind: 'invalid', exercised: 1 });
+  });
+
+  test('an entry from before the key was taken is none by it', () => {
+    const events = [enter(0, 'alice', 0, 9), ...unheard, ...bobAsks];
+    expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
+  });
+
+  test('a key that was asked for in vain, or changed otherwise, is no orphan', () => {
+    for (const more of [{ isDone: false }, { change: 'prolonged' } as const]) {
+      const events = unheard.map((event) => (event === taken ? { ...taken, ...more } : event));
+      expect(verdictOn('no-orphan', [...events, ...bobAsks])).toMatchObject({
+        ...{ kind: 'valid', exercised: 0 },
+      });
+    }
   });
 
   test('a denial that was asked for before is none', () => {
@@ -174,4 +227,54 @@ describe('on a server that keeps keys', () => {
     const events = [first, asked, ...rest, denial].flatMap((event) => event ?? []);
     expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
+});
+
+describe('what kept the answer from its client is told', () => {
+  const call = 'alice/1/request-lock';
+  const message = `${call}/1/request`;
+  const names = { kind: 'key-change', process: 'lock', client: 'alice', key: 'db' } as const;
+  const taken: KeyChange = {
+    ...{ ...names, atUs: 2000, message, change: 'taken', isDone: true, isNamed: true },
+    ...{ holder: '', taking: '', meant: '', untilUs: null },
+  };
+  const denied = answer(8, 'bob/1/acquire', { kind: 'denied', holder: '' });
+  const given = grant(2, 'alice', 1, { message, sentAtUs: 1000 });
+  const ways: readonly (readonly [TraceEvent, readonly TraceEvent[]])[] = [
+    [given, [deny(8, 'bob', 1)]],
+    [taken, [acquire(7, 'bob/1/acquire'), denied]],
+  ];
+
+  test.each<[boolean, FaultStrikes]>([
+    [true, fault(2, 'delay', 'lock', { target: message })],
+    [true, fault(2, 'drop', 'lock', { target: `${call}/1/reply` })],
+    [false, fault(2, 'drop', 'lock', { target: `${call}/2/reply` })],
+    [true, fault(1, 'pause', 'alice', { untilMs: 3 })],
+    [true, fault(2, 'crash', 'lock')],
+    [false, fault(2, 'pause', 'store', { untilMs: 3 })],
+    [true, fault(0, 'pause', 'lock', { untilMs: 1.5 })],
+    [false, fault(0, 'pause', 'lock', { untilMs: 1 })],
+    [true, fault(2, 'partition', '', { processes: ['alice', 'lock'] })],
+    [false, fault(2, 'partition', '', { processes: ['alice', 'store'] })],
+  ])('%s: %j', (isTold, struck) => {
+    for (const [taking, denial] of ways) {
+      const asked = [struck, acquire(1, call), taking, unknown(5, call)];
+      const roles = breachOf('no-orphan', [...asked, ...denial]).evidence;
+      expect(roles.includes(`0 ${struck.fault}`)).toBe(isTold);
+      // What struck when its client had stopped waiting kept nothing from it.
+      const late = breachOf('no-orphan', [...asked.slice(1), struck, ...denial]).evidence;
+      expect(late).not.toContain(`3 ${struck.fault}`);
+    }
+  });
+});
+
+test('a denial because of another grant, or a release of another lock or from before, is no matter', () => {
+  expect(verdictOf(deny(5, 'bob', 2))).toEqual({ kind: 'valid', exercised: 1 });
+  const mail: TraceEvent = {
+    ...acquire(4, 'alice/1/withdraw'),
+    call: { verb: 'release', lock: 'mail', token: 0 },
+  };
+  expect(verdictOf(mail, denial)).toEqual({ kind: 'invalid', exercised: 1 });
+  const before = { ...takesBack, atUs: 0, operation: 'alice/0/release' } as const;
+  const events = [before, ...orphaned, denial];
+  expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Write } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
+import type { Terms } from './terms.ts';
 import {
   accepted,
   acquire,
@@ -10,6 +12,7 @@ import {
   grant,
   healed,
   invoke,
+  read,
   renew,
   terms,
   traceOf,
@@ -155,6 +158,12 @@ test('a holder that keeps the lock from the probe is told with how long it renew
   expect(words(200_000)).toContain('because A held it, renewed at 99 ms to last until 200 ms');
   expect(words(null)).toContain('because A held it');
   expect(words(null)).not.toContain('renewed');
+  // What it renewed after that denial kept nobody out yet.
+  const since = breachOf('progress', [
+    ...[grant(90, 'alice', 1), renew(99, 'alice', 1, { untilUs: 200_000 }), ...asked],
+    ...[deny(130, 'probe', 1), renew(140, 'alice', 1, { untilUs: 300_000 })],
+  ]);
+  expect(since.words).toContain('renewed at 99 ms to last until 200 ms');
 });
 
 test('a lock that the probe takes itself counts whatever its servers call it', () => {
@@ -168,4 +177,87 @@ test('a lock that the probe takes itself counts whatever its servers call it', (
   expect(breachOf('progress', [healed(100), asks, takes(122)]).rule).toBe('probe-granted-late');
   const given = grant(121, 'probe', 1);
   expect(breachOf('progress', [healed(100), asks, given]).rule).toBe('probe-not-granted');
+});
+
+const cut = { kind: 'cut', limit: 'maxEvents' } as const;
+const served = [...asked, grant(101, 'probe', 1)];
+const no = { isAccepted: false };
+
+function rulesOf(events: readonly TraceEvent[], more: Partial<Terms> = {}): string {
+  const verdict = verdictOn('progress', events, more);
+  return verdict.kind === 'invalid' ? verdict.rule : `${verdict.kind} ${verdict.exercised}`;
+}
+
+test('a probe is waited for from its first try on, until the very end of its time', () => {
+  expect(rulesOf([...asked, acquire(110, 'probe/1/acquire-2'), grant(122, 'probe', 1)])).toBe(
+    'probe-granted-late',
+  );
+  expect(rulesOf([...asked, acquire(110, 'probe/1/acquire-2'), grant(121, 'probe', 1)])).toBe(
+    'valid 1',
+  );
+  const [verdict] = judge(traceOf([...asked, healed(121)], cut), terms, ['progress']);
+  expect(verdict).toMatchObject({ kind: 'unknown' });
+});
+
+test('what a probe was to write nobody else can write for it', () => {
+  const others = [invoke(102, 'alice/2/write'), accepted(103, 'alice/2/write')];
+  expect(rulesOf([...served, ...others], planned)).toBe('probe-did-not-write');
+  const own = [invoke(102, 'probe/1/write'), accepted(103, 'probe/1/write')];
+  expect(rulesOf([...served, ...own], planned)).toBe('valid 1');
+});
+
+test('only the first write of a probe to a store, by itself or again, need be accepted', () => {
+  const first = [invoke(102, 'probe/1/write'), write(102, 'probe', 1, 9)];
+  const second = { operation: 'probe/1/write-2' };
+  const refused = write(104, 'probe', 1, 9, { ...second, ...no });
+  expect(rulesOf([...served, ...first, invoke(103, 'probe/1/write-2'), refused])).toBe('valid 3');
+  const elsewhere = invoke(103, 'probe/1/write-2', { store: 'other' });
+  expect(rulesOf([...served, ...first, elsewhere])).toBe('probe-unheard');
+  const again = invoke(103, 'probe/1/write-2', { repeats: 'probe/1/write' });
+  const asks = [...served, invoke(102, 'probe/1/write'), again];
+  expect(rulesOf([...asks, accepted(104, 'probe/1/write-2')])).toBe('valid 1');
+  expect(rulesOf(asks)).toBe('probe-unheard');
+  const [verdict] = judge(traceOf(asks, cut), terms, ['progress']);
+  expect(verdict).toMatchObject({ kind: 'unknown' });
+});
+
+test('a write that a rule of the table forbids is refused from anybody', () => {
+  const forbidden = { ...no, refusal: { kind: 'check', rule: 'stock' } } as const;
+  const other = { ...no, refusal: { kind: 'version' } } as const;
+  const probes = (more: Partial<Write>): string =>
+    rulesOf([...served, invoke(102, 'probe/1/write'), write(103, 'probe', 1, 9, more)]);
+  expect(probes(forbidden)).toBe('valid 2');
+  expect(probes(other)).toBe('probe-refused');
+  const holds = (more: Partial<Write>): string =>
+    rulesOf([...written, write(2, 'alice', 1, 2, { ...second, ...more })]);
+  expect(holds(forbidden)).toBe('valid 2');
+  expect(holds(other)).toBe('holder-refused');
+});
+
+test('a refusal is told with the last accepted write of a token as high, or else the last one', () => {
+  const refused = write(9, 'alice', 1, 2, { ...second, ...no });
+  const by = (ms: number, token: number, more: Partial<Write> = {}): Write =>
+    write(ms, 'bob', 0, ms, { token, operation: `bob/0/write-${ms}`, ...more });
+  const earlier = (...events: readonly TraceEvent[]): readonly string[] => {
+    const all = [grant(0, 'alice', 1), ...events, refused, by(10, 7)];
+    return breachOf('progress', all).evidence.filter((one) => one.endsWith('earlier access'));
+  };
+  expect(earlier(by(1, 1), by(2, 7), by(3, 0))).toEqual(['2 earlier access']);
+  expect(earlier(by(1, 1), by(2, 0))).toEqual(['1 earlier access']);
+  expect(earlier(by(1, 0), by(2, 0), by(3, 0))).toEqual(['3 earlier access']);
+  const looked = read(3, 'bob', 0, 1, { token: 7, operation: 'bob/0/read' });
+  expect(earlier(by(1, 7), by(2, 7, no), looked)).toEqual(['1 earlier access']);
+  expect(earlier()).toEqual([]);
+});
+
+test('a probe that waits in line, or whose lock another took itself, is told so', () => {
+  const waits = { ...deny(130, 'probe', 1), waits: true } as const;
+  const events = [grant(90, 'alice', 1, { untilUs: null }), ...asked, waits];
+  expect(breachOf('progress', events).words).toContain(
+    ', put in line at 130 ms, because A held it',
+  );
+  const call = { verb: 'acquire', lock: 'lock:db', token: 0 } as const;
+  const asks: TraceEvent = { ...acquire(100, 'probe/1/acquire'), call };
+  const mail = grant(90, 'alice', 7, { process: 'alice', lock: 'mail' });
+  expect(rulesOf([mail, asks, grant(101, 'probe', 1, { process: 'probe' })])).toBe('valid 1');
 });

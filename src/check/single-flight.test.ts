@@ -119,3 +119,19 @@ test('who computes a value and looks for it again contests it with nobody', () =
   const found = [asks('alice'), looks(1, 'alice'), writes, mark(2, 'alice/1/computing')];
   expect(verdictOn('single-flight', [...found, asks('bob'), looks(3, 'bob')]).exercised).toBe(1);
 });
+
+test('what is computed is what its program asked for last, before it began', () => {
+  const mark = (ms: number, point: string): Mark => ({
+    ...{ kind: 'mark', atUs: ms * 1000, process: point.split('/')[0] ?? '', point },
+  });
+  const breach = breachOf('single-flight', [
+    ...[invoke(1, 'alice/1/read', { key: 'y' }), mark(2, 'alice/1/computing')],
+    ...[invoke(3, 'bob/2/read', { key: 'w' }), invoke(4, 'bob/2/read-2', { key: 'y' })],
+    ...[invoke(4, 'bob/2/write', { key: 'v' }), invoke(4, 'carol/3/read', { key: 'z' })],
+    ...[mark(5, 'bob/2/computing'), invoke(6, 'bob/2/read-3', { key: 'u' })],
+  ]);
+  expect(breach.words).toBe(
+    '`y` was computed by two clients at once. Then alice began to compute `y` at 2 ms. ' +
+      'However bob began to compute `y` as well at 5 ms, while alice was still at it.',
+  );
+});

@@ -123,8 +123,8 @@ function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>):
   if (!isStale(access)) return false;
   const { event, index } = access;
   const departure = indexed.operations.get(event.operation)?.invoke.index ?? index;
-  const grants = indexed.locks.get(event.resource)?.grants ?? [];
-  const successor = grants.find((grant) => grant.event.ordinal > event.under);
+  const lock = indexed.locks.get(event.resource);
+  const successor = lock?.grants.find((grant) => grant.event.ordinal > event.under);
   return successor !== undefined && successor.index < departure;
 }
 
@@ -140,8 +140,8 @@ function tokenDonor(
   indexed: TraceIndex,
   { event, index }: LogEntry<AccessEvent>,
 ): GrantLog | undefined {
-  const grants = indexed.locks.get(event.resource)?.grants ?? [];
-  return grants.findLast((grant) => grant.index < index && grant.event.token === event.token);
+  const lock = indexed.locks.get(event.resource);
+  return lock?.grants.findLast((grant) => grant.index < index && grant.event.token === event.token);
 }
 
 function tokenStory(shown: Contradiction, headline: string, phrase: string): Sentences {

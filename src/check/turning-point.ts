@@ -187,7 +187,7 @@ function orderAt(
   return { kind: 'order', text: `\`${server}\` handled ${first} before ${second}` };
 }
 
-/** The events on the way to the breach, in the order of the trace, those of faults left aside. */
+/** The events on the way to the breach, in the order of the trace. */
 function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly number[] {
   const shown = new Set(evidence.map(({ event }) => event));
   const processes = new Set<string>();
@@ -195,7 +195,7 @@ function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly 
   const past: number[] = [];
   for (let index = Math.max(-1, ...shown); index >= 0; index -= 1) {
     const event = events[index];
-    if (event === undefined || 'processes' in event || event.kind === 'healed') continue;
+    if (event === undefined) continue;
     const by = processOf(event);
     const isOn = shown.has(index) || processes.has(by) || leaves(event, messages);
     if (!isOn) continue;
