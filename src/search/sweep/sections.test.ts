@@ -11,7 +11,15 @@ import {
   write,
 } from '../../check/trace-builder.fixture.ts';
 import type { SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
-import { fateText, KEPT_ERRORS, mergeSections, NO_SECTIONS, SectionLedger } from './sections.ts';
+import {
+  errorPlace,
+  fateText,
+  KEPT_ERRORS,
+  mergeSections,
+  mostFirst,
+  NO_SECTIONS,
+  SectionLedger,
+} from './sections.ts';
 
 const DENIED = { kind: 'denied', holder: 'bob' } as const;
 
@@ -120,6 +128,33 @@ test('what became of them is told, the most frequent error first', () => {
       '1 returned without section.guard()',
   );
   expect(fateText(NO_SECTIONS)).toBe('none called a server or came to its end');
+  const one = { ...NO_SECTIONS, began: 1234 };
+  expect(fateText(one)).toBe('1,234 began');
+  expect(fateText({ ...one, crashed: 1000 })).toBe('1,000 crashed');
+  expect(fateText({ ...one, otherFailed: 2000 })).toBe('2,000 by other errors');
+});
+
+test.each([
+  ['Error: no lock.', 'lock.mjs:1:2', 'Error: no lock at lock.mjs:1:2'],
+  ['Error: 1.5 s. Too late', 'lock.mjs:1:2', 'Error: 1.5 s. Too late at lock.mjs:1:2'],
+  ['Error: no lock.', null, 'Error: no lock.'],
+  ['Error: at lock.mjs:1:2.', 'lock.mjs:1:2', 'Error: at lock.mjs:1:2.'],
+])('an error %j at %s is told so: %s', (error, place, told) => {
+  expect(errorPlace({ error, place, count: 1, firstSeed: 0 })).toBe(told);
+});
+
+test('of errors that ended as many sections that of the lower seed is told first', () => {
+  const of = (firstSeed: number, count: number) => ({ error: '', place: null, count, firstSeed });
+  const sorted = mostFirst([of(3, 1), of(9, 2), of(1, 1), of(5, 2)]);
+  expect(sorted.map(({ firstSeed }) => firstSeed)).toEqual([5, 9, 1, 3]);
+});
+
+test.each(['renew', 'release'] as const)('to %s a lock is not to ask for it', (verb) => {
+  const call = { verb, lock: 'db', token: 1 };
+  const called = { ...acquire(1, 'alice/1/other'), call };
+  expect(countsOf([called])).toEqual({ ...NO_SECTIONS, began: 1 });
+  const crashed = [called, answer(2, 'alice/1/other', DENIED), fault(3, 'crash', 'alice')];
+  expect(countsOf(crashed)).toEqual({ ...NO_SECTIONS, began: 1 });
 });
 
 test('what is not of any section that was seen is not counted', () => {
