@@ -76,6 +76,13 @@ test('a run without a fault has no strikes, and only clients have a lock', () =>
   expect(strikesIn(hit)).toEqual([['pause', { server: 1, 'not-holding': 1 }]]);
 });
 
+test.each(['read', 'write'] as const)('what was %s under an earlier grant is over', (verb) => {
+  const operation = `alice/1/${verb}`;
+  const before = [enter(0, 'alice', 1, 9), invoke(1, operation), accepted(2, operation)];
+  const again = [leave(3, 'alice', 1), enter(4, 'alice', 2, 19), fault(5, 'pause', 'alice')];
+  expect(strikesIn(traceOf([...before, ...again]))).toEqual([['pause', { 'before-access': 1 }]]);
+});
+
 test('strikes add up in either order, and come in one', () => {
   const [a, b] = [
     { writing: 2, server: 1 },
