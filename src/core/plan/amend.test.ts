@@ -17,9 +17,9 @@ faults:
   - late-timer: { timer: alice/1/release-timer, by: 3ms }
   - crash: { process: alice, at: 5ms }
 decisions:
+  alice/1/write/1/request: 2ms
   # slow
   alice/1/release/1/request: 2ms
-  alice/1/write/1/request: 2ms
 order: [ alice/1/release/1/reply, bob/1/released ]
 limits: { healAt: 100ms }
 bounds: { latency: 1ms..2ms, durations: { delay: 1ms..6ms, pause: 1ms..40ms } }

@@ -58,6 +58,22 @@ describe('a finding', () => {
     expect(place(path, isKey)).toBe(text);
   });
 
+  test('stands where it is read, whichever was found first, and of very many the first ones', () => {
+    if (parsed.kind === 'problems') return expect.unreachable();
+    const finding = (...path: (string | number)[]) => ({ path, isKey: true, what: 'wrong' });
+    const found = [finding('d'), finding('a', 0, 'c'), finding('a'), finding('a', 0)];
+    expect(parsed.locate(found).map(renderProblem)).toEqual([
+      'a.yaml:1:1 a: wrong',
+      'a.yaml:2:5 a[0]: wrong',
+      'a.yaml:3:5 a[0].c: wrong',
+      'a.yaml:4:1 d: wrong',
+    ]);
+    const wide = parseFile({ text: '{ a: 1, b: 2 }', file: 'a.yaml' });
+    if (wide.kind === 'problems') return expect.unreachable();
+    const many = [finding('b'), ...Array.from({ length: 50 }, () => finding('a'))];
+    expect(wide.locate(many).map(({ column }) => column)).toEqual(many.slice(1).map(() => 3));
+  });
+
   test('suggests the nearest known word, or lists a few', () => {
     expect(suggest('pausee', ['pause', 'delay'])).toBe('; did you mean "pause"?');
     expect(suggest('dleay', ['pause', 'delay'])).toBe('; did you mean "delay"?');

@@ -142,6 +142,7 @@ test.each([
   ['alice/timers', false],
   ['lock/timeout-30ms', false],
   ['alice', false],
+  ['alices', false],
   ['/alice', false],
 ])('what is due under the name %s of a client, and is no message: %s', (name, isDue) => {
   expect(isTimer(name, new Set(['alice']))).toBe(isDue);

@@ -105,6 +105,7 @@ describe('how far a fault is from where it may be', () => {
     expect(distanceFromPlaces(named, at(after('lock/mark')))).toBe(0);
     expect(wasInPlace(anywhere, at(after('alice/9/x')), 99 * MS)).toBe(true);
     expect(distanceFromPlaces(anywhere, at({ kind: 'at', atUs: 0 }))).toBe(Infinity);
+    expect(wasInPlace(anywhere, at({ kind: 'at', atUs: 0 }), 0)).toBe(false);
   });
 });
 

@@ -107,6 +107,48 @@ test('two numbers of which each needs the other go down together', () => {
   expect([pauseUs(plan), thinkOf(plan, 'carol')]).toEqual([7_000, 0]);
 });
 
+test('two numbers go down together to their least, be that one step away', () => {
+  const start = planWith([pause('alice', 2_001)]);
+  const [alice] = start.clients;
+  if (alice === undefined) return expect.unreachable();
+  const sections = alice.sections.slice(0, 1).map((one) => ({ ...one, thinkUs: 1 }));
+  const smallest = { ...start, decisions: {}, clients: [{ ...alice, sections }] };
+  const keepsSlack = (plan: Plan): boolean => pauseUs(plan) - thinkOf(plan, 'alice') === 2_000;
+  const plan = turn(lowerTogether, smallest, keepsSlack);
+  expect([pauseUs(plan), thinkOf(plan, 'alice')]).toEqual([2_000, 0]);
+});
+
+test.each([
+  ['six', 500, [5_456, 0]],
+  ['seven', 734, [8_912, 3_456]],
+])('of %s numbers above their least pairs are tried if six', (_, latencyUs, found) => {
+  const start = planWith([{ ...pause('alice', 8_912), when: { kind: 'at', atUs: 0 } }]);
+  const clients = start.clients.map((one) => ({
+    ...one,
+    sections: one.sections.map((section) =>
+      one.name === 'alice' && section.id === 1 ? { ...section, thinkUs: 0 } : section,
+    ),
+  }));
+  const network = { ...start.network, latencyUs };
+  const keepsSlack = (plan: Plan): boolean => pauseUs(plan) - thinkOf(plan, 'carol') === 5_456;
+  const plan = turn(lowerTogether, { ...start, clients, network, decisions: {} }, keepsSlack);
+  expect([pauseUs(plan), thinkOf(plan, 'carol')]).toEqual(found);
+});
+
+test('a client that works without the lock when it waited in vain keeps its attempts', () => {
+  const memoizing = (withoutLock?: 'gives-up'): Plan =>
+    changeWork(planWith([]), ({ id }) => ({
+      ...{ kind: 'memoize', id, store: 'db', key: 'x', value: 1, forUs: 1, pieces: 1 },
+      ...(withoutLock === undefined ? {} : { withoutLock }),
+    }));
+  for (const pass of [weakenClients, waitInsteadOfRetrying]) {
+    const kept = turn(pass, memoizing(), () => true).clients;
+    expect(kept.map(({ attempts }) => attempts)).toEqual([8, 8, 8]);
+    const least = turn(pass, memoizing('gives-up'), () => true).clients;
+    expect(least.map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
+  }
+});
+
 test('all times are set anew around the client that goes first', () => {
   const isBobFirst = (plan: Plan): boolean =>
     thinkOf(plan, 'carol') - thinkOf(plan, 'bob') >= 1_000;

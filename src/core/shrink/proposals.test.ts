@@ -170,6 +170,14 @@ test('one latency for all is round, then the present one, the middle one and the
   `);
 });
 
+test('the middle latency is that of those decided by name, wherever each stands', () => {
+  const decided = [1_450, 950, 1_400, 612, 813].map((us, at) => [`bob/${at}/write/1/request`, us]);
+  const plan = { ...start, decisions: Object.fromEntries(decided) };
+  expect(proposed(calmLatencies, plan, latencies).split('\n')).toEqual([
+    ...['700', '734', '900', '500', '1500'],
+  ]);
+});
+
 test('a fault is placed at the points of its client, before the start', () => {
   const plan = small([1, 1], [pause('alice', 9_000)]);
   expect(proposed(placeFaults(undefined), plan, places)).toMatchInlineSnapshot(`
@@ -279,6 +287,18 @@ test('a piece goes, and what is left is set anew around each client', () => {
     alice 1:1, bob 1:1 | alice 0, bob 11000 | alice 50000 | 700 | 
     alice 1:1, bob 1:1 | alice 11000, bob 0 | alice 50000 | 700 | "
   `);
+});
+
+test('without an order, no piece that goes brings one along', () => {
+  const plan = small([1, 1], [pause('alice', 9_000)]);
+  const orders = proposed(dropAndRetime, plan, ({ order }) => `[${order.join(' ')}]`).split('\n');
+  expect(orders).toEqual(Array.from({ length: 15 }, () => '[]'));
+});
+
+test('of a plan with more than 32 pieces none goes with all times', () => {
+  const faults = Array.from({ length: 29 }, (_, at) => pause('alice', 9_000 + at));
+  expect(proposed(dropAndRetime, small([1, 1], faults), parts)).toBe('');
+  expect(proposed(dropAndRetime, small([1, 1], faults.slice(1)), parts)).not.toBe('');
 });
 
 test('two sections duel at several distances, with faults of several lengths', () => {

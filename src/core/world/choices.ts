@@ -141,22 +141,17 @@ export class Choices {
    */
   messageFaultsOf(message: Name, link: Link): readonly Injection<MessageFault>[] {
     const { chance } = this.plan;
-    if (this.drops.length > 0) {
-      const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
-      if (drops.length > 0) return drops;
-    }
+    const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
+    if (drops.length > 0) return drops;
     if (chance !== null && this.happens(message, draws.drop, chance.drop)) {
       return [this.drawnFault({ kind: 'drop', which: named(message) })];
     }
     const isDatagram = this.plan.network.link === 'datagram';
-    const placed =
-      this.delays.length === 0
-        ? NONE
-        : takeMatches(
-            this.delays,
-            ({ fault: { kind, which } }) =>
-              (isDatagram || kind === 'delay') && isHit(which, message, link),
-          );
+    const placed = takeMatches(
+      this.delays,
+      ({ fault: { kind, which } }) =>
+        (isDatagram || kind === 'delay') && isHit(which, message, link),
+    );
     if (chance === null) return placed;
     const drawn = this.drawDelays(message, chance, isDatagram && link.isRequest);
     return placed.length === 0 ? drawn : [...placed, ...drawn];

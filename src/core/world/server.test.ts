@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
 import type { Fault } from '../plan/fault.ts';
+import type { Server } from './server.ts';
+import { World } from './world.ts';
 
 test('a copy of a request brings its client no grant', () => {
   const which = { kind: 'message', message: 'alice/1/acquire/1/request' } as const;
@@ -13,4 +15,23 @@ test('a copy of a request brings its client no grant', () => {
     [2, 2],
   ]);
   expect(eventsOf(trace, 'enter')).toMatchObject([{ ordinal: 1, token: 1 }]);
+});
+
+test('a server can fail over that takes snapshots, and forget where it can evict', () => {
+  const plain: Server<null, null> = { handle: () => null, restart: () => {} };
+  const snapshot = (): (() => void) => () => {};
+  const world = new World(planOf({ clients: [] }), null);
+  for (const [name, more] of [
+    ['neither', {}],
+    ['fails over', { snapshot }],
+    ['forgets', { evict: () => true }],
+  ] as const) {
+    world.addServer({ name, role: 'store' }, { ...plain, ...more });
+  }
+  const found = world.allServers.map(([name, one]) => [name, one.canFailOver, one.canForget]);
+  expect(found).toEqual([
+    ['neither', false, false],
+    ['fails over', true, false],
+    ['forgets', false, true],
+  ]);
 });

@@ -60,4 +60,20 @@ describe('a run', () => {
       error: 'it never waits',
     });
   });
+
+  test('may take 100,000 steps at one instant, and again when it has waited', () => {
+    const limits = { maxEvents: 300_000 };
+    const marking = (count: number): Script =>
+      function* (alice) {
+        const point = nameOf('alice/round');
+        for (const nap of ['one', 'two']) {
+          for (let at = 0; at < count; at += 1) yield { kind: 'mark', point };
+          yield* alice.wait(nap, 1);
+        }
+      };
+    expect(happen({ alice: marking(100_000) }, { limits }).ending).toEqual({ kind: 'complete' });
+    expect(happen({ alice: marking(100_001) }, { limits }).ending).toMatchObject({
+      error: 'it never waits',
+    });
+  });
 });

@@ -207,6 +207,149 @@ describe('the shape of a plan', () => {
   });
 });
 
+describe('a fault is told by whom it hits and where, in names of the shape', () => {
+  const read: Work = { kind: 'read', id: 1, store: 'store', key: 'x' };
+  const [second, third, fourth] = [
+    writeOf(1, { id: 5, key: 'y' }),
+    writeOf(2),
+    writeOf(3, { id: 2, store: 'other' }),
+  ];
+  const a = clientOf('zoe', []);
+  const clients = [
+    {
+      ...a,
+      sections: [
+        { id: 3, thinkUs: 0, lock: 'db', work: [read, second] },
+        { id: 4, thinkUs: 0, lock: 'db', work: [third] },
+      ],
+    },
+    clientOf('adam', [fourth], { section: { id: 9, lock: 'second' } }),
+  ];
+  const at = { kind: 'at', atUs: 5 } as const;
+  const of = (kind: 'before' | 'after', point: string, process = 'zoe'): Fault => {
+    return { ...pause, process, when: { kind, point } };
+  };
+  const link = { kind: 'link', from: 'adam', to: 'other', atUs: 3 } as const;
+  const late = { kind: 'late-timer', byUs: 1 } as const;
+  const sides = { from: ['zoe', 'adam'], to: ['store', 'lock'] } as const;
+  const cut = { kind: 'partition', ...sides, when: at, forUs: 1 } as const;
+  const forgets = (key: string, process = 'other'): Fault => {
+    return { kind: 'evict', process, key, when: at };
+  };
+  const head =
+    'lock-service/fenced; A (releases): read, write key 2 | write; ' +
+    'B (releases): in lock 2: write store 2';
+
+  test.each<[string, Fault]>([
+    ['pause A before A/1/write-2', of('before', 'zoe/3/write-5')],
+    ['pause A after A/1/read', of('after', 'zoe/3/read')],
+    ['pause A before A/2/write', of('before', 'zoe/4/write')],
+    ['pause A before A/1/acquire-2', of('before', 'zoe/3/acquire-2')],
+    ['pause A before A/7/write', of('before', 'zoe/7/write')],
+    ['pause A before B/1/write', of('before', 'adam/9/write-2')],
+    ['pause store 2 after A/1/read', of('after', 'zoe/3/read', 'other')],
+    ['pause A', { ...pause, process: 'zoe', when: at }],
+    ['pause A with frozen clocks', { ...pause, process: 'zoe', when: at, clocks: 'freeze' }],
+    ['partition A+B and lock+store 1', { ...cut, direction: 'both' }],
+    ['partition A+B to lock+store 1', { ...cut, direction: 'one-way' }],
+    ['reset A to store 1', { kind: 'reset', from: 'zoe', to: 'store', when: at }],
+    ['late timer of B', { ...late, which: { kind: 'process', process: 'adam', atUs: 1 } }],
+    ['late timer A/timeout', { ...late, which: { kind: 'timer', timer: 'zoe/timeout-3ms' } }],
+    ['drop B to store 2', { kind: 'drop', which: link }],
+    ['delay B to store 2', { kind: 'delay', which: link, byUs: 9 }],
+    ['drop A/1/write-2/1/reply', { kind: 'drop', which: messageOf('zoe/3/write-5/1/reply') }],
+    [
+      'drop A/1/acquire/1/lock 1/reply',
+      { kind: 'drop', which: messageOf('zoe/3/acquire/1/lock-7/reply') },
+    ],
+    ['store 2 forgets key 2', forgets('y')],
+    ['lock 1 forgets lock 2', forgets('second', 'lock-7')],
+    ['lock forgets other', forgets('other', 'lock')],
+  ])('%s', (clause, fault) => {
+    const shape = shapeOf(planOf({ clients, faults: [fault] }));
+    expect(shape).toBe(`${head}; ${clause}`);
+    const turned = planOf({ clients: [...clients].reverse(), faults: [fault] });
+    expect(shapeOf(turned)).toBe(shape);
+  });
+});
+
+test('which of two stores is hit first does not depend on what they are called', () => {
+  const shapes = [
+    ['y', 'b'],
+    ['b', 'y'],
+  ].map(([one = '', other = '']) => {
+    const work = [writeOf(1, { store: one }), writeOf(1, { id: 2, store: other })];
+    const faults = [one, other].map((process): Fault => {
+      return { ...pause, process, when: { kind: 'at', atUs: 1 } };
+    });
+    return shapeOf(planOf({ clients: [clientOf('a', work)], faults }));
+  });
+  expect(shapes[0]).toMatch(/; pause store 1; pause store 2$/);
+  expect(shapes[1]).toBe(shapes[0]);
+});
+
+test('options are told in the order of their names', () => {
+  const options = [
+    ['renew', 'twice'],
+    ['clock', 'wall'],
+    ['counter', 'volatile'],
+  ];
+  for (const some of [options, [...options].reverse()]) {
+    expect(shapeOf(planOf({ clients: [], options: Object.fromEntries(some) }))).toBe(
+      'lock-service/fenced clock="wall" counter="volatile" renew="twice"',
+    );
+  }
+});
+
+test('what chance is left is named, or that it is the order alone', () => {
+  const all = { latency: null, drop: null, delay: null, duplicate: null, lateTimer: null };
+  const chance = { seed: 1, latencyStepUs: 1, jitter: null, ...all };
+  const shapeWith = (more: object): string =>
+    shapeOf({ ...planOf({ clients: [] }), chance: { ...chance, ...more } });
+  expect(shapeWith({})).toBe('lock-service/fenced; chance: order');
+  const [odds, range] = [
+    { numerator: 1, denominator: 2 },
+    { minUs: 0, maxUs: 1 },
+  ];
+  expect(shapeWith({ latency: range, drop: odds, jitter: odds })).toBe(
+    'lock-service/fenced; chance: latency, drop, jitter',
+  );
+  const lengthy = { ...odds, ...range };
+  expect(shapeWith({ delay: lengthy, duplicate: lengthy, lateTimer: lengthy })).toBe(
+    'lock-service/fenced; chance: delay, duplicate, lateTimer',
+  );
+});
+
+describe('of more clients than five the order is', () => {
+  const named = (names: string, one: number, work: readonly Work[], releases = true): string =>
+    shapeOf(
+      planOf({
+        clients: [...names].map((name, at) =>
+          clientOf(name, at === one ? work : [writeOf(1)], { releases: at !== one || releases }),
+        ),
+      }),
+    );
+
+  test('by what they do, whatever they are called', () => {
+    const shapes = [0, 3, 5].map((one) => named('bcdefg', one, []));
+    expect(new Set(shapes).size).toBe(1);
+    expect(shapes[0]).toMatch(/; E \(releases\): write; F \(releases\): lock only$/);
+  });
+
+  test('first by what a reader has to know of them', () => {
+    const shapes = [0, 3, 5].map((one) => named('bcdefg', one, [writeOf(1)], false));
+    expect(new Set(shapes).size).toBe(1);
+  });
+
+  test('letters, and numbers behind Z', () => {
+    const names = Array.from({ length: 28 }, (_, at) => `c${at + 10}`);
+    const clients = names.map((name) => clientOf(name, [], { releases: false }));
+    const heads = shapeOf(planOf({ clients })).split('; ').slice(1);
+    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'A26', 'A27'];
+    expect(heads).toEqual(letters.map((letter) => `${letter}: lock only`));
+  });
+});
+
 describe('two plans of one shape are one kind of failure', () => {
   const broken = signatureOf(zombie, invalid(['earlier grant', 'stale write']));
 

@@ -276,7 +276,6 @@ class Names {
   rough(): Names {
     const names = new Names({ clients: this.clients }, true);
     for (const [name, number] of this.numbers) names.numbers.set(name, number);
-    for (const [kind, count] of this.counts) names.counts.set(kind, count);
     return names;
   }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Plan } from '../../core/plan/plan.ts';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { NumberedPlans } from '../exhaust/exhaust.ts';
 import { avoidedOn, countAvoided } from './counterfactual.ts';
 import { judgeSystem } from './expectation.ts';
 import { sweep } from './sweep.ts';
@@ -84,6 +86,51 @@ test('a system of which a seed failed is not run again', async () => {
   const monotonic = { ...(tallies.get('monotonic') ?? EMPTY_TALLY), failed: 1 };
   const failed = new Map([...tallies, ['monotonic', monotonic] as const]);
   expect(await countAvoided(clocks, failed)).toEqual(new Map());
+});
+
+/** Plans of a system, all without faults, which note the numbers that are asked for. */
+class NotedPlans extends NumberedPlans {
+  readonly asked: Set<string>;
+  private readonly system: string;
+
+  constructor(scenario: Scenario, system: string, asked: Set<string>) {
+    super(scenario, system, []);
+    this.asked = asked;
+    this.system = system;
+  }
+
+  override planOf(number: number): Plan {
+    this.asked.add(`${number} ${this.system}`);
+    return super.planOf(0);
+  }
+}
+
+test('of all seeds on which siblings broke a claim the lowest fifty are tried, in their order', async () => {
+  const scenario = scenarioOf([WALL, WALL.replace('wall', 'second'), MONOTONIC], [STEP]);
+  const broke = (brokenSeeds: readonly number[]): Tally => {
+    const none = { unknown: 0, firstUnknown: null, exercised: 0, times: 0 };
+    const claim = { ...none, broken: brokenSeeds.length, brokenSeeds };
+    return { ...EMPTY_TALLY, seeds: 9_999, claims: { 'mutual-exclusion': claim } };
+  };
+  const evens = Array.from({ length: 50 }, (_, at) => 2 * at + 2);
+  const odds = evens.map((even) => even - 1);
+  const tallies = new Map([
+    ['wall', broke(evens)],
+    ['second', broke([...odds.slice(0, 20), 40, ...odds.slice(20, -1)])],
+    ['monotonic', broke([])],
+  ]);
+  const asked = new Set<string>();
+  const numbered = new Map(
+    [...tallies.keys()].map((name) => [name, new NotedPlans(scenario, name, asked)]),
+  );
+  await countAvoided(scenario, tallies, { numbered });
+  const ones = Array.from({ length: 50 }, (_, at) => at + 1);
+  expect([...asked]).toEqual(
+    ones.flatMap((seed) => {
+      if (seed % 2 === 1) return [`${seed} second`];
+      return seed === 40 ? ['40 wall', '40 second'] : [`${seed} wall`];
+    }),
+  );
 });
 
 describe('a claim that should hold and was never exercised', () => {

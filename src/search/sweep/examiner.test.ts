@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { loadScenario } from '../../load.ts';
@@ -54,6 +54,47 @@ test('a seed is judged by what the scenario lists, and by all that costs little'
 
 test('a seed that is run twice gives the same, where nothing but its plan counts', async () => {
   expect(await repeatSeed(scenario, 'one', 3)).toBeNull();
+});
+
+describe('a seed whose system uses its realms again', () => {
+  const told: string[] = [];
+  const passing = {
+    skip: [1],
+    onPass: () => void told.push('passed'),
+    onDifference: (what: string) => void told.push(what),
+  };
+  beforeEach(() => void told.splice(0));
+
+  test('tells of each seed before it in its block, but of those that are skipped', async () => {
+    const examine = examinerOf(scenario, undefined, ['one']);
+    expect((await examine('one', 3, passing)).verdicts).toEqual(
+      (await examinerOf(scenario)('one', 3)).verdicts,
+    );
+    expect(told).toEqual(['passed', 'passed']);
+    await examine('one', 4, passing);
+    expect(told).toEqual(['passed', 'passed']);
+  });
+
+  test('is no other where the same is held against it with realms loaded anew', async () => {
+    const broken = loadScenario(
+      `name: broken
+systems: { one: { lock: none, store: unfenced, expect: { breaks: [no-lost-update] } } }
+workload: { kind: read-modify-write }
+`,
+      'broken.yaml',
+    );
+    if (broken.kind === 'problems') return expect.unreachable(JSON.stringify(broken.problems));
+    const examine = examinerOf(broken.scenario, undefined, ['one']);
+    const { verdicts } = await examine('one', 0, passing);
+    expect(verdicts.some(({ kind }) => kind === 'invalid')).toBe(true);
+    expect(told).toEqual([]);
+  });
+
+  test('is no other where it cannot be examined either way', async () => {
+    const examine = examinerOf(scenario, undefined, ['two']);
+    await expect(examine('two', 0, passing)).rejects.toThrow('two');
+    expect(told).toEqual([]);
+  });
 });
 
 describe('the realms of a block', () => {

@@ -1,5 +1,5 @@
 /** Laws of the pool alone, with a worker that does as the name of its scenario says. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { planOf } from '../../systems/plan.fixture.ts';
@@ -154,6 +154,30 @@ describe('a task', () => {
     expect(await perform(one, 'idles')).toMatchObject({ kind: 'threw' });
     expect(await perform(one, 'waits', () => true)).toEqual({ kind: 'threw', error: 'waits' });
     expect(await perform(one, 'stays', () => true)).toEqual({ kind: 'given up' });
+  });
+
+  test('is not begun once 15 s were lost to others, until that is forgotten', async () => {
+    const one = open({ seedTimeoutMs: 15_000 });
+    const done = { kind: 'threw', error: 'idles' };
+    expect(await perform(one, 'idles')).toEqual(done);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    try {
+      let end: TaskEnd | null = null;
+      void perform(one, 'hangs').then((found) => {
+        end = found;
+      });
+      while (end === null) {
+        vi.advanceTimersByTime(200);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      expect(end).toEqual({ kind: 'lost', where: 'hangs', why: 'it did not end within 15 s' });
+    } finally {
+      vi.useRealTimers();
+    }
+    const lost = { kind: 'lost', where: 'other runs', why: 'did not end' };
+    expect(await perform(one, 'idles')).toEqual(lost);
+    one.restorePatience();
+    expect(await perform(one, 'idles')).toEqual(done);
   });
 
   test('needs the pool to itself, and a pool with a worker', async () => {

@@ -11,8 +11,17 @@ import {
   write,
 } from '../../check/trace-builder.fixture.ts';
 import type { SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
-import { fateText, KEPT_ERRORS, mergeSections, NO_SECTIONS, SectionLedger } from './sections.ts';
+import {
+  errorPlace,
+  fateText,
+  KEPT_ERRORS,
+  mergeSections,
+  mostFirst,
+  NO_SECTIONS,
+  SectionLedger,
+} from './sections.ts';
 
+const INFO = { outcome: 'info' } as const;
 const DENIED = { kind: 'denied', holder: 'bob' } as const;
 
 /** The ledger of one run. */
@@ -59,6 +68,19 @@ test('a section crashed that was under way, and not one that was over', () => {
   expect(countsOf([acquire(1, 'alice/1/acquire'), crash])).toMatchObject({ crashed: 1, gaveUp: 0 });
 });
 
+test('a section crashed that waits with nothing under way, and none that ended or was paused', () => {
+  const asked = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
+  const waiting = [...asked, fault(9, 'crash', 'bob')];
+  expect(countsOf(waiting)).toEqual({ ...NO_SECTIONS, began: 1, crashed: 1 });
+  const ended = countsOf(waiting, { sectionEnds: [endOf('bob/1', 'Error: no')] });
+  expect(ended).toMatchObject({ began: 1, crashed: 0, gaveUp: 0, failed: [{ count: 1 }] });
+  expect(countsOf([...granted, fault(9, 'pause', 'alice')])).toMatchObject({ crashed: 0 });
+});
+
+test('what is done outside of any section is of none', () => {
+  expect(countsOf([invoke(1, 'alice/start/read')])).toEqual(NO_SECTIONS);
+});
+
 test('without any lock a section was entered that reached a store', () => {
   const events = [invoke(3, 'alice/1/write'), accepted(5, 'alice/1/write')];
   expect(countsOf(events, { processes: [] })).toMatchObject({ began: 1, entered: 1 });
@@ -76,6 +98,8 @@ test('a section that returned without a guard gave up if it was denied, and was 
   const denied = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
   const returned = { sectionEnds: [endOf('bob/1', null)] };
   expect(countsOf(denied, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
+  const unknown = [acquire(1, 'bob/1/acquire'), { ...accepted(3, 'bob/1/acquire'), ...INFO }];
+  expect(countsOf(unknown, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
   expect(countsOf([], returned)).toEqual({ ...NO_SECTIONS, began: 1, unguarded: 1 });
 });
 
@@ -89,6 +113,15 @@ test('the same error is told once, whatever ids it holds, with its count and fir
   const error = 'LockTimeout: lock-3 held by 3f3-a';
   const failed = [{ error, place: 'lock.mjs:1:2', count: 4, firstSeed: 3 }];
   expect(ledger.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed });
+});
+
+test('the same error at two places is told twice, in their order', () => {
+  const at = (line: number): SectionEnd => endOf(`bob/${line}`, 'Error: no', `lock.mjs:${line}:1`);
+  const { failed } = countsOf([], { sectionEnds: [at(2), at(1), at(2)] });
+  expect(failed.map(({ place, count }) => [place, count])).toEqual([
+    ['lock.mjs:1:1', 1],
+    ['lock.mjs:2:1', 1],
+  ]);
 });
 
 test('of errors that differ some are kept, the same whatever is added to what', () => {
@@ -120,6 +153,33 @@ test('what became of them is told, the most frequent error first', () => {
       '1 returned without section.guard()',
   );
   expect(fateText(NO_SECTIONS)).toBe('none called a server or came to its end');
+  const one = { ...NO_SECTIONS, began: 1234 };
+  expect(fateText(one)).toBe('1,234 began');
+  expect(fateText({ ...one, crashed: 1000 })).toBe('1,000 crashed');
+  expect(fateText({ ...one, otherFailed: 2000 })).toBe('2,000 by other errors');
+});
+
+test.each([
+  ['Error: no lock.', 'lock.mjs:1:2', 'Error: no lock at lock.mjs:1:2'],
+  ['Error: 1.5 s. Too late', 'lock.mjs:1:2', 'Error: 1.5 s. Too late at lock.mjs:1:2'],
+  ['Error: no lock.', null, 'Error: no lock.'],
+  ['Error: at lock.mjs:1:2.', 'lock.mjs:1:2', 'Error: at lock.mjs:1:2.'],
+])('an error %j at %s is told so: %s', (error, place, told) => {
+  expect(errorPlace({ error, place, count: 1, firstSeed: 0 })).toBe(told);
+});
+
+test('of errors that ended as many sections that of the lower seed is told first', () => {
+  const of = (firstSeed: number, count: number) => ({ error: '', place: null, count, firstSeed });
+  const sorted = mostFirst([of(3, 1), of(9, 2), of(1, 1), of(5, 2)]);
+  expect(sorted.map(({ firstSeed }) => firstSeed)).toEqual([5, 9, 1, 3]);
+});
+
+test.each(['renew', 'release'] as const)('to %s a lock is not to ask for it', (verb) => {
+  const call = { verb, lock: 'db', token: 1 };
+  const called = { ...acquire(1, 'alice/1/other'), call };
+  expect(countsOf([called])).toEqual({ ...NO_SECTIONS, began: 1 });
+  const crashed = [called, answer(2, 'alice/1/other', DENIED), fault(3, 'crash', 'alice')];
+  expect(countsOf(crashed)).toEqual({ ...NO_SECTIONS, began: 1 });
 });
 
 test('what is not of any section that was seen is not counted', () => {

@@ -251,6 +251,25 @@ test('shards that counted other plans of one scenario are of another run', async
   expect(merge).toEqual({ kind: 'refused', problems });
 });
 
+test('the share of a shard of an exhausted scenario is of the plans of each system', async () => {
+  const shards = await shardsOf(2);
+  const scope = { faults: 1, ties: 0, clients: null, sections: null };
+  const merged = (plans: Readonly<Record<string, number>>): unknown => {
+    const merge = mergeShards(shards.map((one) => withMore(one, { exhausted: { scope, plans } })));
+    if (merge.kind !== 'merged') return merge;
+    return merge.merged.cut.map(
+      ({ examined, seeds, trial }) => `${examined} of ${seeds} ${trial}s`,
+    );
+  };
+  expect(merged({ s: 88 })).toEqual([]);
+  expect(merged({ s: 101 })).toEqual(['44 of 51 plans', '44 of 50 plans']);
+  const problems = shards.map(({ file }) => `${file}: it has 44 plans of zombie, s, and its share`);
+  expect(merged({})).toEqual({
+    kind: 'refused',
+    problems: problems.map((problem) => `${problem} are 0`),
+  });
+});
+
 function withMore(
   { file, shard }: FiledShard,
   more: Partial<ShardFile['scenarios'][number]>,

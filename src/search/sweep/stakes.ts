@@ -74,9 +74,9 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
         if (readBack === 0) addTo(written, placeOf(event), event.value);
         break;
       case 'read': {
-        if (readBack === 1) break;
-        const values = event.value === null ? undefined : written.get(placeOf(event));
-        if (values === undefined || event.value === null) break;
+        if (readBack === 1 || event.value === null) break;
+        const values = written.get(placeOf(event));
+        if (values === undefined) break;
         readAfter = 1;
         if (values.has(event.value)) readBack = 1;
       }

@@ -1,5 +1,13 @@
 /** Where faults meet the clients of a run, and what is said of it where nothing broke. */
 import { describe, expect, test } from 'vitest';
+import {
+  accepted,
+  enter,
+  fault,
+  invoke,
+  leave,
+  traceOf,
+} from '../../check/trace-builder.fixture.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault, FaultKind, When } from '../../core/plan/fault.ts';
 import type { Work } from '../../core/plan/plan.ts';
@@ -55,6 +63,24 @@ describe('a fault meets a client', () => {
     const found = strikesIn(run(planOf({ clients, faults: [cut] })));
     expect(found).toEqual([['partition', { 'read-to-write': 1 }]]);
   });
+});
+
+test('a run without a fault has no strikes, and only clients have a lock', () => {
+  const probe = [enter(0, 'probe', 1, 9), invoke(1, 'probe/1/write')];
+  const done = [...probe, accepted(2, 'probe/1/write'), leave(3, 'probe', 1)];
+  const counts = new Map<FaultKind, number[]>();
+  expect(addStrikes(counts, traceOf(done))).toBe(false);
+  expect(counts).toEqual(new Map());
+  const hit = traceOf([...done, fault(4, 'pause', 'alice'), fault(5, 'pause', 'probe')]);
+  expect(addStrikes(counts, hit)).toBe(true);
+  expect(strikesIn(hit)).toEqual([['pause', { server: 1, 'not-holding': 1 }]]);
+});
+
+test.each(['read', 'write'] as const)('what was %s under an earlier grant is over', (verb) => {
+  const operation = `alice/1/${verb}`;
+  const before = [enter(0, 'alice', 1, 9), invoke(1, operation), accepted(2, operation)];
+  const again = [leave(3, 'alice', 1), enter(4, 'alice', 2, 19), fault(5, 'pause', 'alice')];
+  expect(strikesIn(traceOf([...before, ...again]))).toEqual([['pause', { 'before-access': 1 }]]);
 });
 
 test('strikes add up in either order, and come in one', () => {

@@ -113,9 +113,8 @@ export function addStrikes(counts: Map<FaultKind, StageCounts>, trace: Trace): b
         break;
       }
       case 'fault': {
-        const known = counts.get(event.fault);
-        const ofKind = known ?? STAGES.map(() => 0);
-        if (known === undefined) counts.set(event.fault, ofKind);
+        const ofKind = counts.get(event.fault) ?? STAGES.map(() => 0);
+        counts.set(event.fault, ofKind);
         const stage = stageOf(event.processes, standings);
         ofKind[stage] = (ofKind[stage] ?? 0) + 1;
         left -= 1;

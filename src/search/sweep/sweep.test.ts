@@ -69,6 +69,21 @@ describe('a sweep of this thread', () => {
   });
 });
 
+test('a seed is broken by what its own system lists', async () => {
+  const lines = ['one: { lock: none, store: unfenced, expect: { breaks: [no-lost-update] } }'];
+  lines.push('two: { lock: none, store: unfenced }');
+  const systems = lines.map((line) => `  ${line}\n`).join('');
+  const file = `name: lossy\nsystems:\n${systems}workload: { kind: read-modify-write }\n`;
+  const read = loadScenario(file, 'lossy.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { tallies } = await sweep(read.scenario, { from: 0, to: 3, pool: null });
+  const [one, two] = [tallies.get('one'), tallies.get('two')];
+  expect(one?.broken).toBeGreaterThan(0);
+  expect(one?.claims['no-lost-update']?.broken).toBe(one?.broken);
+  expect(two?.claims['no-lost-update']?.broken).toBeGreaterThan(0);
+  expect(two?.broken).toBe(0);
+});
+
 test('a pool is given what its workers need, and nothing that they cannot load', async () => {
   const read = loadScenario(text, 'calm.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
