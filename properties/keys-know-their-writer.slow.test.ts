@@ -6,8 +6,9 @@
 import { expect, test } from 'vitest';
 import { examineSeedAsync } from '../src/host/async/run-async.ts';
 import { keyUsersScenario, USES, withKeyUsers } from './key-users.ts';
+import { runs } from './runs.ts';
 
-const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 400);
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? runs(400));
 const CLAIMS = ['owner-only-release', 'renew-live', 'mutual-exclusion'];
 const scenario = keyUsersScenario();
 

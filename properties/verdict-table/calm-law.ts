@@ -5,10 +5,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { claimTally, EMPTY_TALLY, mergeTallies } from '../../src/search/sweep/tally.ts';
 import { prepare, storeKinds } from '../../src/systems/store/store-kinds.ts';
+import { runs } from '../runs.ts';
 import { type Calm, calmScenario, calmTitle, promisedBy } from './calm.ts';
 import { objections, tallyOf } from './judging.ts';
 
-const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 250);
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? runs(250));
 const TIMEOUT_MS = 600_000;
 
 /** Tests that each of these systems holds all that it promises where nothing goes wrong. */

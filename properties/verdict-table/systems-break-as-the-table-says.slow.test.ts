@@ -6,11 +6,12 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { prepare } from '../../src/systems/store/store-kinds.ts';
+import { runs } from '../runs.ts';
 import { objections, tallyOf } from './judging.ts';
 import { scenarioOf, titleOf } from './row.ts';
 import { LATER, rows } from './rows.ts';
 
-const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 250);
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? runs(250));
 const BUDGET = { holding: SEEDS, breaking: 3_000 };
 const CALM_BUDGET = { holding: 100, breaking: 0 };
 

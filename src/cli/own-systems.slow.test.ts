@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, root, runCli } from './command-line.fixture.ts';
+import { type Ended, root, runCli, runHere } from './command-line.fixture.ts';
 
 let folder = '';
 
@@ -27,6 +27,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function fencepost(...args: readonly string[]): Ended {
   return runCli(args, { cwd: folder });
+}
+
+/** The same without a process of its own, where nothing is about one. */
+function here(...args: readonly string[]): Promise<Ended> {
+  return runHere(args, { cwd: folder });
 }
 
 function lastJson(text: string): Record<string, unknown> {
@@ -61,35 +66,35 @@ test('a server with timers, asked by its store, meets its expectations', () => {
   expect(code).toBe(0);
 });
 
-test('every kept plan of a fixture with a module replays, by the command that the report prints', () => {
+test('every kept plan of a fixture with a module replays, by the command that the report prints', async () => {
   for (const file of readdirSync(join(folder, 'own/plans'))) {
-    const { code, out } = fencepost('replay', `own/plans/${file}`);
+    const { code, out } = await here('replay', `own/plans/${file}`);
     expect({ file, code }).toEqual({ file, code: 0 });
     expect(out).not.toContain('another version');
   }
   const run = ['run', 'own/spin-lock.yaml', '--seeds', '20', '--output', 'elsewhere', '-q'];
   const printed = /^replay: npx --no-install fencepost ((?:.*\\\n)*.*)$/m.exec(
-    fencepost(...run).out,
+    (await here(...run)).out,
   )?.[1];
   const words = (printed ?? '').replaceAll('\\\n', ' ').split(/\s+/);
   expect(words).toContain('--modules');
-  expect(fencepost(...words).code).toBe(0);
+  expect((await here(...words)).code).toBe(0);
 });
 
 describe('a module that was changed', () => {
-  test('is told by the replay of a plan that was made with it before', () => {
+  test('is told by the replay of a plan that was made with it before', async () => {
     const own = copyOfLock('changed');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
-    const { code, out, err } = fencepost('replay', join(own, kept), '--modules', own);
+    const { code, out, err } = await here('replay', join(own, kept), '--modules', own);
     expect(code).toBe(0);
     expect(out).toContain('reproduced, with another version of its system');
     expect(err).toContain('was made with another version of ./spin-lock.mjs');
-    const line = lastJson(fencepost('replay', join(own, kept), '--modules', own, '--json').out);
+    const line = lastJson((await here('replay', join(own, kept), '--modules', own, '--json')).out);
     expect(line).toMatchObject({ outcome: 'reproduced', changedModules: ['./spin-lock.mjs'] });
   });
 
-  test('is run by no command that takes the plan, unless its folder is named', () => {
+  test('is run by no command that takes the plan, unless its folder is named', async () => {
     const own = copyOfLock('strange');
     const file = join(folder, own, 'spin-lock.mjs');
     const write = "import { writeFileSync } from 'node:fs';\nwriteFileSync('written', '');\n";
@@ -103,19 +108,19 @@ describe('a module that was changed', () => {
       ['corpus', 'ls', '--corpus', plans],
       ['corpus', 'add', join(own, kept), '--corpus', 'elsewhere/plans'],
     ]) {
-      const { code, out, err } = fencepost(...command);
+      const { code, out, err } = await here(...command);
       expect({ command, code }).toEqual({ command, code: 2 });
       expect(out + err).toContain('./spin-lock.mjs is not what the plan was made with');
       expect(existsSync(join(folder, 'written'))).toBe(false);
     }
     // Whoever runs the scenario has its module run anyway, and wants to know of its plans.
     const run = ['run', join(own, 'spin-lock.yaml'), '--seeds', '1', '--output', 'strange', '-v'];
-    const { err } = fencepost(...run);
+    const { err } = await here(...run);
     expect(err).toContain('corpus: 2 plans replayed');
     expect(err).not.toContain('is not run');
   });
 
-  test('and cured makes the plan `fixed`', () => {
+  test('and cured makes the plan `fixed`', async () => {
     const own = copyOfLock('fixed');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(
@@ -124,27 +129,27 @@ describe('a module that was changed', () => {
         .replace("'any' }", "'own' }")
         .replace("fallback: 'any'", "fallback: 'own'"),
     );
-    const { code, out } = fencepost('replay', join(own, kept), '--modules', own);
+    const { code, out } = await here('replay', join(own, kept), '--modules', own);
     expect(code).toBe(1);
     expect(out).toContain('fixed, expected reproduced, with another version of its system');
   });
 
-  test('gets its digest into the plan that is shrunk with it', () => {
+  test('gets its digest into the plan that is shrunk with it', async () => {
     const own = copyOfLock('shrunk');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
     expect(
-      fencepost('shrink', join(own, kept), '--modules', own, '--output', join(own, kept)).code,
+      (await here('shrink', join(own, kept), '--modules', own, '--output', join(own, kept))).code,
     ).toBe(0);
-    expect(fencepost('replay', join(own, kept)).out).not.toContain('another version');
+    expect((await here('replay', join(own, kept))).out).not.toContain('another version');
   });
 });
 
-test('`show` and `compare` take a scenario with a module', () => {
-  const show = fencepost('show', 'own/spin-lock.yaml', '--system', 'naive', '--seed', '6');
+test('`show` and `compare` take a scenario with a module', async () => {
+  const show = await here('show', 'own/spin-lock.yaml', '--system', 'naive', '--seed', '6');
   expect(show.code).toBe(0);
   expect(show.out).toContain('breaks');
-  const compare = fencepost('compare', 'own/spin-lock.yaml', '--seeds', '2', '-q');
+  const compare = await here('compare', 'own/spin-lock.yaml', '--seeds', '2', '-q');
   expect(compare.code).toBe(0);
   expect(compare.out).toContain('naive');
 });
@@ -156,16 +161,16 @@ describe('`--no-modules`', () => {
     ['compare', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
     ['replay', `own/${kept}`, `own/${kept}:7:3 use`],
     ['shrink', `own/${kept}`, `own/${kept}:7:3 use`],
-  ])('makes `%s` refuse a file that uses one, where it does', (command, file, where) => {
-    const { code, err } = fencepost(command, file, '--no-modules');
+  ])('makes `%s` refuse a file that uses one, where it does', async (command, file, where) => {
+    const { code, err } = await here(command, file, '--no-modules');
     expect(code).toBe(2);
     expect(err).toContain(where);
     expect(err).toContain('./spin-lock.mjs is not loaded: --no-modules');
   });
 
-  test('is no matter to a file that uses none', () => {
+  test('is no matter to a file that uses none', async () => {
     const plan = join(root, 'fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
-    expect(fencepost('replay', plan, '--no-modules').code).toBe(0);
+    expect((await here('replay', plan, '--no-modules')).code).toBe(0);
   });
 });
 
