@@ -43,3 +43,11 @@ test('the highest token counts, not the last, of what was accepted and written',
   expect(breachOf('fence-durable', back(4)).evidence).toContain('3 highest write');
   expect(verdictOn('fence-durable', back(5))).toMatchObject({ kind: 'valid', exercised: 1 });
 });
+
+test('of several writes with the highest token the first is shown, and none with token 0', () => {
+  const twice = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), write(2, 'alice', 1, 2)];
+  const breach = breachOf('fence-durable', [...twice, recovered(5, 0, {})]);
+  expect(breach.evidence).toContain('1 highest write');
+  const without = [write(1, 'alice', 0, 1, { token: 0 }), recovered(5, 0, {})];
+  expect(verdictOn('fence-durable', without)).toMatchObject({ kind: 'valid', exercised: 0 });
+});

@@ -4,6 +4,7 @@ import {
   breachOf,
   grant,
   invoke,
+  read,
   release,
   verdictOn,
   write,
@@ -86,5 +87,14 @@ test('a release and a write without a grant have nothing to do with each other',
   expect(verdictOn('no-write-after-release', events)).toMatchObject({
     kind: 'valid',
     exercised: 0,
+  });
+});
+
+test('a read after the release is no write', () => {
+  const events = [...released, write(5.5, 'bob', 0, 7), read(8, 'alice', 1, 7)];
+  const late = write(9, 'alice', 1, 8, { isAccepted: false });
+  expect(verdictOn('no-write-after-release', events)).toMatchObject({ kind: 'valid' });
+  expect(verdictOn('no-write-after-release', [...events, late])).toMatchObject({
+    ...{ kind: 'valid', exercised: 1 },
   });
 });

@@ -196,6 +196,16 @@ describe('a lock whose calls are in pairs', () => {
       ],
       valid(0, 1, 2),
     ],
+    // It may come later than its client gave up.
+    [
+      [
+        operation(take('c', null, 'unknown'), 0, 1, 'info'),
+        operation(take('a', 1), 2, 3),
+        operation(free('a'), 4, 5),
+        operation(take('b', null, 'denied'), 6, 7),
+      ],
+      valid(1, 2, 0, 3),
+    ],
     // A release that nobody heard of may have come, or not.
     [[operation(take('a', 1), 0, 1), operation(free('a'), 2, null)], valid(0)],
     [

@@ -108,6 +108,12 @@ describe('a fenced mutex', () => {
     expect(allows(reentrantFencedMutex(), [grant('a', 3), grant('a', 4)])).toBe(false);
     expect(allows(reentrantFencedMutex(), [...again, grant('b', 3)])).toBe(false);
   });
+  it('gives it to one owner as often as it is said to, and without a limit else', () => {
+    const often = Array.from({ length: 9 }, () => grant('a', 3));
+    expect(allows(reentrantFencedMutex(), often)).toBe(true);
+    expect(allows(reentrantFencedMutex({ maxDepth: 9 }), often)).toBe(true);
+    expect(allows(reentrantFencedMutex({ maxDepth: 8 }), often)).toBe(false);
+  });
 });
 
 describe('a semaphore', () => {

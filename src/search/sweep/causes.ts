@@ -58,7 +58,6 @@ function together(one: CauseTally, other: CauseTally): CauseTally {
 }
 
 function isLess(one: BreachCause, other: BreachCause): boolean {
-  if (ownName(one) !== ownName(other)) return false;
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
   return fewer.length === more.length
     ? causeName(one) < causeName(other)

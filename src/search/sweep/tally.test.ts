@@ -56,10 +56,12 @@ test('the seeds that are kept are the lowest ones', async () => {
 });
 
 test('failures that say the same are told once, whichever process and seed they are of', () => {
-  const errors = ['alice: no 1', 'bob: no 2', 'alice: other', 'no-3: no 9'];
+  const of = ['alice: no 1', 'bob: no 2', 'alice: other', 'no-3: no 9'];
+  const errors = [...of, 'in a: other', 'in b: other'];
   const failures = errors.map((error, seed) => ({ seed, error }));
-  const told = distinctFailures({ ...EMPTY_TALLY, failed: 4, failures });
-  expect(told.map(({ seed }) => seed)).toEqual([0, 2]);
+  const told = distinctFailures({ ...EMPTY_TALLY, failed: 6, failures });
+  // What stands further back is no process.
+  expect(told.map(({ seed }) => seed)).toEqual([0, 2, 4, 5]);
 });
 
 test('a claim may be called like what every object has', () => {
