@@ -146,7 +146,7 @@ function contestedIncrements(key: KeyLog, acquires: readonly Acquire[]): number 
   let contested = 0;
   const readAt = new Map<number | string, number>();
   let latest: { holder: number | string; index: number } = { holder: 0, index: -1 };
-  let otherIndex = latest.index;
+  let otherIndex = -1;
   for (const { event, index } of key.accesses) {
     const holder = holderOf(event);
     if (holder !== latest.holder) {
