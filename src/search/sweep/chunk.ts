@@ -11,7 +11,7 @@ import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import { mergeCauses } from './causes.ts';
-import { SectionLedger } from './sections.ts';
+import { SectionCounter } from './sections.ts';
 import type { SeedRange } from './shards.ts';
 import { addStakes, NO_STAKES, type StakesTally } from './stakes.ts';
 import { addStrikes, type StageCounts, strikesOf } from './strikes.ts';
@@ -112,7 +112,7 @@ class Count {
   private readonly overlap: Draft<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
   private readonly losses: Draft<Tally['losses']> = { ...EMPTY_TALLY.losses };
   private readonly stampede: Draft<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
-  private readonly sections: SectionLedger = new SectionLedger();
+  private readonly sections: SectionCounter = new SectionCounter();
   private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
