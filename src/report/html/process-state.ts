@@ -12,8 +12,8 @@ import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
 import { laneOrder } from '../sequence-text.ts';
 import {
-  type BeliefSpan,
-  beliefSpans,
+  type ClientViewSpan,
+  clientViewSpans,
   clockSpans,
   clockText,
   FAULT_STATES,
@@ -58,7 +58,7 @@ export function stateAfter(
   const nowUs = steps[at]?.atUs ?? 0;
   const known = { ...trace, events };
   const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
-  const held = beliefSpans(known).filter(({ untilUs }) => untilUs === null);
+  const held = clientViewSpans(known).filter(({ untilUs }) => untilUs === null);
   const clients = clientsAfter(events, { calls: callsOf(trace), versionsBy: versionsIn(trace) });
   const contents = contentsAfter(events);
   const clocks = clockSpans(known, faults).filter(({ untilUs }) => untilUs === null);
@@ -151,7 +151,7 @@ function change(client: ClientState, event: TraceEvent, around: Known): void {
 
 function clientFacts(
   { rows, waits }: ClientState,
-  held: readonly BeliefSpan[],
+  held: readonly ClientViewSpan[],
   { leases, nowUs }: { readonly leases: readonly LeaseSpan[]; readonly nowUs: number },
 ): readonly Fact[] {
   const believed = held.map(({ lock, token, believedUntilUs: untilUs }) => {
@@ -159,7 +159,7 @@ function clientFacts(
     const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
     return `${lock}${tokenText(token)}${untilUs <= nowUs ? over : until}`;
   });
-  const truth = held.map((belief) => truthOf(belief, leases));
+  const truth = held.map((view) => truthOf(view, leases));
   return [
     { name: 'believes it holds', value: believed.join('; ') || 'nothing' },
     ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
@@ -168,7 +168,7 @@ function clientFacts(
   ];
 }
 
-function truthOf({ lock, ordinal, process }: BeliefSpan, leases: readonly LeaseSpan[]): string {
+function truthOf({ lock, ordinal, process }: ClientViewSpan, leases: readonly LeaseSpan[]): string {
   if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
   const other = leases.find((lease) => lease.lock === lock && lease.client !== process);
   if (other === undefined) return '✗ its lease is over';
