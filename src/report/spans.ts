@@ -7,7 +7,7 @@
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
 import type { Grant } from '../core/history/server-events.ts';
-import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { FaultEnds, FaultInjected, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 
@@ -185,7 +185,7 @@ function earlier(left: number | null, right: number | null): number | null {
   return Math.min(left, right);
 }
 
-/** One span for each process that a pause, a partition or a crash strikes. */
+/** One span for each process that a pause, a partition or a crash hits. */
 export function faultSpans(trace: Trace): readonly FaultSpan[] {
   const spans: FaultSpan[] = [];
   trace.events.forEach((event, at) => {
@@ -200,7 +200,7 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
 }
 
 /** Whether a fault leaves its processes in a state of `FAULT_STATES`. */
-export function lasts(fault: FaultStrikes['fault']): fault is FaultSpan['kind'] {
+export function lasts(fault: FaultInjected['fault']): fault is FaultSpan['kind'] {
   return fault in FAULT_STATES;
 }
 
@@ -210,7 +210,7 @@ const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
   crash: 'restart',
 };
 
-function isEndOf(event: TraceEvent, { fault, index, processes }: FaultStrikes): boolean {
+function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected): boolean {
   if (!lasts(fault) || event.kind !== ENDED_BY[fault] || !('index' in event)) return false;
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
@@ -293,7 +293,7 @@ interface ClockChange {
   readonly ratePpm?: number;
 }
 
-function changeBy(event: FaultStrikes, faults: readonly Fault[]): ClockChange | null {
+function changeBy(event: FaultInjected, faults: readonly Fault[]): ClockChange | null {
   if (event.fault === 'clock') {
     return event.target === 'step' ? { stepUs: event.amount } : { ratePpm: event.amount };
   }

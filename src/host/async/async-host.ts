@@ -215,7 +215,7 @@ export class AsyncHost implements Resident, Client {
     this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
-  /** The answer reached the process; a fault may strike before its code learns of it. */
+  /** The answer reached the process; a fault may fire before its code learns of it. */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
     const tell = this.waiters.get(call);

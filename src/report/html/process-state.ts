@@ -102,7 +102,7 @@ function clientsAfter(
     return client;
   };
   for (const event of events) {
-    if (event.kind === 'fault') for (const name of event.processes) strike(of(name), event);
+    if (event.kind === 'fault') for (const name of event.processes) inject(of(name), event);
     else if (event.kind === 'resume' || event.kind === 'restart' || event.kind === 'heal') {
       for (const name of event.processes) of(name).is = 'running';
     } else if ('process' in event) change(of(event.process), event, around);
@@ -110,7 +110,7 @@ function clientsAfter(
   return clients;
 }
 
-function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
+function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
   if (lasts(event.fault)) client.is = `${FAULT_STATES[event.fault]}${until}`;
   if (event.fault !== 'crash') return;

@@ -168,7 +168,7 @@ class KnownPlaces {
     const clients = subjects.filter((one) =>
       this.scenario.clients.some(({ name }) => name === one),
     );
-    // Where a server is struck, the sections of all clients are drawn from.
+    // For a fault of a server, the sections of all clients are drawn from.
     const isOfAll = clients.length < subjects.length || clients.length === 0;
     const isMeant = ({ verb, process }: Planned): boolean =>
       verb === word && (isOfAll || clients.includes(process));
