@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
-import { tellsLeftOut, testFiles } from './tools/left-out.ts';
+import { tellsLeftOut, testFiles, turnOf } from './tools/left-out.ts';
 
 /** The script of package.json that runs, if any. */
 const tier = process.env['npm_lifecycle_event'] ?? '';
@@ -13,7 +13,7 @@ const DEPTH =
   process.env['FENCEPOST_LAWS'] ??
   (SHORT.has(tier) ? 'short' : tier === 'test:all' ? 'third' : 'full');
 
-/** Those for the night run there, and where one of them is asked for. */
+/** Those for the night run at full depth only, as `vitest run` by itself has it. */
 const ALL = testFiles().filter((file) => DEPTH === 'full' || !file.endsWith('.nightly.test.ts'));
 const SLOW = ALL.filter((file) => /\.(slow|nightly)\.test\.ts$/.test(file));
 
@@ -55,7 +55,7 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 180_000,
     hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.
-    env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: DEPTH },
+    env: { GITHUB_ACTIONS: '', FENCEPOST_LAWS: DEPTH, FENCEPOST_TURN: turnOf(process.env) },
   },
 });
 

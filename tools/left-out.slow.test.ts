@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { root } from '../src/cli/command-line.fixture.ts';
-import { leftOutLine, tierLine } from './left-out.ts';
+import { leftOutLine, tierLine, turnOf } from './left-out.ts';
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const redis = 'src/host/redis/differential.slow.test.ts';
@@ -55,13 +55,19 @@ test('each program is told with its package', () => {
 });
 
 test('each tier says what it leaves to the next one, and a run of single files says nothing', () => {
-  const files = { run: 30, all: 100 };
+  const files = { run: 30, all: 100, turn: '4' };
   expect(tierLine('quick', files)).toMatch(/^left out: 70 of 100 test files, .* \(npm test\)$/);
   expect(tierLine('test', files)).toMatch(
-    /^left out: 70 of 100 test files: .* \(npm run test:all\)$/,
+    /^left out: 70 of 100 test files: .* FENCEPOST_TURN=4\) \(npm run test:all\)$/,
   );
   expect(tierLine('test:all', files)).toMatch(
     /^left out: 70 of 100 test files: .* \(npm run nightly\)$/,
   );
   expect(tierLine('npx', files)).toBeNull();
+});
+
+test('the part of the lists that laws go through is what is wished for, else by the commit', () => {
+  expect(turnOf({ FENCEPOST_TURN: '7' })).toBe('7');
+  expect(turnOf({})).toMatch(/^\d$/);
+  expect(turnOf({ FENCEPOST_TURN: 'x' })).toBe(turnOf({}));
 });

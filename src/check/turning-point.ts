@@ -196,10 +196,11 @@ function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly 
   for (let index = Math.max(-1, ...shown); index >= 0; index -= 1) {
     const event = events[index];
     if (event === undefined) continue;
+    // Faults and the end of them happen in no process: they lead from nobody to nobody.
     const by = processOf(event);
-    const isOn = shown.has(index) || processes.has(by) || leaves(event, messages);
+    const isOn = shown.has(index) || (by !== null && processes.has(by)) || leaves(event, messages);
     if (!isOn) continue;
-    processes.add(by);
+    if (by !== null) processes.add(by);
     if (event.kind === 'receive') messages.add(event.message);
     if (event.kind === 'return') messages.add(`${event.operation}/`);
     past.push(index);
@@ -213,9 +214,9 @@ function leaves(event: TraceEvent, messages: ReadonlySet<string>): boolean {
   return messages.has(event.message) || messages.has(`${operationOf(event.message)}/`);
 }
 
-/** The process in which an event happens. */
-function processOf(event: TraceEvent): string {
+/** The process in which an event happens; null where it is none's own. */
+function processOf(event: TraceEvent): string | null {
   if (event.kind === 'send' || event.kind === 'lose') return event.from;
   if (event.kind === 'receive') return event.to;
-  return 'process' in event ? event.process : '';
+  return 'process' in event ? event.process : null;
 }

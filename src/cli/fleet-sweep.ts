@@ -87,7 +87,8 @@ async function withFleet(
   const note = (): void => terminal.note('interrupted: leaving (again to stop at once)');
   interruption.listen(note, ['SIGINT', 'SIGTERM']);
   const pool = openPool({ workers: options.workers ?? availableParallelism() });
-  const context: FleetContext = { opened, pool, options, terminal, interruption };
+  const ownPlans = new Set<string>();
+  const context: FleetContext = { opened, pool, options, terminal, interruption, ownPlans };
   const swept: SweptScenario[] = [];
   try {
     for (const loaded of scenarios) {
@@ -107,13 +108,16 @@ async function withFleet(
 function conclude(
   swept: readonly SweptScenario[],
   asked: number,
-  { options, terminal, interruption }: FleetContext,
+  { options, terminal, interruption, ownPlans }: FleetContext,
 ): Exit {
   const { isInterrupted } = interruption;
   const outcomes = swept.map(({ outcome }) => outcome);
   const codes = outcomes.flatMap((outcome) => outcome.exits);
   const exit = worstOf(isInterrupted ? [...codes, exits.interrupted] : codes);
-  report(outcomes, summaryOf(outcomes, exit, asked), { options, terminal });
+  report(outcomes, summaryOf(outcomes, exit, asked), {
+    options: { ...options, ownPlans },
+    terminal,
+  });
   for (const { loaded, outcome, shardFolder, rest, clean } of swept) {
     if (rest !== null) terminal.warn(rest);
     // What was interrupted may not be shrunk: the same command does that from the checkpoint.

@@ -3,9 +3,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { smallScenario } from '../adapters/fleet/sweep.fixture.ts';
+import { builtIn } from '../catalogue.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { pause, planWith } from '../core/shrink/sample-plan.fixture.ts';
-import { setAside } from './reporting.ts';
+import { sweep } from '../search/sweep/sweep.ts';
+import { concludeScenario } from './conclude.ts';
+import { exits } from './exit.ts';
+import { report, setAside, summaryOf } from './reporting.ts';
+import { openTerminal } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-reporting-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,7 +26,7 @@ function asideOf(name: string, before: string, after: string): readonly unknown[
   writeFileSync(file, before);
   const noted: string[] = [];
   const note = (line: string): void => void noted.push(line);
-  for (const text of [after, `${after}# again`]) setAside(file, text, { note });
+  setAside(file, after, { note });
   return [noted.length, existsSync(aside) ? readFileSync(aside, 'utf8') : null];
 }
 
@@ -34,4 +40,43 @@ test('the same plan gives way, whatever its comment and its modules', () => {
   const earlier = renderPlan({ ...paused, use: { './a.ts': module('1') } }, 'the same');
   const later = renderPlan({ ...paused, use: { './a.ts': module('2') } });
   expect(asideOf('same', earlier, later)).toEqual([0, null]);
+});
+
+test('what one run wrote gives way to no later run of the same process', () => {
+  const [first = '', second = ''] = ['bob', 'carol'].map((name) =>
+    renderPlan(planWith([pause(name, 12_000)]), 'seed 1'),
+  );
+  expect(asideOf('twice', first, second)).toEqual([1, first]);
+  expect(asideOf('twice', second, renderPlan(paused))).toEqual([1, second]);
+});
+
+test('what a run wrote on its way gives way to what it reports', async () => {
+  const scenario = smallScenario();
+  const range = { from: 0, to: 9 };
+  const { tallies } = await sweep(scenario, { ...range, pool: null });
+  const notes: string[] = [];
+  const terminal = {
+    ...openTerminal({ isQuiet: true }),
+    print: () => {},
+    note: (line: string) => void notes.push(line),
+  };
+  const outcome = await concludeScenario(
+    { scenario, file: 'small.yaml', text: '', catalogue: builtIn, warnings: [] },
+    {
+      ...{ tallies, range, isWhole: true, isPart: false, milliseconds: 0 },
+      ...{ keptPlans: [], repeated: 0, difference: null },
+    },
+    { output: folder, hasPage: false, isInterrupted: () => false, terminal },
+  );
+  const [{ planFile, planText } = expect.fail('no seed breaks a claim')] = outcome.findings;
+  const reported = { output: folder, isJson: false, isVerbose: false, version: '0.0.0' };
+  const options = { ...reported, reporters: new Set<never>() };
+  const overview = summaryOf([outcome], exits.met, 1);
+  notes.length = 0;
+  for (const ownPlans of [new Set([planFile]), new Set<string>()]) {
+    writeFileSync(planFile, 'by: hand\n');
+    report([outcome], overview, { options: { ...options, ownPlans }, terminal });
+    expect(readFileSync(planFile, 'utf8')).toBe(planText);
+    expect(notes.length).toBe(ownPlans.has(planFile) ? 0 : 1);
+  }
 });

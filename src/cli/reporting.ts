@@ -32,6 +32,8 @@ export interface ReportOptions {
   readonly baseline?: readonly Earlier[] | null;
   /** Of fencepost. */
   readonly version: string;
+  /** Files that this run wrote plans to before it reports, which give way; absent if none. */
+  readonly ownPlans?: ReadonlySet<string>;
   /** Whether the terminal has had a line for each scenario; absent if not. */
   readonly hasToldScenarios?: boolean;
 }
@@ -59,7 +61,10 @@ export function report(
     }
   };
   for (const finding of results.flatMap(({ findings }) => findings)) {
-    write(finding.planFile, finding.planText, (file) => setAside(file, finding.planText, terminal));
+    const { planFile, planText } = finding;
+    write(planFile, planText, (file) => {
+      if (options.ownPlans?.has(file) !== true) setAside(file, planText, terminal);
+    });
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }
   const { hasToldScenarios = false } = options;
@@ -79,14 +84,9 @@ export function report(
   if (unwritten.length > 0) throw new UserError(unwritten);
 }
 
-/** Plans that this process has written itself: what it finds later takes their place. */
-const ownPlans = new Set<string>();
-
 /** Moves another plan away from where `text` goes: an earlier run's, which is still to be kept. */
 export function setAside(file: string, text: string, { note }: Pick<Terminal, 'note'>): void {
-  const isOwn = ownPlans.has(file);
-  ownPlans.add(file);
-  if (isOwn || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
   if (isSamePlan(readText(file, Number.POSITIVE_INFINITY), text)) return;
   const aside = file.replace(/\.yaml$/, '.before.yaml');
   allowed(`${file}:1:1: cannot be moved to ${aside}`, () => renameSync(file, aside));

@@ -61,6 +61,7 @@ function contextOf(queue: MemoryQueue, notes: string[]): FleetContext {
     },
     terminal: { ...terminal, note: (line) => notes.push(line) },
     interruption: { isInterrupted: false, signal: new AbortController().signal },
+    ownPlans: new Set(),
   };
 }
 

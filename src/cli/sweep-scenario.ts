@@ -50,6 +50,8 @@ export interface FleetContext {
   readonly options: FleetOptions;
   readonly terminal: Terminal;
   readonly interruption: Pick<Interruption, 'isInterrupted' | 'signal'>;
+  /** The files of plans that were written on the way: what is found later takes their place. */
+  readonly ownPlans: Set<string>;
 }
 
 /** What the sweep of one scenario came to. */
@@ -165,7 +167,7 @@ async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Prom
 }
 
 async function sweepOnce(loaded: LoadedScenario, context: FleetContext): Promise<Swept> {
-  const { opened, terminal, options, interruption } = context;
+  const { opened, terminal, options, interruption, ownPlans } = context;
   const { scenario } = loaded;
   const begun = await begin(loaded, context);
   if (begun === null) return { result: NOTHING, id: null, file: null, isAnnounced: false };
@@ -194,7 +196,8 @@ async function sweepOnce(loaded: LoadedScenario, context: FleetContext): Promise
         return;
       }
       const planFile = fileOf(system, claim);
-      setAside(planFile, plan, terminal);
+      if (!ownPlans.has(planFile)) setAside(planFile, plan, terminal);
+      ownPlans.add(planFile);
       writeText(planFile, plan);
       terminal.note(`  first of kind ${signature}, seed ${seed} of ${system}: ${headline}`);
       terminal.note(`  shrunk so far: ${planFile}`);

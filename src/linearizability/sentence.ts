@@ -94,7 +94,10 @@ interface Place {
   readonly core: Core;
 }
 
-/** What may have changed the object meanwhile and is not in the core. */
+/**
+ * What may have changed the object meanwhile and is not in the core. Calls that failed are among
+ * it: `distinctCalls` leaves them out.
+ */
 function othersOf(history: History, model: Model, { at, core }: Place): History {
   const bad = history[at];
   if (bad === undefined) return [];

@@ -73,6 +73,11 @@ describe('kinds of failure', () => {
     expect(kindsOf(causes)).toEqual(['a: 4, 1,3,7', 'c: 1, 2']);
   });
 
+  test('keep the cause with the fewest faults, whatever the words of those that have more', () => {
+    const causes = [seen(of('a', 'b'), 1), seen(of('b'), 3), seen(of('b', 'c'), 2)];
+    expect(kindsOf(causes)).toEqual(['b: 3, 1,2,3']);
+  });
+
   test('without a fault explain no other, nor does one rule another', () => {
     const later = { ...of('a'), rule: 'write-after-read' };
     expect(kindsOf([seen(of(), 1), seen(of('a'), 2), seen(later, 3)])).toEqual([

@@ -57,7 +57,9 @@ function together(one: CauseTally, other: CauseTally): CauseTally {
   };
 }
 
+/** Whether it is the same cause with less before it: one of other faults is another, not less. */
 function isLess(one: BreachCause, other: BreachCause): boolean {
+  if (ownName(one) !== ownName(other)) return false;
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
   return fewer.length === more.length
     ? causeName(one) < causeName(other)
