@@ -28,8 +28,8 @@ function concerns(client: string, value: Fault | TraceEvent): boolean {
   return stringsIn(value).some((name) => isOf(client, name));
 }
 
-/** Whom a fault strikes; the lock service is everybody's and does not count. */
-function struckBy(fault: Fault): readonly string[] {
+/** Whom a fault hits; the lock service is everybody's and does not count. */
+function targetsOf(fault: Fault): readonly string[] {
   const { kind } = fault;
   if (kind === 'evict') return [fault.key];
   if (kind === 'partition' || kind === 'reset') return [fault.from, fault.to].flat();
@@ -40,10 +40,10 @@ function struckBy(fault: Fault): readonly string[] {
   return which.kind === 'process' ? [which.process] : [which.from, which.to];
 }
 
-/** Whether a fault strikes the client and what is its own, and nobody else. */
-function strikesOnly(client: string, fault: Fault): boolean {
-  const struck = struckBy(fault).filter((name) => name !== 'lock');
-  return struck.length > 0 && struck.every((name) => isOf(client, name));
+/** Whether a fault hits the client and what is its own, and nobody else. */
+function hitsOnly(client: string, fault: Fault): boolean {
+  const hit = targetsOf(fault).filter((name) => name !== 'lock');
+  return hit.length > 0 && hit.every((name) => isOf(client, name));
 }
 
 const COUNTED: readonly string[] = [
@@ -84,9 +84,9 @@ test('a client that is taken out leaves what clients beside it do as it was', ()
   fc.assert(
     fc.property(several, fc.nat(3), (plan, choice) => {
       const client = plan.clients[choice % plan.clients.length]?.name ?? '';
-      // A fault that strikes another, but at a point of this client, would make the two meet.
+      // A fault that hits another, but at a point of this client, would make the two meet.
       const beside = plan.faults.filter((fault) => !concerns(client, fault));
-      const own = plan.faults.filter((fault) => strikesOnly(client, fault));
+      const own = plan.faults.filter((fault) => hitsOnly(client, fault));
       const clients = plan.clients.filter(({ name }) => name !== client);
       const whole: Plan = { ...plan, faults: [...beside, ...own] };
       const without: Plan = { ...plan, clients, faults: beside };
@@ -99,15 +99,15 @@ test('a client that is taken out leaves what clients beside it do as it was', ()
   expect(compared).toBeGreaterThan(runs(10_000));
 });
 
-test('a fault that did not strike can be taken out without a trace', () => {
+test('a fault that did not fire can be taken out without a trace', () => {
   let removed = 0;
   fc.assert(
     fc.property(runnablePlans(), (plan) => {
       const trace = run(plan);
-      const struck = new Set(
+      const fired = new Set(
         trace.events.map((event) => (event.kind === 'fault' ? event.index : null)),
       );
-      const faults = plan.faults.filter((_, index) => struck.has(index));
+      const faults = plan.faults.filter((_, index) => fired.has(index));
       removed += plan.faults.length - faults.length;
       expect(digestOf(run({ ...plan, faults }))).toBe(digestOf(trace));
     }),

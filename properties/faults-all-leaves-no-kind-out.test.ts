@@ -1,6 +1,6 @@
 /**
  * `faults: all` stands for every kind of the table of faults that the systems of a scenario can
- * suffer: none is forgotten, each of them strikes, and none befalls a server that has nothing for
+ * suffer: none is forgotten, each of them fires, and none befalls a server that has nothing for
  * it.
  */
 import { describe, expect, test } from 'vitest';
@@ -43,14 +43,14 @@ test('both kinds of link together suffer every kind of the table', () => {
   expect(FAULT_KINDS.filter((kind) => !named.has(kind))).toEqual([]);
 });
 
-test.each(LINKS)('on a %s each kind of the palette strikes', (link) => {
+test.each(LINKS)('on a %s each kind of the palette fires', (link) => {
   const scenario = scenarioOf([HOLDER], link);
-  const struck = new Set<string>();
+  const fired = new Set<string>();
   for (let seed = 0; seed < 150; seed += 1) {
     const { events } = run(expand(scenario, 's0', seed));
-    for (const event of events) if (event.kind === 'fault') struck.add(event.fault);
+    for (const event of events) if (event.kind === 'fault') fired.add(event.fault);
   }
-  expect([...kindsOf(scenario)].filter((kind) => !struck.has(kind))).toEqual([]);
+  expect([...kindsOf(scenario)].filter((kind) => !fired.has(kind))).toEqual([]);
 });
 
 test('of two systems one suffers what the other has nothing for', () => {

@@ -49,7 +49,7 @@ describe.each(ownKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kin
   });
 });
 
-test('what strikes the broken sibling alone is not avoided', async () => {
+test('what hits the broken sibling alone is not avoided', async () => {
   const [kind] = ownKinds;
   if (kind === undefined) throw new Error('there are kinds');
   const del = 'pause: { process: clients, before: del, for: 20ms..60ms, chance: 1/2 }';

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await prepare(mutants.map(({ mutant }) => mutant));
 });
 
-/** How a story may say that a fault of this kind struck. */
+/** How a story may say that a fault of this kind fired. */
 const SAID: Readonly<Record<string, RegExp>> = {
   pause: /paused/,
   delay: /late|delayed/,

@@ -80,14 +80,14 @@ interface Found {
 
 /** What ten seeds of the lock come to, of which every claim that is listed should hold. */
 async function found(lock: string, faults: string): Promise<Found> {
-  const text = `name: ledger
+  const text = `name: sections
 systems: { own: { lock: ${lock}, store: fenced, expect: { holds: [grant-order, fence-monotone] } } }
 clients: { count: 2, ttl: 50ms, sections: 2 }
 workload: { kind: read-modify-write }
 network: { latency: 1ms..2ms }
 faults: ${faults}
 `;
-  const read = loadScenario(text, 'ledger.yaml', catalogue);
+  const read = loadScenario(text, 'sections.yaml', catalogue);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
   const { tallies } = await sweep(scenario, { from: 0, to: 9, pool: null, catalogue });
@@ -145,14 +145,14 @@ describe.each([
 });
 
 test('a lock of fencepost’s own that grants to nobody is given up too', async () => {
-  const text = `name: ledger
+  const text = `name: sections
 systems: { own: { lock: lock-service, store: fenced, expect: { holds: [grant-order] } } }
 clients: { count: 1, ttl: 50ms, sections: 2, attempts: 2, lockTimeout: 1ms, tries: 1 }
 workload: { kind: read-modify-write }
 network: { latency: 2ms..3ms }
 faults: []
 `;
-  const read = loadScenario(text, 'ledger.yaml');
+  const read = loadScenario(text, 'sections.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
   const { tallies } = await sweep(scenario, { from: 0, to: 9, pool: null });

@@ -95,7 +95,7 @@ describe.each([...storeKinds.keys()].filter((name) => !STRICT.has(name)))('with 
     expect(points.map(textOf).sort()).toEqual([...found].sort());
   });
 
-  test('a fault before or after any of them strikes', () => {
+  test('a fault before or after any of them fires', () => {
     const faults = points.flatMap(({ point }) =>
       (['before', 'after'] as const).map((kind) => ({
         ...({ kind: 'pause', process: 'bob', forUs: 0, clocks: 'run' } as const),

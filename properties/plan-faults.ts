@@ -1,4 +1,4 @@
-/** Faults as fast-check arbitraries, of every kind, over what some clients have to be struck. */
+/** Faults as fast-check arbitraries, of every kind, over what the runs of some clients have. */
 import fc from 'fast-check';
 import { faultFrom } from '../src/adapters/fast-check/plan-arbitrary.ts';
 import {
@@ -37,7 +37,7 @@ export function orNull<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | 
   return fc.option(value, { nil: null });
 }
 
-/** What there is to strike in the runs of some clients. */
+/** What faults can hit in the runs of some clients. */
 interface Targets {
   readonly clients: readonly string[];
   readonly servers: readonly string[];

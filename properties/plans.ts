@@ -1,6 +1,6 @@
 /**
  * Plans that can be run: every fault names a process, a point, a message or a timer that the plan
- * really has, so that a property over them meets real strikes and not mere leftovers.
+ * really has, so that a property over them meets faults that fire and not mere leftovers.
  */
 import fc from 'fast-check';
 import type { FaultKind } from '../src/core/plan/fault.ts';

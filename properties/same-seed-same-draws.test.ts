@@ -92,8 +92,8 @@ test('a range, a step and odds give what they gave', () => {
     ]
   `);
   const crowd = Array.from({ length: 20 }, (_, at) => `client-${at}`);
-  const struck = crowd.filter((name) => chance.happens(nameOf(name), draws.drop, odds));
-  expect(struck).toMatchInlineSnapshot(`
+  const dropped = crowd.filter((name) => chance.happens(nameOf(name), draws.drop, odds));
+  expect(dropped).toMatchInlineSnapshot(`
     [
       "client-1",
       "client-3",

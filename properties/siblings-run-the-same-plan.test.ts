@@ -116,7 +116,7 @@ describe('the line of a sibling', () => {
     [
       'patient-lock-lease-grant-order',
       'pessimistic',
-      'tells nothing: it has no bob/1/write to strike',
+      'tells nothing: it has no bob/1/write to inject a fault at',
     ],
   ])('of %s on %s says what was refused there, or that nothing was', async (name, system, what) => {
     expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);

@@ -25,7 +25,7 @@ function scenarioOf(name: string): Scenario {
   return read.scenario;
 }
 
-/** On all seeds together, where no fault but of these kinds strikes. */
+/** On all seeds together, where no fault but of these kinds fires. */
 function stampedeOf(system: string, kinds: readonly FaultKind[], from = scenario): Stampede {
   const faults = from.faults.filter(({ kind }) => kinds.includes(kind));
   let [computations, most] = [0, 0];

@@ -167,7 +167,7 @@ describe('a run', () => {
     }
   });
 
-  test('strikes every kind of fault in some of these plans, and neither fails nor starves', () => {
+  test('injects every kind of fault in some of these plans, and neither fails nor starves', () => {
     const kinds = new Set<string>();
     const losses = new Set<string>();
     let grants = 0;

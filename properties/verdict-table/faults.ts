@@ -1,13 +1,13 @@
 /**
  * The letters of the table's column of faults: what each does to a scenario whose leases last so
- * and so long. All of them strike by chance, so that they meet in many ways.
+ * and so long. All of them fire by chance, so that they meet in many ways.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 
 /** One or two faults of a scenario file. */
 export interface Letter {
   readonly letter: string;
-  readonly strikes: (time: Breath) => readonly Json[];
+  readonly faults: (time: Breath) => readonly Json[];
 }
 
 /** Times of a scenario as its faults need them, as text. */
@@ -42,8 +42,8 @@ const clients = 'clients';
 const stores = 'stores';
 const locks = 'locks';
 
-function letter(name: string, strikes: Letter['strikes']): Letter {
-  return { letter: name, strikes };
+function letter(name: string, faults: Letter['faults']): Letter {
+  return { letter: name, faults };
 }
 
 /** A client is paused: as it is about to write, or at any time. */

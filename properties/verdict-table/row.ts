@@ -41,8 +41,8 @@ export interface Work {
 /** `lock-service × fenced · W1 · P D`, as the table's columns are. */
 export function titleOf({ lock, stores, options = {}, work, faults }: Row): string {
   const chosen = Object.entries(options).map(([name, value]) => ` ${name}: ${value}`);
-  const struck = faults.map(({ letter }) => letter).join(' ');
-  return `${lock}${chosen.join()} × ${stores.join(', ')} · ${work.name} · ${struck || 'none'}`;
+  const letters = faults.map(({ letter }) => letter).join(' ');
+  return `${lock}${chosen.join()} × ${stores.join(', ')} · ${work.name} · ${letters || 'none'}`;
 }
 
 /** The scenario of a row; a second one leaves out what goes wrong. Throws on an unknown word. */
@@ -56,7 +56,7 @@ export function scenarioOf(row: Row, { isCalm }: { readonly isCalm: boolean }): 
     ),
     clients: { count: 3, ttl: us(work.ttlUs), ...work.clients, ...row.clients },
     ...scenarioFields(row),
-    faults: isCalm ? [] : faults.flatMap((fault) => fault.strikes(extent)),
+    faults: isCalm ? [] : faults.flatMap((letter) => letter.faults(extent)),
   };
   const title = titleOf(row);
   const read = loadScenario(JSON.stringify(file), title);

@@ -1,6 +1,6 @@
 /**
  * The verdict table, row by row: what is said to hold holds on every seed, was tested, and the
- * faults that it is said to survive did strike; what is said to break breaks on some seed, and not
+ * faults that it is said to survive did fire; what is said to break breaks on some seed, and not
  * for another reason than the faults. `FENCEPOST_SEEDS` says on how many seeds it must hold. The
  * table's last row, in which nothing goes wrong, has tests of its own in `verdict-table/`.
  */

@@ -110,10 +110,10 @@ test.each([
   expect(breach.words.slice(-ended.length)).toBe(ended);
 });
 
-test('what struck the holder or its server since it asked for its lock is told of its job', () => {
+test('what hit the holder or its server since it asked for its lock is told of its job', () => {
   const asked = grant(2, 'alice', 1, { sentAtUs: 0 });
-  const struck = [pause(1, 'alice', 1.5), fault(3, 'crash', 'lock'), pause(3, 'store', 4)];
-  const [paused, ...rest] = struck;
+  const faults = [pause(1, 'alice', 1.5), fault(3, 'crash', 'lock'), pause(3, 'store', 4)];
+  const [paused, ...rest] = faults;
   if (paused === undefined) throw new Error('nobody is paused');
   const events = [paused, asked, ...rest, job(5, 'alice/1', 'begin', 1)];
   const breach = breachOf('at-most-once', [...events, job(6, 'bob/0', 'begin', 1)]);

@@ -3,7 +3,7 @@
  * crash cut short has run, and runs no longer. Whatever the occurrence, two bodies under one lock
  * never run at the same time.
  */
-import type { FaultStrikes, Job } from '../core/history/trace.ts';
+import type { FaultInjected, Job } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
@@ -61,7 +61,7 @@ function guardedBy(locks: Map<string, Guarded>, lock: string): Guarded {
   return fresh;
 }
 
-function endRunsOf(locks: ReadonlyMap<string, Guarded>, fault: FaultStrikes): void {
+function endRunsOf(locks: ReadonlyMap<string, Guarded>, fault: FaultInjected): void {
   if (fault.fault !== 'crash') return;
   for (const { running } of locks.values()) {
     for (const [section, { event }] of running) {
@@ -98,7 +98,7 @@ function breachBetween(
   );
 }
 
-/** The faults that struck whoever ran first, since it asked for its grant. */
+/** The faults that hit whoever ran first, since it asked for its grant. */
 function causes(
   indexed: TraceIndex,
   runs: { readonly earlier: Begun; readonly later: Begun; readonly grant: GrantLog | undefined },

@@ -1,6 +1,6 @@
 /** What a breach came from, told from the trace: which faults it depends on, and what they hit. */
 import { describe, expect, test } from 'vitest';
-import type { Call, FaultStrikes, Invoke, Receive, TraceEvent } from '../core/history/trace.ts';
+import type { Call, FaultInjected, Invoke, Receive, TraceEvent } from '../core/history/trace.ts';
 import {
   type BreachCause,
   causeOf,
@@ -168,7 +168,7 @@ describe('what a fault hit', () => {
     const rest = [grant(11, 'bob', 2), write(12, 'bob', 2, 2), stale];
     return causeText(causeIn('fence-monotone', [...begun, hit, ...next, ...rest]));
   };
-  const message = (target: string, kind: FaultStrikes['fault'] = 'delay'): FaultStrikes =>
+  const message = (target: string, kind: FaultInjected['fault'] = 'delay'): FaultInjected =>
     fault(2, kind, 'alice', { target, processes: ['alice', 'store'] });
 
   test.each([
@@ -252,14 +252,14 @@ describe('two causes', () => {
   });
 });
 
-test('what struck when all was over is no cause', () => {
+test('what fired when all was over is no cause', () => {
   const twice = [grant(0, 'alice', 1), grant(4, 'bob', 2)];
-  const late = (ms: number): FaultStrikes =>
+  const late = (ms: number): FaultInjected =>
     fault(ms, 'delay', 'lock', { target: 'bob/2/acquire/1/request', amount: 2000 });
   expect(causeIn('mutual-exclusion', [...twice, late(9)]).faults).toEqual([]);
 });
 
-test('a fault counts where one of those that it struck gave the lock away', () => {
+test('a fault counts where one of those that it hit gave the lock away', () => {
   const cut = fault(1, 'partition', '', { processes: ['alice', 'lock'], untilMs: 3 });
   const beside = fault(1, 'partition', '', { processes: ['carol', 'store'], untilMs: 3 });
   const events = [grant(0, 'alice', 1), cut, beside, grant(4, 'bob', 2)];

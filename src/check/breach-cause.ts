@@ -14,7 +14,7 @@
  * lock went from him to her by alice's release, and what made that late was `pause before release`.
  * Had alice been paused before her write instead, the lock would have gone to bob by itself.
  */
-import type { FaultStrikes, Invoke, ProcessInfo } from '../core/history/trace.ts';
+import type { FaultInjected, Invoke, ProcessInfo } from '../core/history/trace.ts';
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
@@ -58,7 +58,7 @@ export function causeOf(indexed: TraceIndex, verdict: Invalid): BreachCause {
 
 function hitsInOrder(
   indexed: TraceIndex,
-  faults: readonly Numbered<FaultStrikes>[],
+  faults: readonly Numbered<FaultInjected>[],
 ): readonly FaultHit[] {
   const hits = new Map<string, FaultHit>();
   for (const fault of faults) {
@@ -74,7 +74,7 @@ function hitsInOrder(
 export function faultsBehind(
   indexed: TraceIndex,
   verdict: Invalid,
-): readonly Numbered<FaultStrikes>[] {
+): readonly Numbered<FaultInjected>[] {
   return behind(indexed, verdict).faults;
 }
 
@@ -133,13 +133,13 @@ export function theftBehind(
 
 interface Behind {
   readonly isByForeignRelease: boolean;
-  readonly faults: readonly Numbered<FaultStrikes>[];
+  readonly faults: readonly Numbered<FaultInjected>[];
 }
 
 /** The faults in the evidence, and those that made the lock change hands before its time. */
 function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
   const shown = new Set(evidence.map(({ event }) => event));
-  const found = new Map<number, Numbered<FaultStrikes>>();
+  const found = new Map<number, Numbered<FaultInjected>>();
   for (const fault of indexed.faults) if (shown.has(fault.index)) found.set(fault.index, fault);
   let isByForeignRelease = false;
   for (const handover of handovers(indexed, shown)) {
@@ -158,7 +158,7 @@ function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
 function lateMessages(
   indexed: TraceIndex,
   shown: ReadonlySet<number>,
-): readonly Numbered<FaultStrikes>[] {
+): readonly Numbered<FaultInjected>[] {
   const last = Math.max(0, ...shown);
   const faults = indexed.faults.filter(
     ({ event, index }) => index < last && hitsMessage(event.fault),
@@ -168,7 +168,7 @@ function lateMessages(
   const ofThese = faults.filter(({ event }) => operations.has(operationOf(event.target)));
   if (ofThese.length > 0) return ofThese;
   const sections = sectionsShown(indexed, shown);
-  let longest: Numbered<FaultStrikes> | undefined;
+  let longest: Numbered<FaultInjected> | undefined;
   for (const fault of faults) {
     const { target, amount } = fault.event;
     if (!sections.some((section) => target.startsWith(section))) continue;
@@ -224,7 +224,7 @@ function faultsOfHandover(
   indexed: TraceIndex,
   handover: Handover,
   foreign: readonly ForeignRelease[] = foreignReleases(indexed, handover),
-): readonly Numbered<FaultStrikes>[] {
+): readonly Numbered<FaultInjected>[] {
   if (foreign.length === 0) return faultsOfTheft(indexed, handover);
   return foreign.flatMap((release) => {
     const faults = faultsBefore(indexed, release);
@@ -350,7 +350,7 @@ function grantBefore({ locks }: TraceIndex, client: string, before: number): Gra
 function faultsBefore(
   indexed: TraceIndex,
   { client, server, message, meant, index }: ForeignRelease,
-): readonly Numbered<FaultStrikes>[] {
+): readonly Numbered<FaultInjected>[] {
   const fromUs = meant?.event.sentAtUs ?? 0;
   const span = { processes: [client, server], message, fromUs, before: index };
   return among(indexed, causesIn(indexed, span));
@@ -360,7 +360,7 @@ function faultsBefore(
 function faultsOfTheft(
   indexed: TraceIndex,
   { earlier, later }: Handover,
-): readonly Numbered<FaultStrikes>[] {
+): readonly Numbered<FaultInjected>[] {
   if (!isHeldAt(earlier, { index: later.index, atUs: later.event.atUs })) return [];
   const servers = serversOf(indexed, earlier.event);
   const ofServers = among(indexed, causesSince(indexed, earlier, later)).filter(({ event }) =>
@@ -372,13 +372,13 @@ function faultsOfTheft(
 function among(
   { faults }: TraceIndex,
   causes: ReturnType<typeof causesIn>,
-): readonly Numbered<FaultStrikes>[] {
+): readonly Numbered<FaultInjected>[] {
   const indexes = new Set(causes.map(([, { index }]) => index));
   return faults.filter(({ index }) => indexes.has(index));
 }
 
 /** What a fault hit, in words without names; a partition hits each pair that it separates. */
-function hitsOf(indexed: TraceIndex, { event, index }: Numbered<FaultStrikes>): readonly string[] {
+function hitsOf(indexed: TraceIndex, { event, index }: Numbered<FaultInjected>): readonly string[] {
   const { fault, processes, target, amount } = event;
   if (hitsMessage(fault)) return [`of ${messageWords(indexed, target)}`];
   if (hitsBetween(fault)) return pairsOf(indexed, processes);

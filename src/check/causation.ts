@@ -9,7 +9,7 @@ import type { Evidence } from './verdict.ts';
 
 /** The same plan, pinned, gives the same. */
 export interface Causation {
-  /** In the order in which they struck. Without each of them the run does not break so. */
+  /** In the order in which they fired. Without each of them the run does not break so. */
   readonly causes: readonly ProvenCause[];
   /** Null where no neighbour holds. */
   readonly turn: TurningPoint | null;

@@ -41,7 +41,7 @@ test('of a circle of three each waits for the next', () => {
   );
 });
 
-test('a fault that struck a holder before the circle closed is told with it', () => {
+test('a fault that hit a holder before the circle closed is told with it', () => {
   const [first, ...rest] = closed;
   const events = first === undefined ? [] : [first, fault(1.5, 'pause', 'alice'), ...rest];
   expect(breachOf('progress', events).evidence).toContain('1 pause');

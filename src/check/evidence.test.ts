@@ -1,6 +1,6 @@
 /** Which faults, and which other events, stand behind a contradiction. */
 import { describe, expect, test } from 'vitest';
-import type { FaultStrikes, Log, TraceEvent } from '../core/history/trace.ts';
+import type { FaultInjected, Log, TraceEvent } from '../core/history/trace.ts';
 import {
   accessBreach,
   breachShown,
@@ -76,11 +76,11 @@ test('a recovery between two events is neither of them', () => {
 
 describe('a fault counts as a cause', () => {
   const span = { processes: ['alice', 'lock'], message: 'm', fromUs: 5000, before: 1 };
-  const cut = (...processes: readonly string[]): FaultStrikes => {
+  const cut = (...processes: readonly string[]): FaultInjected => {
     return fault(6, 'partition', '', { processes, untilMs: 7 });
   };
 
-  test.each<[boolean, FaultStrikes]>([
+  test.each<[boolean, FaultInjected]>([
     [true, pause(6, 'alice', 7)],
     [true, pause(5, 'lock', 6)],
     [false, pause(6, 'bob', 7)],
@@ -95,16 +95,16 @@ describe('a fault counts as a cause', () => {
     [false, fault(6, 'delay', 'alice')],
     [true, cut('alice', 'lock', 'bob')],
     [false, cut('alice', 'bob')],
-  ])('is %s: %j', (isCause, struck) => {
-    const found = named(causesIn(indexOf(struck), span));
-    expect(found).toEqual(isCause ? [`0 ${struck.fault}`] : []);
+  ])('is %s: %j', (isCause, injected) => {
+    const found = named(causesIn(indexOf(injected), span));
+    expect(found).toEqual(isCause ? [`0 ${injected.fault}`] : []);
     // What comes after the contradiction is no cause of it.
-    expect(causesIn(indexOf(struck), { ...span, before: 0 })).toEqual([]);
+    expect(causesIn(indexOf(injected), { ...span, before: 0 })).toEqual([]);
   });
 
   test('of no message is no fault of one without a name', () => {
-    const struck = indexOf(fault(6, 'delay', 'alice'));
-    expect(causesIn(struck, { ...span, message: '' })).toEqual([]);
+    const indexed = indexOf(fault(6, 'delay', 'alice'));
+    expect(causesIn(indexed, { ...span, message: '' })).toEqual([]);
   });
 
   test('of a late access since its grant was asked for, or ever where it has none', () => {
@@ -120,10 +120,10 @@ describe('a fault counts as a cause', () => {
     expect(causesUnder(0)).toEqual(['0 pause', '1 pause']);
   });
 
-  test('since a grant where it struck the holder or who gave it, once and in order', () => {
-    const struck = [pause(2, 'alice', 3), pause(3, 'store', 4), pause(4, 'lock', 5)];
+  test('since a grant where it hit the holder or who gave it, once and in order', () => {
+    const pauses = [pause(2, 'alice', 3), pause(3, 'store', 4), pause(4, 'lock', 5)];
     const causesBy = (process: string): readonly string[] => {
-      const indexed = indexOf(grant(1, 'alice', 1, { process }), ...struck, deny(9, 'bob', 1));
+      const indexed = indexOf(grant(1, 'alice', 1, { process }), ...pauses, deny(9, 'bob', 1));
       const [first] = indexed.locks.get('db')?.grants ?? [];
       return first === undefined ? [] : named(causesSince(indexed, first, { index: 4 }));
     };
@@ -148,7 +148,7 @@ describe('a client takes a lock that another one holds', () => {
     return earlier === undefined ? [] : named(causesOfTaking(indexed, { earlier, later }));
   }
 
-  test.each<[boolean, FaultStrikes]>([
+  test.each<[boolean, FaultInjected]>([
     [true, fault(0, 'clock', 'bob')],
     [false, fault(0, 'clock', 'alice')],
     [true, fault(2, 'partition', '', { processes: ['bob', 'lock'], untilMs: 3 })],
@@ -156,10 +156,10 @@ describe('a client takes a lock that another one holds', () => {
     [false, fault(2, 'partition', '', { processes: ['bob', 'store'], untilMs: 3 })],
     [false, fault(0, 'partition', '', { processes: ['bob', 'lock'], untilMs: 1 })],
     [false, fault(2, 'crash', '', { processes: ['bob', 'lock'], untilMs: 3 })],
-  ])('for a fault of its own, %s: %j', (isCause, struck) => {
-    expect(causes(first, struck, second)).toEqual(isCause ? [`1 ${struck.fault}`] : []);
-    expect(causes(first, second, struck)).toEqual([]);
-    expect(causes(first, struck)).toEqual([]);
+  ])('for a fault of its own, %s: %j', (isCause, injected) => {
+    expect(causes(first, injected, second)).toEqual(isCause ? [`1 ${injected.fault}`] : []);
+    expect(causes(first, second, injected)).toEqual([]);
+    expect(causes(first, injected)).toEqual([]);
   });
 
   test('for a denial that it took for something else, and logged as it asked another', () => {

@@ -1,10 +1,10 @@
 /**
  * Decides which events show a contradiction: those that contradict one another, their grants, and
- * the faults that stand behind them, which struck the processes or the messages in question while
+ * the faults that stand behind them, which hit the processes or the messages in question while
  * the hazard built up. Each has a role, by which the words find it; faults go by their kind:
  * `pause`, `delay`, ….
  */
-import { type FaultStrikes, type Log, WHY } from '../core/history/trace.ts';
+import { type FaultInjected, type Log, WHY } from '../core/history/trace.ts';
 import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { isQuorumGrant, serversOf } from './leases.ts';
 import {
@@ -140,7 +140,7 @@ function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
 
 /** The part of a run in which a fault counts as a cause. */
 interface Span {
-  /** Whom a fault must have struck, one of them. */
+  /** Whom a fault must have hit, one of them. */
   readonly processes: readonly string[];
   /** Or which message, '' for none. */
   readonly message: string;
@@ -156,7 +156,7 @@ export function causesIn(indexed: TraceIndex, span: Span): readonly Cause[] {
     .map((fault) => [fault.event.fault, fault]);
 }
 
-/** The faults that made an access late: they struck its client or its request since its grant. */
+/** The faults that made an access late: they hit its client or its request since its grant. */
 export function causesOfAccess(
   indexed: TraceIndex,
   access: Numbered<AccessEvent>,
@@ -166,7 +166,7 @@ export function causesOfAccess(
   return causesIn(indexed, { processes: [client, process], message, fromUs, before: access.index });
 }
 
-/** The faults that struck the lock service or the holder between a grant and a later event. */
+/** The faults that hit the lock service or the holder between a grant and a later event. */
 export function causesSince(
   indexed: TraceIndex,
   grant: GrantLog,
@@ -188,14 +188,14 @@ export function causesSince(
   return [...causes].sort(([a], [b]) => a - b).map(([, cause]) => cause);
 }
 
-function overlaps(fault: Numbered<FaultStrikes>, span: Span): boolean {
+function overlaps(fault: Numbered<FaultInjected>, span: Span): boolean {
   const { atUs, untilUs } = fault.event;
   if (fault.index >= span.before) return false;
   return fault.event.fault === 'clock' || atUs >= span.fromUs || (untilUs ?? atUs) > span.fromUs;
 }
 
-/** A fault of one message or link must have struck this one, or both of its ends. */
-function concerns(fault: FaultStrikes, { processes, message }: Span): boolean {
+/** A fault of one message or link must have hit this one, or both of its ends. */
+function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
   if (hitsMessage(fault.fault)) return false;
   return hitsBetween(fault.fault)
@@ -215,7 +215,7 @@ export function causesOfTaking(
   if (later === undefined) return [];
   const { client } = later.event;
   const servers = serversOf(indexed, earlier.event);
-  const misled = ({ fault, processes, atUs, untilUs }: FaultStrikes): boolean => {
+  const misled = ({ fault, processes, atUs, untilUs }: FaultInjected): boolean => {
     if (!processes.includes(client)) return false;
     if (fault === 'clock') return true;
     const isCut = fault === 'partition' && servers.some((server) => processes.includes(server));

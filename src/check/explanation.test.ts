@@ -1,6 +1,6 @@
 /** The phrases of which explanations are made, one by one. */
 import { describe, expect, test } from 'vitest';
-import type { FaultStrikes, TraceEvent } from '../core/history/trace.ts';
+import type { FaultInjected, TraceEvent } from '../core/history/trace.ts';
 import { at, Contradiction, explainBy, giverOf } from './explanation.ts';
 import {
   enter,
@@ -79,7 +79,7 @@ describe('an access', () => {
   const call = invoke(3, 'alice/1/write');
   const sent = send(4, 'alice', 'alice/1/write');
   const message = 'alice/1/write/1/request';
-  const transit = (kind: FaultStrikes['fault'], target = message): TraceEvent => {
+  const transit = (kind: FaultInjected['fault'], target = message): TraceEvent => {
     return fault(4, kind, 'alice', { target, amount: 2000 });
   };
   const came = "alice's write of 7 to `x`, sent with token 1 at 3 ms";
@@ -121,7 +121,7 @@ describe('an access', () => {
 });
 
 describe('faults', () => {
-  test.each<[string, readonly FaultStrikes[]]>([
+  test.each<[string, readonly FaultInjected[]]>([
     ['', []],
     [': bob was paused from 1 ms to 2 ms', [pause(1, 'bob', 2)]],
     [': bob was paused from 1 ms', [fault(1, 'pause', 'bob')]],

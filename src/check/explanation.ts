@@ -5,7 +5,7 @@
  */
 import type { Grant, Read, Write } from '../core/history/server-events.ts';
 import {
-  type FaultStrikes,
+  type FaultInjected,
   hasTokens,
   type Trace,
   type TraceEvent,
@@ -79,11 +79,11 @@ export class Contradiction {
   /** The grants among them; the first is called A, the second B, …. */
   readonly grants: readonly Grant[];
   /** What it came from: the faults in the evidence, or those that runs have shown to be needed. */
-  readonly faults: readonly FaultStrikes[];
+  readonly faults: readonly FaultInjected[];
   private readonly system: string;
   private readonly theft: Theft | null;
   private readonly ttlUs: ReadonlyMap<string, number>;
-  private readonly told = new Set<FaultStrikes>();
+  private readonly told = new Set<FaultInjected>();
 
   /** @internal */
   constructor(
@@ -253,7 +253,7 @@ export class Contradiction {
     return `: the lock let ${other.client} in while ${one.client} was inside, and no fault was needed`;
   }
 
-  /** Whether any fault struck, needed or not. */
+  /** Whether any fault fired, needed or not. */
   private get hasFaults(): boolean {
     return this.trace.events.some(({ kind }) => kind === 'fault');
   }
@@ -319,11 +319,11 @@ function nounOf(access: Write | Read): string {
     : `write of ${access.value} to \`${access.key}\``;
 }
 
-function pausedPhrase(pause: FaultStrikes): string {
+function pausedPhrase(pause: FaultInjected): string {
   return `paused ${spanPhrase(pause)}`;
 }
 
-function transitPhrase({ fault, amount }: FaultStrikes): string {
+function transitPhrase({ fault, amount }: FaultInjected): string {
   if (fault === 'duplicate') return `executed again ${proseDuration(amount)} later`;
   return fault === 'delay' ? `delayed by ${proseDuration(amount)}` : fault;
 }

@@ -1,16 +1,16 @@
 /**
- * A fault as a clause of an explanation, which names what it struck: `the reply to alice's acquire
+ * A fault as a clause of an explanation, which names what it hit: `the reply to alice's acquire
  * came 20 ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Clients go by their names, servers
  * and all else stand in backticks.
  */
 import type { Grant } from '../core/history/server-events.ts';
-import type { FaultStrikes, Trace } from '../core/history/trace.ts';
+import type { FaultInjected, Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { hitsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
 
-export function faultPhrase(trace: Trace, fault: FaultStrikes): string {
+export function faultPhrase(trace: Trace, fault: FaultInjected): string {
   const { atUs, target, amount } = fault;
   const processes = fault.processes.map((process) => processPhrase(trace, process));
   const who = listOf(processes);
@@ -24,7 +24,7 @@ export function faultPhrase(trace: Trace, fault: FaultStrikes): string {
 }
 
 /** `from 3 ms to 20 ms`. */
-export function spanPhrase({ atUs, untilUs }: Pick<FaultStrikes, 'atUs' | 'untilUs'>): string {
+export function spanPhrase({ atUs, untilUs }: Pick<FaultInjected, 'atUs' | 'untilUs'>): string {
   const from = `from ${proseDuration(atUs)}`;
   return untilUs === null ? from : `${from} to ${proseDuration(untilUs)}`;
 }
@@ -36,7 +36,7 @@ function processPhrase({ processes }: Trace, name: string): string {
 }
 
 /** `bob's clock was set 10 ms back at 3 ms`, `bob's clock ran 200 ppm too slow from 0 ms`. */
-function clockPhrase(trace: Trace, { processes, target, amount, atUs }: FaultStrikes): string {
+function clockPhrase(trace: Trace, { processes, target, amount, atUs }: FaultInjected): string {
   const whose = processes.map((process) => `${processPhrase(trace, process)}'s`);
   const clocks = `${listOf(whose)} clock`;
   if (target === 'rate') {
@@ -100,15 +100,15 @@ function labelOf(operation: string): string {
 }
 
 /** `, before its write`, of a client that is paused; '' where it does nothing more. */
-function deedPhrase(trace: Trace, struck: FaultStrikes): string {
-  const deed = struck.fault === 'pause' ? pausedBefore(trace, struck) : null;
+function deedPhrase(trace: Trace, injected: FaultInjected): string {
+  const deed = injected.fault === 'pause' ? pausedBefore(trace, injected) : null;
   return deed === null ? '' : `, before its ${deed.phrase}`;
 }
 
 /** What a client did next that was paused; null of a server, and where it did nothing more. */
 export function pausedBefore(
   trace: Trace,
-  pause: FaultStrikes,
+  pause: FaultInjected,
 ): { readonly operation: string; readonly phrase: string } | null {
   const [process = ''] = pause.processes;
   if (processPhrase(trace, process) !== process) return null;
@@ -119,7 +119,7 @@ export function pausedBefore(
 }
 
 /** What a client left behind that crashed: `, and its key of `db` has no end`. */
-function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultStrikes): string {
+function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultInjected): string {
   if (fault !== 'crash') return '';
   for (const event of events.toReversed()) {
     if (event.kind !== 'key-change' || event.atUs > atUs || !event.isDone) continue;
@@ -133,36 +133,36 @@ function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultStrikes)
 const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
 
 /** What a lock service lost by a fault: `, and its tokens began again at 1`. */
-function lossPhrase(trace: Trace, struck: FaultStrikes): string {
+function lossPhrase(trace: Trace, injected: FaultInjected): string {
   const { events, processes } = trace;
   const isLock = processes.some(({ name, role }) => {
-    return role === 'lock' && struck.processes.includes(name);
+    return role === 'lock' && injected.processes.includes(name);
   });
-  if (!isLock || !FORGETS.has(struck.fault)) return '';
+  if (!isLock || !FORGETS.has(injected.fault)) return '';
   let highest = 0;
   let isAfter = false;
   for (const event of events) {
-    if (event === struck) isAfter = true;
+    if (event === injected) isAfter = true;
     if (event.kind !== 'grant') continue;
     const isOwn = event.process === event.client;
-    if (!isOwn && !struck.processes.includes(event.process)) continue;
+    if (!isOwn && !injected.processes.includes(event.process)) continue;
     if (!isAfter) highest = Math.max(highest, event.token);
     else
       return event.token > 0 && event.token <= highest
         ? `, and its tokens began again at ${event.token}`
-        : forgottenPhrase(trace, struck, event);
+        : forgottenPhrase(trace, injected, event);
   }
   return '';
 }
 
 /** `, and forgot alice's grant`, where its lock went to another while that one was to last. */
-function forgottenPhrase({ events }: Trace, struck: FaultStrikes, next: Grant): string {
+function forgottenPhrase({ events }: Trace, injected: FaultInjected, next: Grant): string {
   let lost: Grant | null = null;
   for (const event of events) {
     if (event === next) break;
     if (event.kind === 'release' && event.released === lost?.ordinal) lost = null;
     const isOfServer = event.kind === 'grant' && event.process === next.process;
-    if (isOfServer && event.lock === next.lock && event.atUs <= struck.atUs) lost = event;
+    if (isOfServer && event.lock === next.lock && event.atUs <= injected.atUs) lost = event;
   }
   if (lost === null || lost.client === next.client) return '';
   const isToLast = lost.untilUs === null || lost.untilUs > next.atUs;

@@ -106,17 +106,17 @@ test('who takes a lock itself is put to the test only once another end, or a suc
   const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
     grant(ms, client, ordinal, { process: client, message: '' });
   const mine = taken(0, 'alice', 1);
-  const belief = leaseTest(2, 'alice', 1, 10);
+  const view = leaseTest(2, 'alice', 1, 10);
   const exercised = (...events: Parameters<typeof verdictOn>[1]): number =>
     verdictOn(claim, events).exercised;
-  expect(exercised(mine, belief)).toBe(0);
-  expect(exercised(mine, belief, taken(3, 'bob', 2))).toBe(0);
-  expect(exercised(mine, taken(1, 'alice', 2), belief)).toBe(0);
+  expect(exercised(mine, view)).toBe(0);
+  expect(exercised(mine, view, taken(3, 'bob', 2))).toBe(0);
+  expect(exercised(mine, taken(1, 'alice', 2), view)).toBe(0);
   expect(exercised(mine, leaseTest(2, 'alice', 1, 9))).toBe(1);
-  expect(exercised(taken(0, 'alice', 1), taken(1, 'bob', 2), belief)).toBe(1);
+  expect(exercised(taken(0, 'alice', 1), taken(1, 'bob', 2), view)).toBe(1);
 });
 
-test('the last renewal before it stands beside a belief that is too long', () => {
+test('the last renewal before it stands beside a view that is too long', () => {
   const events = [granted, renew(5, 'alice', 1), renew(6, 'alice', 1), enter(7, 'alice', 1, 17)];
   const breach = breachOf(claim, [...events, renew(8, 'alice', 1)]);
   expect(breach.evidence).toEqual(['0 grant', '2 renewal', '3 belief']);

@@ -34,7 +34,7 @@ export const leaseConservative: Claim = defineClaim({
 
 type Rule = 'believes-longer' | 'live-past-end' | 'live-at-end';
 
-type Belief = Enter | LeaseTest;
+type ViewEvent = Enter | LeaseTest;
 
 function judgeLock(
   indexed: TraceIndex,
@@ -53,15 +53,15 @@ function judgeLock(
     if (endUs === Number.POSITIVE_INFINITY) continue;
     if (isKnown(lock, grant, { event, index })) exercised++;
     if (event.kind === 'lease-test' && !event.isLive) continue;
-    const belief = { event, index, latest };
-    const rule = ruleBroken(belief, { endUs, grant });
-    if (rule !== null) breach ??= breachAt(indexed, rule, { lock, grant, belief });
+    const view = { event, index, latest };
+    const rule = ruleBroken(view, { endUs, grant });
+    if (rule !== null) breach ??= breachAt(indexed, rule, { lock, grant, view });
   }
   return { exercised, breach };
 }
 
 /** Whether anybody but the holder has shown when its lease ends at the server. */
-function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<Belief>): boolean {
+function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<ViewEvent>): boolean {
   if (!isQuorumGrant(grant.event)) return true;
   if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;
   return successorOf(lock, grant, index) !== undefined;
@@ -96,7 +96,7 @@ function excusedFrom(indexed: TraceIndex, terms: Terms): ReadonlyMap<string, num
 
 /** At the very instant of the end a holder is wrong only when its successor was there already. */
 function ruleBroken(
-  { event, latest }: LogEntry<Belief>,
+  { event, latest }: LogEntry<ViewEvent>,
   { endUs, grant }: { readonly endUs: number; readonly grant: GrantLog },
 ): Rule | null {
   if (event.kind === 'lease-test') {
@@ -109,33 +109,33 @@ function ruleBroken(
 function breachAt(
   indexed: TraceIndex,
   rule: Rule,
-  shown: { readonly lock: LockLog; readonly grant: GrantLog; readonly belief: Numbered<Belief> },
+  shown: { readonly lock: LockLog; readonly grant: GrantLog; readonly view: Numbered<ViewEvent> },
 ): Breach<Rule> {
-  const { lock, grant, belief } = shown;
-  const { index } = belief;
+  const { lock, grant, view } = shown;
+  const { index } = view;
   const renewal = grant.changes.findLast(
     (change) => change.event.kind === 'renew' && change.index < index,
   );
   const successor = lock.grants.find((other) => other.index > grant.index && other.index < index);
-  const causes = causesSince(indexed, grant, belief);
-  return breachShown(rule, { grant, renewal, successor, belief }, causes);
+  const causes = causesSince(indexed, grant, view);
+  return breachShown(rule, { grant, renewal, successor, belief: view }, causes);
 }
 
 function believesLonger(shown: Contradiction): Sentences {
-  const belief = shown.need('belief', 'enter', 'lease-test');
-  const claim = `counted on it until ${proseDuration(belief.believedUntilUs)}`;
-  return beliefStory(shown, `${at(belief)} ${belief.process} ${claim}`);
+  const view = shown.need('belief', 'enter', 'lease-test');
+  const claim = `counted on it until ${proseDuration(view.believedUntilUs)}`;
+  return endTooLate(shown, `${at(view)} ${view.process} ${claim}`);
 }
 
 function liveTooLate(shown: Contradiction): Sentences {
-  const belief = shown.need('belief', 'enter', 'lease-test');
-  return beliefStory(shown, `${belief.process} found ${at(belief)} that its lease was live`);
+  const view = shown.need('belief', 'enter', 'lease-test');
+  return endTooLate(shown, `${view.process} found ${at(view)} that its lease was live`);
 }
 
 /** The service's end of a lease against the holder's. */
-function beliefStory(shown: Contradiction, claim: string): Sentences {
+function endTooLate(shown: Contradiction, claim: string): Sentences {
   const grant = shown.need('grant', 'grant');
-  const belief = shown.need('belief', 'enter', 'lease-test');
+  const view = shown.need('belief', 'enter', 'lease-test');
   const renewal = shown.find('renewal', 'renew');
   const successor = shown.find('successor', 'grant');
   const letter = shown.letterOf(grant.ordinal);
@@ -145,7 +145,7 @@ function beliefStory(shown: Contradiction, claim: string): Sentences {
       ? ''
       : `, and ${successor.client} was granted ${entryOf(shown, successor)}`;
   return {
-    headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
+    headline: `${view.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
     next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${shortPhrase(renewal ?? grant)}${next}`,
     however: claim,
   };

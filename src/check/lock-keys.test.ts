@@ -50,8 +50,8 @@ test('a key that is removed by another than its holder is shown with both taking
   expect(shown(removal)).toEqual(['0 own taking', '1 taking', '10 change']);
   // Who never had it means none of its own.
   expect(shown({ ...removal, meant: '' })).toEqual(['1 taking', '10 change']);
-  const struck = fault(13, 'pause', 'alice', { untilMs: 14 });
-  const breach = breachOf('owner-only-release', [mine, theirs, struck, removal]);
+  const paused = fault(13, 'pause', 'alice', { untilMs: 14 });
+  const breach = breachOf('owner-only-release', [mine, theirs, paused, removal]);
   expect(breach.evidence).toEqual(['0 own taking', '1 taking', '2 pause', '3 change']);
   expect(breach.words).toBe(
     'Lock `db` released by alice while bob held it. Then bob took `db` at 12 ms, until 22 ms. ' +

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer, FaultStrikes, TraceEvent } from '../core/history/trace.ts';
+import type { Answer, FaultInjected, TraceEvent } from '../core/history/trace.ts';
 import { measureLossNoticed } from './loss-noticed.ts';
 import {
   answer,
@@ -26,7 +26,7 @@ function measured(events: readonly TraceEvent[]): readonly number[] {
   return [times, longestUs];
 }
 
-function pause(fromMs: number, untilMs: number): FaultStrikes {
+function pause(fromMs: number, untilMs: number): FaultInjected {
   const span = { atUs: fromMs * 1000, untilUs: untilMs * 1000, amount: 0 };
   return { kind: 'fault', fault: 'pause', index: 0, processes: ['alice'], target: '', ...span };
 }
@@ -176,7 +176,7 @@ test.each<[string, 'valid' | 'invalid', number, readonly TraceEvent[]]>([
   expect(verdictOn(claim, events, terms)).toMatchObject({ kind, exercised: 1 });
 });
 
-test('a loss that nobody notices is told to the end of the run, with what struck meanwhile', () => {
+test('a loss that nobody notices is told to the end of the run, with what was injected meanwhile', () => {
   const noticed = [grant(0, 'bob', 3), enter(1, 'bob', 3, 10), leave(12, 'bob', 3)];
   const lost = [grant(20, 'alice', 1), enter(21, 'alice', 1, 30), pause(31, 32), healed(50)];
   const breach = breachOf(claim, [...noticed, ...lost], terms);

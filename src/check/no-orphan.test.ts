@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
-import type { FaultStrikes, TraceEvent } from '../core/history/trace.ts';
+import type { FaultInjected, TraceEvent } from '../core/history/trace.ts';
 import {
   acquire,
   answer,
@@ -244,7 +244,7 @@ describe('what kept the answer from its client is told', () => {
     [taken, [acquire(7, 'bob/1/acquire'), denied]],
   ];
 
-  test.each<[boolean, FaultStrikes]>([
+  test.each<[boolean, FaultInjected]>([
     [true, fault(2, 'delay', 'lock', { target: message })],
     [true, fault(2, 'drop', 'lock', { target: `${call}/1/reply` })],
     [false, fault(2, 'drop', 'lock', { target: `${call}/2/reply` })],
@@ -255,14 +255,14 @@ describe('what kept the answer from its client is told', () => {
     [false, fault(0, 'pause', 'lock', { untilMs: 1 })],
     [true, fault(2, 'partition', '', { processes: ['alice', 'lock'] })],
     [false, fault(2, 'partition', '', { processes: ['alice', 'store'] })],
-  ])('%s: %j', (isTold, struck) => {
+  ])('%s: %j', (isTold, injected) => {
     for (const [taking, denial] of ways) {
-      const asked = [struck, acquire(1, call), taking, unknown(5, call)];
+      const asked = [injected, acquire(1, call), taking, unknown(5, call)];
       const roles = breachOf('no-orphan', [...asked, ...denial]).evidence;
-      expect(roles.includes(`0 ${struck.fault}`)).toBe(isTold);
-      // What struck when its client had stopped waiting kept nothing from it.
-      const late = breachOf('no-orphan', [...asked.slice(1), struck, ...denial]).evidence;
-      expect(late).not.toContain(`3 ${struck.fault}`);
+      expect(roles.includes(`0 ${injected.fault}`)).toBe(isTold);
+      // What fired when its client had stopped waiting kept nothing from it.
+      const late = breachOf('no-orphan', [...asked.slice(1), injected, ...denial]).evidence;
+      expect(late).not.toContain(`3 ${injected.fault}`);
     }
   });
 });

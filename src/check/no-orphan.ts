@@ -139,7 +139,7 @@ interface Shown {
   readonly denial: Numbered<Deny>;
 }
 
-/** The faults that kept the answer from its client struck the request, the reply or their ends. */
+/** The faults that kept the answer from its client: of the request, the reply or their ends. */
 function breachAt(indexed: TraceIndex, shown: Shown): Breach<Rule> {
   const { event } = shown.grant;
   const before = shown.unanswered.index;

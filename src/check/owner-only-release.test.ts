@@ -57,7 +57,7 @@ test('a change under a grant that was not given, or is no longer the latest, is 
   expect(verdictOn(claim, own)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a release of another’s grant under none shows what struck its client or the lock', () => {
+test('a release of another’s grant under none shows what hit its client or the lock', () => {
   const breach = breachOf(claim, [
     grant(0, 'alice', 1),
     fault(1, 'pause', 'bob', { untilMs: 2 }),

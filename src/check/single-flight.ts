@@ -4,7 +4,7 @@
  * measures what a lock around it is for: how many programs compute the same value at once.
  */
 import type { Read } from '../core/history/server-events.ts';
-import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
+import type { FaultInjected, Invoke, Log, Mark } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
@@ -152,7 +152,7 @@ class Reader {
     }
   }
 
-  crashes({ fault, processes }: FaultStrikes): void {
+  crashes({ fault, processes }: FaultInjected): void {
     if (fault !== 'crash') return;
     for (const process of processes) {
       this.ends(process);

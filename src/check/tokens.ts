@@ -106,7 +106,7 @@ function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[]
     .filter((grants) => grants.some(({ event }) => event.token !== 0));
 }
 
-/** A contradiction between the tokens of two grants, with the faults that struck in between. */
+/** A contradiction between the tokens of two grants, with the faults that fired in between. */
 function breachBetween<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,

@@ -18,7 +18,7 @@ import type {
   Call,
   Ending,
   Enter,
-  FaultStrikes,
+  FaultInjected,
   Healed,
   Invoke,
   LeaseTest,
@@ -238,20 +238,20 @@ export function leaseTest(
   return { kind: 'lease-test', atUs: us(ms), ...names, isLive: true, believedUntilUs };
 }
 
-/** A fault strikes one process, for ever unless `untilMs` is given. */
+/** A fault hits one process, for ever unless `untilMs` is given. */
 export function fault(
   ms: number,
-  kind: FaultStrikes['fault'],
+  kind: FaultInjected['fault'],
   process: string,
-  more: More<FaultStrikes> & { readonly untilMs?: number } = {},
-): FaultStrikes {
+  more: More<FaultInjected> & { readonly untilMs?: number } = {},
+): FaultInjected {
   const { untilMs, ...rest } = more;
   const untilUs = untilMs === undefined ? null : us(untilMs);
   const what = { fault: kind, index: 0, processes: [process], untilUs, target: '', amount: 0 };
   return { kind: 'fault', atUs: us(ms), ...what, ...rest };
 }
 
-export function pause(ms: number, process: string, untilMs: number): FaultStrikes {
+export function pause(ms: number, process: string, untilMs: number): FaultInjected {
   return fault(ms, 'pause', process, { untilMs, amount: us(untilMs - ms) });
 }
 

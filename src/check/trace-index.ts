@@ -19,7 +19,7 @@ import {
 import type {
   Deadlock,
   Enter,
-  FaultStrikes,
+  FaultInjected,
   Invoke,
   Job,
   LeaseTest,
@@ -98,7 +98,7 @@ export interface TraceIndex {
   readonly places: readonly PlaceLog[];
   /** By name, in the order in which they were invoked. */
   readonly operations: ReadonlyMap<string, OperationLog>;
-  readonly faults: readonly Numbered<FaultStrikes>[];
+  readonly faults: readonly Numbered<FaultInjected>[];
   /** What became of keys that were taken as locks are. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
   /** Whether a call ended without anybody knowing whether it happened. */
@@ -141,7 +141,7 @@ interface Growing {
   readonly locks: Map<string, GrowingLock>;
   readonly places: GrowingPlace[];
   readonly operations: Map<string, GrowingOperation>;
-  readonly faults: Numbered<FaultStrikes>[];
+  readonly faults: Numbered<FaultInjected>[];
   readonly keyChanges: Numbered<KeyChange>[];
   readonly marks: Numbered<Mark>[];
   readonly jobs: Numbered<Job>[];

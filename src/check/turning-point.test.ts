@@ -174,7 +174,7 @@ describe('a difference is told by what happened in both runs', () => {
   });
 });
 
-test('what leads to the breach goes from message to message, whoever struck or healed beside it', () => {
+test('what leads to the breach goes from message to message, whatever fired or healed beside it', () => {
   const sent = send(1, 'carol', 'carol/3/note');
   const heard: TraceEvent = {
     ...{ kind: 'receive', atUs: 3000, from: 'carol', to: 'store', isCopy: false },

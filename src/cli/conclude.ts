@@ -455,7 +455,7 @@ function summarizeSystem(
     sections: { ...tally.sections, failed: mostFirst(tally.sections.failed) },
     vacuous: judgement.vacuous,
     hints: judgement.hints,
-    // The order in which kinds first struck depends on how the seeds were cut into chunks.
+    // The order in which kinds first fired depends on how the seeds were cut into chunks.
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     counterexample: finding === null ? null : summarizeFinding(finding),
     ...(isWritten ? { isWritten } : {}),

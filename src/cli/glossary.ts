@@ -187,7 +187,7 @@ export const TERMS: Readonly<Record<string, Term>> = {
   injected: {
     about:
       'A fault was injected, or fired, where it really happened in the run, and not only stood in the plan.',
-    also: ['fired', 'struck'],
+    also: ['fired'],
     see: ['fault', 'point'],
   },
   'kept plan': {

@@ -361,7 +361,7 @@ function ownLock(driver: Driver | null): readonly StarterFile[] {
     },
     {
       ...{ part: 'locks', target: 'locks/my-lock.yaml', driver, ...from('my-lock.yaml') },
-      about: 'what is expected of it, and which faults may strike',
+      about: 'what is expected of it, and which faults may happen',
     },
   ];
 }

@@ -10,9 +10,9 @@ import type { SystemScenario } from '../scenario/scenario.ts';
 import {
   type PlacePassed,
   plannedPlaces,
-  surveyRun,
+  pointsOfRun,
   withoutFaults,
-} from '../search/points/survey.ts';
+} from '../search/points/run-points.ts';
 import { prepareScenario } from '../search/sweep/examiner.ts';
 import { suggest } from '../text/problem.ts';
 import {
@@ -81,7 +81,7 @@ async function placesOf(
   seed: number,
 ): Promise<readonly ListedPlace[]> {
   const plan = withoutFaults(expand(scenario, system.name, seed));
-  const { places } = await surveyRun(plan, catalogue);
+  const { places } = await pointsOfRun(plan, catalogue);
   const planned = plannedPlaces(plan, system);
   const words = new Map(planned.map(({ name, verb }) => [name, verb === '' ? null : verb]));
   const passed = new Set(places.map(({ name }) => name));

@@ -71,7 +71,7 @@ async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promis
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** What shrinking achieved: events that a person would number, and faults that struck. */
+/** What shrinking achieved: events that a person would number, and faults that fired. */
 function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
   const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace, evidence }) =>
     countEvents(listSteps(trace, { evidence, faults: plan.faults })),

@@ -81,7 +81,7 @@ describe('renderOverview', () => {
     expect(told(true, first)).not.toContain('kind');
   });
 
-  it('says of a system without grants that a fault struck while it was used', () => {
+  it('says of a system without grants that a fault fired while it was used', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');

@@ -5,7 +5,7 @@
 import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../core/history/server-events.ts';
 import {
-  type FaultStrikes,
+  type FaultInjected,
   type Log,
   type Mark,
   type Trace,
@@ -180,7 +180,7 @@ function grantSentence(event: Grant, { leases }: Known): string {
   return `${what}, although ${named(holder)}'s lease was to last until ${proseDuration(until)}`;
 }
 
-function faultSentence(event: FaultStrikes, { leases }: Known): string | null {
+function faultSentence(event: FaultInjected, { leases }: Known): string | null {
   const who = named(event.processes[0] ?? '');
   const held = leases.find(
     (lease) => event.processes.includes(lease.client) && isLiveAt(lease, event.atUs),
@@ -192,7 +192,7 @@ function faultSentence(event: FaultStrikes, { leases }: Known): string | null {
   return FAULT_WORDS[event.fault].plain?.({ ...said, clock: clockSentence(event) }) ?? null;
 }
 
-function clockSentence({ processes: [process = ''], target, amount }: FaultStrikes): string {
+function clockSentence({ processes: [process = ''], target, amount }: FaultInjected): string {
   const isStep = target === 'step';
   const by = clockText(
     isStep ? { offsetUs: amount, ratePpm: 0 } : { offsetUs: 0, ratePpm: amount },

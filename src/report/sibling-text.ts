@@ -24,7 +24,10 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   if (fate.kind === 'cannot-run') return line('cannot-run', `cannot run, ${fate.why}`);
   const { replay } = fate;
   if (replay.outcome === 'diverged') {
-    return line('diverged', `tells nothing: it has no ${replay.divergedAt ?? 'call'} to strike`);
+    return line(
+      'diverged',
+      `tells nothing: it has no ${replay.divergedAt ?? 'call'} to inject a fault at`,
+    );
   }
   const outcome = fateOf(replay);
   const difference = differenceIn(replay.trace, broken);

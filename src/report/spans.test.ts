@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { zombieTrace } from './sample.fixture.ts';
 import {
-  beliefSpans,
+  clientViewSpans,
   clockSpans,
   clockText,
   faultSpans,
@@ -54,16 +54,16 @@ describe('leaseSpans', () => {
 
 describe('overlapSpans', () => {
   it('is the time in which a holder acts on while another client holds the lock', () => {
-    const overlaps = overlapSpans(beliefSpans(zombieTrace), leaseSpans(zombieTrace));
+    const overlaps = overlapSpans(clientViewSpans(zombieTrace), leaseSpans(zombieTrace));
     expect(overlaps).toEqual([
       { process: 'alice', other: 'bob', lock: 'db', ordinal: 1, fromUs: 12_000, untilUs: 22_000 },
     ]);
   });
 
   it('ends a section with the crash of its process', () => {
-    const [alice] = beliefSpans(stormTrace);
+    const [alice] = clientViewSpans(stormTrace);
     expect(alice).toMatchObject({ process: 'alice', untilUs: 3_000 });
-    expect(overlapSpans(beliefSpans(stormTrace), leaseSpans(stormTrace))).toEqual([]);
+    expect(overlapSpans(clientViewSpans(stormTrace), leaseSpans(stormTrace))).toEqual([]);
   });
 });
 

@@ -1,12 +1,13 @@
 /**
- * What lasted from when to when in a trace: leases as the service holds them, holders' beliefs, the
- * overlap of the two, losses until they are noticed, pauses, crashes and partitions, messages under
- * way, and how far the clocks of each process are off. Pictures and steps are made from these.
+ * What lasted from when to when in a trace: leases as the service holds them, the views of clients
+ * that they hold a lock, the overlap of the two, losses until they are noticed, pauses, crashes and
+ * partitions, messages under way, and how far the clocks of each process are off. Pictures and
+ * steps are made from these.
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
 import type { Grant } from '../core/history/server-events.ts';
-import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { FaultEnds, FaultInjected, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 
@@ -26,8 +27,8 @@ export interface LeaseSpan extends Span {
   readonly ending: 'expired' | 'released' | 'replaced' | 'open';
 }
 
-/** One section: its program acts as the holder, whatever its lease says. */
-export interface BeliefSpan extends Span {
+/** A client's view that it holds a lock: it acts as the holder, whatever its lease says. */
+export interface ClientViewSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
   readonly token: number;
@@ -59,7 +60,7 @@ export const FAULT_STATES = { pause: 'paused', partition: 'cut off', crash: 'dow
 /** All that lasts in a trace, for those who draw it. */
 export interface TraceSpans {
   readonly leases: readonly LeaseSpan[];
-  readonly beliefs: readonly BeliefSpan[];
+  readonly clientViews: readonly ClientViewSpan[];
   readonly overlaps: readonly OverlapSpan[];
   readonly losses: readonly LossSpan[];
   readonly faults: readonly FaultSpan[];
@@ -69,11 +70,11 @@ export interface TraceSpans {
 
 /** `faults` are those of the plan that gave the trace. */
 export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
-  const [leases, beliefs] = [leaseSpans(trace), beliefSpans(trace)];
-  const overlaps = overlapSpans(beliefs, leases);
+  const [leases, clientViews] = [leaseSpans(trace), clientViewSpans(trace)];
+  const overlaps = overlapSpans(clientViews, leases);
   const [flights, clocks] = [flightsOf(trace), clockSpans(trace, faults)];
   const losses = lossSpans(trace);
-  return { leases, beliefs, overlaps, losses, faults: faultSpans(trace), clocks, flights };
+  return { leases, clientViews, overlaps, losses, faults: faultSpans(trace), clocks, flights };
 }
 
 /** The leases in the order of their grants. */
@@ -119,25 +120,25 @@ export function isLiveAt(span: Span, atUs: number): boolean {
 }
 
 /** The sections in the order in which they were entered; a crash ends those of its process. */
-export function beliefSpans(trace: Trace): readonly BeliefSpan[] {
-  const beliefs: BeliefSpan[] = [];
-  type Test = (belief: BeliefSpan) => boolean;
-  const update = (isMeant: Test, to: Partial<BeliefSpan>): void => {
-    beliefs.forEach((belief, at) => {
-      if (isMeant(belief)) beliefs[at] = { ...belief, ...to };
+export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
+  const views: ClientViewSpan[] = [];
+  type Test = (view: ClientViewSpan) => boolean;
+  const update = (isMeant: Test, to: Partial<ClientViewSpan>): void => {
+    views.forEach((view, at) => {
+      if (isMeant(view)) views[at] = { ...view, ...to };
     });
   };
   const end = (isMeant: Test, untilUs: number): void =>
-    update((belief) => belief.untilUs === null && isMeant(belief), { untilUs });
+    update((view) => view.untilUs === null && isMeant(view), { untilUs });
   const isOf =
-    ({ process, ordinal }: Pick<BeliefSpan, 'process' | 'ordinal'>): Test =>
-    (belief) =>
-      belief.process === process && belief.ordinal === ordinal;
+    ({ process, ordinal }: Pick<ClientViewSpan, 'process' | 'ordinal'>): Test =>
+    (view) =>
+      view.process === process && view.ordinal === ordinal;
   for (const event of trace.events) {
     if (event.kind === 'enter') {
       const { process, lock, ordinal, token, atUs, believedUntilUs } = event;
       const open = { fromUs: atUs, untilUs: null, believedUntilUs };
-      beliefs.push({ process, lock, ordinal, token, ...open });
+      views.push({ process, lock, ordinal, token, ...open });
     }
     if (event.kind === 'lease-test' && event.isLive) {
       update(isOf(event), { believedUntilUs: event.believedUntilUs });
@@ -147,23 +148,23 @@ export function beliefSpans(trace: Trace): readonly BeliefSpan[] {
       end(({ process }) => event.processes.includes(process), event.atUs);
     }
   }
-  return beliefs;
+  return views;
 }
 
 /** Where a section and another client's lease of the same lock are both alive. */
 export function overlapSpans(
-  beliefs: readonly BeliefSpan[],
+  clientViews: readonly ClientViewSpan[],
   leases: readonly LeaseSpan[],
 ): readonly OverlapSpan[] {
   const overlaps: OverlapSpan[] = [];
-  for (const belief of beliefs) {
+  for (const view of clientViews) {
     for (const lease of leases) {
-      if (lease.lock !== belief.lock || lease.client === belief.process) continue;
-      if (lease.ordinal < belief.ordinal) continue;
-      const fromUs = Math.max(lease.fromUs, belief.fromUs);
-      const untilUs = earlier(lease.untilUs, belief.untilUs);
+      if (lease.lock !== view.lock || lease.client === view.process) continue;
+      if (lease.ordinal < view.ordinal) continue;
+      const fromUs = Math.max(lease.fromUs, view.fromUs);
+      const untilUs = earlier(lease.untilUs, view.untilUs);
       if (untilUs !== null && untilUs <= fromUs) continue;
-      const { process, lock, ordinal } = belief;
+      const { process, lock, ordinal } = view;
       overlaps.push({ process, lock, ordinal, other: lease.client, fromUs, untilUs });
     }
   }
@@ -184,7 +185,7 @@ function earlier(left: number | null, right: number | null): number | null {
   return Math.min(left, right);
 }
 
-/** One span for each process that a pause, a partition or a crash strikes. */
+/** One span for each process that a pause, a partition or a crash hits. */
 export function faultSpans(trace: Trace): readonly FaultSpan[] {
   const spans: FaultSpan[] = [];
   trace.events.forEach((event, at) => {
@@ -199,7 +200,7 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
 }
 
 /** Whether a fault leaves its processes in a state of `FAULT_STATES`. */
-export function lasts(fault: FaultStrikes['fault']): fault is FaultSpan['kind'] {
+export function lasts(fault: FaultInjected['fault']): fault is FaultSpan['kind'] {
   return fault in FAULT_STATES;
 }
 
@@ -209,7 +210,7 @@ const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
   crash: 'restart',
 };
 
-function isEndOf(event: TraceEvent, { fault, index, processes }: FaultStrikes): boolean {
+function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected): boolean {
   if (!lasts(fault) || event.kind !== ENDED_BY[fault] || !('index' in event)) return false;
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
@@ -292,7 +293,7 @@ interface ClockChange {
   readonly ratePpm?: number;
 }
 
-function changeBy(event: FaultStrikes, faults: readonly Fault[]): ClockChange | null {
+function changeBy(event: FaultInjected, faults: readonly Fault[]): ClockChange | null {
   if (event.fault === 'clock') {
     return event.target === 'step' ? { stepUs: event.amount } : { ratePpm: event.amount };
   }

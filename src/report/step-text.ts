@@ -135,7 +135,7 @@ const PHASES = { begin: 'starts', end: 'ends', skip: 'skips' } as const;
 /** Beyond any run, as the end of a lock that nothing but its release ends. */
 const NEVER_US = 1e15;
 
-/** ` until 20 ms`; '' for a belief that has no end. */
+/** ` until 20 ms`; '' for a view that has no end. */
 export function untilText(us: number): string {
   return us > NEVER_US ? '' : ` until ${proseDuration(us)}`;
 }

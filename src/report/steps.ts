@@ -43,7 +43,7 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const around = surroundingsOf(trace, options.faults);
   const parts = partsIn(trace, options.evidence);
   const last = trace.events[Math.max(-1, ...parts.keys())];
-  const struck = struckMessages(trace, last);
+  const hit = messagesHit(trace, last);
   const isOfGrants = last?.kind === 'grant' || last?.kind === 'enter' || last?.kind === 'renew';
   const steps: Step[] = [];
   const expiries = expirySteps(trace);
@@ -57,7 +57,7 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
       next += 1;
     }
     const part = parts.get(at) ?? '';
-    const step = stepOf(event, at, { around, struck, isOfGrants, part, number });
+    const step = stepOf(event, at, { around, hit, isOfGrants, part, number });
     steps.push(step);
     if (step.number !== null) number += 1;
   });
@@ -88,7 +88,7 @@ export function askedText(text: string): string {
 
 interface StepContext {
   readonly around: Surroundings;
-  readonly struck: ReadonlySet<string>;
+  readonly hit: ReadonlySet<string>;
   /** The evidence ends with who holds a lock, not with what was done to a store. */
   readonly isOfGrants: boolean;
   readonly part: string;
@@ -120,15 +120,15 @@ export function processOf(event: TraceEvent): string {
 }
 
 /** Where a story is of grants, what the nodes of a quorum did shows who made up the majority. */
-function weightIn(event: TraceEvent, { around, struck, isOfGrants }: StepContext): Step['weight'] {
-  const weight = weightOf(event, struck);
+function weightIn(event: TraceEvent, { around, hit, isOfGrants }: StepContext): Step['weight'] {
+  const weight = weightOf(event, hit);
   // Where messages are delivered, each asks for a lease, and the answers are the story.
   if (around.hasQueue && (event.kind === 'deny' || event.kind === 'log')) return 2;
   const helps = isOfGrants && around.nodes.get(event)?.isChange === true;
   return weight === 3 && helps ? 2 : weight;
 }
 
-function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'] {
+function weightOf(event: TraceEvent, hit: ReadonlySet<string>): Step['weight'] {
   switch (event.kind) {
     case 'grant':
     case 'write':
@@ -148,9 +148,9 @@ function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'
     case 'lease-test':
       return 2;
     case 'send':
-      return struck.has(event.message) && !isReply(event.message) ? 1 : 3;
+      return hit.has(event.message) && !isReply(event.message) ? 1 : 3;
     case 'lose':
-      return struck.has(event.message) ? 1 : 3;
+      return hit.has(event.message) ? 1 : 3;
     case 'return':
       return event.outcome === 'ok' ? 3 : 2;
     default:
@@ -174,15 +174,15 @@ function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<numbe
   );
 }
 
-/** Messages that a fault strikes by name, and the one that brought the last piece of evidence. */
-function struckMessages(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
-  const struck = new Set<string>();
+/** Messages that a fault hits by name, and the one that brought the last piece of evidence. */
+function messagesHit(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
+  const hit = new Set<string>();
   for (const event of trace.events) {
-    if (event.kind === 'fault' && event.target !== '') struck.add(event.target);
-    if (event.kind === 'lose') struck.add(event.message);
+    if (event.kind === 'fault' && event.target !== '') hit.add(event.target);
+    if (event.kind === 'lose') hit.add(event.message);
   }
-  if (last !== undefined && 'message' in last) struck.add(last.message);
-  return struck;
+  if (last !== undefined && 'message' in last) hit.add(last.message);
+  return hit;
 }
 
 function expirySteps(trace: Trace): readonly Step[] {

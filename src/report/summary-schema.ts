@@ -1,7 +1,7 @@
 /** The schema of a run's last line with `--json`, and of what it consists of. */
 import { z } from 'zod';
+import { faultStagesSchema } from '../search/sweep/fault-stages.ts';
 import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
-import { strikesSchema } from '../search/sweep/strikes.ts';
 import {
   count,
   digest,
@@ -63,9 +63,11 @@ const sectionError = z.strictObject({
 } satisfies SchemaFields<SectionErrorCount>);
 
 const fault = z.strictObject({
-  fired: count.describe('seeds on which it struck'),
-  overlapped: count.describe('seeds on which it struck while a grant was held'),
-  strikes: since020(strikesSchema).describe('how often, by what the client that it hit was about'),
+  fired: count.describe('seeds on which it fired'),
+  overlapped: count.describe('seeds on which it fired while a grant was held'),
+  strikes: since020(faultStagesSchema).describe(
+    'how often, by what the client that it hit was about',
+  ),
 });
 
 const system = z.strictObject({

@@ -229,7 +229,7 @@ export function warnings(
   for (const [index, fault] of file.faults.entries()) {
     const at = rangeIn(fault, 'at');
     if (at === undefined || at.maxUs < limits.healAtUs) continue;
-    const what = 'strikes after the world has healed at times, and then does nothing';
+    const what = 'may be after the world has healed, and then the fault never fires';
     found.push({ path: ['faults', index, fault.kind, 'at'], isKey: false, what });
   }
   return found;

@@ -65,11 +65,11 @@ const rateRange: Field<RangeUs> = z
 
 const processes = z
   .union([name.transform((only) => [only]), z.array(name).min(1).max(1000)])
-  .describe('clients, lock, stores, or names. Each is struck, or not, by itself.');
+  .describe('clients, lock, stores, or names. Each is hit, or not, by itself.');
 
 const chance = odds
   .optional()
-  .describe('How likely it strikes: 1/2 or 20%. Always, when it is left out.');
+  .describe('How likely it fires: 1/2 or 20%. Always, when it is left out.');
 
 type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
 

@@ -418,6 +418,6 @@ describe('a warning', () => {
 
   test('says when a fault comes after the world has healed', () => {
     const late = `${withFault('crash: { process: lock, at: 90ms }')}time: 50ms\n`;
-    expect(warningsOf(late).join()).toContain('z.yaml:14:33 faults[2].crash.at: strikes after');
+    expect(warningsOf(late).join()).toContain('z.yaml:14:33 faults[2].crash.at: may be after');
   });
 });

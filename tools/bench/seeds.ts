@@ -7,7 +7,7 @@ import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { countAvoided } from '../../src/search/sweep/counterfactual.ts';
 import { claimsJudged } from '../../src/search/sweep/examiner.ts';
-import { SectionLedger } from '../../src/search/sweep/sections.ts';
+import { SectionCounter } from '../../src/search/sweep/sections.ts';
 import { addStakes, NO_STAKES } from '../../src/search/sweep/stakes.ts';
 import { openPool, sweep } from '../../src/search/sweep/sweep.ts';
 import { isFenced, modelOf } from '../../src/systems/assemble.ts';
@@ -114,32 +114,32 @@ async function* greenRows(): AsyncIterable<Row> {
   );
   const took = await measure({
     sweep: () => sweep(scenario, range),
-    ledger: () => {
-      const ledger = new SectionLedger();
+    sections: () => {
+      const counter = new SectionCounter();
       const stakes = { ...NO_STAKES };
       for (const { seed, plan, trace } of runs) {
-        ledger.add(seed, trace);
+        counter.add(seed, trace);
         addStakes(stakes, plan, trace);
       }
-      return ledger.counts();
+      return counter.counts();
     },
     avoided: () => countAvoided(scenario, tallies),
   });
-  const [all, ledger, avoided] = [took('sweep'), took('ledger'), took('avoided')];
-  const without = all.cpuMs - ledger.cpuMs;
+  const [all, sections, avoided] = [took('sweep'), took('sections'), took('avoided')];
+  const without = all.cpuMs - sections.cpuMs;
   const share = ({ cpuMs }: Timing): string => `${((100 * cpuMs) / without).toFixed(1)} %`;
-  const more = { cpuMs: ledger.cpuMs + avoided.cpuMs, wallMs: ledger.wallMs + avoided.wallMs };
+  const more = { cpuMs: sections.cpuMs + avoided.cpuMs, wallMs: sections.wallMs + avoided.wallMs };
   yield {
-    what: `ledger of sections and counterfactuals, ${runs.length} seeds of zombie-writer`,
+    what: `counts of sections and counterfactuals, ${runs.length} seeds of zombie-writer`,
     ...times(more),
-    ratio: `${share(more)} more than a sweep without (${share(ledger)} + ${share(avoided)})`,
+    ratio: `${share(more)} more than a sweep without (${share(sections)} + ${share(avoided)})`,
     target: '≤ 15 %',
   };
 }
 
 export const greens: Subject = {
   name: 'greens',
-  about: 'what the ledger of sections and the counterfactuals add to a sweep',
+  about: 'what the counts of sections and the counterfactuals add to a sweep',
   isLong: false,
   rows: greenRows,
 };

@@ -151,7 +151,7 @@ needs('npm’s registry', isThere)(
 
 needs('npm’s registry', isThere).each([
   ['beside its cure', 'late-del.yaml'],
-  ['alone, struck before `del` only', 'only-del.yaml'],
+  ['alone, with pauses before `del` only', 'only-del.yaml'],
 ])('redis-lock %s shrinks to the late DEL, told in words', async (_, file) => {
   const cwd = folderOf('redis-lock');
   const both = readFileSync(join(cwd, 'late-del.yaml'), 'utf8');

@@ -21,7 +21,7 @@ import { isTest, nodesOf, type Rule, violation } from './source.ts';
 const HOT: readonly string[] = [
   ...['src/core/kernel/', 'src/core/history/', 'src/core/world/', 'src/systems/'],
   ...['src/host/redis/', 'src/check/trace-index', 'src/check/evidence', 'src/check/terms'],
-  ...['src/check/holder-overlap', 'src/search/sweep/strikes', 'src/search/sweep/stakes'],
+  ...['src/check/holder-overlap', 'src/search/sweep/fault-stages', 'src/search/sweep/stakes'],
 ];
 
 /** Functions there that run once for each plan at most, where a spread says best what is meant. */

@@ -12,6 +12,7 @@ import {
   isShortFile,
 } from './shape.ts';
 import type { Rule } from './source.ts';
+import { usesStandardWords } from './words.ts';
 
 /** What a rule must refuse, with a part of what it then says, and what it must let pass. */
 interface Sample {
@@ -294,6 +295,34 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
         passes: [
           ['src/index.ts', ''],
           ['src/core/plan/fault-text.ts', ''],
+        ],
+      },
+    ],
+  ],
+  [
+    'a name uses the standard word',
+    [
+      usesStandardWords,
+      {
+        refuses: [
+          ['src/search/sweep/strikes.ts', '', 'say faults are injected or fire'],
+          ['src/a.ts', `export interface FaultStruck { b: 1 }`, 'FaultStruck: say faults'],
+          ['src/a.ts', `export class SectionLedger {}`, 'SectionLedger: say counts'],
+          ['src/a.ts', `export const surveyed = 1;`, 'surveyed: say the points'],
+          [
+            'src/a.ts',
+            `export const a = (b: { strikes: 1 }[]) => b.map(({ strikes }) => 1);`,
+            'strikes: say',
+          ],
+          ['src/a.ts', `export class A { belief = 1; }`, 'belief: say a client view'],
+        ],
+        passes: [
+          ['src/a.ts', `export interface A { strikes: 1 }`],
+          [
+            'src/a.ts',
+            `export const a = (b: { strikes: 1 }) => ({ strikes: b.strikes, belief: 1 });`,
+          ],
+          ['src/a.ts', `// a ledger\nexport const a = 'strikes'; export const believed = a;`],
         ],
       },
     ],

@@ -197,11 +197,11 @@ const IMPLAUSIBLE: readonly [string, ChunkResult][] = [
   ['more overlapping seeds', withTally({ overlap: { seeds: past, longestUs: 1 } })],
   ['more stampeding seeds', withTally({ stampede: { seeds: past, computations: 9, most: 2 } })],
   [
-    'more struck seeds',
+    'more fired seeds',
     withTally({ faults: { pause: { fired: past, overlapped: 0, strikes: {} } } }),
   ],
   [
-    'more met than struck',
+    'more met than fired',
     withTally({ faults: { pause: { fired: 1, overlapped: 2, strikes: {} } } }),
   ],
   ['more failed seeds', withTally({ failed: past, failures: [{ seed: from, error: '' }] })],

@@ -163,12 +163,12 @@ interface Place extends SeedRange {
 
 function areCountsPlausible(tally: Tally, place: Place): boolean {
   const { broken, unknown, overlap, losses, stampede, faults, sections, stakes } = tally;
-  const struck = Object.values(faults);
+  const kinds = Object.values(faults);
   return (
     areSeeds([broken, unknown, overlap.seeds, losses.seeds, stampede.seeds], place) &&
     areSeeds(Object.values(stakes), place) &&
-    struck.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
-    struck.every(({ strikes }) => areSums(Object.values(strikes), place)) &&
+    kinds.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
+    kinds.every((kind) => areSums(Object.values(kind.strikes), place)) &&
     areSums([tally.events, stampede.computations], place) &&
     areSectionsPlausible(sections, place)
   );

@@ -135,7 +135,7 @@ interface Memoize extends Access {
 }
 
 interface Chance {
-  /** How likely it strikes: `1/2` or `20%`. Always, when it is left out. */
+  /** How likely it fires: `1/2` or `20%`. Always, when it is left out. */
   readonly chance?: OddsText;
 }
 
@@ -158,7 +158,7 @@ interface Message extends Chance {
   readonly at?: TimeRange;
 }
 
-interface Struck extends At, Chance {
+interface Befalling extends At, Chance {
   readonly process: Processes;
 }
 
@@ -189,11 +189,11 @@ interface FaultOptions {
   readonly drop: Message;
   readonly duplicate: Message & { readonly by: TimeRange };
   readonly partition: Partition;
-  readonly clock: Struck & { readonly step?: TimeRange; readonly rate?: RateRange };
-  readonly crash: Struck & { readonly restart?: TimeRange | 'never' };
+  readonly clock: Befalling & { readonly step?: TimeRange; readonly rate?: RateRange };
+  readonly crash: Befalling & { readonly restart?: TimeRange | 'never' };
   readonly reset: At & Chance & { readonly from: Processes; readonly to: Processes };
-  readonly failover: Struck & { readonly lag: TimeRange };
-  readonly evict: Struck & { readonly key: string };
+  readonly failover: Befalling & { readonly lag: TimeRange };
+  readonly evict: Befalling & { readonly key: string };
   readonly 'late-timer': LateTimer;
 }
 

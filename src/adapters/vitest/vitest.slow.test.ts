@@ -136,7 +136,7 @@ describe('a run in forks', () => {
   test('fails where nothing was tested, and where runs differ', async () => {
     expect(await messageOf('nothing that breaks')).toBe(
       'Error: ✗ at-most-once of own-lock should break, and did not on 5 seeds\n' +
-        '  pause struck 3 grants: 3 between a read and its write',
+        '  pause fired during 3 grants: 3 between a read and its write',
     );
     expect(await messageOf('nothing put to the test')).toContain(
       'vacuous, tested nothing: crash never met a held grant',

@@ -63,7 +63,7 @@ export type Ending =
 
 export type TraceEvent =
   | (Send | Receive | Lose | Invoke | Return)
-  | (FaultStrikes | FaultEnds | Healed)
+  | (FaultInjected | FaultEnds | Healed)
   | (Mark | Enter | Leave | LeaseTest | Job | Log)
   | (Grant | Deny | Renew | Release | Deadlock | Deliver)
   | (Write | Read | Recovered | KeyChange);
@@ -164,15 +164,15 @@ export type Answer =
     }
   | { readonly kind: 'value'; readonly value: number; readonly version?: number | null };
 
-/** A fault really strikes. `fault` is its index in the plan, null when it was drawn by chance. */
-export interface FaultStrikes extends Happening<'fault'> {
+/** A fault fires. `index` is its index in the plan, null when it was drawn by chance. */
+export interface FaultInjected extends Happening<'fault'> {
   readonly fault: FaultKind;
   readonly index: number | null;
-  /** Whom it strikes: one process, the ends of a link or message, or both groups of a partition. */
+  /** Whom it affects: one process, the ends of a link or message, or both groups of a partition. */
   readonly processes: readonly string[];
   /** When its effect ends, null if it has no end or none known. */
   readonly untilUs: number | null;
-  /** The message, timer or key that it strikes, or '' . */
+  /** The message, timer or key that it affects, or '' . */
   readonly target: string;
   /** Microseconds (ppm for a clock rate) of the effect: how long, how late, how far. */
   readonly amount: number;
@@ -184,7 +184,7 @@ export interface FaultEnds extends Happening<'resume' | 'heal' | 'restart'> {
   readonly processes: readonly string[];
 }
 
-/** The world heals: from here on no fault strikes. */
+/** The world heals: from here on no fault is injected. */
 export type Healed = Happening<'healed'>;
 
 /** A program passes a point that it named itself, e.g. `alice/1/checked`. */

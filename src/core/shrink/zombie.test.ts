@@ -15,7 +15,7 @@ class Model {
   private readonly plan: Plan;
   private readonly queue: { atUs: number; act: () => void }[] = [];
   private readonly pausedUntil = new Map<string, number>();
-  private readonly struck = new Set<Fault>();
+  private readonly fired = new Set<Fault>();
   private nowUs = 0;
   private grants = 0;
   private holder = { name: '', untilUs: 0 };
@@ -98,8 +98,8 @@ class Model {
     const point = `${client.name}/${section.id}/${work.kind}${work.id === 1 ? '' : `-${work.id}`}`;
     for (const fault of this.plan.faults) {
       if (fault.kind !== 'pause' || fault.when.kind !== 'before') continue;
-      if (fault.when.point !== point || this.struck.has(fault)) continue;
-      this.struck.add(fault);
+      if (fault.when.point !== point || this.fired.has(fault)) continue;
+      this.fired.add(fault);
       this.pause(fault.process, fault.forUs);
     }
     this.on(client.name, 0, () => {

@@ -24,41 +24,41 @@ describe('a late timer', () => {
           },
           { faults: [lateness(which)] },
         ),
-        'strike',
+        'inject',
         'call',
       );
     expect(last({ kind: 'timer', timer: 'alice/two' })).toEqual([
-      '4 strike late-timer alice/two',
+      '4 inject late-timer alice/two',
       '11 call alice/a',
     ]);
     expect(last({ kind: 'process', process: 'alice', atUs: 1 * MS })).toEqual([
-      '4 strike late-timer alice/two',
+      '4 inject late-timer alice/two',
       '11 call alice/a',
     ]);
     expect(last({ kind: 'process', process: 'alice', atUs: 0 })).toEqual([
-      '2 strike late-timer alice/one',
+      '2 inject late-timer alice/one',
       '11 call alice/a',
     ]);
   });
 
-  test('that was called off before it was due was struck by nothing', () => {
+  test('that was called off before it was due is not made late', () => {
     const faults = [lateness({ kind: 'timer', timer: 'alice/a/1/timeout' })];
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 5 });
     };
     const trace = happen({ alice: script }, { faults });
-    expect(linesOf(trace, 'strike', 'end')).toEqual(['2 end alice/a ok 1']);
+    expect(linesOf(trace, 'inject', 'end')).toEqual(['2 end alice/a ok 1']);
     expect(trace.unmatched).toEqual(['alice/a/1/timeout']);
   });
 
-  test('that was called off at the very instant was struck by nothing either', () => {
+  test('that was called off at the very instant is not made late either', () => {
     const faults = [lateness({ kind: 'timer', timer: 'alice/a/1/timeout' })];
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', timeoutMs: 2 });
     };
     const order = ['alice/a/1/reply', 'alice/a/1/timeout'];
     const trace = happen({ alice: script }, { faults, order });
-    expect(linesOf(trace, 'strike', 'end')).toEqual(['2 end alice/a ok 1']);
+    expect(linesOf(trace, 'inject', 'end')).toEqual(['2 end alice/a ok 1']);
     expect(trace.unmatched).toEqual(['alice/a/1/timeout']);
   });
 
@@ -70,9 +70,9 @@ describe('a late timer', () => {
       yield* alice.tell({ name: 'b' });
     };
     const trace = happen({ alice: script }, { faults });
-    expect(linesOf(trace, 'strike', 'call')).toEqual([
+    expect(linesOf(trace, 'inject', 'call')).toEqual([
       '0 call alice/a',
-      '3 strike late-timer alice/nap',
+      '3 inject late-timer alice/nap',
       '10 call alice/b',
     ]);
     expect(trace.unmatched).toEqual([]);

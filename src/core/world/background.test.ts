@@ -39,8 +39,8 @@ describe('a program in the background', () => {
   test('is where a fault can be placed, which holds up the main program too', () => {
     const faults = [pauseFrom({ kind: 'before', point: 'alice/heartbeat-2' })];
     const trace = happen({ alice: works }, { faults });
-    expect(linesOf(trace, 'strike', 'call')).toEqual([
-      ...['3 call alice/heartbeat-1', '8 strike pause alice'],
+    expect(linesOf(trace, 'inject', 'call')).toEqual([
+      ...['3 call alice/heartbeat-1', '8 inject pause alice'],
       ...['15 call alice/heartbeat-2', '15 call alice/work'],
     ]);
   });

@@ -55,7 +55,7 @@ describe('what chance draws', () => {
     const kinds = new Set<string>();
     for (let seed = 0; seed < 20; seed += 1) {
       const setup = { ...chance, chance: { ...chance?.chance, seed } };
-      for (const line of linesOf(happen({ alice: asks, bob: naps }, setup), 'strike')) {
+      for (const line of linesOf(happen({ alice: asks, bob: naps }, setup), 'inject')) {
         kinds.add(line.split(' ')[2] ?? '');
       }
     }
@@ -77,21 +77,21 @@ describe('what chance draws', () => {
   test('doubles requests only: nobody would execute a reply twice', () => {
     const duplicate = { ...often, numerator: 2 };
     const trace = happen({ alice: asks }, { chance: { duplicate }, link: 'datagram' });
-    expect(linesOf(trace, 'strike')).toEqual(['0 strike duplicate alice/a/1/request']);
+    expect(linesOf(trace, 'inject')).toEqual(['0 inject duplicate alice/a/1/request']);
   });
 
   test('lies in the ranges of the plan', () => {
     for (let seed = 0; seed < 50; seed += 1) {
       const chance = { seed, latency: { minUs: 500, maxUs: 1500 }, delay: often };
       const { events } = happen({ alice: asks }, { chance });
-      const struck = events.find((event) => event.kind === 'fault');
-      if (struck?.kind === 'fault') {
-        expect(struck.amount).toBeGreaterThanOrEqual(MS);
-        expect(struck.amount).toBeLessThanOrEqual(2 * MS);
+      const injected = events.find((event) => event.kind === 'fault');
+      if (injected?.kind === 'fault') {
+        expect(injected.amount).toBeGreaterThanOrEqual(MS);
+        expect(injected.amount).toBeLessThanOrEqual(2 * MS);
       }
       const receipt = events.find((event) => event.kind === 'receive');
-      const delayed = struck?.kind === 'fault' && struck.target.endsWith('request');
-      const lateUs = delayed && struck.kind === 'fault' ? struck.amount : 0;
+      const delayed = injected?.kind === 'fault' && injected.target.endsWith('request');
+      const lateUs = delayed && injected.kind === 'fault' ? injected.amount : 0;
       expect(receipt?.atUs).toBeGreaterThanOrEqual(500 + lateUs);
       expect(receipt?.atUs).toBeLessThanOrEqual(1500 + lateUs);
     }

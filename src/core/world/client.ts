@@ -176,7 +176,7 @@ export class ClientHost implements Resident, Client, Self {
   private readonly parts: ClientParts;
   private readonly factory: ProgramFactory;
   private readonly calls: Calls;
-  private readonly belief: ClientView;
+  private readonly view: ClientView;
   private readonly ownGrants: Quorum;
   private readonly main: Strand;
   /** Programs in the background, in the order in which they were started. */
@@ -200,7 +200,7 @@ export class ClientHost implements Resident, Client, Self {
       this.wake(call);
     };
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
-    this.belief = new ClientView(process, parts);
+    this.view = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
     this.main = new Strand(this, parts);
     process.house(this);
@@ -260,8 +260,8 @@ export class ClientHost implements Resident, Client, Self {
     this.main.forget();
     for (const strand of this.beside) strand.forget();
     this.beside = [];
-    this.belief.leave();
-    this.belief.begin();
+    this.view.leave();
+    this.view.begin();
   }
 
   /** Starts again with the section after the one that it was in. */
@@ -272,10 +272,10 @@ export class ClientHost implements Resident, Client, Self {
   /** Tells the host that a section begins, so that a restart goes on behind it. */
   beginSection(): void {
     this.begun += 1;
-    const { ordinal } = this.belief;
+    const { ordinal } = this.view;
     if (ordinal > 0) this.before = { ordinal, issued: this.issued };
     this.issued = 0;
-    this.belief.begin();
+    this.view.begin();
   }
 
   get nextIssue(): number {
@@ -284,7 +284,7 @@ export class ClientHost implements Resident, Client, Self {
 
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
     this.issued += 1;
-    return new PendingCall(setting, setting.under ?? this.belief.ordinal, this.issued);
+    return new PendingCall(setting, setting.under ?? this.view.ordinal, this.issued);
   }
 
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
@@ -298,15 +298,15 @@ export class ClientHost implements Resident, Client, Self {
   enter(entry: Entry): void {
     const { ordinal, issued } = this.before;
     if (entry.ordinal === ordinal) this.issued = Math.max(this.issued, issued);
-    this.belief.enter(entry);
+    this.view.enter(entry);
   }
 
   leave(): void {
-    this.belief.leave();
+    this.view.leave();
   }
 
   testLease(test: { isLive: boolean; end: LeaseEnd }): void {
-    this.belief.testLease(test);
+    this.view.testLease(test);
   }
 
   get quorum(): Quorum {
@@ -314,7 +314,7 @@ export class ClientHost implements Resident, Client, Self {
   }
 
   job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
-    this.belief.noteJob(phase, job);
+    this.view.noteJob(phase, job);
   }
 
   log(topic: string, text: string): void {

@@ -67,7 +67,7 @@ describe('a clock fault', () => {
     }
   });
 
-  test.each(['before', 'after'] as const)('can strike %s an operation', (kind) => {
+  test.each(['before', 'after'] as const)('can be injected %s an operation', (kind) => {
     const script: Script = function* (alice) {
       yield* alice.ask({ name: 'a', add: alice.self.wallUs() });
       yield* alice.ask({ name: 'b', add: alice.self.wallUs() });
@@ -92,7 +92,7 @@ describe('a clock fault', () => {
   test('of both kinds is noted as two', () => {
     const faults = [clockOf({ stepUs: 5000, ratePpm: 100 })];
     const trace = happen({ alice: tellsTime }, { faults });
-    expect(linesOf(trace, 'strike')).toEqual(['2 strike clock step', '2 strike clock rate']);
+    expect(linesOf(trace, 'inject')).toEqual(['2 inject clock step', '2 inject clock rate']);
   });
 
   test('ends with the healing in its rate and stays in its offset', () => {

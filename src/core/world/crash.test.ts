@@ -23,9 +23,9 @@ describe('a server that crashes', () => {
   test('loses its volatile state and keeps its durable one', () => {
     const faults = [crashOf({ when: at(2.5), restartAfterUs: 0.1 * MS })];
     const trace = happen({ alice: asks }, { faults });
-    expect(linesOf(trace, 'strike', 'restart', 'recovered', 'do').slice(0, 5)).toEqual([
+    expect(linesOf(trace, 'inject', 'restart', 'recovered', 'do').slice(0, 5)).toEqual([
       '1 do alice/a total 1 count 1',
-      '2.5 strike crash echo',
+      '2.5 inject crash echo',
       '2.6 restart echo',
       '2.6 recovered total 1',
       '4 do alice/b total 2 count 1',
@@ -80,8 +80,8 @@ describe('a server that crashes', () => {
       crashOf({ when: { kind: 'before', point: 'alice/b' }, restartAfterUs: 5 * MS }),
     ];
     const trace = happen({ alice: asks }, { faults });
-    expect(linesOf(trace, 'strike', 'end').slice(1, 3)).toEqual([
-      '3 strike crash echo',
+    expect(linesOf(trace, 'inject', 'end').slice(1, 3)).toEqual([
+      '3 inject crash echo',
       '5 end alice/b fail',
     ]);
   });
@@ -115,7 +115,7 @@ describe('a server that crashes', () => {
   test('cannot crash again while it is down', () => {
     const faults = [crashOf({ when: at(1) }), crashOf({ when: at(5) })];
     const trace = happen({ alice: asks }, { faults });
-    expect(linesOf(trace, 'strike', 'restart')).toEqual(['1 strike crash echo', '11 restart echo']);
+    expect(linesOf(trace, 'inject', 'restart')).toEqual(['1 inject crash echo', '11 restart echo']);
     expect(trace.unmatched).toEqual(['crash at 5000 µs']);
   });
 });
@@ -137,11 +137,11 @@ describe('a client that crashes', () => {
 
   test('goes on with its next section when it starts again', () => {
     const trace = happen({ alice: askEach }, { faults: [crashOf(crash)] });
-    expect(linesOf(trace, 'call', 'end', 'restart', 'strike')).toEqual([
+    expect(linesOf(trace, 'call', 'end', 'restart', 'inject')).toEqual([
       '0 call alice/a',
       '2 end alice/a ok 1',
       '2 call alice/b',
-      '3.5 strike crash alice',
+      '3.5 inject crash alice',
       '13.5 restart alice',
       '13.5 call alice/c',
       '15.5 end alice/c ok 3',
@@ -186,8 +186,8 @@ describe('a client that crashes', () => {
       const faults = [crashOf({ ...crash, restartAfterUs })];
       const trace = happen({ alice: askEach }, { faults, healAtMs: 20 });
       expect(linesOf(trace, 'restart', 'call').at(-1)).toBe('2 call alice/b');
-      const struck = trace.events.find((event) => event.kind === 'fault');
-      expect(struck).toMatchObject({ fault: 'crash', untilUs: null });
+      const crashed = trace.events.find((event) => event.kind === 'fault');
+      expect(crashed).toMatchObject({ fault: 'crash', untilUs: null });
     }
   });
 
@@ -250,10 +250,10 @@ describe('a failover', () => {
     expect(linesOf(trace, 'recovered')).toEqual(['5.5 recovered total 0']);
   });
 
-  test('of a client strikes nothing', () => {
+  test('of a client does not fire', () => {
     const fault: Fault = { kind: 'failover', process: 'alice', when: at(1), lagUs: 0 };
     const trace = happen({ alice: asks }, { faults: [fault] });
-    expect(linesOf(trace, 'strike')).toEqual([]);
+    expect(linesOf(trace, 'inject')).toEqual([]);
     expect(trace.unmatched).toEqual(['failover at 1000 µs']);
   });
 });
@@ -274,9 +274,9 @@ describe('an eviction', () => {
     },
   );
 
-  test('of a key that is not there strikes nothing', () => {
+  test('of a key that is not there does not fire', () => {
     const trace = happen({ alice: asks }, { faults: [evictOf('y', at(2.5))] });
-    expect(linesOf(trace, 'strike')).toEqual([]);
+    expect(linesOf(trace, 'inject')).toEqual([]);
     expect(trace.unmatched).toEqual(['evict at 2500 µs']);
   });
 });

@@ -222,7 +222,7 @@ function textOf(event: TraceEvent): readonly [string, string] {
     case 'mark':
       return ['mark', event.point];
     case 'fault':
-      return ['strike', `${event.fault} ${event.target || event.processes.join(' ')}`];
+      return ['inject', `${event.fault} ${event.target || event.processes.join(' ')}`];
     case 'resume':
     case 'heal':
     case 'restart':

@@ -55,7 +55,7 @@ describe('when the world heals', () => {
     ]);
   });
 
-  test('no fault of the plan strikes any more, and each is left over', () => {
+  test('no fault of the plan fires any more, and each is left over', () => {
     const which = { kind: 'link', from: 'alice', to: 'echo', atUs: 20 * MS } as const;
     const when = { kind: 'after', point: 'alice/9' } as const;
     const faults: Fault[] = [
@@ -66,7 +66,7 @@ describe('when the world heals', () => {
       { kind: 'late-timer', which: { kind: 'timer', timer: 'alice/after-9' }, byUs: MS },
     ];
     const trace = happen({ alice: asks }, { faults, healAtMs });
-    expect(linesOf(trace, 'strike')).toEqual([]);
+    expect(linesOf(trace, 'inject')).toEqual([]);
     expect(linesOf(trace, 'end').at(-1)).toBe('29 end alice/10 ok 10');
     expect(trace.unmatched).toEqual([
       'pause at 20000 µs',
@@ -77,13 +77,13 @@ describe('when the world heals', () => {
     ]);
   });
 
-  test('chance strikes no more', () => {
+  test('chance injects no more', () => {
     const always = { numerator: 1, denominator: 1, minUs: 1, maxUs: 1 };
     const chance = { delay: always, drop: null, duplicate: always, lateTimer: always };
     const trace = happen({ alice: asks }, { chance, healAtMs, link: 'datagram' });
-    const struck = linesOf(trace, 'strike').map((line) => Number(line.split(' ')[0]));
-    expect(struck.length).toBeGreaterThan(10);
-    expect(Math.max(...struck)).toBeLessThan(20);
+    const times = linesOf(trace, 'inject').map((line) => Number(line.split(' ')[0]));
+    expect(times.length).toBeGreaterThan(10);
+    expect(Math.max(...times)).toBeLessThan(20);
     expect(linesOf(trace, 'end').length).toBe(10);
   });
 

@@ -55,7 +55,7 @@ describe('what a plan names and a run does not have', () => {
   ])('is reported: %j', (fault, name) => {
     const trace = happen({ alice: asks }, { faults: [fault] });
     expect(trace.unmatched).toEqual([name]);
-    expect(linesOf(trace, 'strike')).toEqual([]);
+    expect(linesOf(trace, 'inject')).toEqual([]);
     expect(linesOf(trace, 'end')).toEqual(['2 end alice/a ok 1']);
   });
 
@@ -67,7 +67,7 @@ describe('what a plan names and a run does not have', () => {
     expect(trace.unmatched).toEqual(['alice/z', 'alice/y']);
   });
 
-  test('is nothing when every fault struck', () => {
+  test('is nothing when every fault fired', () => {
     const faults: Fault[] = [
       { kind: 'delay', which: { kind: 'message', message: 'alice/a/1/request' }, byUs: 1 },
       { kind: 'pause', process: 'alice', when, forUs: 1, clocks: 'run' },

@@ -31,8 +31,8 @@ describe('a delay', () => {
 
   test('makes the one message late that it names', () => {
     const trace = happen({ alice: asks, bob: asks }, { faults });
-    expect(linesOf(trace, 'strike', 'do')).toEqual([
-      '0 strike delay alice/a/1/request',
+    expect(linesOf(trace, 'inject', 'do')).toEqual([
+      '0 inject delay alice/a/1/request',
       '1 do bob/a total 1 count 1',
       '6 do alice/a total 2 count 2',
     ]);
@@ -46,12 +46,12 @@ describe('a delay', () => {
     ]);
   });
 
-  test('strikes the first message of a link from its time on, once', () => {
+  test('delays the first message of a link from its time on, once', () => {
     const which = { kind: 'link', from: 'alice', to: 'echo', atUs: 1 * MS } as const;
     const trace = happen({ alice: tells('a', 'b', 'c') }, { faults: [delay(which, 5)], pool: 3 });
-    expect(linesOf(trace, 'strike', 'do')).toEqual([
+    expect(linesOf(trace, 'inject', 'do')).toEqual([
       '1 do alice/a total 1 count 1',
-      '1 strike delay alice/b/1/request',
+      '1 inject delay alice/b/1/request',
       '3 do alice/c total 2 count 2',
       '7 do alice/b total 3 count 3',
     ]);
@@ -114,7 +114,7 @@ describe('a connection', () => {
   test('never doubles: such a fault is left over', () => {
     const double: Fault = { kind: 'duplicate', which: message('alice/a/1/request'), byUs: MS };
     const trace = happen({ alice: asks }, { faults: [double] });
-    expect(linesOf(trace, 'do', 'strike')).toEqual(['1 do alice/a total 1 count 1']);
+    expect(linesOf(trace, 'do', 'inject')).toEqual(['1 do alice/a total 1 count 1']);
     expect(trace.unmatched).toEqual(['alice/a/1/request']);
   });
 });
@@ -124,8 +124,8 @@ describe('a drop', () => {
     const faults: Fault[] = [{ kind: 'drop', which: message('alice/b/1/request') }];
     const decisions = { 'alice/a/1/request': 9 * MS };
     const trace = happen({ alice: tells('a', 'b') }, { faults, decisions });
-    expect(linesOf(trace, 'strike', 'lose', 'do', 'end')).toEqual([
-      '1 strike drop alice/b/1/request',
+    expect(linesOf(trace, 'inject', 'lose', 'do', 'end')).toEqual([
+      '1 inject drop alice/b/1/request',
       '1 lose alice/b/1/request drop',
       '2 end alice/a info',
       '2 end alice/b info',
@@ -164,11 +164,11 @@ describe('a drop', () => {
     expect(linesOf(trace, 'end')).toEqual(['2 end alice/b ok 1', '7 end alice/a info']);
   });
 
-  test('leaves nothing for another fault to strike', () => {
+  test('leaves nothing for another fault to affect', () => {
     const which = message('alice/a/1/request');
     const faults: Fault[] = [delay(which, 3), { kind: 'drop', which }];
     const trace = happen({ alice: asks }, { faults });
-    expect(linesOf(trace, 'strike')).toEqual(['0 strike drop alice/a/1/request']);
+    expect(linesOf(trace, 'inject')).toEqual(['0 inject drop alice/a/1/request']);
     expect(trace.unmatched).toEqual(['alice/a/1/request']);
   });
 });
@@ -182,7 +182,7 @@ describe('a duplicate', () => {
     expect(linesOf(trace)).toEqual([
       '0 call alice/a',
       '0 send alice/a/1/request',
-      '0 strike duplicate alice/a/1/request',
+      '0 inject duplicate alice/a/1/request',
       '1 get alice/a/1/request',
       '1 do alice/a total 1 count 1',
       '1 send alice/a/1/reply',
@@ -213,8 +213,8 @@ describe('a reset', () => {
   test('ends pending calls unknown at once, though what is on its way arrives', () => {
     const decisions = { 'alice/a/1/request': 9 * MS };
     const trace = happen({ alice: asks }, { faults, decisions });
-    expect(linesOf(trace, 'strike', 'end', 'do')).toEqual([
-      '1.5 strike reset alice echo',
+    expect(linesOf(trace, 'inject', 'end', 'do')).toEqual([
+      '1.5 inject reset alice echo',
       '1.5 end alice/a info',
       '9 do alice/a total 1 count 1',
     ]);
@@ -257,16 +257,16 @@ describe('a reset', () => {
     ]);
   });
 
-  test('strikes nothing where no connection is open, or where there are only datagrams', () => {
+  test('does not fire where no connection is open, or where there are only datagrams', () => {
     const early: Fault = { kind: 'reset', from: 'bob', to: 'echo', when: { kind: 'at', atUs: 1 } };
     const idle: Script = function* (bob) {
       yield* bob.wait('nap', 5);
     };
     const quiet = happen({ bob: idle }, { faults: [early] });
-    expect(linesOf(quiet, 'strike')).toEqual([]);
+    expect(linesOf(quiet, 'inject')).toEqual([]);
     expect(quiet.unmatched).toEqual(['reset at 1 µs']);
     const datagrams = happen({ alice: asks }, { faults, link: 'datagram' });
-    expect(linesOf(datagrams, 'strike', 'end')).toEqual(['2 end alice/a ok 1']);
+    expect(linesOf(datagrams, 'inject', 'end')).toEqual(['2 end alice/a ok 1']);
   });
 });
 

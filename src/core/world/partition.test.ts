@@ -24,8 +24,8 @@ const asks: Script = function* (alice) {
 describe('a partition', () => {
   test('holds what is sent on a connection until it heals', () => {
     const trace = happen({ alice: asks }, { faults: [partitionOf()] });
-    expect(linesOf(trace, 'strike', 'send', 'get', 'heal').slice(4)).toEqual([
-      '3 strike partition alice echo',
+    expect(linesOf(trace, 'inject', 'send', 'get', 'heal').slice(4)).toEqual([
+      '3 inject partition alice echo',
       '5 send alice/b/1/request',
       '13 heal alice echo',
       '14 get alice/b/1/request',
@@ -68,7 +68,7 @@ describe('a partition', () => {
     ]);
   });
 
-  test.each(['before', 'after'] as const)('can strike %s an operation', (kind) => {
+  test.each(['before', 'after'] as const)('can be injected %s an operation', (kind) => {
     const point = kind === 'before' ? 'alice/b' : 'alice/a';
     const forUs = kind === 'before' ? 10 * MS : 13 * MS;
     const faults = [partitionOf({ when: { kind, point }, forUs })];
@@ -167,9 +167,9 @@ describe('a partition', () => {
     [['zed'], ['echo']],
     [['alice', 'zed'], ['echo']],
     [['alice'], ['echo', 'zed']],
-  ])('of a process that does not exist strikes nothing: %j to %j', (from, to) => {
+  ])('of a process that does not exist cuts nothing off: %j to %j', (from, to) => {
     const trace = happen({ alice: asks }, { faults: [partitionOf({ from, to })] });
-    expect(linesOf(trace, 'strike', 'heal')).toEqual([]);
+    expect(linesOf(trace, 'inject', 'heal')).toEqual([]);
     expect(trace.unmatched).toEqual(['partition at 3000 µs']);
   });
 });

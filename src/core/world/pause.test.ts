@@ -22,10 +22,10 @@ const asksTwice: Script = function* (alice) {
 describe('a paused process', () => {
   test('handles no message before it resumes, and its server goes on meanwhile', () => {
     const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when: at(1.5) })] });
-    expect(linesOf(trace, 'strike', 'resume', 'do', 'get', 'end')).toEqual([
+    expect(linesOf(trace, 'inject', 'resume', 'do', 'get', 'end')).toEqual([
       '1 get alice/a/1/request',
       '1 do alice/a total 1 count 1',
-      '1.5 strike pause alice',
+      '1.5 inject pause alice',
       '11.5 resume alice',
       '11.5 get alice/a/1/reply',
       '11.5 end alice/a ok 1',
@@ -52,8 +52,8 @@ describe('a paused process', () => {
     };
     const when = { kind: 'before', point: 'alice/a' } as const;
     const trace = happen({ alice: readsClock }, { faults: [pauseOf({ when })] });
-    expect(linesOf(trace, 'strike', 'call', 'do')).toEqual([
-      '3 strike pause alice',
+    expect(linesOf(trace, 'inject', 'call', 'do')).toEqual([
+      '3 inject pause alice',
       '13 call alice/a',
       '14 do alice/a total 3000 count 1',
     ]);
@@ -62,9 +62,9 @@ describe('a paused process', () => {
   test('after an operation its answer has reached it, and nothing follows', () => {
     const when = { kind: 'after', point: 'alice/a' } as const;
     const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when })] });
-    expect(linesOf(trace, 'strike', 'call', 'end').slice(1, 4)).toEqual([
+    expect(linesOf(trace, 'inject', 'call', 'end').slice(1, 4)).toEqual([
       '2 end alice/a ok 1',
-      '2 strike pause alice',
+      '2 inject pause alice',
       '12 call alice/b',
     ]);
   });
@@ -76,9 +76,9 @@ describe('a paused process', () => {
     };
     const when = { kind: side, point: 'alice/checked' };
     const trace = happen({ alice: marks }, { faults: [pauseOf({ when })] });
-    expect(linesOf(trace, 'mark', 'strike', 'call')).toEqual([
+    expect(linesOf(trace, 'mark', 'inject', 'call')).toEqual([
       '0 mark alice/checked',
-      '0 strike pause alice',
+      '0 inject pause alice',
       '10 call alice/a',
     ]);
   });

@@ -47,7 +47,7 @@ const POINTS_AT_ONE_INSTANT = 100_000;
 export class AsyncHost implements Resident, Client {
   readonly process: Process;
   readonly parts: HostedParts;
-  readonly belief: ClientView;
+  readonly view: ClientView;
   readonly ownGrants: Quorum;
   private readonly program: AsyncProgram;
   private readonly hosts: Hosts;
@@ -80,7 +80,7 @@ export class AsyncHost implements Resident, Client {
     this.hosts = setting.hosts;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
-    this.belief = new ClientView(process, parts);
+    this.view = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
     process.house(this);
   }
@@ -132,8 +132,8 @@ export class AsyncHost implements Resident, Client {
     this.leaseHold?.crash();
     this.leaseHold = null;
     this.close();
-    this.belief.leave();
-    this.belief.begin();
+    this.view.leave();
+    this.view.begin();
   }
 
   /** Its code has no effect any more. */
@@ -146,7 +146,7 @@ export class AsyncHost implements Resident, Client {
   beginSection(section: Name): void {
     this.begun += 1;
     this.at = section;
-    this.belief.begin();
+    this.view.begin();
   }
 
   /**
@@ -215,7 +215,7 @@ export class AsyncHost implements Resident, Client {
     this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
-  /** The answer reached the process; a fault may strike before its code learns of it. */
+  /** The answer reached the process; a fault may fire before its code learns of it. */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
     const tell = this.waiters.get(call);
@@ -450,7 +450,7 @@ export class LeaseHold {
     if (prolonged === null) host.leaseHold?.leave();
     else prolonged.hasLeft = true;
     this.ordinal = given ?? this.takeOrRenew(prolonged);
-    host.belief.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
+    host.view.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
     host.leaseHold = this;
   }
 
@@ -469,7 +469,7 @@ export class LeaseHold {
   leave(): void {
     if (this.life.isOver || this.hasLeft) return;
     this.hasLeft = true;
-    this.host.belief.leave();
+    this.host.view.leave();
     this.giveBack();
   }
 

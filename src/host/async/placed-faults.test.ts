@@ -39,7 +39,7 @@ test('an operation that nobody names is told, with those that there are', () => 
   ]);
 });
 
-test('code that names no such operation is not struck there', () => {
+test('code that names no such operation meets no fault there', () => {
   const read = scenarioWith('acquire');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;

@@ -222,8 +222,8 @@ function selfUnder(ordinal: number, { host, calls }: Place): Self {
       return new PendingCall({ ...setting, operation }, under, calls.takeIssue());
     },
     launch: (call) => host.launch(call),
-    testLease: (test) => host.belief.testLease(test),
-    job: (phase, job) => host.belief.noteJob(phase, job),
+    testLease: (test) => host.view.testLease(test),
+    job: (phase, job) => host.view.noteJob(phase, job),
     log: (topic, text) => host.log(topic, text),
     beginSection: () => {},
     enter: () => {},

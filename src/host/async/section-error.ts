@@ -1,7 +1,7 @@
 /**
- * What ended a section, as the ledger tells it: in one line, with the call that failed and with the
- * place in the user's code. Beside it, what is the user's mistake and ends the run, and what is
- * something that the world did, and ends the section.
+ * What ended a section, as the counts of sections tell it: in one line, with the call that failed
+ * and with the place in the user's code. Beside it, what is the user's mistake and ends the run,
+ * and what is something that the world did, and ends the section.
  */
 import type { SectionError } from '../../core/history/trace.ts';
 import { errorText } from '../../text/error-text.ts';

@@ -46,7 +46,7 @@ const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
   ['faults', ['fault', 'resume', 'restart', 'heal', 'healed', 'lose']],
   ['grants', ['grant', 'deny', 'renew', 'release', 'deadlock', 'key-change']],
   ['reads and writes', ['write', 'read', 'recovered', 'job']],
-  ['beliefs', ['enter', 'leave', 'lease-test']],
+  ['client views', ['enter', 'leave', 'lease-test']],
   ['calls', ['invoke', 'return', 'mark', 'log']],
   ['messages', ['send', 'receive', 'lose']],
 ]);

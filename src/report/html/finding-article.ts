@@ -218,7 +218,7 @@ function renderOriginal(finding: Finding, id: string, options: FindingOptions): 
   const text =
     `${capitalized(trialText(finding))} as it was ${how}: ` +
     `${countOf(original.plan.clients.length, 'client')}, ` +
-    `${countOf(size.originalFaults, 'fault')} that struck, ` +
+    `${countOf(size.originalFaults, 'fault')} that fired, ` +
     `${countOf(size.originalEvents, 'event')}; shrunk: ` +
     `${countOf(plan.clients.length, 'client')}, ${countOf(size.faults, 'fault')}, ` +
     `${countOf(size.events, 'event')}.`;

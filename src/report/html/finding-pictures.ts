@@ -261,7 +261,7 @@ function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Chil
   const cross = label('✕', { x: 17, y: 8 }, { ...BOLD, role: 'danger', size: 14 });
   return {
     lease: ['what the lock service says: who holds the lock', boxed('client0')],
-    belief: [`what a client believes: ${acts}`, hatched(`${id}-own`, 'client0', false)],
+    'client view': [`what a client believes: ${acts}`, hatched(`${id}-own`, 'client0', false)],
     overlap: [
       `the contradiction: ${acts}, but another one is`,
       hatched(`${id}-red`, 'danger', true),

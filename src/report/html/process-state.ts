@@ -12,8 +12,8 @@ import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
 import { laneOrder } from '../sequence-text.ts';
 import {
-  type BeliefSpan,
-  beliefSpans,
+  type ClientViewSpan,
+  clientViewSpans,
   clockSpans,
   clockText,
   FAULT_STATES,
@@ -58,7 +58,7 @@ export function stateAfter(
   const nowUs = steps[at]?.atUs ?? 0;
   const known = { ...trace, events };
   const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
-  const held = beliefSpans(known).filter(({ untilUs }) => untilUs === null);
+  const held = clientViewSpans(known).filter(({ untilUs }) => untilUs === null);
   const clients = clientsAfter(events, { calls: callsOf(trace), versionsBy: versionsIn(trace) });
   const contents = contentsAfter(events);
   const clocks = clockSpans(known, faults).filter(({ untilUs }) => untilUs === null);
@@ -102,7 +102,7 @@ function clientsAfter(
     return client;
   };
   for (const event of events) {
-    if (event.kind === 'fault') for (const name of event.processes) strike(of(name), event);
+    if (event.kind === 'fault') for (const name of event.processes) inject(of(name), event);
     else if (event.kind === 'resume' || event.kind === 'restart' || event.kind === 'heal') {
       for (const name of event.processes) of(name).is = 'running';
     } else if ('process' in event) change(of(event.process), event, around);
@@ -110,7 +110,7 @@ function clientsAfter(
   return clients;
 }
 
-function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
+function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
   if (lasts(event.fault)) client.is = `${FAULT_STATES[event.fault]}${until}`;
   if (event.fault !== 'crash') return;
@@ -151,7 +151,7 @@ function change(client: ClientState, event: TraceEvent, around: Known): void {
 
 function clientFacts(
   { rows, waits }: ClientState,
-  held: readonly BeliefSpan[],
+  held: readonly ClientViewSpan[],
   { leases, nowUs }: { readonly leases: readonly LeaseSpan[]; readonly nowUs: number },
 ): readonly Fact[] {
   const believed = held.map(({ lock, token, believedUntilUs: untilUs }) => {
@@ -159,7 +159,7 @@ function clientFacts(
     const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
     return `${lock}${tokenText(token)}${untilUs <= nowUs ? over : until}`;
   });
-  const truth = held.map((belief) => truthOf(belief, leases));
+  const truth = held.map((view) => truthOf(view, leases));
   return [
     { name: 'believes it holds', value: believed.join('; ') || 'nothing' },
     ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
@@ -168,7 +168,7 @@ function clientFacts(
   ];
 }
 
-function truthOf({ lock, ordinal, process }: BeliefSpan, leases: readonly LeaseSpan[]): string {
+function truthOf({ lock, ordinal, process }: ClientViewSpan, leases: readonly LeaseSpan[]): string {
   if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
   const other = leases.find((lease) => lease.lock === lock && lease.client !== process);
   if (other === undefined) return '✗ its lease is over';

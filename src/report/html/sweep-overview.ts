@@ -139,7 +139,7 @@ function renderFaults(systems: readonly SystemSummary[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
   const caption =
     `What the faults really did, in ${trialOfAll(systems)}s. ` +
-    'Dark: struck while some client held a grant; light: struck at all.';
+    'Dark: fired while some client held a grant; light: fired at all.';
   const rows = kinds.map((kind) => {
     return tableRow(kind, ...systems.map(({ faults, seeds }) => faultCell(faults[kind], seeds)));
   });

@@ -15,7 +15,7 @@ function marksIn(trace: Trace, hidden: readonly string[] = []): readonly string[
 
 describe('the marks of a picture', () => {
   it('are all that the zombie write has, and no others', () => {
-    const bars = ['belief', 'lease', 'loss', 'overlap', 'own end', 'pause'];
+    const bars = ['client view', 'lease', 'loss', 'overlap', 'own end', 'pause'];
     expect(marksIn(zombieTrace)).toEqual(['accepted', 'answer', ...bars, 'request']);
   });
 
@@ -25,7 +25,7 @@ describe('the marks of a picture', () => {
     );
     const marks = marksIn({ ...zombieTrace, events });
     expect(marks).not.toContain('lease');
-    expect(marks).toContain('belief');
+    expect(marks).toContain('client view');
   });
 
   it('have no flag where no lane of a store is drawn', () => {
@@ -33,7 +33,7 @@ describe('the marks of a picture', () => {
   });
 
   it('are what the key explains', () => {
-    const key = render(renderKey('k', new Set(['belief', 'request'] as const)));
+    const key = render(renderKey('k', new Set(['client view', 'request'] as const)));
     expect(key.match(/<li>/g)).toHaveLength(2);
     expect(key).toContain('what a client believes');
     expect(key).not.toContain('what the lock service says');

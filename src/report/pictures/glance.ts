@@ -39,7 +39,7 @@ import {
 /** One kind of mark. */
 export type MarkKind =
   | FaultSpan['kind']
-  | ('lease' | 'belief' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
+  | ('lease' | 'client view' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
   | ('accepted' | 'violating' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
 export interface GlanceOptions extends Pick<LayoutOptions, 'claim' | 'evidence'> {
@@ -93,7 +93,7 @@ export function drawGlance(layout: Layout, options: GlanceOptions): GlancePictur
     drawClocks(scene),
     drawFaults(scene),
     drawLeases(scene),
-    drawBeliefs(scene),
+    drawClientViews(scene),
     drawOwnEnds(scene),
     drawFlights(scene),
     drawWrites(scene, lastOf(options)),
@@ -286,10 +286,10 @@ function drawLeases(scene: Scene): Child {
 }
 
 /** The sections in their programs' rows, in red where another client holds the lock. */
-function drawBeliefs(scene: Scene): Child {
-  const { beliefs, overlaps, losses } = scene.spans;
-  const own = inRows(beliefs, scene, (span, { lane, y }, box) => {
-    scene.marks.add('belief');
+function drawClientViews(scene: Scene): Child {
+  const { clientViews, overlaps, losses } = scene.spans;
+  const own = inRows(clientViews, scene, (span, { lane, y }, box) => {
+    scene.marks.add('client view');
     const title = `${span.process} acts as holder${tokenText(span.token)}`;
     const shape = { ...box, y: y - BAR_PX / 2, height: BAR_PX };
     return bar(shape, hatched(scene.id, lane.role), title);
@@ -325,7 +325,7 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
  */
 function drawOwnEnds(scene: Scene): Child {
   const { fromUs, untilUs, spans } = scene;
-  return spans.beliefs.map((span) => {
+  return spans.clientViews.map((span) => {
     const row = scene.rows.get(span.process);
     const endUs = span.believedUntilUs;
     const isAfter = span.untilUs !== null && endUs > span.untilUs;

@@ -71,7 +71,7 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
     inLanes(spans.faults, scene, drawFault),
     drawClocks(scene),
     drawLeases(scene),
-    drawBeliefs(scene),
+    drawClientViews(scene),
     drawFlights(layout),
     layout.items.map((item) => drawItem(item, layout)),
     lanes.map(drawHead),
@@ -182,9 +182,9 @@ function drawLeases(scene: Scene): Child {
 }
 
 /** The sections in the clients' lanes, and in red where another client holds the lock. */
-function drawBeliefs(scene: Scene): Child {
-  const { beliefs, overlaps, losses } = scene.spans;
-  return inLanes(inSlots(beliefs), scene, (span, lane, extent) => {
+function drawClientViews(scene: Scene): Child {
+  const { clientViews, overlaps, losses } = scene.spans;
+  return inLanes(inSlots(clientViews), scene, (span, lane, extent) => {
     const x = barLeft(lane, span.slot);
     const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
     const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;

@@ -200,7 +200,7 @@ function noteEvents(plan: Plan, { events }: Trace, seen: ReadonlyMap<string, See
   }
 }
 
-/** A crash ends the section that is under way; one that strikes while a client thinks, none. */
+/** A crash ends the section that is under way; one that comes while a client thinks, none. */
 function markCrashed(client: ClientPlan, atUs: number, seen: ReadonlyMap<string, Seen>): void {
   const section = client.sections.findLast(({ id }) => {
     const { firstUs = null } = seen.get(`${client.name}/${id}`) ?? {};

@@ -73,7 +73,7 @@ describe('the shape of a plan', () => {
     expect(shapeOf(other)).toBe(SHAPE);
   });
 
-  test('does not depend on which of five clients that do the same is struck', () => {
+  test('does not depend on which of five clients that do the same is hit', () => {
     const names = ['alice', 'bob', 'carol', 'dave', 'erin'];
     const clients = names.map((name) => clientOf(name, [writeOf(1)]));
     const shapes = names.map((process) => {

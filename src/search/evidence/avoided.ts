@@ -9,7 +9,7 @@ import { faultsBehind } from '../../check/breach-cause.ts';
 import { sectionOf } from '../../check/contention.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
 import type { Invalid } from '../../check/verdict.ts';
-import type { FaultStrikes, TraceEvent } from '../../core/history/trace.ts';
+import type { FaultInjected, TraceEvent } from '../../core/history/trace.ts';
 import { hitsBetween } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
@@ -42,7 +42,7 @@ export function sectionsEnded(indexed: TraceIndex): number {
  * The faults on which a breach depends; where none is known, as of what went wrong because of
  * something that went wrong before, all that came earlier: any of them may be needed.
  */
-function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<FaultStrikes>[] {
+function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<FaultInjected>[] {
   const known = faultsBehind(indexed, breach);
   if (known.length > 0) return known;
   const last = Math.max(0, ...breach.evidence.map(({ event }) => event));
@@ -52,7 +52,7 @@ function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<F
 /** Whether the fault of one run hit the other as well: the same one, and the same section. */
 function wasInjected(
   broken: PlanRun,
-  { event, index }: Numbered<FaultStrikes>,
+  { event, index }: Numbered<FaultInjected>,
   cured: PlanRun,
 ): boolean {
   const place = placeOf(broken, event);
@@ -65,7 +65,7 @@ function wasInjected(
 }
 
 /** A fault as its plan has it; one that was drawn by chance, by what it hit. */
-function placeOf({ plan }: PlanRun, { fault, index, target, processes }: FaultStrikes): string {
+function placeOf({ plan }: PlanRun, { fault, index, target, processes }: FaultInjected): string {
   if (index === null) return [fault, target, ...processes].join();
   return JSON.stringify(plan.faults[index]);
 }
@@ -73,7 +73,7 @@ function placeOf({ plan }: PlanRun, { fault, index, target, processes }: FaultSt
 /** The sections of the clients whose process or message it hit; a clock goes wrong for all. */
 function sectionsAt(
   { trace }: TraceIndex,
-  { fault, processes }: FaultStrikes,
+  { fault, processes }: FaultInjected,
   before: number,
 ): readonly string[] {
   if (fault === 'clock' || hitsBetween(fault)) return [];

@@ -1,11 +1,11 @@
 /**
- * Finds what a breach came from by runs beside it: one for each fault that struck, with that fault
+ * Finds what a breach came from by runs beside it: one for each fault that fired, with that fault
  * taken out; the boundary's other side, where it is known; and the cures of the table, until one
  * holds. `causationSteps` is a generator that yields plans and receives what became of each, as the
  * shrinker is, so that asynchronous code and the page are served by the same.
  *
  * What differs in a run that holds is the cause (`check/turning-point.ts` finds where it shows). A
- * cure must do more than hold the claim: all that struck before strikes again, the sections that
+ * cure must do more than hold the claim: all faults that fired before fire again, the sections that
  * the breach was about come to their end or are stopped, and one of them ends, so that a lock which
  * grants to nobody is none; and it breaks `progress` no more than before.
  */
@@ -16,7 +16,7 @@ import { faultPhrase } from '../../check/fault-phrase.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import { turnBetween } from '../../check/turning-point.ts';
 import type { Evidence, Invalid } from '../../check/verdict.ts';
-import type { FaultStrikes, Trace } from '../../core/history/trace.ts';
+import type { FaultInjected, Trace } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { targetOf } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -52,12 +52,12 @@ export function* causationSteps(sought: Sought): EvidenceSteps<Causation | null>
   if (breach === null) return null;
   const seen: Seen[] = [];
   const causes: ProvenCause[] = [];
-  for (const struck of faultsStruck(broken.trace)) {
-    const beside = yield* withoutFault(sought, broken, struck);
+  for (const fired of faultsFired(broken.trace)) {
+    const beside = yield* withoutFault(sought, broken, fired);
     seen.push(beside);
-    const { fault, event } = struck;
+    const { fault, event } = fired;
     if (beside.neighbour.outcome === 'breaks') continue;
-    causes.push({ fault, event, text: faultPhrase(broken.trace, struck.strikes) });
+    causes.push({ fault, event, text: faultPhrase(broken.trace, fired.injected) });
   }
   if (sought.boundary) seen.push(yield* beyondBoundary(sought, broken, sought.boundary));
   const cured = yield* firstCure(sought, broken, breach);
@@ -71,18 +71,19 @@ interface Seen {
   readonly trace: Trace;
 }
 
-interface Struck {
+interface Fired {
   readonly fault: number;
   readonly event: number;
-  readonly strikes: FaultStrikes;
+  readonly injected: FaultInjected;
 }
 
-/** The faults of the plan that struck, each where it first did. */
-function faultsStruck({ events }: Trace): readonly Struck[] {
-  const found = new Map<number, Struck>();
-  for (const [event, strikes] of events.entries()) {
-    if (strikes.kind !== 'fault' || strikes.index === null || found.has(strikes.index)) continue;
-    found.set(strikes.index, { fault: strikes.index, event, strikes });
+/** The faults of the plan that fired, each where it first did. */
+function faultsFired({ events }: Trace): readonly Fired[] {
+  const found = new Map<number, Fired>();
+  for (const [event, injected] of events.entries()) {
+    if (injected.kind !== 'fault' || injected.index === null) continue;
+    if (found.has(injected.index)) continue;
+    found.set(injected.index, { fault: injected.index, event, injected });
   }
   return [...found.values()].slice(0, MOST_FAULTS);
 }
@@ -90,7 +91,7 @@ function faultsStruck({ events }: Trace): readonly Struck[] {
 function* withoutFault(
   { plan, claim }: Sought,
   broken: Examination,
-  { fault }: Struck,
+  { fault }: Fired,
 ): EvidenceSteps<Seen> {
   const taken = plan.faults[fault];
   const beside = yield { ...plan, faults: plan.faults.filter((_, at) => at !== fault) };
@@ -221,8 +222,8 @@ function allShown(
 ): readonly Evidence[] {
   const roles = new Map(evidence.map(({ role, event }) => [event, role]));
   for (const { event } of causes) {
-    const struck = events[event];
-    if (struck?.kind === 'fault' && !roles.has(event)) roles.set(event, struck.fault);
+    const injected = events[event];
+    if (injected?.kind === 'fault' && !roles.has(event)) roles.set(event, injected.fault);
   }
   if (turn !== null && !roles.has(turn.event)) roles.set(turn.event, 'turning point');
   return [...roles].sort(([a], [b]) => a - b).map(([event, role]) => ({ role, event }));

@@ -1,4 +1,4 @@
-/** Each set of faults that all strike is found once, as a search without any order finds it. */
+/** Each set of faults that all fire is found once, as a search without any order finds it. */
 import { describe, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -51,7 +51,7 @@ async function setsInOrder(scenario: Scenario): Promise<readonly string[]> {
   const found: string[] = [];
   for (let number = 0; number < plans; number += 1) {
     const plan = numbered.planOf(number);
-    if (await allStrike(plan)) found.push(textOf(plan.faults));
+    if (await allFire(plan)) found.push(textOf(plan.faults));
   }
   return found;
 }
@@ -71,7 +71,7 @@ async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySe
       const text = textOf(faults);
       if (runs.has(text)) continue;
       const watched = await watchRun(departing(base, faults), WATCHING);
-      runs.set(text, watched.strikes.size === faults.length);
+      runs.set(text, watched.injections.size === faults.length);
       if (faults.length === most) continue;
       for (const slot of slots.in(watched)) {
         const fault = slot.fault(slot.ranges[0]?.minUs ?? 0);
@@ -92,8 +92,8 @@ function* subsets(faults: readonly Fault[], most: number): Generator<readonly Fa
   }
 }
 
-async function allStrike(plan: Plan): Promise<boolean> {
-  return (await watchRun(plan, WATCHING)).strikes.size === plan.faults.length;
+async function allFire(plan: Plan): Promise<boolean> {
+  return (await watchRun(plan, WATCHING)).injections.size === plan.faults.length;
 }
 
 function textOf(faults: readonly Fault[]): string {
@@ -103,7 +103,7 @@ function textOf(faults: readonly Fault[]): string {
     .join('\n');
 }
 
-describe('each set of faults that all strike is found once', () => {
+describe('each set of faults that all fire is found once', () => {
   test.each([
     ['of one kind', [PAUSE], 2, 'connection'],
     ['at messages', [DELAY, DROP], 2, 'connection'],
@@ -190,7 +190,7 @@ describe('each order that so many swaps of tied events lead to is found once', (
     const runs = new Map<string, string>();
     for (let number = 0; number < plans; number += 1) {
       const plan = numbered.planOf(number);
-      if (!(await allStrike(plan))) continue;
+      if (!(await allFire(plan))) continue;
       const text = `${textOf(plan.faults)} ${await traceOf(plan)}`;
       const before = runs.get(text);
       expect(before, `${before} is the same as ${JSON.stringify(plan.order)}`).toBeUndefined();

@@ -1,8 +1,8 @@
 /**
  * Every plan that differs from a base by at most so many faults and swaps of tied events, each set
- * of them once. These departures stand in the order in which they strike. Nothing that happens
- * before one strikes depends on it, so a plan with one more is found from the run of the plan
- * without its last one: the next is placed at, or after, where the last one struck. Of several
+ * of them once. These departures stand in the order in which they happen. Nothing that comes
+ * before one depends on it, so a plan with one more is found from the run of the plan
+ * without its last one: the next is placed at, or after, where the last one was. Of several
  * faults at one place the order of their keys is taken.
  *
  * Plans are numbered: first the base, then all with one fault, then all with two, so that the first
@@ -15,10 +15,10 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { FaultTemplate } from '../../scenario/scenario.ts';
 import {
   amountingTo,
+  injectedAt,
   keyOf,
   type Slot,
   Slots,
-  struckAt,
   turnOf,
   type Watched,
   type Watching,
@@ -26,7 +26,7 @@ import {
 } from './slots.ts';
 import { orderOf, type Swap, swapsIn } from './swaps.ts';
 
-/** In the order in which they strike. */
+/** In the order in which they happen. */
 export type Departures = readonly (Fault | Swap)[];
 
 /** One more at one place, with each amount that it is tried with; null where it has none. */
@@ -77,7 +77,7 @@ export class Placements {
     this.slots = new Slots(templates);
   }
 
-  /** Which fault may strike next; none where the last of these does not strike. */
+  /** Which fault may be injected next; none where the last of these does not fire. */
   async after(departures: Departures): Promise<readonly Placement[]> {
     const watched = await this.watch(departures);
     const placed: Placement[] = [];
@@ -130,13 +130,16 @@ function differs({ trace: { events } }: Watched, { trace: { events: others } }: 
   return events.some((event, at) => JSON.stringify(event) !== JSON.stringify(others[at]));
 }
 
-/** In which turn of the run the last departure struck; `Infinity` where it did not. */
-function lastTurn({ plan: { faults }, strikes, turns }: Watched, departures: Departures): number {
+/** In which turn of the run the last departure happened; `Infinity` where it did not. */
+function lastTurn(
+  { plan: { faults }, injections, turns }: Watched,
+  departures: Departures,
+): number {
   const last = departures.at(-1);
   if (last === undefined) return -1;
   if (last.kind === 'swap') return turns.findIndex(({ text }) => text === last.name);
-  const strike = strikes.get(faults.length - 1);
-  return strike === undefined ? Infinity : turnOf(turns, strike);
+  const injection = injections.get(faults.length - 1);
+  return injection === undefined ? Infinity : turnOf(turns, injection);
 }
 
 /** The slots that may follow the last departure of the run. */
@@ -151,11 +154,11 @@ function followersOf(
     const from = lastTurn(watched, departures);
     return slots.filter(({ turn }) => turn >= from);
   }
-  const lastStrike = watched.strikes.get(watched.plan.faults.length - 1);
-  if (lastStrike === undefined) return [];
-  const [lastPlace, lastKey] = [struckAt(last), keyOf(last)];
+  const lastInjection = watched.injections.get(watched.plan.faults.length - 1);
+  if (lastInjection === undefined) return [];
+  const [lastPlace, lastKey] = [injectedAt(last), keyOf(last)];
   return slots.filter(({ place, position, key }) => {
-    return place === lastPlace ? key > lastKey : position > lastStrike;
+    return place === lastPlace ? key > lastKey : position > lastInjection;
   });
 }
 
@@ -177,7 +180,7 @@ interface Threshold {
  * microsecond before it, itself, and one after it are tried, beside the least and the largest
  * amount that the scenario allows.
  *
- * A fault ends at the process that it struck, or that its message goes to. What is at another
+ * A fault ends at the process that it affects, or that its message goes to. What is at another
  * process is met by the next message that leaves then, one latency later: at a server by that of a
  * client, at a client by that of a server. What a partition holds back leaves at its end as well.
  *

@@ -1,7 +1,7 @@
 /**
  * Where the next fault of a plan can be placed, and which: a run is watched, and every point that
  * its clients passed, every message and every timer that the scenario allows a kind of fault at is
- * a slot. Slots stand in the order in which they strike.
+ * a slot. Slots stand in the order in which they are reached.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
@@ -29,13 +29,13 @@ import {
   targetIn,
 } from '../../scenario/scenario.ts';
 
-/** A fault that may strike at one place of a run, but for its amount. */
+/** A fault that may be injected at one place of a run, but for its amount. */
 export interface Slot {
   /** Tells the slots of one place apart, and puts them in order. */
   readonly key: string;
-  /** What it strikes at: `before alice/1/write`, `message alice/1/write/1/request`, `at 0`. */
+  /** Where it is injected: `before alice/1/write`, `message alice/1/write/1/request`, `at 0`. */
   readonly place: string;
-  /** How many events the trace has as it strikes. */
+  /** How many events the trace has as it fires. */
   readonly position: number;
   /** As the how manieth event of the run it happens, from 0 on; between two for a given time. */
   readonly turn: number;
@@ -55,8 +55,8 @@ export interface Watched {
   readonly timers: ReadonlyMap<string, Passed>;
   /** The first event of each instant. */
   readonly instants: readonly Passed[];
-  /** At which each fault of the plan struck, by its index. */
-  readonly strikes: ReadonlyMap<number, number>;
+  /** At which event each fault of the plan fired, by its index. */
+  readonly injections: ReadonlyMap<number, number>;
   /** All that happened, in its order. */
   readonly turns: readonly Turn[];
 }
@@ -100,9 +100,9 @@ export async function watchRun(plan: Plan, { catalogue, watch }: Watching): Prom
     }
     turns.push({ text, atUs: timeUs, tie, traced });
   });
-  const strikes = strikesIn(trace);
-  const passed = passedIn({ trace, plan, turns }, strikes);
-  return { plan, trace, passed, timers, instants, strikes, turns };
+  const injections = injectionsIn(trace);
+  const passed = passedIn({ trace, plan, turns }, injections);
+  return { plan, trace, passed, timers, instants, injections, turns };
 }
 
 /** In which turn an event of the trace was recorded. */
@@ -116,21 +116,21 @@ export function turnOf(turns: readonly Turn[], event: number): number {
   return least;
 }
 
-function strikesIn({ events }: Trace): ReadonlyMap<number, number> {
-  const strikes = new Map<number, number>();
+function injectionsIn({ events }: Trace): ReadonlyMap<number, number> {
+  const injections = new Map<number, number>();
   events.forEach((event, position) => {
-    if (event.kind !== 'fault' || event.index === null || strikes.has(event.index)) return;
-    strikes.set(event.index, position);
+    if (event.kind !== 'fault' || event.index === null || injections.has(event.index)) return;
+    injections.set(event.index, position);
   });
-  return strikes;
+  return injections;
 }
 
 /**
- * A point at which a fault struck was passed as that did: what it then holds back is traced later.
+ * A point at which a fault fired was passed as that did: what it then holds back is traced later.
  */
 function passedIn(
   { trace: { events }, plan: { faults }, turns }: Pick<Watched, 'trace' | 'plan' | 'turns'>,
-  strikes: ReadonlyMap<number, number>,
+  injections: ReadonlyMap<number, number>,
 ): ReadonlyMap<string, Passed> {
   const passed = new Map<string, Passed>();
   const pass = (place: string, event: number, at: Omit<Passed, 'turn'>): void => {
@@ -139,10 +139,10 @@ function passedIn(
     const turn = turnOf(turns, event);
     passed.set(place, isTwin ? { position, atUs, isTwin, turn } : { position, atUs, turn });
   };
-  for (const [index, position] of strikes) {
+  for (const [index, position] of injections) {
     const fault = faults[index];
     const atUs = events[position]?.atUs ?? 0;
-    if (fault !== undefined) pass(struckAt(fault), position, { position, atUs });
+    if (fault !== undefined) pass(injectedAt(fault), position, { position, atUs });
   }
   events.forEach((event, at) => {
     const { atUs } = event;
@@ -164,13 +164,13 @@ function passedIn(
   return passed;
 }
 
-/** What a fault strikes at, as slots call it. */
-export function struckAt(fault: Fault): string {
+/** Where a fault is injected, as slots call it. */
+export function injectedAt(fault: Fault): string {
   const at = 'which' in fault ? fault.which : fault.when;
   return 'atUs' in at ? `at ${at.atUs}` : `${at.kind} ${placeNamed(fault)}`;
 }
 
-/** All that is asked of a kind of fault, but for where it strikes and how much of it there is. */
+/** All that is asked of a kind of fault, but for where it fires and how much of it there is. */
 interface Form {
   readonly template: FaultTemplate;
   readonly values: ReadonlyMap<string, FieldTypes[FieldType]>;
@@ -186,7 +186,7 @@ export class Slots {
     this.forms = templates.flatMap(formsOf);
   }
 
-  /** In the order in which they strike. */
+  /** In the order in which a run reaches them. */
   in(watched: Watched): readonly Slot[] {
     const slots = new Map<string, Slot>();
     for (const form of this.forms) {
@@ -343,7 +343,7 @@ function isTimerMeant(target: Target, name: string, { atUs }: Passed): boolean {
   return isIts && atUs >= target.at.minUs;
 }
 
-/** Every choice of whom a template strikes, and how, but for where and how much. */
+/** Every choice of whom a template affects, and how, but for where and how much. */
 function formsOf(template: FaultTemplate): readonly Form[] {
   let forms: readonly ReadonlyMap<string, FieldTypes[FieldType]>[] = [new Map()];
   for (const field of template.fields) {
@@ -392,7 +392,7 @@ function slotAt(
   const range = rangeOf(template);
   const ranges = range === null ? [] : [range];
   const any = fault(0);
-  return { key: keyOf(any), place: struckAt(any), position, turn, atUs, ranges, fault };
+  return { key: keyOf(any), place: injectedAt(any), position, turn, atUs, ranges, fault };
 }
 
 /** The same fault with another amount, which may be less than 0. */

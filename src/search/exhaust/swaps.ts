@@ -104,7 +104,7 @@ function recurring(turns: readonly Turn[]): ReadonlySet<string> {
   return often;
 }
 
-/** Whose event it is by its name; null for what strikes several, or nobody knows. */
+/** Whose event it is by its name; null for what affects several, or nobody knows. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

@@ -78,7 +78,7 @@ describe('a base', () => {
     });
   });
 
-  test('whose faults never struck is untested', () => {
+  test('whose faults never fired is untested', () => {
     expect(judged({ ...tallyOf([], 4), faults: {} }, tallyOf([2], 4))).toMatchObject({
       ...{ verdict: 'untested', why: ['pause never fired'] },
     });

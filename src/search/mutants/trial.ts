@@ -25,7 +25,7 @@ interface BaseOutcome {
   readonly why: readonly string[];
 }
 
-/** The size of a shrunk plan: clients, faults that strike, steps that a person would number. */
+/** The size of a shrunk plan: clients, faults that fire, steps that a person would number. */
 export interface PlanSize {
   readonly clients: number;
   readonly faults: number;

@@ -15,10 +15,10 @@ import { prepareScenario } from '../sweep/examiner.ts';
 import {
   type PlacePassed,
   plannedPlaces,
-  type RunSurvey,
-  surveyRun,
+  pointsOfRun,
+  type RunPoints,
   withoutFaults,
-} from './survey.ts';
+} from './run-points.ts';
 
 export interface PlaceFindings {
   readonly problems: readonly UnplacedProblem[];
@@ -144,9 +144,9 @@ class KnownPlaces {
   private async run(seed: number, changed: (plan: Plan) => Plan): Promise<void> {
     for (const { name } of this.systems) {
       const plan = changed(expand(this.scenario, name, seed));
-      const survey = await surveyRun(plan, this.catalogue).catch(() => null);
+      const seen = await pointsOfRun(plan, this.catalogue).catch(() => null);
       // What it throws, the run itself tells with its seed.
-      const { places, messages, isCut } = survey ?? NOTHING_SEEN;
+      const { places, messages, isCut } = seen ?? NOTHING_SEEN;
       for (const place of places) this.passed.set(place.name, place.kind);
       for (const message of messages) this.messages.add(message);
       this.isCut ||= isCut;
@@ -168,7 +168,7 @@ class KnownPlaces {
     const clients = subjects.filter((one) =>
       this.scenario.clients.some(({ name }) => name === one),
     );
-    // Where a server is struck, the sections of all clients are drawn from.
+    // For a fault of a server, the sections of all clients are drawn from.
     const isOfAll = clients.length < subjects.length || clients.length === 0;
     const isMeant = ({ verb, process }: Planned): boolean =>
       verb === word && (isOfAll || clients.includes(process));
@@ -241,7 +241,7 @@ class KnownPlaces {
   }
 }
 
-const NOTHING_SEEN: RunSurvey = { places: [], messages: new Set(), isCut: true };
+const NOTHING_SEEN: RunPoints = { places: [], messages: new Set(), isCut: true };
 
 type Planned = ReturnType<typeof plannedPlaces>[number];
 

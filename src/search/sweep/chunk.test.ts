@@ -45,41 +45,41 @@ const traced = (...events: readonly TraceEvent[]): Partial<Examination> => ({
 
 describe('a fault', () => {
   test.each<[string, readonly TraceEvent[], 0 | 1]>([
-    ['strikes before any grant', [pause(0, 'alice', 1), grant(5, 'alice', 1)], 0],
-    ['strikes as a grant is held', [grant(0, 'alice', 1), pause(5, 'bob', 6)], 1],
-    ['strikes as the lease ends', [grant(0, 'alice', 1), pause(10, 'bob', 11)], 0],
+    ['fires before any grant', [pause(0, 'alice', 1), grant(5, 'alice', 1)], 0],
+    ['fires as a grant is held', [grant(0, 'alice', 1), pause(5, 'bob', 6)], 1],
+    ['fires as the lease ends', [grant(0, 'alice', 1), pause(10, 'bob', 11)], 0],
     [
-      'strikes under a grant without an end',
+      'fires under a grant without an end',
       [grant(0, 'alice', 1, { untilUs: null }), pause(99, 'bob', 100)],
       1,
     ],
     [
-      'strikes in what a renew added',
+      'fires in what a renew added',
       [grant(0, 'alice', 1), renew(9, 'alice', 1), pause(15, 'bob', 16)],
       1,
     ],
     [
-      'strikes after a renew without an end',
+      'fires after a renew without an end',
       [grant(0, 'alice', 1), renew(9, 'alice', 1, { untilUs: null }), pause(99, 'bob', 100)],
       1,
     ],
     [
-      'strikes after a renew that renewed nothing',
+      'fires after a renew that renewed nothing',
       [grant(0, 'alice', 1), renew(9, 'alice', 1, { extended: 0 }), pause(15, 'bob', 16)],
       0,
     ],
     [
-      'strikes after the release',
+      'fires after the release',
       [grant(0, 'alice', 1), release(4, 'alice', 1), pause(5, 'bob', 6)],
       0,
     ],
     [
-      'strikes after a release that released nothing',
+      'fires after a release that released nothing',
       [grant(0, 'alice', 1), release(4, 'alice', 1, { released: 0 }), pause(5, 'bob', 6)],
       1,
     ],
     [
-      'strikes while one of two locks is held',
+      'fires while one of two locks is held',
       [grant(0, 'alice', 1), grant(20, 'bob', 2, { lock: 'b' }), pause(25, 'bob', 26)],
       1,
     ],
@@ -119,9 +119,9 @@ describe('a fault', () => {
   });
 
   test('counts once per seed and kind', async () => {
-    const struck = traced(grant(0, 'alice', 1), pause(1, 'bob', 2), pause(3, 'bob', 4));
+    const faulty = traced(grant(0, 'alice', 1), pause(1, 'bob', 2), pause(3, 'bob', 4));
     const idle = traced(fault(0, 'drop', 'bob'), grant(5, 'alice', 1), pause(50, 'bob', 51));
-    const { faults, events } = await tallyOf(struck, idle);
+    const { faults, events } = await tallyOf(faulty, idle);
     expect(faults).toEqual({
       pause: { fired: 2, overlapped: 1, strikes: { 'not-holding': 3 } },
       drop: { fired: 1, overlapped: 0, strikes: { 'not-holding': 1 } },

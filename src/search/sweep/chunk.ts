@@ -11,10 +11,10 @@ import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import { mergeCauses } from './causes.ts';
-import { SectionLedger } from './sections.ts';
+import { addFaultStages, faultStagesOf, type StageCounts } from './fault-stages.ts';
+import { SectionCounter } from './sections.ts';
 import type { SeedRange } from './shards.ts';
 import { addStakes, NO_STAKES, type StakesTally } from './stakes.ts';
-import { addStrikes, type StageCounts, strikesOf } from './strikes.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
@@ -112,12 +112,12 @@ class Count {
   private readonly overlap: Draft<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
   private readonly losses: Draft<Tally['losses']> = { ...EMPTY_TALLY.losses };
   private readonly stampede: Draft<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
-  private readonly sections: SectionLedger = new SectionLedger();
+  private readonly sections: SectionCounter = new SectionCounter();
   private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
   private readonly faults: Map<FaultKind, Draft<Omit<FaultTally, 'strikes'>>> = new Map();
-  private readonly strikes: Map<FaultKind, StageCounts> = new Map();
+  private readonly stages: Map<FaultKind, StageCounts> = new Map();
 
   constructor(listed: ReadonlySet<string>) {
     this.listed = listed;
@@ -192,8 +192,8 @@ class Count {
   }
 
   private addFaults(trace: Trace): void {
-    if (!addStrikes(this.strikes, trace)) return;
-    for (const [kind, met] of faultsThatStruck(trace)) {
+    if (!addFaultStages(this.stages, trace)) return;
+    for (const [kind, met] of faultsThatFired(trace)) {
       const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0 };
       this.faults.set(kind, fault);
       fault.fired += 1;
@@ -206,7 +206,7 @@ class Count {
     const claims = Object.fromEntries(this.claims);
     const faults: Draft<Tally['faults']> = {};
     for (const [kind, { fired, overlapped }] of this.faults) {
-      faults[kind] = { fired, overlapped, strikes: strikesOf(this.strikes.get(kind)) };
+      faults[kind] = { fired, overlapped, strikes: faultStagesOf(this.stages.get(kind)) };
     }
     const sections = this.sections.counts();
     const { stakes } = this;
@@ -216,11 +216,11 @@ class Count {
 }
 
 /**
- * The kinds of fault that struck, and whether one of them met a grant: struck while the service
+ * The kinds of fault that fired, and whether one of them met a grant: fired while the service
  * held one to be live, or lasted until one was given. A clock that was set wrong stays wrong. Where
  * nobody asks for a lock, a fault met something if a store was accessed after it.
  */
-function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
+function faultsThatFired(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   return hasLock(trace) ? faultsUnderGrants(trace) : faultsBeforeAccesses(trace);
 }
 
@@ -232,25 +232,25 @@ function hasLock({ events }: Trace): boolean {
 }
 
 function faultsBeforeAccesses({ events }: Trace): ReadonlyMap<FaultKind, boolean> {
-  const struck = new Map<FaultKind, boolean>();
+  const fired = new Map<FaultKind, boolean>();
   for (const event of events) {
-    if (event.kind === 'fault') struck.set(event.fault, struck.get(event.fault) ?? false);
+    if (event.kind === 'fault') fired.set(event.fault, fired.get(event.fault) ?? false);
     else if (event.kind === 'read' || event.kind === 'write') {
-      for (const kind of struck.keys()) struck.set(kind, true);
+      for (const kind of fired.keys()) fired.set(kind, true);
     }
   }
-  return struck;
+  return fired;
 }
 
 function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
-  const struck = new Map<FaultKind, boolean>();
+  const fired = new Map<FaultKind, boolean>();
   const lastsUntilUs = new Map<FaultKind, number>();
   const liveUntilUs = new Map<string, number>();
   for (const event of trace.events) {
     switch (event.kind) {
       case 'grant':
         for (const [kind, untilUs] of lastsUntilUs) {
-          if (untilUs > event.atUs) struck.set(kind, true);
+          if (untilUs > event.atUs) fired.set(kind, true);
         }
         liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
         break;
@@ -264,12 +264,12 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
       case 'fault': {
         let met = false;
         for (const untilUs of liveUntilUs.values()) met ||= untilUs > event.atUs;
-        struck.set(event.fault, met || struck.get(event.fault) === true);
+        fired.set(event.fault, met || fired.get(event.fault) === true);
         const endUs = event.fault === 'clock' ? Number.POSITIVE_INFINITY : (event.untilUs ?? 0);
         lastsUntilUs.set(event.fault, Math.max(endUs, lastsUntilUs.get(event.fault) ?? 0));
         break;
       }
     }
   }
-  return struck;
+  return fired;
 }

@@ -156,7 +156,7 @@ test('a system of which no seed was examined is not judged', () => {
   expect(judgeSystem(scenario, system, EMPTY_TALLY, cut).met).toBeNull();
 });
 
-test('a fault that struck and met no grant leaves it unjudged, by its name', () => {
+test('a fault that fired and met no grant leaves it unjudged, by its name', () => {
   const tally = tallyOf('grant-order', {});
   const unmet = {
     ...tally,

@@ -14,9 +14,9 @@ import { canBefall } from '../../scenario/expand-faults.ts';
 import type { ClientScenario, Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
+import type { FaultStages, Stage } from './fault-stages.ts';
 import { fateText } from './sections.ts';
 import { nothingAtStake } from './stakes.ts';
-import type { Stage, Strikes } from './strikes.ts';
 import { claimTally, type Tally } from './tally.ts';
 export interface Judgement {
   /** Null where it could not be judged. */
@@ -75,8 +75,8 @@ export function judgeSystem(
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isOpen = isUnknown || isUntested || isUntried || tally.failed > 0;
   const met = isFailed ? false : isOpen ? null : true;
-  const struck = isFull && missing.length > 0 ? strikeHints(scenario, system, tally) : [];
-  const hints = hasFaults || vacuous.length > 0 ? struck : [...struck, ...faultlessHints(unmet)];
+  const faulty = isFull && missing.length > 0 ? faultHints(scenario, system, tally) : [];
+  const hints = hasFaults || vacuous.length > 0 ? faulty : [...faulty, ...faultlessHints(unmet)];
   return { met, unexpected, missing, vacuous, hints, isIncomplete };
 }
 
@@ -141,7 +141,7 @@ const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> 
  * meet more. A pause that never came between a read and its write cannot make that write stale.
  * None where no seed ran.
  */
-function strikeHints(scenario: Scenario, system: SystemScenario, tally: Tally): readonly string[] {
+function faultHints(scenario: Scenario, system: SystemScenario, tally: Tally): readonly string[] {
   if (tally.seeds === tally.failed) return [];
   const kinds = [...new Set(scenario.faults.map(({ kind }) => kind))];
   return kinds.map((kind) => hintOf(kind, tally.faults[kind]?.strikes ?? {}, { scenario, system }));
@@ -152,30 +152,30 @@ interface Setting {
   readonly system: SystemScenario;
 }
 
-function hintOf(kind: FaultKind, strikes: Strikes, setting: Setting): string {
-  const total = Object.values(strikes).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return `${kind} never struck`;
+function hintOf(kind: FaultKind, stages: FaultStages, setting: Setting): string {
+  const total = Object.values(stages).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return `${kind} never fired`;
   const held = Object.entries(WORDS).flatMap(([stage, words]) => {
-    const count = Object.entries(strikes).find(([name]) => name === stage)?.[1] ?? 0;
+    const count = Object.entries(stages).find(([name]) => name === stage)?.[1] ?? 0;
     return count === 0 ? [] : [{ count, words }];
   });
   const grants = held.reduce((sum, { count }) => sum + count, 0);
   const parts = held.map(({ count, words }) => `${groupDigits(count)} ${words}`).join(', ');
   const met =
     grants === 0
-      ? `${kind} struck ${countOf(total, 'time')}, never a client that held a lock`
-      : `${kind} struck ${countOf(grants, 'grant')}: ${parts}`;
-  return `${met}${adviceOn(kind, strikes, setting)}`;
+      ? `${kind} fired ${countOf(total, 'time')}, never at a client that held a lock`
+      : `${kind} fired during ${countOf(grants, 'grant')}: ${parts}`;
+  return `${met}${adviceOn(kind, stages, setting)}`;
 }
 
 /** What would meet the step at which a write becomes stale, or outlast the lease there. */
-function adviceOn(kind: FaultKind, strikes: Strikes, { scenario, system }: Setting): string {
+function adviceOn(kind: FaultKind, stages: FaultStages, { scenario, system }: Setting): string {
   const place = PLACES[kind];
   if (place === undefined) return '';
   const reads = scenario.clients.some(readsFirst);
   const wanted: keyof typeof WORDS =
     kind === 'delay' ? 'writing' : reads ? 'read-to-write' : 'before-access';
-  if ((strikes[wanted] ?? 0) === 0) return `; never ${WORDS[wanted]}: try \`${place}\``;
+  if ((stages[wanted] ?? 0) === 0) return `; never ${WORDS[wanted]}: try \`${place}\``;
   const longestUs = lengthIn(durationsOf(scenario.bounds, kind), Number.POSITIVE_INFINITY);
   const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
   const ttlUs = Math.min(...ttls);

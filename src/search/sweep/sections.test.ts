@@ -18,17 +18,17 @@ import {
   mergeSections,
   mostFirst,
   NO_SECTIONS,
-  SectionLedger,
+  SectionCounter,
 } from './sections.ts';
 
 const INFO = { outcome: 'info' } as const;
 const DENIED = { kind: 'denied', holder: 'bob' } as const;
 
-/** The ledger of one run. */
+/** The counts of one run. */
 function countsOf(events: readonly TraceEvent[], rest: Partial<Trace> = {}) {
-  const ledger = new SectionLedger();
-  ledger.add(7, { ...traceOf(events), ...rest });
-  return ledger.counts();
+  const counter = new SectionCounter();
+  counter.add(7, { ...traceOf(events), ...rest });
+  return counter.counts();
 }
 
 function endOf(section: string, text: string | null, place: string | null = null): SectionEnd {
@@ -104,15 +104,15 @@ test('a section that returned without a guard gave up if it was denied, and was 
 });
 
 test('the same error is told once, whatever ids it holds, with its count and first seed', () => {
-  const ledger = new SectionLedger();
+  const counter = new SectionCounter();
   for (const seed of [3, 4]) {
     const of = (who: string): SectionEnd =>
       endOf(`${who}/1`, `LockTimeout: lock-${seed} held by ${seed}f3-a`, 'lock.mjs:1:2');
-    ledger.add(seed, { ...traceOf([]), sectionEnds: [of('alice'), of('bob')] });
+    counter.add(seed, { ...traceOf([]), sectionEnds: [of('alice'), of('bob')] });
   }
   const error = 'LockTimeout: lock-3 held by 3f3-a';
   const failed = [{ error, place: 'lock.mjs:1:2', count: 4, firstSeed: 3 }];
-  expect(ledger.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed });
+  expect(counter.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed });
 });
 
 test('the same error at two places is told twice, in their order', () => {
@@ -126,9 +126,9 @@ test('the same error at two places is told twice, in their order', () => {
 
 test('of errors that differ some are kept, the same whatever is added to what', () => {
   const one = (letter: string, seed: number) => {
-    const ledger = new SectionLedger();
-    ledger.add(seed, { ...traceOf([]), sectionEnds: [endOf('bob/1', `Error: ${letter}`)] });
-    return ledger.counts();
+    const counter = new SectionCounter();
+    counter.add(seed, { ...traceOf([]), sectionEnds: [endOf('bob/1', `Error: ${letter}`)] });
+    return counter.counts();
   };
   const all = [...'qwertyuiopasdfghjklqazwsx'].map(one);
   const ahead = all.reduce(mergeSections, NO_SECTIONS);

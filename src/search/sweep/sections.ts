@@ -1,5 +1,5 @@
 /**
- * The ledger of sections: how many there were in all runs of a system and what became of each, so
+ * The counts of sections: how many there were in all runs of a system and what became of each, so
  * that a sweep in which nobody ever held a lock cannot look like one in which nothing broke. Most
  * of it is in the events of a trace; how a section of asynchronous code ended the trace says beside
  * them. The probe comes when all is over, and does not count.
@@ -126,8 +126,8 @@ export function mostFirst(errors: readonly SectionErrorCount[]): readonly Sectio
   return [...errors].sort((a, b) => b.count - a.count || a.firstSeed - b.firstSeed);
 }
 
-/** The ledger while it grows; seeds come in ascending order. */
-export class SectionLedger {
+/** Counts the sections of one run after the other; seeds come in ascending order. */
+export class SectionCounter {
   private readonly sums: Draft<SectionCounts> = { ...NO_SECTIONS };
   private readonly errors: Map<string, SectionErrorCount> = new Map();
 

@@ -3,8 +3,8 @@
  * the range is done or something asks it to stop.
  *
  * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (seeds in a row), `tally.ts` (what
- * they add up to, with `sections.ts`, `stakes.ts`, `strikes.ts` and `causes.ts`), `expectation.ts`
- * (what that means), `counterfactual.ts` (what a system avoided);
+ * they add up to, with `sections.ts`, `stakes.ts`, `fault-stages.ts` and `causes.ts`),
+ * `expectation.ts` (what that means), `counterfactual.ts` (what a system avoided);
  * `pool.ts` and `worker.ts` (on threads), `shards.ts` and `journal.ts` (on machines, and again
  * after a kill) with `sealed.ts`. Beside it stand `exhaust/exhaust.ts` (all plans of a scope, by
  * number, in place of seeds), `corpus/entry.ts` (plans that are kept),

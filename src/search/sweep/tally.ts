@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
 import { type CauseTally, causesSchema, mergeCauses } from './causes.ts';
+import { type FaultStages, faultStagesSchema, mergeFaultStages } from './fault-stages.ts';
 import {
   KEPT_ERRORS,
   mergeSections,
@@ -15,7 +16,6 @@ import {
   withoutIds,
 } from './sections.ts';
 import { mergeStakes, NO_STAKES, type StakesTally } from './stakes.ts';
-import { mergeStrikes, type Strikes, strikesSchema } from './strikes.ts';
 
 export interface Tally {
   readonly seeds: number;
@@ -56,11 +56,11 @@ export interface ClaimTally {
   readonly times: number;
 }
 
-/** Seeds on which a kind of fault struck, on which it did while a grant was held, and where. */
+/** Seeds on which a kind of fault fired, on which it did while a grant was held, and where. */
 export interface FaultTally {
   readonly fired: number;
   readonly overlapped: number;
-  readonly strikes: Strikes;
+  readonly strikes: FaultStages;
 }
 
 /** On how many seeds something was measured, and how long it lasted at most. */
@@ -140,12 +140,12 @@ export function distinctFailures({ failures }: Tally): readonly SeedFailure[] {
   });
 }
 
-/** In the order of their names: which kind struck first depends on where the seeds were cut. */
+/** In the order of their names: which kind fired first depends on where the seeds were cut. */
 function mergeFaults(a: Tally['faults'], b: Tally['faults']): Tally['faults'] {
   const merged = mergeRecords(a, b, (x, y) => ({
     fired: x.fired + y.fired,
     overlapped: x.overlapped + y.overlapped,
-    strikes: mergeStrikes(x.strikes, y.strikes),
+    strikes: mergeFaultStages(x.strikes, y.strikes),
   }));
   return Object.fromEntries(Object.entries(merged).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
@@ -231,7 +231,7 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
   claims: z.record(z.string(), claimTallySchema),
   faults: z.partialRecord(
     z.enum(FAULT_KINDS),
-    z.strictObject({ ...counts('fired', 'overlapped'), strikes: strikesSchema }),
+    z.strictObject({ ...counts('fired', 'overlapped'), strikes: faultStagesSchema }),
   ),
   overlap: z.strictObject(counts('seeds', 'longestUs')),
   losses: z.strictObject(counts('seeds', 'longestUs')),

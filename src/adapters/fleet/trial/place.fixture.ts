@@ -92,13 +92,13 @@ export class Place {
     this.server = null;
   }
 
-  /** The result is that of one process, and `struck` says what happened on the way. */
-  requireSame(what: string, struck: string, { end, alarm, lost, late, tallies }: Ended): void {
+  /** The result is that of one process, and `met` says what happened on the way. */
+  requireSame(what: string, met: string, { end, alarm, lost, late, tallies }: Ended): void {
     const { expected } = this;
     const seeds = Object.values(tallies).map((tally) => tally.seeds);
     const { begun = 0, examined = 0 } = this.fleets[0] ?? {};
     const isEqual = JSON.stringify(sorted(tallies)) === JSON.stringify(sorted(expected));
-    const row = [what, struck, seeds.join(' + '), ...[begun, examined, late, isEqual].map(String)];
+    const row = [what, met, seeds.join(' + '), ...[begun, examined, late, isEqual].map(String)];
     this.rows.push(row);
     expect([end, alarm, lost]).toEqual(['whole', null, []]);
     expect(seeds).toEqual([600, 600]);
@@ -106,7 +106,7 @@ export class Place {
   }
 
   printRows(): void {
-    const head = ['fault', 'struck', 'seeds', 'begun', 'finished', 'late', 'equal'];
+    const head = ['fault', 'met', 'seeds', 'begun', 'finished', 'late', 'equal'];
     const table = [head, ...this.rows];
     const widths = head.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
     const lines = table.map((row) =>

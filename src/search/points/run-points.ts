@@ -1,6 +1,6 @@
 /**
- * What the places of a run are called: the operations, marks and timers that its clients came by,
- * in their order. Of fencepost's own systems most of it follows from the plan (`sectionPointsOf`);
+ * The points that a run passes, by name: the operations, marks and timers of its clients, in their
+ * order. Of fencepost's own systems most of it follows from the plan (`sectionPointsOf`);
  * what code of one's own asks for, and what comes only after a denial, is known by running it.
  * `places.ts` judges by it whether a fault of a scenario is placed anywhere at all.
  */
@@ -28,7 +28,8 @@ export interface PlacePassed {
   readonly answer: Answer | null;
 }
 
-export interface RunSurvey {
+/** What one run passed, and the messages that it sent. */
+export interface RunPoints {
   readonly places: readonly PlacePassed[];
   readonly messages: ReadonlySet<string>;
   /** Whether the run was cut or failed, so that there may be more places than it came by. */
@@ -43,8 +44,8 @@ export function withoutFaults(plan: Plan): Plan {
   return { ...plan, faults: [], chance: calm };
 }
 
-/** Runs a plan and says what its clients came by, each place once. Stores must be prepared. */
-export async function surveyRun(plan: Plan, catalogue: Catalogue): Promise<RunSurvey> {
+/** Runs a plan and says which points its clients passed, each once. Stores must be prepared. */
+export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<RunPoints> {
   const timers = new Map<string, number>();
   const clients = new Set(plan.clients.map(({ name }) => name));
   const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs }) => {

@@ -19,25 +19,28 @@ const STAGES = [
 
 export type Stage = (typeof STAGES)[number];
 
-/** How often a kind of fault struck at each stage. */
-export type Strikes = Readonly<Partial<Record<Stage, number>>>;
+/** How often a kind of fault fired at each stage. */
+export type FaultStages = Readonly<Partial<Record<Stage, number>>>;
 
-export const strikesSchema: z.ZodType<Strikes> = z.partialRecord(z.enum(STAGES), z.int().min(0));
+export const faultStagesSchema: z.ZodType<FaultStages> = z.partialRecord(
+  z.enum(STAGES),
+  z.int().min(0),
+);
 
 /** The same while it grows: by the place of the stage among all. */
 export type StageCounts = number[];
 
-export function strikesOf(counts: StageCounts = []): Strikes {
-  const strikes: { [stage in Stage]?: number } = {};
+export function faultStagesOf(counts: StageCounts = []): FaultStages {
+  const stages: { [stage in Stage]?: number } = {};
   STAGES.forEach((stage, at) => {
     const count = counts[at] ?? 0;
-    if (count > 0) strikes[stage] = count;
+    if (count > 0) stages[stage] = count;
   });
-  return strikes;
+  return stages;
 }
 
 /** Both together, in the order of the stages. */
-export function mergeStrikes(a: Strikes, b: Strikes): Strikes {
+export function mergeFaultStages(a: FaultStages, b: FaultStages): FaultStages {
   const both: { [stage in Stage]?: number } = {};
   for (const stage of STAGES) {
     const count = (a[stage] ?? 0) + (b[stage] ?? 0);
@@ -83,8 +86,8 @@ class Standing {
   }
 }
 
-/** Adds where each fault of a run struck, by its kind. Returns whether any did. */
-export function addStrikes(counts: Map<FaultKind, StageCounts>, trace: Trace): boolean {
+/** Adds where each fault of a run fired, by its kind. Returns whether any did. */
+export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace): boolean {
   const { events, processes } = trace;
   let left = 0;
   for (const { kind } of events) if (kind === 'fault') left += 1;

@@ -17,7 +17,12 @@ import { clientOf, MS, planOf } from '../../systems/plan.fixture.ts';
 import { examineChunk } from './chunk.ts';
 import { examinerOf } from './examiner.ts';
 import { judgeSystem } from './expectation.ts';
-import { addStrikes, mergeStrikes, type Strikes, strikesOf } from './strikes.ts';
+import {
+  addFaultStages,
+  type FaultStages,
+  faultStagesOf,
+  mergeFaultStages,
+} from './fault-stages.ts';
 
 const pause = (when: When, process = 'alice'): Fault => {
   return { kind: 'pause', process, when, forUs: MS, clocks: 'run' };
@@ -26,11 +31,11 @@ const increment: Work = {
   ...{ kind: 'increment', id: 1, store: 'store', key: 'x' },
   ...{ amount: 1, awaits: true },
 };
-/** Where each kind of fault struck in a run. */
-const strikesIn = (trace: Trace): readonly [FaultKind, Strikes][] => {
+/** Where each kind of fault fired in a run. */
+const faultStagesIn = (trace: Trace): readonly [FaultKind, FaultStages][] => {
   const counts = new Map<FaultKind, number[]>();
-  addStrikes(counts, trace);
-  return [...counts].map(([kind, stages]) => [kind, strikesOf(stages)]);
+  addFaultStages(counts, trace);
+  return [...counts].map(([kind, stages]) => [kind, faultStagesOf(stages)]);
 };
 const before = (point: string): When => ({ kind: 'before', point: `alice/1/${point}` });
 const after = (point: string): When => ({ kind: 'after', point: `alice/1/${point}` });
@@ -51,7 +56,7 @@ describe('a fault meets a client', () => {
     ['not at all, but a server', pause(before('write'), 'lock'), 'server'],
   ])('%s', (_, fault, stage) => {
     const plan = planOf({ clients: [clientOf('alice', [increment])], faults: [fault] });
-    expect(strikesIn(run(plan))).toEqual([[fault.kind, { [stage]: 1 }]]);
+    expect(faultStagesIn(run(plan))).toEqual([[fault.kind, { [stage]: 1 }]]);
   });
 
   test('of which several are hit at once, where it is nearest to a stale write', () => {
@@ -60,37 +65,39 @@ describe('a fault meets a client', () => {
       ...{ when: before('write'), forUs: MS },
     };
     const clients = [clientOf('alice', [increment]), clientOf('bob', [increment])];
-    const found = strikesIn(run(planOf({ clients, faults: [cut] })));
+    const found = faultStagesIn(run(planOf({ clients, faults: [cut] })));
     expect(found).toEqual([['partition', { 'read-to-write': 1 }]]);
   });
 });
 
-test('a run without a fault has no strikes, and only clients have a lock', () => {
+test('a run without a fault adds nothing, and only clients have a lock', () => {
   const probe = [enter(0, 'probe', 1, 9), invoke(1, 'probe/1/write')];
   const done = [...probe, accepted(2, 'probe/1/write'), leave(3, 'probe', 1)];
   const counts = new Map<FaultKind, number[]>();
-  expect(addStrikes(counts, traceOf(done))).toBe(false);
+  expect(addFaultStages(counts, traceOf(done))).toBe(false);
   expect(counts).toEqual(new Map());
   const hit = traceOf([...done, fault(4, 'pause', 'alice'), fault(5, 'pause', 'probe')]);
-  expect(addStrikes(counts, hit)).toBe(true);
-  expect(strikesIn(hit)).toEqual([['pause', { server: 1, 'not-holding': 1 }]]);
+  expect(addFaultStages(counts, hit)).toBe(true);
+  expect(faultStagesIn(hit)).toEqual([['pause', { server: 1, 'not-holding': 1 }]]);
 });
 
 test.each(['read', 'write'] as const)('what was %s under an earlier grant is over', (verb) => {
   const operation = `alice/1/${verb}`;
   const before = [enter(0, 'alice', 1, 9), invoke(1, operation), accepted(2, operation)];
   const again = [leave(3, 'alice', 1), enter(4, 'alice', 2, 19), fault(5, 'pause', 'alice')];
-  expect(strikesIn(traceOf([...before, ...again]))).toEqual([['pause', { 'before-access': 1 }]]);
+  expect(faultStagesIn(traceOf([...before, ...again]))).toEqual([
+    ['pause', { 'before-access': 1 }],
+  ]);
 });
 
-test('strikes add up in either order, and come in one', () => {
+test('stages add up in either order, and come in one', () => {
   const [a, b] = [
     { writing: 2, server: 1 },
     { reading: 3, writing: 1 },
   ];
   const sum = { server: 1, reading: 3, writing: 3 };
-  expect(JSON.stringify(mergeStrikes(a, b))).toBe(JSON.stringify(sum));
-  expect(JSON.stringify(mergeStrikes(b, a))).toBe(JSON.stringify(sum));
+  expect(JSON.stringify(mergeFaultStages(a, b))).toBe(JSON.stringify(sum));
+  expect(JSON.stringify(mergeFaultStages(b, a))).toBe(JSON.stringify(sum));
 });
 
 async function hints(fault: string, workload = 'read-modify-write'): Promise<readonly string[]> {
@@ -117,28 +124,28 @@ describe('where what should break did not, it is said', () => {
     [
       'that no pause came between a read and its write',
       'pause: { after: write, for: 1ms..40ms }',
-      /^pause struck \d+ grants?: \d+ after the write; never between a read and its write: try `before: write`$/,
+      /^pause fired during \d+ grants?: \d+ after the write; never between a read and its write: try `before: write`$/,
     ],
     [
       'that none met a holder',
       'pause: { before: acquire, for: 1ms..40ms }',
-      /^pause struck \d+ times, never a client that held a lock; never between .*: try `before: write`$/,
+      /^pause fired \d+ times, never at a client that held a lock; never between .*: try `before: write`$/,
     ],
     [
       'that it is too short where it does come',
       'pause: { before: write, for: 1ms..8ms }',
-      /^pause struck \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, and a lease 20 ms$/,
+      /^pause fired during \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, and a lease 20 ms$/,
     ],
     [
       'that no write was late',
       'delay: { message: acquire, by: 1ms..40ms }',
-      /^delay struck \d+ times, never a client that held a lock; never during a write: try `message: write`$/,
+      /^delay fired \d+ times, never at a client that held a lock; never during a write: try `message: write`$/,
     ],
-    ['that it never struck', 'drop: { chance: 1/100000 }', /^drop never struck$/],
+    ['that it never fired', 'drop: { chance: 1/100000 }', /^drop never fired$/],
     [
       'what else did, without advice',
       'crash: { process: clients, after: read, chance: 1/2 }',
-      /^crash struck \d+ grants: \d+ between a read and its write$/,
+      /^crash fired during \d+ grants: \d+ between a read and its write$/,
     ],
   ])('%s', async (_, fault, text) => {
     expect(await hints(fault)).toEqual([expect.stringMatching(text)]);
