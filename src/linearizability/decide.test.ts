@@ -4,8 +4,9 @@ import { runs } from '../../properties/runs.ts';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import { decide } from './decide.ts';
-import type { History, Operation } from './model.ts';
+import type { History } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
+import { done, read, write } from './operations.fixture.ts';
 import { type Aim, type Budget, OrderSearch, type SearchEnding, theBeginning } from './search.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -63,17 +64,9 @@ describe('a contradiction in a window', () => {
 });
 
 describe('a rough decision says that the bad return may be late', () => {
-  const done = (
-    name: 'write' | 'read',
-    value: number,
-    invoke: number,
-  ): Operation<CasRegisterCall> => {
-    const call: CasRegisterCall = { name, key: 'x', value };
-    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
-  };
   const rough = { isRough: true, isSearchOnly: true };
   it('where nothing brings about what it needs', () => {
-    const history = [done('write', 1, 0), done('read', 9, 2), done('read', 8, 4)];
+    const history = [done(write(1), 0), done(read(9), 2), done(read(8), 4)];
     const bad = { kind: 'invalid', at: 1 };
     expect(decide(history, model, rough)).toEqual({
       ...{ ...bad, configurations: 0, isPerhapsLate: true },
@@ -82,12 +75,7 @@ describe('a rough decision says that the bad return may be late', () => {
     expect(exact).toEqual({ ...bad, configurations: exact.configurations });
   });
   it('where no order was found for all returns', () => {
-    const history = [
-      done('write', 1, 0),
-      done('write', 2, 2),
-      done('read', 1, 4),
-      done('read', 2, 6),
-    ];
+    const history = [done(write(1), 0), done(write(2), 2), done(read(1), 4), done(read(2), 6)];
     expect(decide(history, model, rough)).toMatchObject({
       ...{ kind: 'invalid', at: 3, isPerhapsLate: true },
     });

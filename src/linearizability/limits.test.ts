@@ -10,8 +10,9 @@ import { CoreTrials } from './core.ts';
 import type { CheckOptions } from './decide.ts';
 import { explainHistory } from './explain.ts';
 import { readHistory } from './formats/formats.ts';
-import type { History, Model, Operation } from './model.ts';
-import { casRegister, type RegisterCall, register } from './models/register.ts';
+import type { History, Model } from './model.ts';
+import { casRegister, register } from './models/register.ts';
+import { done, read, write } from './operations.fixture.ts';
 import { Memo } from './search.ts';
 
 const folder = new URL('../../fixtures/histories/', import.meta.url);
@@ -104,11 +105,7 @@ describe('a limit in configurations', () => {
 });
 
 describe('the trials for a core', () => {
-  const done = (name: 'write' | 'read', value: number, invoke: number): Operation<RegisterCall> => {
-    const call: RegisterCall = { name, key: 'x', value };
-    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
-  };
-  const history = [done('write', 1, 0), done('read', 2, 2)];
+  const history = [done(write(1), 0), done(read(2), 2)];
 
   /** How many configurations they may meet, but for the few that have told where it begins. */
   function mostFor(configurations: number, options: CheckOptions): number {

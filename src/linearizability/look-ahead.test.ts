@@ -18,15 +18,10 @@ import {
 import type { Json } from '../core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import { LookAhead, type OpenOperations } from './look-ahead.ts';
-import type { CallData, History, Model, Operation } from './model.ts';
+import type { CallData, History, Model } from './model.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
-import {
-  type CasRegisterCall,
-  casRegister,
-  type RegisterCall,
-  register,
-  type Value,
-} from './models/register.ts';
+import { type CasRegisterCall, casRegister, register, type Value } from './models/register.ts';
+import { done, operation, read, write } from './operations.fixture.ts';
 import { PreparedHistory } from './prepare.ts';
 import { Transitions, TransitionTables } from './transitions.ts';
 
@@ -84,12 +79,6 @@ function lookAt<State extends Json, Call extends CallData>(
 }
 
 const key = 'x';
-const write = (value: number): RegisterCall => ({ name: 'write', key, value });
-const read = (value: number): RegisterCall => ({ name: 'read', key, value });
-
-function done<Call>(call: Call, invoke: number, end: number): Operation<Call> {
-  return { client: 'a', call, invoke, return: end, outcome: 'ok' };
-}
 
 /** Operations are numbered by their returns: those that are placed, those that need not come. */
 function open(placed: readonly number[], unneeded: readonly number[] = []): OpenOperations {
@@ -178,7 +167,7 @@ describe('of a register', () => {
 });
 
 describe('of an open call that needs a value', () => {
-  const unanswered = { ...done(write(1), 0, 0), return: null, outcome: 'info' } as const;
+  const unanswered = operation(write(1), 0, null);
   /** w(2), w(1) and r=1 return in this order; r=1 is open from the first return on. */
   const overwriting = done(write(2), 0, 12);
   const history = [overwriting, done(write(1), 20, 25), done(read(1), 10, 30)];

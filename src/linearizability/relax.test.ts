@@ -1,8 +1,9 @@
 /** What each way to ask less leaves of a history. */
 import { describe, expect, it } from 'vitest';
-import type { CallData, History, Model, Operation } from './model.ts';
+import type { CallData, History, Model } from './model.ts';
 import { keyValue } from './models/key-value.ts';
 import { type RegisterCall, register } from './models/register.ts';
+import { operation, read, write } from './operations.fixture.ts';
 import {
   beginHistory,
   cutHistory,
@@ -13,17 +14,6 @@ import {
 } from './relax.ts';
 
 const key = 'x';
-const write = (value: number): RegisterCall => ({ name: 'write', key, value });
-const read = (value: number): RegisterCall => ({ name: 'read', key, value });
-
-function operation(
-  call: RegisterCall,
-  invoke: number,
-  end: number | null,
-  outcome: Operation['outcome'] = end === null ? 'info' : 'ok',
-): Operation<RegisterCall> {
-  return { client: 'a', call, invoke, return: end, outcome };
-}
 
 /** What happened to each: it stayed, it became optional (`info`) or it was left out (`fail`). */
 function changes(after: History, before: History): readonly string[] {

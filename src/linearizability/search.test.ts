@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
-import type { Operation } from './model.ts';
-import { type CasRegisterCall, casRegister } from './models/register.ts';
+import { casRegister } from './models/register.ts';
+import { by, read, write } from './operations.fixture.ts';
 import { Memo, OrderSearch, Shared } from './search.ts';
 import { Transitions } from './transitions.ts';
 
@@ -41,21 +41,14 @@ describe('a configuration that was met', () => {
 describe('a search that begins inside a history', () => {
   const key = 'x';
   const cas = { name: 'cas', key, expected: 1, value: 2, answer: 'matched' } as const;
-  const done = (
-    client: string,
-    call: CasRegisterCall,
-    [invoke, end]: readonly [number, number],
-  ): Operation<CasRegisterCall> => {
-    return { client, call, invoke, return: end, outcome: 'ok' };
-  };
   /** The only order: w(1), the cas of a, w(3), w(1), the cas of d, r=2. */
   const history = [
-    done('a', cas, [0, 100]),
-    done('b', { name: 'write', key, value: 1 }, [0, 5]),
-    done('b', { name: 'write', key, value: 3 }, [6, 10]),
-    done('c', { name: 'write', key, value: 1 }, [20, 30]),
-    done('d', cas, [40, 110]),
-    done('e', { name: 'read', key, value: 2 }, [50, 60]),
+    by('a', cas, 0, 100),
+    by('b', write(1), 0, 5),
+    by('b', write(3), 6, 10),
+    by('c', write(1), 20, 30),
+    by('d', cas, 40, 110),
+    by('e', read(2), 50, 60),
   ];
   /**
    * Of equal open operations only the one that returns first is tried, here the cas of a. But a has
@@ -82,10 +75,10 @@ describe('a search that begins inside a history', () => {
    */
   it('passes over what one that it met covers, with less placed that may have come', () => {
     const overlapping = [
-      done('a', { name: 'write', key, value: 1 }, [0, 100]),
-      done('b', { name: 'write', key, value: 5 }, [1, 2]),
-      done('c', { name: 'write', key, value: 2 }, [10, 20]),
-      done('d', { name: 'read', key, value: 9 }, [30, 40]),
+      by('a', write(1), 0, 100),
+      by('b', write(5), 1, 2),
+      by('c', write(2), 10, 20),
+      by('d', read(9), 30, 40),
     ];
     const model = casRegister(0);
     const shared = new Shared();
