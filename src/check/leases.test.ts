@@ -17,6 +17,7 @@ import {
   enter,
   fault,
   grant,
+  keyChange,
   release,
   renew,
   send,
@@ -62,11 +63,9 @@ test('a clock beyond the declared drift, on any of its servers, excuses who coun
 test('a key stands for a grant without end that its client took, until another had its lock', () => {
   const mine = { ...taken(2, 'alice', 1), untilUs: null };
   const next = taken(20, 'bob', 2);
-  const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange => ({
-    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'lock:db', client: 'alice' },
-    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
-    ...{ holder: 'alice', taking: '', meant: '', untilUs: (ms + 10) * 1000, ...more },
-  });
+  const names = { key: 'lock:db', isNamed: false, holder: 'alice' };
+  const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange =>
+    keyChange(ms, 'alice', { ...names, ...more });
   const under = (event: KeyChange, ...more: readonly KeyChange[]): KeyChange | null =>
     keyUnder(traceOf([event, mine, ...more, next]), mine, next);
   const set = key(1);
@@ -131,11 +130,7 @@ test('a renewal and a release count from when they were handled on', () => {
 test('the key of a client at its entry is the one that it had by then', () => {
   const mine = taken(2, 'alice', 1);
   const entry = enter(3, 'alice', 1, 12);
-  const set: KeyChange = {
-    ...{ kind: 'key-change', atUs: 1000, process: 'lock', key: 'lock:db', client: 'alice' },
-    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
-    ...{ holder: '', taking: '', meant: '', untilUs: 11_000 },
-  };
+  const set = keyChange(1, 'alice', { key: 'lock:db', isNamed: false });
   const kept = { ...set, atUs: 4000, change: 'prolonged', holder: 'alice' } as const;
   expect(keyAtEntry(traceOf([set, mine, entry, kept]), mine, entry)).toBe(set);
   expect(keyAtEntry(traceOf([set, kept, mine, entry]), mine, entry)).toBe(kept);

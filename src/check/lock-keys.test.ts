@@ -2,14 +2,19 @@
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
 import { changesOfLocks } from './lock-keys.ts';
-import { breachOf, enter, fault, grant, traceOf, verdictOn } from './trace-builder.fixture.ts';
+import {
+  breachOf,
+  enter,
+  fault,
+  grant,
+  keyChange,
+  traceOf,
+  verdictOn,
+} from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 function change(key: string, isNamed = false): KeyChange {
-  return {
-    ...{ kind: 'key-change', atUs: 0, process: 'lock', key, client: 'alice', message: '' },
-    ...{ change: 'taken', isNamed, isDone: true, holder: '', taking: '', meant: '', untilUs: null },
-  };
+  return keyChange(0, 'alice', { key, isNamed, message: '', untilUs: null });
 }
 
 const keys = ['db', 'lock:db', 'db.mutex', 'redlock-db', 'db:lease:2', 'leaders/db'];
@@ -31,16 +36,18 @@ test('a key that its node was told of is a lock, whatever its name', () => {
 });
 
 test('a key that is removed by another than its holder is shown with both takings', () => {
-  const at = (ms: number, more: Partial<KeyChange>): KeyChange => ({
-    ...change('db', true),
-    ...{ atUs: ms * 1000, ...more },
-  });
+  const at = (ms: number, { client = 'alice', ...more }: Partial<KeyChange>): KeyChange =>
+    keyChange(ms, client, more);
   const [MINE, THEIRS] = ['alice/1/acquire/1/request', 'bob/2/acquire/1/request'];
   const mine = at(1, { message: MINE, untilUs: 11_000 });
   const theirs = at(12, { client: 'bob', message: THEIRS, untilUs: 22_000 });
   const removal = at(15, {
-    ...{ change: 'removed', message: 'alice/1/release/1/request' },
-    ...{ holder: 'bob', taking: THEIRS, meant: MINE },
+    change: 'removed',
+    message: 'alice/1/release/1/request',
+    untilUs: null,
+    holder: 'bob',
+    taking: THEIRS,
+    meant: MINE,
   });
   const others = [{ key: 'other' }, { process: 'lock-2' }, { isDone: false }, { message: 'm' }];
   const beside = [mine, theirs].flatMap((one) => others.map((more) => ({ ...one, ...more })));

@@ -8,6 +8,7 @@ import {
   invoke,
   leave,
   traceOf,
+  unknown,
   write,
 } from '../../check/trace-builder.fixture.ts';
 import type { SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
@@ -21,7 +22,6 @@ import {
   SectionLedger,
 } from './sections.ts';
 
-const INFO = { outcome: 'info' } as const;
 const DENIED = { kind: 'denied', holder: 'bob' } as const;
 
 /** The ledger of one run. */
@@ -77,7 +77,7 @@ test('a section crashed that waits with nothing under way, and none that ended o
   expect(countsOf([...granted, fault(9, 'pause', 'alice')])).toMatchObject({ crashed: 0 });
 });
 
-test('what is done outside of any section is of none', () => {
+test('calls outside a section are not counted', () => {
   expect(countsOf([invoke(1, 'alice/start/read')])).toEqual(NO_SECTIONS);
 });
 
@@ -98,8 +98,8 @@ test('a section that returned without a guard gave up if it was denied, and was 
   const denied = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
   const returned = { sectionEnds: [endOf('bob/1', null)] };
   expect(countsOf(denied, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
-  const unknown = [acquire(1, 'bob/1/acquire'), { ...accepted(3, 'bob/1/acquire'), ...INFO }];
-  expect(countsOf(unknown, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
+  const unheard = [acquire(1, 'bob/1/acquire'), unknown(3, 'bob/1/acquire')];
+  expect(countsOf(unheard, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
   expect(countsOf([], returned)).toEqual({ ...NO_SECTIONS, began: 1, unguarded: 1 });
 });
 
@@ -193,7 +193,13 @@ test('what became of the sections of two parts adds up, each by itself', () => {
   const other = { began: 1, entered: 2, gaveUp: 3, refused: 4, crashed: 5, unguarded: 6 };
   const errors = { failed: [], otherFailed: 5 };
   expect(mergeSections({ ...one, ...errors }, { ...other, ...errors })).toEqual({
-    ...{ began: 10, entered: 10, gaveUp: 10, refused: 10, crashed: 10, unguarded: 10 },
-    ...{ failed: [], otherFailed: 10 },
+    began: 10,
+    entered: 10,
+    gaveUp: 10,
+    refused: 10,
+    crashed: 10,
+    unguarded: 10,
+    failed: [],
+    otherFailed: 10,
   });
 });
