@@ -3,6 +3,7 @@ import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { loadScenario } from '../../load.ts';
 import { claimsJudged, examinerOf, repeatSeed, SeedBlocks, traceDifference } from './examiner.ts';
+import { lossy } from './lossy.fixture.ts';
 
 function traceOf(...points: readonly string[]): Trace {
   const events = points.map((point, atUs): TraceEvent => {
@@ -44,7 +45,8 @@ test('a seed is judged by what the scenario lists, and by all that costs little'
   expect(plain).toContain('grant-order');
   expect(plain.filter((name) => /\(|holder-overlap|loss-noticed/.test(name))).toEqual([]);
   expect(claimsJudged(['progress', 'holder-overlap'])).toEqual([
-    ...['progress', 'holder-overlap'],
+    'progress',
+    'holder-overlap',
     ...plain.filter((name) => name !== 'progress'),
   ]);
   const { verdicts, plan } = await examinerOf(scenario)('one', 3);
@@ -76,15 +78,7 @@ describe('a seed whose system uses its realms again', () => {
   });
 
   test('is no other where the same is held against it with realms loaded anew', async () => {
-    const broken = loadScenario(
-      `name: broken
-systems: { one: { lock: none, store: unfenced, expect: { breaks: [no-lost-update] } } }
-workload: { kind: read-modify-write }
-`,
-      'broken.yaml',
-    );
-    if (broken.kind === 'problems') return expect.unreachable(JSON.stringify(broken.problems));
-    const examine = examinerOf(broken.scenario, undefined, ['one']);
+    const examine = examinerOf(lossy, undefined, ['one']);
     const { verdicts } = await examine('one', 0, passing);
     expect(verdicts.some(({ kind }) => kind === 'invalid')).toBe(true);
     expect(told).toEqual([]);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { FinishedRange } from './chunk.ts';
+import { lossy } from './lossy.fixture.ts';
 import type { SeedRange } from './shards.ts';
 import { ChunkSource, openPool, type Progress, sweep } from './sweep.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
@@ -38,7 +39,9 @@ describe('a sweep of this thread', () => {
     const seen: Progress[] = [];
     const tally: Tally = { ...EMPTY_TALLY, seeds: 10, broken: 2 };
     const { tallies, isWhole, milliseconds } = await sweep(scenario, {
-      ...{ from: 0, to: 79, pool: null },
+      from: 0,
+      to: 79,
+      pool: null,
       finished: [{ system: 'two', from: 0, to: 9, tally, milliseconds: 5 }],
       onProgress: (progress) => {
         done.push(progress.done);
@@ -70,13 +73,7 @@ describe('a sweep of this thread', () => {
 });
 
 test('a seed is broken by what its own system lists', async () => {
-  const lines = ['one: { lock: none, store: unfenced, expect: { breaks: [no-lost-update] } }'];
-  lines.push('two: { lock: none, store: unfenced }');
-  const systems = lines.map((line) => `  ${line}\n`).join('');
-  const file = `name: lossy\nsystems:\n${systems}workload: { kind: read-modify-write }\n`;
-  const read = loadScenario(file, 'lossy.yaml');
-  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const { tallies } = await sweep(read.scenario, { from: 0, to: 3, pool: null });
+  const { tallies } = await sweep(lossy, { from: 0, to: 3, pool: null });
   const [one, two] = [tallies.get('one'), tallies.get('two')];
   expect(one?.broken).toBeGreaterThan(0);
   expect(one?.claims['no-lost-update']?.broken).toBe(one?.broken);
