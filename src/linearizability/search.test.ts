@@ -73,6 +73,18 @@ describe('a search that begins inside a history', () => {
    * From the return of b on: nothing placed, then w(2), then w(1) after it; and w(1) alone. With
    * w(2) after that the value is 2 as before, and only what may have come already is placed too.
    */
+  it('takes no room for what was over before it begins', () => {
+    const model = casRegister(0);
+    const strideAt = (next: number): number => {
+      const shared = new Shared();
+      const search = new OrderSearch(shared);
+      const long = Array.from({ length: 200 }, (_, at) => by('a', write(at), 3 * at, 3 * at + 1));
+      shared.history.load(long, model);
+      search.begin({ horizon: 200, lookAhead: null, start: { next, states: [0] } });
+      return search.memo.stride;
+    };
+    expect(strideAt(190)).toBe(strideAt(1));
+  });
   it('passes over what one that it met covers, with less placed that may have come', () => {
     const overlapping = [
       by('a', write(1), 0, 100),
