@@ -95,7 +95,7 @@ test.each([
   ['', { isCopy: false, deliveries: 1 }],
   ['', { isCopy: true, client: 'carol' }],
   ['', { isCopy: true, lock: 'mail' }],
-])('what the queue delivered last is told of a job that ran at once: %j', (words, more) => {
+])('a job that ran at once is told with the last delivery of its message: %j', (words, more) => {
   const deliver: Deliver = {
     ...{ kind: 'deliver', atUs: 12_000, process: 'queue', client: 'bob', lock: 'db' },
     ...{ steps: 1, retries: 0, deliveries: 1, untilUs: 20_000, ...more },

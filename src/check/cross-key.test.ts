@@ -132,13 +132,13 @@ test('a section that reads both stores and adds to one of them transfers nothing
   expect(verdictOn('cross-key', blind).kind).toBe('valid');
 });
 
-test('what a transfer takes from one store is no counter of that store', () => {
+test('a key that a transfer takes from is no counter of its store', () => {
   const forgotten = { ...recovered(5, 0, {}), process: 'store-from' };
   const events = [...begun, accepted(4, 'alice/1/write-from'), forgotten];
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a transfer of nothing that stops half way is one', () => {
+test('a transfer of 0 that stops half way is a transfer, too', () => {
   const again = { process: 'store-to', operation: 'alice/1/read-again' };
   const events = [
     ...[grant(0, 'alice', 1), ...readBoth(1, 'alice', 1, [0, 0])],
@@ -148,7 +148,7 @@ test('a transfer of nothing that stops half way is one', () => {
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('what is taken from a key that lies in one of the stores only is no transfer', () => {
+test('taking from a key of a single store is no transfer', () => {
   const taken = { key: 'y', value: -1, adds: -1, operation: 'alice/1/write-y' };
   const events = [
     ...[...begun, ...writeTo(4, 'alice/1', 'to', { value: 5, adds: 5 })],

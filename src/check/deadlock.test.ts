@@ -26,7 +26,7 @@ test('a circle in which nobody gives anything back breaks `progress`, and is nam
   );
 });
 
-test('of a circle of three each waits for the next', () => {
+test('in a circle of three, each waits for the next', () => {
   const waits = [
     { client: 'alice', lock: 'b' },
     { client: 'bob', lock: 'c' },
@@ -63,7 +63,7 @@ test('the holders are those of the event, also where a failover undid a later gr
   ]);
 });
 
-test('a circle whose lock is granted anew is none', () => {
+test('a circle is broken when its lock is granted anew', () => {
   const events = [...closed, grant(9, 'carol', 3, { ...held, lock: 'b' })];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });

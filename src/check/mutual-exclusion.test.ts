@@ -101,7 +101,7 @@ test('a lock that a quorum gave is live no longer than its client counts on it',
   expect(verdictOn(claim, [...renewed, next(11.999)]).kind).toBe('invalid');
 });
 
-test('no client’s idea of its end changes what one server gave, or lengthens a lease', () => {
+test('a client’s own idea of its end neither changes a grant nor lengthens a lease', () => {
   const short = [grant(0, 'alice', 1), enter(0, 'alice', 1, 7)];
   expect(verdictOn(claim, [...short, grant(9, 'bob', 2)]).kind).toBe('invalid');
   const long = [grant(0, 'alice', 1, { process: 'alice' }), enter(0, 'alice', 1, 20)];
@@ -256,7 +256,7 @@ test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
   expect(words).toContain(`However A was live (${why}).`);
 });
 
-test('a lease that its server ended before its ttl was over is told so, from that moment on', () => {
+test('a lease that its server ends early is told from that moment on', () => {
   const words = (untilUs: number): string =>
     breachOf(claim, [grant(0, 'alice', 1, { untilUs }), grant(8, 'bob', 2)]).words;
   expect(words(8000)).toBe(

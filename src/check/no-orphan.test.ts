@@ -44,11 +44,11 @@ test('nobody may be denied a lock for a grant that its client never heard of', (
   );
 });
 
-test('its own client is as badly off', () => {
+test('an orphan may deny its own client, too', () => {
   expect(verdictOf(deny(5, 'alice', 1))).toEqual({ kind: 'invalid', exercised: 1 });
 });
 
-test('a denial before its client stopped waiting is none of its faults', () => {
+test('a client is not blamed for a denial before it stopped waiting', () => {
   const [asked, given, unheard] = orphaned;
   if (!asked || !given || !unheard) throw new Error('the trace is too short');
   const events = [asked, given, deny(2, 'bob', 1), unheard];
@@ -90,7 +90,7 @@ test('a grant that its client heard of is no orphan', () => {
   expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('to take back what one was granted unheard is no release of somebody else’s', () => {
+test('releasing a grant that one never heard of is no foreign release', () => {
   const ended = release(4, 'alice', 0, { released: 1, message: 'alice/1/withdraw/1/request' });
   const events = [...orphaned, takesBack, ended];
   expect(verdictOn('owner-only-release', events)).toMatchObject({ kind: 'valid', exercised: 0 });
@@ -160,7 +160,7 @@ describe('on a server that keeps keys', () => {
     ],
     ['it ran out', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
     ['nobody asked since', []],
-  ])('a denial is none of its faults where %s', (_, more) => {
+  ])('a client is not blamed for a denial where %s', (_, more) => {
     expect(after(...more)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
@@ -197,11 +197,11 @@ describe('on a server that keeps keys', () => {
       'another tried to remove it',
       [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],
     ],
-  ])('and is where %s', (_, more) => {
+  ])('a client is blamed for a denial where %s', (_, more) => {
     expect(after(...more)).toMatchObject({ kind: 'invalid', exercised: 1 });
   });
 
-  test('an entry from before the key was taken is none by it', () => {
+  test('an entry from before a key was taken is not by that key', () => {
     const events = [enter(0, 'alice', 0, 9), ...unheard, ...bobAsks];
     expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
   });
@@ -214,7 +214,7 @@ describe('on a server that keeps keys', () => {
     }
   });
 
-  test('a denial that was asked for before is none', () => {
+  test('a denial of a call from before the client stopped waiting does not count', () => {
     const [asked, denial] = bobAsks;
     if (!asked || !denial) throw new Error('the trace is too short');
     const [first, ...rest] = unheard;
@@ -223,7 +223,7 @@ describe('on a server that keeps keys', () => {
   });
 });
 
-describe('what kept the answer from its client is told', () => {
+describe('the faults that kept an answer from its client are shown', () => {
   const call = 'alice/1/request-lock';
   const message = `${call}/1/request`;
   const taken = keyChange(2, 'alice', { message, untilUs: null });
@@ -268,7 +268,7 @@ describe('what kept the answer from its client is told', () => {
   });
 });
 
-test('a denial because of another grant, or a release of another lock or from before, is no matter', () => {
+test('denials by other grants, and releases of other locks or from before, do not count', () => {
   expect(verdictOf(deny(5, 'bob', 2))).toEqual({ kind: 'valid', exercised: 1 });
   const mail: TraceEvent = {
     ...acquire(4, 'alice/1/withdraw'),

@@ -135,7 +135,7 @@ test('a run that ends while the probe waits will never grant it', () => {
   expect(breachOf('progress', asked).rule).toBe('probe-not-granted');
 });
 
-test('what a probe is told concerns itself, whoever is denied or granted the lock beside it', () => {
+test('a probe is judged by its own grants and denials, not by those of others', () => {
   const denied = [
     ...[grant(99, 'alice', 1), ...asked, deny(101, 'probe', 1), deny(102, 'bob', 1)],
     ...[grant(103, 'bob', 2), healed(130)],
@@ -199,7 +199,7 @@ test('a probe is waited for from its first try on, until the very end of its tim
   expect(verdict).toMatchObject({ kind: 'unknown' });
 });
 
-test('what a probe was to write nobody else can write for it', () => {
+test('nobody else can make a probe’s write for it', () => {
   const others = [invoke(102, 'alice/2/write'), accepted(103, 'alice/2/write')];
   expect(rulesOf([...served, ...others], planned)).toBe('probe-did-not-write');
   const own = [invoke(102, 'probe/1/write'), accepted(103, 'probe/1/write')];
@@ -234,7 +234,7 @@ test('a write that a rule of the table forbids is refused from anybody', () => {
   expect(holds(other)).toBe('holder-refused');
 });
 
-test('a refusal is told with the last accepted write of a token as high, or else the last one', () => {
+test('a refusal is shown with the last accepted write of a token as high, or else the last one', () => {
   const refused = write(9, 'alice', 1, 2, { ...second, ...no });
   const by = (ms: number, token: number, more: Partial<Write> = {}): Write =>
     write(ms, 'bob', 0, ms, { token, operation: `bob/0/write-${ms}`, ...more });

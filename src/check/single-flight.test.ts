@@ -56,7 +56,7 @@ describe('a memoized value', () => {
     expect(judge([alice, gone], { lock: 'none', faults })).toMatchObject({ kind: 'valid' });
   });
 
-  test('that two compute without a lock is told so', () => {
+  test('that two compute at once without a lock breaks the claim', () => {
     const found = judge([alice, bob], { lock: 'none' });
     expect(found).toMatchObject({ kind: 'invalid', exercised: 2 });
     expect(found.words).toMatchInlineSnapshot(
@@ -112,7 +112,7 @@ describe('by hand', () => {
   });
 });
 
-test('who computes a value and looks for it again contests it with nobody', () => {
+test('a client that looks again for the value it computes does not contest it', () => {
   const asks = (client: string): TraceEvent => invoke(1, `${client}/1/read`);
   const looks = (ms: number, client: string): TraceEvent => read(ms, client, 1, 0);
   const begun = [asks('alice'), looks(1, 'alice'), mark(2, 'alice/1/computing')];
@@ -126,7 +126,7 @@ test('who computes a value and looks for it again contests it with nobody', () =
   expect(verdictOn('single-flight', [...found, asks('bob'), looks(3, 'bob')]).exercised).toBe(1);
 });
 
-test('what is computed is what its program asked for last, before it began', () => {
+test('the computed key is the one that its program last asked for before it began', () => {
   const breach = breachOf('single-flight', [
     invoke(1, 'alice/1/read', { key: 'y' }),
     mark(2, 'alice/1/computing'),

@@ -133,7 +133,7 @@ describe('a search and its windows', () => {
     }
     expect(full).toBeGreaterThan(20);
   });
-  it('decide within 1.7 times of what they hold at most', () => {
+  it('decide within 1.7 times the bytes that they hold at most', () => {
     for (let seed = 0; seed < 20; seed++) {
       const history = misreadOf(
         drawCasRegister(seed, { operations: 150, clients: 15 }, 20),

@@ -150,7 +150,7 @@ describe('of a register', () => {
       lookAt([done(read(1), 0, 5), done(write(1), invoke, 9)], register(first)).ahead.infeasible;
     expect([infeasible(0, 5), infeasible(0, 6), infeasible(1, 6)]).toEqual([2, 0, 2]);
   });
-  it('the eight states that are needed first are looked after', () => {
+  it('the eight states that are needed first are looked after, and no more', () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const many = [
       ...values.map((value) => done(write(value), 0, 50 + value)),
@@ -165,7 +165,7 @@ describe('of a register', () => {
 });
 
 describe('of more states than are looked after', () => {
-  it('those that are read first come first, where all reads open together', () => {
+  it('where all reads open together, the eight that return first are looked after', () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const many = [
       ...values.map((value) => done(write(value), 0, 50 + value)),

@@ -57,7 +57,7 @@ it('a history that begins later leaves out what was over, and pure calls from be
   expect(beginHistory([told], 3, isPure)).toEqual([told]);
 });
 
-it('what failed or is unknown is no more optional than it was', () => {
+it('a failed or unknown operation stays as it is when made optional', () => {
   const failed = operation(write(1), 0, 3, 'fail');
   const unknown = operation(write(1), 0, null);
   expect(makeOptional(failed)).toBe(failed);
@@ -124,7 +124,7 @@ describe('free calls', () => {
     expect(model.step(1, add)).toEqual([2, 12]);
     expect(model.step(5, add)).toEqual([6]);
   });
-  it('of texts that nobody awaits count as one', () => {
+  it('count texts that nobody awaits as one', () => {
     const append = { name: 'append', key, value: 'a' } as const;
     const free = new FreeCalls(keyValue(), [{ name: 'get', key, value: 'aa' }, append]);
     expect(free.reach([''], [append])).toEqual(['', 'a', 'aa', 'aaa']);

@@ -25,7 +25,7 @@ it.each([
   [[0, 4, 1], 'operation 5 is not placed'],
   [[], 'operation 0 is not placed'],
   [[4, 0, 2, 1, 5], 'operation 1 returned before one that is placed earlier began'],
-])('of the order %j is said: %s', (order, flaw) => {
+])('the flaw of the order %j is: %s', (order, flaw) => {
   expect(refuteOrder(history, register(), order)).toBe(flaw);
 });
 it('an order of one object is refuted too', () => {

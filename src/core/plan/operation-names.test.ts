@@ -144,6 +144,6 @@ test.each([
   ['alice', false],
   ['alices', false],
   ['/alice', false],
-])('what is due under the name %s of a client, and is no message: %s', (name, isDue) => {
+])('the name %s is that of a timer of a client: %s', (name, isDue) => {
   expect(isTimer(name, new Set(['alice']))).toBe(isDue);
 });

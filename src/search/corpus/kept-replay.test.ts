@@ -79,7 +79,7 @@ describe('a label that is gone', () => {
     return { ...made, expect: { claim: 'grant-order', outcome: 'reproduced' } };
   };
 
-  test('is the one by which the plan reproduces, before those that are nearer', async () => {
+  test('is renamed to the one by which the plan reproduces, not to the nearest', async () => {
     expect((await replayKept(zombie('alice/1/write'))).outcome).toBe('reproduced');
     const { outcome, lost } = await replayKept(zombie('alice/1/writes'));
     expect(outcome).toBe('diverged');
@@ -152,7 +152,7 @@ describe('where the code has changed since', () => {
     expect(plan.faults).toMatchObject([{ kind: 'pause', forUs: 12 * MS }]);
   });
 
-  test('and none that would have to last longer than it may', async () => {
+  test('a fault is not tried beyond the longest that its bounds allow', async () => {
     const kept = await replayKept(paused(3 * MS, 4 * MS), { catalogue, hasChanged: true });
     expect(kept).toMatchObject({ outcome: 'inert', changes: [], lost: null });
   });
@@ -203,7 +203,7 @@ describe('where the code has changed since', () => {
     expect(kept).toMatchObject({ outcome: 'reproduced', otherCause: other });
   });
 
-  test('a plan close by that breaks the claim by another cause is told, and proves nothing', async () => {
+  test('a plan close by that breaks the claim by another cause is reported, and proves nothing', async () => {
     const short = paused(3 * MS, 40 * MS);
     const other = keptBy(short, { ...CAUSE, rule: 'lost-update' });
     const kept = await replayKept(other, { catalogue, hasChanged: true });

@@ -40,7 +40,7 @@ systems:
 if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
 const { scenario } = read;
 
-test('a seed is judged by what the scenario lists, and by all that costs little', async () => {
+test('a seed is judged by the claims that the scenario lists, and by all cheap ones', async () => {
   const plain = claimsJudged([]);
   expect(plain).toContain('grant-order');
   expect(plain.filter((name) => /\(|holder-overlap|loss-noticed/.test(name))).toEqual([]);
@@ -54,7 +54,7 @@ test('a seed is judged by what the scenario lists, and by all that costs little'
   expect(plan.system.name).toBe('one');
 });
 
-test('a seed that is run twice gives the same, where nothing but its plan counts', async () => {
+test('a seed gives the same twice if only its plan decides', async () => {
   expect(await repeatSeed(scenario, 'one', 3)).toBeNull();
 });
 
@@ -67,7 +67,7 @@ describe('a seed whose system uses its realms again', () => {
   };
   beforeEach(() => void told.splice(0));
 
-  test('tells of each seed before it in its block, but of those that are skipped', async () => {
+  test('passes each earlier seed of its block, except those that are skipped', async () => {
     const examine = examinerOf(scenario, undefined, ['one']);
     expect((await examine('one', 3, passing)).verdicts).toEqual(
       (await examinerOf(scenario)('one', 3)).verdicts,
@@ -77,14 +77,14 @@ describe('a seed whose system uses its realms again', () => {
     expect(told).toEqual(['passed', 'passed']);
   });
 
-  test('is no other where the same is held against it with realms loaded anew', async () => {
+  test('agrees with itself where used and fresh realms find the same breach', async () => {
     const examine = examinerOf(lossy, undefined, ['one']);
     const { verdicts } = await examine('one', 0, passing);
     expect(verdicts.some(({ kind }) => kind === 'invalid')).toBe(true);
     expect(told).toEqual([]);
   });
 
-  test('is no other where it cannot be examined either way', async () => {
+  test('agrees with itself where neither realm can examine it', async () => {
     const examine = examinerOf(scenario, undefined, ['two']);
     await expect(examine('two', 0, passing)).rejects.toThrow('two');
     expect(told).toEqual([]);
@@ -103,13 +103,13 @@ describe('the realms of a block', () => {
     return { passed, areSame: new Set(realms).size === 1 };
   };
 
-  test('have seen all seeds before it in the block, each once, but those that are skipped', async () => {
+  test('have passed all earlier seeds of the block once, except those that are skipped', async () => {
     expect(await passedBy([2])).toEqual({ passed: [0, 1], areSame: true });
     expect(await passedBy([0, 1, 4])).toEqual({ passed: [2, 3], areSame: true });
     expect(await passedBy([1, 4], [0, 3])).toEqual({ passed: [2], areSame: true });
   });
 
-  test('are new ones for a seed that they have passed, and in another block', async () => {
+  test('are loaded anew for a seed that they have passed, and for another block', async () => {
     expect(await passedBy([1, 1])).toEqual({ passed: [0, 0], areSame: false });
     expect(await passedBy([1, 0])).toEqual({ passed: [0], areSame: false });
     expect(await passedBy([0, BLOCK_SEEDS + 1])).toEqual({

@@ -65,7 +65,7 @@ describe('a fault meets a client', () => {
   });
 });
 
-test('a run without a fault has no strikes, and only clients have a lock', () => {
+test('a run without faults has no strikes, and a probe never counts as a client', () => {
   const probe = [enter(0, 'probe', 1, 9), invoke(1, 'probe/1/write')];
   const done = [...probe, accepted(2, 'probe/1/write'), leave(3, 'probe', 1)];
   const counts = new Map<FaultKind, number[]>();
@@ -76,7 +76,7 @@ test('a run without a fault has no strikes, and only clients have a lock', () =>
   expect(strikesIn(hit)).toEqual([['pause', { server: 1, 'not-holding': 1 }]]);
 });
 
-test.each(['read', 'write'] as const)('what was %s under an earlier grant is over', (verb) => {
+test.each(['read', 'write'] as const)('a %s under an earlier grant no longer counts', (verb) => {
   const operation = `alice/1/${verb}`;
   const before = [enter(0, 'alice', 1, 9), invoke(1, operation), accepted(2, operation)];
   const again = [leave(3, 'alice', 1), enter(4, 'alice', 2, 19), fault(5, 'pause', 'alice')];

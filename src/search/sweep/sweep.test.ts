@@ -18,7 +18,7 @@ function sameFor(systems: readonly string[], range: SeedRange): ReadonlyMap<stri
   return new Map(systems.map((name) => [name, range]));
 }
 
-test('a sweep of this thread comes to its end while timers are faked', async () => {
+test('a sweep in this thread ends while timers are faked', async () => {
   const read = loadScenario(text, 'calm.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   vi.useFakeTimers();
@@ -33,7 +33,7 @@ describe('a sweep of this thread', () => {
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
 
-  test('tells of its progress, and of each chunk that it examined itself', async () => {
+  test('reports its progress, and each chunk that it examined itself', async () => {
     const done: number[] = [];
     const chunks: string[] = [];
     const seen: Progress[] = [];
@@ -63,7 +63,7 @@ describe('a sweep of this thread', () => {
     expect(milliseconds).toBeLessThan(60_000);
   });
 
-  test('ends where it is asked to, with what is known so far', async () => {
+  test('stops when asked, and keeps the result so far', async () => {
     const answers = [false, true];
     const options = { from: 0, to: 99, pool: null, shouldStop: () => answers.shift() ?? true };
     const { isWhole, tallies } = await sweep(scenario, options);
@@ -72,7 +72,7 @@ describe('a sweep of this thread', () => {
   });
 });
 
-test('a seed is broken by what its own system lists', async () => {
+test('a seed is broken only by claims that its own system lists', async () => {
   const { tallies } = await sweep(lossy, { from: 0, to: 3, pool: null });
   const [one, two] = [tallies.get('one'), tallies.get('two')];
   expect(one?.broken).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ function seedsOf({ from, to }: { readonly from: number; readonly to: number }): 
   return Array.from({ length: to - from + 1 }, (_, at) => from + at);
 }
 
-test('what is handed out and what was done before are every seed, each handed out once', () => {
+test('every seed that is not done yet is handed out exactly once', () => {
   fc.assert(
     fc.property(finished, fc.integer({ min: 1, max: 30 }), (before, size) => {
       const done: readonly FinishedRange[] = before.map(({ system, from, count }) => ({
