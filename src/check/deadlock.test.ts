@@ -3,7 +3,9 @@ import type { Deadlock, TraceEvent } from '../core/history/trace.ts';
 import { breachOf, fault, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
 
 const circle = (ms: number): Deadlock => ({
-  ...{ kind: 'deadlock', atUs: ms * 1000, process: 'lock' },
+  kind: 'deadlock',
+  atUs: ms * 1000,
+  process: 'lock',
   waits: [
     { client: 'alice', lock: 'b' },
     { client: 'bob', lock: 'a' },
@@ -58,9 +60,7 @@ test('the holders are those of the event, also where a failover undid a later gr
   ];
   const breach = breachOf('progress', [first, second, ...undone, circle(5)]);
   expect(breach.rule).toBe('deadlock');
-  expect(breach.evidence).toEqual([
-    ...['0 holder grant', '1 holder grant', '4 failover', '5 circle'],
-  ]);
+  expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '4 failover', '5 circle']);
 });
 
 test('a circle is broken when its lock is granted anew', () => {

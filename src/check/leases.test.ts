@@ -119,7 +119,7 @@ test('a renewal and a release count from when they were handled on', () => {
   const [given] = indexTrace(traceOf(events)).locks.get('db')?.grants ?? [];
   if (given === undefined) throw new Error('there is no grant');
   expect([0, 1, 2, 3].map((before) => serviceEndUs(given, before))).toEqual([
-    ...[10_000, 10_000, 15_000, 15_000],
+    10_000, 10_000, 15_000, 15_000,
   ]);
   expect([1, 2, 3].map((before) => isReleasedBefore(given, before))).toEqual([false, false, true]);
   expect(isHeldAt(given, { index: 2, atUs: 14_999 })).toBe(true);
@@ -153,8 +153,13 @@ test('a quorum is told with the servers that said yes in time to the request', (
   expect(words()).toContain('Then a quorum granted B');
   expect(
     words(
-      ...[asks(4, '0', 'lock-0'), asks(5, '1', 'lock-1'), asks(5, '2', 'lock-2')],
-      ...[asks(5, '3', 'lock-3'), says(6, '1', yes), says(7, '3', yes), says(7, '0', yes)],
+      asks(4, '0', 'lock-0'),
+      asks(5, '1', 'lock-1'),
+      asks(5, '2', 'lock-2'),
+      asks(5, '3', 'lock-3'),
+      says(6, '1', yes),
+      says(7, '3', yes),
+      says(7, '0', yes),
       says(8, '2', { kind: 'denied', holder: 'alice' }),
     ),
   ).toContain('Then a quorum (`lock-1` and `lock-3`) granted B');

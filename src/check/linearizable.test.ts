@@ -193,9 +193,11 @@ test('a store without a specification is not judged', () => {
 describe('a model of one’s own', () => {
   const mine = { model: 'mine' };
   const throwing = (error: Error): ModelDefinition => ({
-    ...{ about: 'mine', calls: 'register' },
+    about: 'mine',
+    calls: 'register',
     model: {
-      ...{ name: 'mine', init: 0 },
+      name: 'mine',
+      init: 0,
       step: () => {
         throw error;
       },
@@ -204,7 +206,9 @@ describe('a model of one’s own', () => {
 
   test('has to be there', () => {
     expect(verdictOn('linearizable', zombie(true), mine)).toEqual({
-      ...{ kind: 'unknown', claim: 'linearizable', exercised: 0 },
+      kind: 'unknown',
+      claim: 'linearizable',
+      exercised: 0,
       reason: 'there is no model mine',
     });
   });
@@ -216,7 +220,9 @@ describe('a model of one’s own', () => {
         models: new Map([['mine', throwing(error)]]),
       });
     expect(judged(new Error('no such key'))).toEqual({
-      ...{ kind: 'unknown', claim: 'linearizable', exercised: 0 },
+      kind: 'unknown',
+      claim: 'linearizable',
+      exercised: 0,
       reason: 'the model mine threw: no such key',
     });
     expect(() => judged(new Defect('this cannot be'))).toThrow(Defect);

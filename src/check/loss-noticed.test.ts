@@ -116,7 +116,9 @@ test('losses of all locks are counted, with the longest and their total time', (
   const first = [...lent, leave(15, 'alice', 1)];
   const others = [grant(20, 'bob', 2), enter(21, 'bob', 2, 30), leave(33, 'bob', 2)].map(onMail);
   expect(measureLossNoticed(indexTrace(traceOf([...first, ...others])))).toEqual({
-    ...{ times: 2, longestUs: 5000, totalUs: 8000 },
+    times: 2,
+    longestUs: 5000,
+    totalUs: 8000,
   });
 });
 

@@ -39,7 +39,11 @@ const VERDICTS = { valid: 'holds', invalid: 'breaks', unknown: 'unknown' } satis
   readonly [Kind in Verdict['kind']]: string;
 };
 const FATES = {
-  ...{ reproduced: true, fixed: true, inert: true, diverged: true, nondeterministic: true },
+  reproduced: true,
+  fixed: true,
+  inert: true,
+  diverged: true,
+  nondeterministic: true,
 } satisfies { readonly [Fate in KeptFate]: true };
 
 afterEach(() => vi.restoreAllMocks());

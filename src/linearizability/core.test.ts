@@ -219,7 +219,10 @@ describe('of more operations than are ever looked at', () => {
   it('nobody knows the core where it lies further back', () => {
     const history = [done(write(1), -4), done(write(2), -2), ...filled(), done(read(1), count)];
     expect(findCore(history, casRegister(), count + 2)).toEqual({
-      ...{ required: [count + 2], optional: [], areOthersFree: false, from: null },
+      required: [count + 2],
+      optional: [],
+      areOthersFree: false,
+      from: null,
       isMinimal: false,
     });
   });

@@ -69,7 +69,9 @@ describe('a rough decision says that the bad return may be late', () => {
     const history = [done(write(1), 0), done(read(9), 2), done(read(8), 4)];
     const bad = { kind: 'invalid', at: 1 };
     expect(decide(history, model, rough)).toEqual({
-      ...{ ...bad, configurations: 0, isPerhapsLate: true },
+      ...bad,
+      configurations: 0,
+      isPerhapsLate: true,
     });
     const exact = decide(history, model, { isSearchOnly: true });
     expect(exact).toEqual({ ...bad, configurations: exact.configurations });
@@ -77,7 +79,9 @@ describe('a rough decision says that the bad return may be late', () => {
   it('where no order was found for all returns', () => {
     const history = [done(write(1), 0), done(write(2), 2), done(read(1), 4), done(read(2), 6)];
     expect(decide(history, model, rough)).toMatchObject({
-      ...{ kind: 'invalid', at: 3, isPerhapsLate: true },
+      kind: 'invalid',
+      at: 3,
+      isPerhapsLate: true,
     });
     const exact = decide(history, model, { isSearchOnly: true });
     expect(exact).toEqual({ kind: 'invalid', at: 2, configurations: exact.configurations });

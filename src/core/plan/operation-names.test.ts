@@ -13,7 +13,13 @@ import { CLIENT_DEFAULTS, type ClientPlan, type Work } from './plan.ts';
 const write: Work = { kind: 'write', id: 1, store: 'a', key: 'x', value: 1, awaits: true };
 const read: Work = { kind: 'read', id: 2, store: 'b', key: 'x' };
 const memoize: Extract<Work, { kind: 'memoize' }> = {
-  ...{ kind: 'memoize', id: 1, store: 'a', key: 'x', value: 1, forUs: 5, pieces: 1 },
+  kind: 'memoize',
+  id: 1,
+  store: 'a',
+  key: 'x',
+  value: 1,
+  forUs: 5,
+  pieces: 1,
 };
 
 function placed(

@@ -138,7 +138,13 @@ test.each([
 test('a client that works without the lock when it waited in vain keeps its attempts', () => {
   const memoizing = (withoutLock?: 'gives-up'): Plan =>
     changeWork(planWith([]), ({ id }) => ({
-      ...{ kind: 'memoize', id, store: 'db', key: 'x', value: 1, forUs: 1, pieces: 1 },
+      kind: 'memoize',
+      id,
+      store: 'db',
+      key: 'x',
+      value: 1,
+      forUs: 1,
+      pieces: 1,
       ...(withoutLock === undefined ? {} : { withoutLock }),
     }));
   for (const pass of [weakenClients, waitInsteadOfRetrying]) {
@@ -163,7 +169,9 @@ test('latencies give way to one round constant inside the bounds', () => {
 
 describe('of a queue', () => {
   const queue: QueuePlan = {
-    ...{ steps: 9, retries: 5, visibilityUs: 4_000_000 },
+    steps: 9,
+    retries: 5,
+    visibilityUs: 4_000_000,
     messages: [0, 1, 2, 3].map((steps) => ({ machine: 'db', steps, retries: 0, atUs: 7_345 })),
     copies: [0, 1, 2].map((retries) => ({ machine: 'db', steps: 2, retries, afterUs: 2_345 })),
   };

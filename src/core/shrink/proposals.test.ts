@@ -174,7 +174,11 @@ test('the middle latency is the median of those decided by name, in any order', 
   const decided = [1_450, 950, 1_400, 612, 813].map((us, at) => [`bob/${at}/write/1/request`, us]);
   const plan = { ...start, decisions: Object.fromEntries(decided) };
   expect(proposed(calmLatencies, plan, latencies).split('\n')).toEqual([
-    ...['700', '734', '900', '500', '1500'],
+    '700',
+    '734',
+    '900',
+    '500',
+    '1500',
   ]);
 });
 

@@ -19,7 +19,9 @@ function pausedAt(point: string, outcome: Expectation['outcome']): Plan {
 test('a name that found no match, twice, has diverged and is no nondeterminism', async () => {
   const kept = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
   expect(kept).toMatchObject({
-    ...{ outcome: 'diverged', expected: 'reproduced', difference: null },
+    outcome: 'diverged',
+    expected: 'reproduced',
+    difference: null,
     divergedAt: 'alice/1/wrote',
   });
 });

@@ -113,7 +113,8 @@ describe('the realms of a block', () => {
     expect(await passedBy([1, 1])).toEqual({ passed: [0, 0], areSame: false });
     expect(await passedBy([1, 0])).toEqual({ passed: [0], areSame: false });
     expect(await passedBy([0, BLOCK_SEEDS + 1])).toEqual({
-      ...{ passed: [BLOCK_SEEDS], areSame: false },
+      passed: [BLOCK_SEEDS],
+      areSame: false,
     });
   });
 

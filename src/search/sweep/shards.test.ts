@@ -61,7 +61,9 @@ async function shardOf(index: number, of: number, range = RANGE): Promise<ShardF
     scenarios: [
       {
         origin: { fencepost: '1.2.3', scenario: 'zombie', digest: 'sha256:00', modules: {} },
-        ...{ ...shared, file: 'zombie.yaml', text: 'name: zombie' },
+        ...shared,
+        file: 'zombie.yaml',
+        text: 'name: zombie',
         tallies: { s: await tallyOf(part) },
         counterexamples: [{ system: 's', claim: 'grant-order', seed: part.from, plan: 'x' }],
         keptPlans: [],
@@ -138,7 +140,9 @@ describe('the shards of a run', () => {
     const of = Number.MAX_SAFE_INTEGER;
     const first = { ...(await shardOf(1, 2)), shard: { index: 1, of } };
     expect(mergeShards([{ file: '1.json', shard: first }])).toEqual({
-      ...{ kind: 'missing', count: of - 1, of },
+      kind: 'missing',
+      count: of - 1,
+      of,
       first: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
     });
   });

@@ -23,8 +23,10 @@ const pause = (when: When, process = 'alice'): Fault => {
   return { kind: 'pause', process, when, forUs: MS, clocks: 'run' };
 };
 const increment: Work = {
-  ...{ kind: 'increment', id: 1, store: 'store', key: 'x' },
-  ...{ amount: 1, awaits: true },
+  kind: 'increment',
+  id: 1,
+  store: 'store',
+  key: 'x',
 };
 /** Where each kind of fault struck in a run. */
 const strikesIn = (trace: Trace): readonly [FaultKind, Strikes][] => {
@@ -56,8 +58,12 @@ describe('a fault meets a client', () => {
 
   test('of which several are hit at once, where it is nearest to a stale write', () => {
     const cut: Fault = {
-      ...{ kind: 'partition', from: ['alice', 'bob'], to: ['store'], direction: 'both' },
-      ...{ when: before('write'), forUs: MS },
+      kind: 'partition',
+      from: ['alice', 'bob'],
+      to: ['store'],
+      direction: 'both',
+      when: before('write'),
+      forUs: MS,
     };
     const clients = [clientOf('alice', [increment]), clientOf('bob', [increment])];
     const found = strikesIn(run(planOf({ clients, faults: [cut] })));

@@ -110,7 +110,9 @@ test('every seed that is not done yet is handed out exactly once', () => {
   fc.assert(
     fc.property(finished, fc.integer({ min: 1, max: 30 }), (before, size) => {
       const done: readonly FinishedRange[] = before.map(({ system, from, count }) => ({
-        ...{ system, from, to: from + count },
+        system,
+        from,
+        to: from + count,
       }));
       const source = new ChunkSource(sameFor(['a', 'b'], { from: 10, to: 60 }), done);
       const handed: Record<string, number[]> = { a: [], b: [] };
@@ -133,7 +135,10 @@ test('the system that is furthest behind comes next', () => {
   ]);
   const order = Array.from({ length: 4 }, () => source.next(5));
   expect(order.map((chunk) => chunk && `${chunk.system} ${chunk.from}..${chunk.to}`)).toEqual([
-    ...['b 0..4', 'a 4..8', 'b 5..9', 'a 9..9'],
+    'b 0..4',
+    'a 4..8',
+    'b 5..9',
+    'a 9..9',
   ]);
 });
 
