@@ -95,14 +95,26 @@ test.each([
   ['', { isCopy: false, deliveries: 1 }],
   ['', { isCopy: true, client: 'carol' }],
   ['', { isCopy: true, lock: 'mail' }],
-])('what the queue delivered last is told of a job that ran at once: %j', (words, more) => {
+])('a job that ran at once is told with the last delivery of its message: %j', (words, more) => {
   const deliver: Deliver = {
-    ...{ kind: 'deliver', atUs: 12_000, process: 'queue', client: 'bob', lock: 'db' },
-    ...{ steps: 1, retries: 0, deliveries: 1, untilUs: 20_000, ...more },
+    kind: 'deliver',
+    atUs: 12_000,
+    process: 'queue',
+    client: 'bob',
+    lock: 'db',
+    steps: 1,
+    retries: 0,
+    deliveries: 1,
+    untilUs: 20_000,
+    ...more,
   };
   const events = [
-    ...[grant(0, 'alice', 1), job(1, 'alice/1', 'begin', 1), grant(11, 'bob', 2), deliver],
-    ...[job(13, 'bob/2', 'begin', 1), { ...deliver, isCopy: true, atUs: 14_000 }],
+    grant(0, 'alice', 1),
+    job(1, 'alice/1', 'begin', 1),
+    grant(11, 'bob', 2),
+    deliver,
+    job(13, 'bob/2', 'begin', 1),
+    { ...deliver, isCopy: true, atUs: 14_000 },
   ];
   const breach = breachOf('at-most-once', events);
   expect(breach.rule).toBe('ran-at-once');
@@ -118,6 +130,10 @@ test('what hit the holder or its server since it asked for its lock is told of i
   const events = [paused, asked, ...rest, job(5, 'alice/1', 'begin', 1)];
   const breach = breachOf('at-most-once', [...events, job(6, 'bob/0', 'begin', 1)]);
   expect(breach.evidence).toEqual([
-    ...['0 pause', '1 earlier grant', '2 crash', '4 earlier run', '5 later run'],
+    '0 pause',
+    '1 earlier grant',
+    '2 crash',
+    '4 earlier run',
+    '5 later run',
   ]);
 });

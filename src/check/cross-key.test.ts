@@ -38,7 +38,10 @@ function writeTo(
   return [
     invoke(ms - 0.1, operation, { store, ...what }),
     write(ms, who, Number(under), what.value, {
-      ...{ process: store, operation, issue: 3, adds: what.adds },
+      process: store,
+      operation,
+      issue: 3,
+      adds: what.adds,
     }),
   ];
 }
@@ -132,26 +135,29 @@ test('a section that reads both stores and adds to one of them transfers nothing
   expect(verdictOn('cross-key', blind).kind).toBe('valid');
 });
 
-test('what a transfer takes from one store is no counter of that store', () => {
+test('a key that a transfer takes from is no counter of its store', () => {
   const forgotten = { ...recovered(5, 0, {}), process: 'store-from' };
   const events = [...begun, accepted(4, 'alice/1/write-from'), forgotten];
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a transfer of nothing that stops half way is one', () => {
+test('a transfer of 0 that stops half way is a transfer, too', () => {
   const again = { process: 'store-to', operation: 'alice/1/read-again' };
   const events = [
-    ...[grant(0, 'alice', 1), ...readBoth(1, 'alice', 1, [0, 0])],
+    grant(0, 'alice', 1),
+    ...readBoth(1, 'alice', 1, [0, 0]),
     ...writeTo(3, 'alice/1', 'from', { value: 0, adds: 0 }),
-    ...[grant(12, 'bob', 2), read(13, 'alice', 1, 0, again)],
+    grant(12, 'bob', 2),
+    read(13, 'alice', 1, 0, again),
   ];
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('what is taken from a key that lies in one of the stores only is no transfer', () => {
+test('taking from a key of a single store is no transfer', () => {
   const taken = { key: 'y', value: -1, adds: -1, operation: 'alice/1/write-y' };
   const events = [
-    ...[...begun, ...writeTo(4, 'alice/1', 'to', { value: 5, adds: 5 })],
+    ...begun,
+    ...writeTo(4, 'alice/1', 'to', { value: 5, adds: 5 }),
     invoke(5, taken.operation, { store: 'store-from', ...taken }),
     write(6, 'alice', 1, -1, { process: 'store-from', ...taken }),
   ];
@@ -163,7 +169,11 @@ test('a section of which one store refused the read has seen no sum', () => {
   if (found === undefined || refused === undefined) throw new Error('bob reads from both');
   const late = writeTo(15, 'alice/1', 'to', { value: 5, adds: 5 });
   const events = (second: Read): readonly TraceEvent[] => [
-    ...[...begun, grant(12, 'bob', 2), found, second, ...late],
+    ...begun,
+    grant(12, 'bob', 2),
+    found,
+    second,
+    ...late,
   ];
   expect(breachOf('cross-key', events(refused)).rule).toBe('sum-read');
   const unseen = { ...refused, value: null, isAccepted: false };

@@ -3,7 +3,9 @@ import type { Deadlock, TraceEvent } from '../core/history/trace.ts';
 import { breachOf, fault, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
 
 const circle = (ms: number): Deadlock => ({
-  ...{ kind: 'deadlock', atUs: ms * 1000, process: 'lock' },
+  kind: 'deadlock',
+  atUs: ms * 1000,
+  process: 'lock',
   waits: [
     { client: 'alice', lock: 'b' },
     { client: 'bob', lock: 'a' },
@@ -26,7 +28,7 @@ test('a circle in which nobody gives anything back breaks `progress`, and is nam
   );
 });
 
-test('of a circle of three each waits for the next', () => {
+test('in a circle of three, each waits for the next', () => {
   const waits = [
     { client: 'alice', lock: 'b' },
     { client: 'bob', lock: 'c' },
@@ -58,12 +60,10 @@ test('the holders are those of the event, also where a failover undid a later gr
   ];
   const breach = breachOf('progress', [first, second, ...undone, circle(5)]);
   expect(breach.rule).toBe('deadlock');
-  expect(breach.evidence).toEqual([
-    ...['0 holder grant', '1 holder grant', '4 failover', '5 circle'],
-  ]);
+  expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '4 failover', '5 circle']);
 });
 
-test('a circle whose lock is granted anew is none', () => {
+test('a circle is broken when its lock is granted anew', () => {
   const events = [...closed, grant(9, 'carol', 3, { ...held, lock: 'b' })];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });

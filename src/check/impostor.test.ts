@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { impostorUnder } from './impostor.ts';
-import { enter, fault, grant, traceOf } from './trace-builder.fixture.ts';
+import { enter, fault, grant, keyChange, traceOf } from './trace-builder.fixture.ts';
 
 const ttlUs = new Map([
   ['alice', 10_000],
@@ -47,11 +47,12 @@ describe('where a program says itself that it has the lock', () => {
 });
 
 describe('where a server tells of its keys, to whom a reply came late by just about the lease', () => {
-  const key = (ms: number, client: string): KeyChange => ({
-    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'lock:db', client },
-    ...{ message: `${client}/set/1/request`, change: 'taken', isNamed: false, isDone: true },
-    ...{ holder: '', taking: '', meant: '', untilUs: ms * 1000 + 10_000 },
-  });
+  const key = (ms: number, client: string): KeyChange =>
+    keyChange(ms, client, {
+      key: 'lock:db',
+      isNamed: false,
+      message: `${client}/set/1/request`,
+    });
   const at = (ms: number, before: readonly TraceEvent[]): ReturnType<typeof impostorUnder> => {
     const mine = grant(ms, 'alice', 1, { process: 'alice', sentAtUs: ms * 1000, untilUs: null });
     return impostorUnder(traceOf([...before, mine, enter(ms, 'alice', 1, 90)]), mine, ttlUs);

@@ -17,6 +17,7 @@ import {
   enter,
   fault,
   grant,
+  keyChange,
   release,
   renew,
   send,
@@ -62,11 +63,9 @@ test('a clock beyond the declared drift, on any of its servers, excuses who coun
 test('a key stands for a grant without end that its client took, until another had its lock', () => {
   const mine = { ...taken(2, 'alice', 1), untilUs: null };
   const next = taken(20, 'bob', 2);
-  const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange => ({
-    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'lock:db', client: 'alice' },
-    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
-    ...{ holder: 'alice', taking: '', meant: '', untilUs: (ms + 10) * 1000, ...more },
-  });
+  const names = { key: 'lock:db', isNamed: false, holder: 'alice' };
+  const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange =>
+    keyChange(ms, 'alice', { ...names, ...more });
   const under = (event: KeyChange, ...more: readonly KeyChange[]): KeyChange | null =>
     keyUnder(traceOf([event, mine, ...more, next]), mine, next);
   const set = key(1);
@@ -120,7 +119,7 @@ test('a renewal and a release count from when they were handled on', () => {
   const [given] = indexTrace(traceOf(events)).locks.get('db')?.grants ?? [];
   if (given === undefined) throw new Error('there is no grant');
   expect([0, 1, 2, 3].map((before) => serviceEndUs(given, before))).toEqual([
-    ...[10_000, 10_000, 15_000, 15_000],
+    10_000, 10_000, 15_000, 15_000,
   ]);
   expect([1, 2, 3].map((before) => isReleasedBefore(given, before))).toEqual([false, false, true]);
   expect(isHeldAt(given, { index: 2, atUs: 14_999 })).toBe(true);
@@ -131,11 +130,7 @@ test('a renewal and a release count from when they were handled on', () => {
 test('the key of a client at its entry is the one that it had by then', () => {
   const mine = taken(2, 'alice', 1);
   const entry = enter(3, 'alice', 1, 12);
-  const set: KeyChange = {
-    ...{ kind: 'key-change', atUs: 1000, process: 'lock', key: 'lock:db', client: 'alice' },
-    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
-    ...{ holder: '', taking: '', meant: '', untilUs: 11_000 },
-  };
+  const set = keyChange(1, 'alice', { key: 'lock:db', isNamed: false });
   const kept = { ...set, atUs: 4000, change: 'prolonged', holder: 'alice' } as const;
   expect(keyAtEntry(traceOf([set, mine, entry, kept]), mine, entry)).toBe(set);
   expect(keyAtEntry(traceOf([set, kept, mine, entry]), mine, entry)).toBe(kept);
@@ -158,8 +153,13 @@ test('a quorum is told with the servers that said yes in time to the request', (
   expect(words()).toContain('Then a quorum granted B');
   expect(
     words(
-      ...[asks(4, '0', 'lock-0'), asks(5, '1', 'lock-1'), asks(5, '2', 'lock-2')],
-      ...[asks(5, '3', 'lock-3'), says(6, '1', yes), says(7, '3', yes), says(7, '0', yes)],
+      asks(4, '0', 'lock-0'),
+      asks(5, '1', 'lock-1'),
+      asks(5, '2', 'lock-2'),
+      asks(5, '3', 'lock-3'),
+      says(6, '1', yes),
+      says(7, '3', yes),
+      says(7, '0', yes),
       says(8, '2', { kind: 'denied', holder: 'alice' }),
     ),
   ).toContain('Then a quorum (`lock-1` and `lock-3`) granted B');

@@ -53,7 +53,7 @@ test('a store that accepts the lower token is no fenced register, but it is a re
   expect(verdictOn('linearizable(register)', zombie(true)).kind).toBe('valid');
 });
 
-test('the words for a model of one’s own are those of the claim without a model', () => {
+test('a breach of a user’s own model is worded like the claim without a model', () => {
   const verdict = verdictOn('linearizable(fenced-register)', zombie(true));
   if (verdict.kind !== 'invalid') throw new Error('the claim holds');
   const told = (claim: string): string =>
@@ -165,14 +165,11 @@ test.each([
   ['counter', 1],
   ['versioned-register', 2],
   ['cas-register', 2],
-])(
-  'the hazard of %s is calls that overlap, and with versions those that were gone',
-  (model, count) => {
-    expect(verdictOn('linearizable', RACE, { model }).exercised).toBe(count);
-  },
-);
+])('%s counts overlaps, and stale versions', (model, count) => {
+  expect(verdictOn('linearizable', RACE, { model }).exercised).toBe(count);
+});
 
-test('the read of an increment is part of it, and no read of its own', () => {
+test('the read of an increment is part of the increment, not a read by itself', () => {
   const stale = [
     invoke(1, 'alice/1/write', { value: 1, adds: 1 }),
     accepted(2, 'alice/1/write'),
@@ -184,7 +181,7 @@ test('the read of an increment is part of it, and no read of its own', () => {
   expect(verdictOn('linearizable(counter)', stale).kind).toBe('invalid');
 });
 
-test('a store whose specification nobody wrote is not judged', () => {
+test('a store without a specification is not judged', () => {
   expect(verdictOn('linearizable', zombie(true), { model: null })).toEqual({
     kind: 'unknown',
     claim: 'linearizable',
@@ -196,9 +193,11 @@ test('a store whose specification nobody wrote is not judged', () => {
 describe('a model of one’s own', () => {
   const mine = { model: 'mine' };
   const throwing = (error: Error): ModelDefinition => ({
-    ...{ about: 'mine', calls: 'register' },
+    about: 'mine',
+    calls: 'register',
     model: {
-      ...{ name: 'mine', init: 0 },
+      name: 'mine',
+      init: 0,
       step: () => {
         throw error;
       },
@@ -207,7 +206,9 @@ describe('a model of one’s own', () => {
 
   test('has to be there', () => {
     expect(verdictOn('linearizable', zombie(true), mine)).toEqual({
-      ...{ kind: 'unknown', claim: 'linearizable', exercised: 0 },
+      kind: 'unknown',
+      claim: 'linearizable',
+      exercised: 0,
       reason: 'there is no model mine',
     });
   });
@@ -219,7 +220,9 @@ describe('a model of one’s own', () => {
         models: new Map([['mine', throwing(error)]]),
       });
     expect(judged(new Error('no such key'))).toEqual({
-      ...{ kind: 'unknown', claim: 'linearizable', exercised: 0 },
+      kind: 'unknown',
+      claim: 'linearizable',
+      exercised: 0,
       reason: 'the model mine threw: no such key',
     });
     expect(() => judged(new Defect('this cannot be'))).toThrow(Defect);

@@ -2,20 +2,25 @@
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
 import { changesOfLocks } from './lock-keys.ts';
-import { breachOf, enter, fault, grant, traceOf, verdictOn } from './trace-builder.fixture.ts';
+import {
+  breachOf,
+  enter,
+  fault,
+  grant,
+  keyChange,
+  traceOf,
+  verdictOn,
+} from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 function change(key: string, isNamed = false): KeyChange {
-  return {
-    ...{ kind: 'key-change', atUs: 0, process: 'lock', key, client: 'alice', message: '' },
-    ...{ change: 'taken', isNamed, isDone: true, holder: '', taking: '', meant: '', untilUs: null },
-  };
+  return keyChange(0, 'alice', { key, isNamed, message: '', untilUs: null });
 }
 
 const keys = ['db', 'lock:db', 'db.mutex', 'redlock-db', 'db:lease:2', 'leaders/db'];
 const others = ['seen', 'db:count', 'clock:db', 'lock:mail', 'dbx', 'unlockable:db'];
 
-test('a key is a lock that is named for one which somebody enters', () => {
+test('a key is a lock if its name contains a lock that somebody enters', () => {
   const changes = [...keys, ...others].map((key) => change(key));
   const lockKeys = (...events: Parameters<typeof traceOf>[0]): readonly string[] =>
     changesOfLocks(indexTrace(traceOf([...changes, ...events]))).map(({ event }) => event.key);
@@ -24,23 +29,25 @@ test('a key is a lock that is named for one which somebody enters', () => {
   expect(lockKeys({ ...enter(1, 'alice', 1, 9), lock: 'mail' })).toEqual(['lock:mail']);
 });
 
-test('a key that its node was told of is a lock, whatever its name', () => {
+test('a key that is named as a lock is one, whatever it is called', () => {
   const changes = [change('seen', true), change('seen-too')];
   const found = changesOfLocks(indexTrace(traceOf(changes)));
   expect(found.map(({ event }) => event.key)).toEqual(['seen']);
 });
 
 test('a key that is removed by another than its holder is shown with both takings', () => {
-  const at = (ms: number, more: Partial<KeyChange>): KeyChange => ({
-    ...change('db', true),
-    ...{ atUs: ms * 1000, ...more },
-  });
+  const at = (ms: number, { client = 'alice', ...more }: Partial<KeyChange>): KeyChange =>
+    keyChange(ms, client, more);
   const [MINE, THEIRS] = ['alice/1/acquire/1/request', 'bob/2/acquire/1/request'];
   const mine = at(1, { message: MINE, untilUs: 11_000 });
   const theirs = at(12, { client: 'bob', message: THEIRS, untilUs: 22_000 });
   const removal = at(15, {
-    ...{ change: 'removed', message: 'alice/1/release/1/request' },
-    ...{ holder: 'bob', taking: THEIRS, meant: MINE },
+    change: 'removed',
+    message: 'alice/1/release/1/request',
+    untilUs: null,
+    holder: 'bob',
+    taking: THEIRS,
+    meant: MINE,
   });
   const others = [{ key: 'other' }, { process: 'lock-2' }, { isDone: false }, { message: 'm' }];
   const beside = [mine, theirs].flatMap((one) => others.map((more) => ({ ...one, ...more })));
@@ -76,16 +83,19 @@ test('a key that is removed by another than its holder is shown with both taking
   );
 });
 
-test.each<[string, Partial<KeyChange>, number, 'valid' | 'invalid']>([
-  ['is done to the key of another', { holder: 'bob' }, 1, 'invalid'],
-  ['is refused by the key of another', { holder: 'bob', isDone: false }, 1, 'valid'],
-  ['is done to its own key', { holder: 'alice' }, 0, 'valid'],
-  ['is done to its own key, which it took again', { holder: 'alice', taking: 'b' }, 1, 'valid'],
-  ['finds no key where it meant one', { taking: '' }, 1, 'valid'],
-  ['means none', { holder: 'alice', meant: '' }, 0, 'valid'],
-])('a removal that %s is %j', (_, more, exercised, kind) => {
+test.each<[string, 'valid' | 'invalid', number, Partial<KeyChange>]>([
+  ['is done to the key of another', 'invalid', 1, { holder: 'bob' }],
+  ['is refused by the key of another', 'valid', 1, { holder: 'bob', isDone: false }],
+  ['is done to its own key', 'valid', 0, { holder: 'alice' }],
+  ['is done to its own key, which it took again', 'valid', 1, { holder: 'alice', taking: 'b' }],
+  ['finds no key where it meant one', 'valid', 1, { taking: '' }],
+  ['means none', 'valid', 0, { holder: 'alice', meant: '' }],
+])('a removal that %s is %s', (_, kind, exercised, more) => {
   const removal: KeyChange = {
-    ...{ ...change('db', true), change: 'removed', meant: 'a', taking: 'a' },
+    ...change('db', true),
+    change: 'removed',
+    meant: 'a',
+    taking: 'a',
     ...more,
   };
   expect(verdictOn('owner-only-release', [removal])).toMatchObject({ kind, exercised });

@@ -74,7 +74,7 @@ describe('nothing is lost', () => {
   });
 });
 
-test('what a program did before it entered, or under another grant, is no notice', () => {
+test('a client does not learn of a loss by what it did before it entered, or under another grant', () => {
   const early = leaveOf(0.5, 1);
   const other = leaveOf(12, 7);
   expect(
@@ -94,7 +94,7 @@ function leaveOf(ms: number, ordinal: number): TraceEvent {
   return leave(ms, 'alice', ordinal);
 }
 
-test('a denial of another call than a renewal, or a renewal that went well, is no notice', () => {
+test('a client learns of a loss by a denied renewal or a refusal, not by another denial', () => {
   const renewed = {
     ...invoke(11, 'alice/1/renew'),
     call: { verb: 'renew', lock: 'db', token: 1 },
@@ -110,13 +110,15 @@ test('a denial of another call than a renewal, or a renewal that went well, is n
   expect(noticed(other, { kind: 'refused', highest: 2 })).toEqual([1, 2000]);
 });
 
-test('the losses of all locks are measured together: how many, the longest and all their time', () => {
+test('losses of all locks are counted, with the longest and their total time', () => {
   const onMail = (event: TraceEvent): TraceEvent =>
     'lock' in event ? { ...event, lock: 'mail' } : event;
   const first = [...lent, leave(15, 'alice', 1)];
   const others = [grant(20, 'bob', 2), enter(21, 'bob', 2, 30), leave(33, 'bob', 2)].map(onMail);
   expect(measureLossNoticed(indexTrace(traceOf([...first, ...others])))).toEqual({
-    ...{ times: 2, longestUs: 5000, totalUs: 8000 },
+    times: 2,
+    longestUs: 5000,
+    totalUs: 8000,
   });
 });
 
@@ -152,31 +154,34 @@ function refused(ms: number, section: number): readonly TraceEvent[] {
   return [invoke(ms, operation), answer(ms, operation, { kind: 'refused', highest: 2 })];
 }
 
-test('a refusal from before it entered is no notice', () => {
+test('a client does not learn of a loss by a refusal from before it entered', () => {
   const [given, entered] = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10)];
   const events = [given, ...refused(0.5, 1), entered, leave(15, 'alice', 1)];
   expect(measured(events)).toEqual([1, 5000]);
 });
 
 test.each<[string, 'valid' | 'invalid', number, readonly TraceEvent[]]>([
-  ['never', 'valid', 20, []],
-  ['never', 'invalid', 20.001, []],
-  ['by a pause of just so long', 'valid', 29, [pause(12, 21)]],
-  ['by a pause of just less', 'invalid', 29.001, [pause(12, 21)]],
-  ['by a pause before its loss', 'valid', 20, [pause(2, 4)]],
-  ['by a pause that began before its loss', 'invalid', 29.5, [pause(5, 19)]],
-  ['by a pause without an end', 'valid', 40, [{ ...pause(11, 12), untilUs: null }]],
-  ['by a pause that lasts on', 'invalid', 29, [pause(25, 60)]],
-  ['by two pauses that overlap', 'invalid', 26, [pause(11, 15), pause(12, 16)]],
-  ['by two pauses that overlap', 'valid', 25, [pause(11, 15), pause(12, 16)]],
-  ['by the pause of another', 'invalid', 25, [{ ...pause(12, 21), processes: ['bob'] }]],
-  ['by another fault', 'invalid', 25, [{ ...pause(12, 21), fault: 'delay' }]],
-])('a program that is kept from noticing %s is %s at %f ms', (_, kind, leftMs, faults) => {
-  const events = [...lent, ...faults, leave(leftMs, 'alice', 1)];
-  expect(verdictOn(claim, events, terms)).toMatchObject({ kind, exercised: 1 });
-});
+  ['without a pause', 'valid', 20, []],
+  ['without a pause', 'invalid', 20.001, []],
+  ['a pause just long enough', 'valid', 29, [pause(12, 21)]],
+  ['a pause just too short', 'invalid', 29.001, [pause(12, 21)]],
+  ['a pause before the loss', 'valid', 20, [pause(2, 4)]],
+  ['a pause that began before the loss', 'invalid', 29.5, [pause(5, 19)]],
+  ['a pause without an end', 'valid', 40, [{ ...pause(11, 12), untilUs: null }]],
+  ['a pause that lasts on', 'invalid', 29, [pause(25, 60)]],
+  ['two pauses that overlap', 'invalid', 26, [pause(11, 15), pause(12, 16)]],
+  ['two pauses that overlap', 'valid', 25, [pause(11, 15), pause(12, 16)]],
+  ['a pause of another client', 'invalid', 25, [{ ...pause(12, 21), processes: ['bob'] }]],
+  ['another fault', 'invalid', 25, [{ ...pause(12, 21), fault: 'delay' }]],
+])(
+  'time spent paused does not count against noticing: %s, %s at %f ms',
+  (_, kind, leftMs, faults) => {
+    const events = [...lent, ...faults, leave(leftMs, 'alice', 1)];
+    expect(verdictOn(claim, events, terms)).toMatchObject({ kind, exercised: 1 });
+  },
+);
 
-test('a loss that nobody notices is told to the end of the run, with what was injected meanwhile', () => {
+test('a loss that nobody notices lasts to the end of the run, and its faults are shown', () => {
   const noticed = [grant(0, 'bob', 3), enter(1, 'bob', 3, 10), leave(12, 'bob', 3)];
   const lost = [grant(20, 'alice', 1), enter(21, 'alice', 1, 30), pause(31, 32), healed(50)];
   const breach = breachOf(claim, [...noticed, ...lost], terms);

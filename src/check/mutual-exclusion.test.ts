@@ -74,7 +74,10 @@ test('a release by somebody else ends no grant', () => {
   ]);
   expect(breach.rule).toBe('granted-while-live');
   expect(breach.evidence).toEqual([
-    ...['1 pause', '2 earlier grant', '3 foreign release', '4 later grant'],
+    '1 pause',
+    '2 earlier grant',
+    '3 foreign release',
+    '4 later grant',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
     `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live (counted from the request that left at 11 ms it lasts until 21 ms), and alice's release under grant 1, handled at 14 ms, was not its holder's: alice was paused from 5 ms to 13 ms."`,
@@ -101,7 +104,7 @@ test('a lock that a quorum gave is live no longer than its client counts on it',
   expect(verdictOn(claim, [...renewed, next(11.999)]).kind).toBe('invalid');
 });
 
-test('no client’s idea of its end changes what one server gave, or lengthens a lease', () => {
+test('a client’s own idea of its end neither changes a grant nor lengthens a lease', () => {
   const short = [grant(0, 'alice', 1), enter(0, 'alice', 1, 7)];
   expect(verdictOn(claim, [...short, grant(9, 'bob', 2)]).kind).toBe('invalid');
   const long = [grant(0, 'alice', 1, { process: 'alice' }), enter(0, 'alice', 1, 20)];
@@ -165,7 +168,9 @@ test('a second grant tells of the clock, or the cut link, of the client that was
   const events = [past, grant(1, 'alice', 1), cut, other, paused];
   const standby = grant(5, 'bob', 2, { process: 'lock-standby' });
   expect(breachOf(claim, [...events, standby]).evidence).toEqual([
-    ...['1 earlier grant', '2 partition', '5 later grant'],
+    '1 earlier grant',
+    '2 partition',
+    '5 later grant',
   ]);
 });
 
@@ -182,10 +187,14 @@ test('a quorum is told with the servers that said yes in time', () => {
     );
   const events = [
     grant(0, 'alice', 1, { process: 'alice', message: '' }),
-    ...[asks(1, 'bob', 9), says(1, 'bob', 9, 'granted')],
+    asks(1, 'bob', 9),
+    says(1, 'bob', 9, 'granted'),
     ...[1, 2, 3, 4].map((number) => asks(2, 'bob', number)),
-    ...[asks(2, 'carol', 5), says(3, 'carol', 5, 'granted')],
-    ...[says(3, 'bob', 1, 'granted'), says(3, 'bob', 2, 'denied'), says(3, 'bob', 3, 'granted')],
+    asks(2, 'carol', 5),
+    says(3, 'carol', 5, 'granted'),
+    says(3, 'bob', 1, 'granted'),
+    says(3, 'bob', 2, 'denied'),
+    says(3, 'bob', 3, 'granted'),
     unknown(3, 'bob/2/acquire-4'),
     grant(4, 'bob', 2, { process: 'bob', message: '', sentAtUs: 2000 }),
     says(5, 'bob', 4, 'granted'),
@@ -209,8 +218,11 @@ test.each([
 test('a grant that was given back before the crash is not forgotten by it', () => {
   const forEver = { untilUs: null, token: 0 };
   const events = [
-    ...[grant(1, 'alice', 1, forEver), release(2, 'alice', 1), grant(3, 'carol', 2, forEver)],
-    ...[fault(4, 'crash', 'lock'), grant(5, 'bob', 3, forEver)],
+    grant(1, 'alice', 1, forEver),
+    release(2, 'alice', 1),
+    grant(3, 'carol', 2, forEver),
+    fault(4, 'crash', 'lock'),
+    grant(5, 'bob', 3, forEver),
   ];
   const { words } = breachOf('mutual-exclusion', events);
   expect(words).toContain("and forgot carol's grant");
@@ -256,7 +268,7 @@ test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
   expect(words).toContain(`However A was live (${why}).`);
 });
 
-test('a lease that its server ended before its ttl was over is told so, from that moment on', () => {
+test('a lease that its server ends early is told from that moment on', () => {
   const words = (untilUs: number): string =>
     breachOf(claim, [grant(0, 'alice', 1, { untilUs }), grant(8, 'bob', 2)]).words;
   expect(words(8000)).toBe(

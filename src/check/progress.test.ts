@@ -135,13 +135,19 @@ test('a run that ends while the probe waits will never grant it', () => {
   expect(breachOf('progress', asked).rule).toBe('probe-not-granted');
 });
 
-test('what a probe is told concerns itself, whoever is denied or granted the lock beside it', () => {
+test('a probe is judged by its own grants and denials, not by those of others', () => {
   const denied = [
-    ...[grant(99, 'alice', 1), ...asked, deny(101, 'probe', 1), deny(102, 'bob', 1)],
-    ...[grant(103, 'bob', 2), healed(130)],
+    grant(99, 'alice', 1),
+    ...asked,
+    deny(101, 'probe', 1),
+    deny(102, 'bob', 1),
+    grant(103, 'bob', 2),
+    healed(130),
   ];
   expect(breachOf('progress', denied).evidence).toEqual([
-    ...['0 holder grant', '2 first try', '3 denial'],
+    '0 holder grant',
+    '2 first try',
+    '3 denial',
   ]);
   const silent = [...asked, grant(101, 'probe', 1), grant(111, 'alice', 2)];
   expect(breachOf('progress', silent, planned).evidence).toEqual(['1 first try', '2 grant']);
@@ -160,8 +166,11 @@ test('a holder that keeps the lock from the probe is told with how long it renew
   expect(words(null)).not.toContain('renewed');
   // What it renewed after that denial kept nobody out yet.
   const since = breachOf('progress', [
-    ...[grant(90, 'alice', 1), renew(99, 'alice', 1, { untilUs: 200_000 }), ...asked],
-    ...[deny(130, 'probe', 1), renew(140, 'alice', 1, { untilUs: 300_000 })],
+    grant(90, 'alice', 1),
+    renew(99, 'alice', 1, { untilUs: 200_000 }),
+    ...asked,
+    deny(130, 'probe', 1),
+    renew(140, 'alice', 1, { untilUs: 300_000 }),
   ]);
   expect(since.words).toContain('renewed at 99 ms to last until 200 ms');
 });
@@ -172,7 +181,8 @@ test('a lock that the probe takes itself counts whatever its servers call it', (
   const takes = (ms: number): TraceEvent =>
     grant(ms, 'probe', 1, { process: 'probe', message: '' });
   expect(verdictOn('progress', [healed(100), asks, takes(121)])).toMatchObject({
-    ...{ kind: 'valid', exercised: 1 },
+    kind: 'valid',
+    exercised: 1,
   });
   expect(breachOf('progress', [healed(100), asks, takes(122)]).rule).toBe('probe-granted-late');
   const given = grant(121, 'probe', 1);
@@ -199,7 +209,7 @@ test('a probe is waited for from its first try on, until the very end of its tim
   expect(verdict).toMatchObject({ kind: 'unknown' });
 });
 
-test('what a probe was to write nobody else can write for it', () => {
+test('nobody else can make a probe’s write for it', () => {
   const others = [invoke(102, 'alice/2/write'), accepted(103, 'alice/2/write')];
   expect(rulesOf([...served, ...others], planned)).toBe('probe-did-not-write');
   const own = [invoke(102, 'probe/1/write'), accepted(103, 'probe/1/write')];
@@ -234,7 +244,7 @@ test('a write that a rule of the table forbids is refused from anybody', () => {
   expect(holds(other)).toBe('holder-refused');
 });
 
-test('a refusal is told with the last accepted write of a token as high, or else the last one', () => {
+test('a refusal is shown with the last accepted write of a token as high, or else the last one', () => {
   const refused = write(9, 'alice', 1, 2, { ...second, ...no });
   const by = (ms: number, token: number, more: Partial<Write> = {}): Write =>
     write(ms, 'bob', 0, ms, { token, operation: `bob/0/write-${ms}`, ...more });

@@ -1,16 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import type { Log, Mark, TraceEvent } from '../core/history/trace.ts';
+import type { Log, TraceEvent } from '../core/history/trace.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { run } from '../run.ts';
 import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
 import { explain, inWords } from './explain.ts';
 import { singleFlight } from './single-flight.ts';
-import { breachOf, grant, invoke, pause, read, terms, verdictOn } from './trace-builder.fixture.ts';
+import {
+  breachOf,
+  grant,
+  invoke,
+  mark,
+  pause,
+  read,
+  terms,
+  verdictOn,
+} from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
 const MEMOIZE: Work = {
-  ...{ kind: 'memoize', id: 1, store: 'store', key: 'x', value: 7 },
-  ...{ forUs: 10 * MS, pieces: 1 },
+  kind: 'memoize',
+  id: 1,
+  store: 'store',
+  key: 'x',
+  value: 7,
+  forUs: 10 * MS,
+  pieces: 1,
 };
 
 function judge(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}) {
@@ -42,7 +56,7 @@ describe('a memoized value', () => {
     expect(judge([alice, gone], { lock: 'none', faults })).toMatchObject({ kind: 'valid' });
   });
 
-  test('that two compute without a lock is told so', () => {
+  test('that two compute at once without a lock breaks the claim', () => {
     const found = judge([alice, bob], { lock: 'none' });
     expect(found).toMatchObject({ kind: 'invalid', exercised: 2 });
     expect(found.words).toMatchInlineSnapshot(
@@ -80,11 +94,6 @@ describe('a memoized value', () => {
 });
 
 describe('by hand', () => {
-  const mark = (ms: number, point: string): Mark => {
-    const [process = ''] = point.split('/');
-    return { kind: 'mark', atUs: ms * 1000, process, point };
-  };
-
   test('one that has ended is no rival, and another topic’s log no wait in vain', () => {
     const log: Log = { kind: 'log', atUs: 0, process: 'bob', topic: 'other', text: '' };
     const first = [mark(1, 'alice/1/computing'), mark(2, 'alice/1/computed')];
@@ -103,10 +112,7 @@ describe('by hand', () => {
   });
 });
 
-test('who computes a value and looks for it again contests it with nobody', () => {
-  const mark = (ms: number, point: string): Mark => ({
-    ...{ kind: 'mark', atUs: ms * 1000, process: point.split('/')[0] ?? '', point },
-  });
+test('a client that looks again for the value it computes does not contest it', () => {
   const asks = (client: string): TraceEvent => invoke(1, `${client}/1/read`);
   const looks = (ms: number, client: string): TraceEvent => read(ms, client, 1, 0);
   const begun = [asks('alice'), looks(1, 'alice'), mark(2, 'alice/1/computing')];
@@ -120,15 +126,16 @@ test('who computes a value and looks for it again contests it with nobody', () =
   expect(verdictOn('single-flight', [...found, asks('bob'), looks(3, 'bob')]).exercised).toBe(1);
 });
 
-test('what is computed is what its program asked for last, before it began', () => {
-  const mark = (ms: number, point: string): Mark => ({
-    ...{ kind: 'mark', atUs: ms * 1000, process: point.split('/')[0] ?? '', point },
-  });
+test('the computed key is the one that its program last asked for before it began', () => {
   const breach = breachOf('single-flight', [
-    ...[invoke(1, 'alice/1/read', { key: 'y' }), mark(2, 'alice/1/computing')],
-    ...[invoke(3, 'bob/2/read', { key: 'w' }), invoke(4, 'bob/2/read-2', { key: 'y' })],
-    ...[invoke(4, 'bob/2/write', { key: 'v' }), invoke(4, 'carol/3/read', { key: 'z' })],
-    ...[mark(5, 'bob/2/computing'), invoke(6, 'bob/2/read-3', { key: 'u' })],
+    invoke(1, 'alice/1/read', { key: 'y' }),
+    mark(2, 'alice/1/computing'),
+    invoke(3, 'bob/2/read', { key: 'w' }),
+    invoke(4, 'bob/2/read-2', { key: 'y' }),
+    invoke(4, 'bob/2/write', { key: 'v' }),
+    invoke(4, 'carol/3/read', { key: 'z' }),
+    mark(5, 'bob/2/computing'),
+    invoke(6, 'bob/2/read-3', { key: 'u' }),
   ]);
   expect(breach.words).toBe(
     '`y` was computed by two clients at once. Then alice began to compute `y` at 2 ms. ' +

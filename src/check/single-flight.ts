@@ -6,6 +6,7 @@
 import type { Read } from '../core/history/server-events.ts';
 import type { FaultInjected, Invoke, Log, Mark } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
+import { sectionOf } from './contention.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
@@ -216,18 +217,13 @@ function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
       ? [event.operation]
       : [],
   );
-  const section = sectionOf(asked.at(-1));
+  const section = sectionOf(asked.at(-1) ?? '');
   const asks = asked.filter((operation) => sectionOf(operation) === section);
   const wasDenied = before.some(
     (event) =>
       event.kind === 'return' && event.operation === asks[0] && event.answer?.kind === 'denied',
   );
   return asks.length === 1 && wasDenied ? 'denied once' : 'wait in vain';
-}
-
-/** `bob/1` of `bob/1/acquire`. */
-function sectionOf(operation: string = ''): string {
-  return operation.split('/').slice(0, 2).join('/');
 }
 
 function computedAtOnce(shown: Contradiction): Sentences {

@@ -7,6 +7,7 @@
 import type {
   Deny,
   Grant,
+  KeyChange,
   Read,
   Recovered,
   Release,
@@ -23,6 +24,7 @@ import type {
   Invoke,
   LeaseTest,
   Leave,
+  Mark,
   ProcessInfo,
   Return,
   Send,
@@ -141,6 +143,32 @@ export function release(
   const message = `${client}/${under}/release/1/request`;
   const names = { process: 'lock', lock: 'db', client, message };
   return { kind: 'release', atUs: us(ms), ...names, under, released: under, ...more };
+}
+
+/** A server takes `db` for a client, until the ttl is over. */
+export function keyChange(ms: number, client: string, more: More<KeyChange> = {}): KeyChange {
+  return {
+    kind: 'key-change',
+    atUs: us(ms),
+    process: 'lock',
+    key: 'db',
+    client,
+    message: `${client}/1/acquire/1/request`,
+    change: 'taken',
+    isDone: true,
+    isNamed: true,
+    holder: '',
+    taking: '',
+    meant: '',
+    untilUs: us(ms) + 10_000,
+    ...more,
+  };
+}
+
+/** A program passes a point that it named. */
+export function mark(ms: number, point: string): Mark {
+  const [process = ''] = point.split('/');
+  return { kind: 'mark', atUs: us(ms), process, point };
 }
 
 /** An accepted blind write of `value` to `x`, the first operation of its section. */

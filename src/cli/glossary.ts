@@ -466,24 +466,3 @@ export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   'key-change':
     'A server that keeps keys handles a command on one that was taken as locks are: whose it is.',
 };
-
-/** `docs/glossary.md`. */
-export function glossaryPage(): string {
-  const lines = Object.entries(TERMS).map(([name, { about, also = [], see = [] }]) => {
-    const others = also.length === 0 ? '' : ` (${also.join(', ')})`;
-    const further = see.length === 0 ? '' : ` See ${see.join(', ')}.`;
-    return `**${name}**${others}: ${about}${further}`;
-  });
-  const events = Object.entries(EVENTS).map(([name, about]) => `| \`${name}\` | ${about} |`);
-  return [
-    '# Glossary',
-    `\`fencepost explain <word>\` says the same, and explains every claim, fault, lock, store, setting, step and
-exit code as well, with its fields and YAML to copy. \`fencepost list\` names them all.`,
-    ...lines,
-    '## Events of a trace',
-    ['| event | says |', '| --- | --- |', ...events].join('\n'),
-    '',
-  ]
-    .join('\n\n')
-    .replace(/\n+$/, '\n');
-}

@@ -31,7 +31,8 @@ import { checkHistory } from './check-history.ts';
 import { CoreTrials, findCore } from './core.ts';
 import { explainHistory, type Reasons } from './explain.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
-import { type CasRegisterCall, casRegister } from './models/register.ts';
+import { type CasRegisterCall, casRegister, type RegisterCall } from './models/register.ts';
+import { done, operation, read, write } from './operations.fixture.ts';
 import { beginHistory, cutHistory, distinctCalls, StartStates } from './relax.ts';
 import { refuteOrder } from './verify-order.ts';
 
@@ -170,23 +171,17 @@ describe('a valid history stays valid when less is asked of it', () => {
 });
 
 describe('a core', () => {
-  const key = 'x';
   it('names the write between a write and the CAS that missed it, and nothing else', () => {
-    const at = { client: 'a', outcome: 'ok' as const };
-    const history: History<Parameters<ReturnType<typeof casRegister>['step']>[1]> = [
-      { ...at, call: { name: 'read', key, value: null }, invoke: 0, return: 1 },
-      { ...at, call: { name: 'write', key, value: 1 }, invoke: 2, return: 3 },
-      { ...at, call: { name: 'write', key, value: 4 }, invoke: 4, return: 5 },
-      { ...at, call: { name: 'read', key, value: 4 }, invoke: 6, return: 7 },
-      { ...at, call: { name: 'write', key, value: 2 }, invoke: 8, return: 9 },
-      {
-        ...at,
-        call: { name: 'cas', key, expected: 4, value: 5, answer: 'matched' },
-        invoke: 10,
-        return: 12,
-      },
-      { ...at, call: { name: 'read', key, value: 5 }, invoke: 13, return: 14 },
-      { ...at, call: { name: 'write', key, value: 6 }, invoke: 15, return: 16 },
+    const cas = { name: 'cas', key: 'x', expected: 4, value: 5, answer: 'matched' } as const;
+    const history: History<CasRegisterCall> = [
+      done(read(null), 0),
+      done(write(1), 2),
+      done(write(4), 4),
+      done(read(4), 6),
+      done(write(2), 8),
+      done(cas, 10, 12),
+      done(read(5), 13),
+      done(write(6), 15),
     ];
     expect(explain(history, casRegister())).toEqual({
       at: 5,
@@ -198,24 +193,17 @@ describe('a core', () => {
 });
 
 describe('of more operations than are ever looked at', () => {
-  const key = 'x';
-  const done = (call: CasRegisterCall, invoke: number): Operation<CasRegisterCall> => {
-    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
-  };
-  const write = (value: number): CasRegisterCall => ({ name: 'write', key, value });
-  const read = (value: number): CasRegisterCall => ({ name: 'read', key, value });
-  const unseen = done({ name: 'read', key, value: 'unknown' }, 0);
+  const unseen = read('unknown');
   const count = 200_000;
-  const filled = (): Operation<CasRegisterCall>[] => {
-    return Array.from({ length: count }, (_, at) => ({ ...unseen, invoke: at, return: at }));
-  };
+  const filled = (): Operation<RegisterCall>[] =>
+    Array.from({ length: count }, (_, at) => done(unseen, at, at));
 
   it('those called last have a core, with indices of the whole', () => {
     const history = [
       ...filled(),
-      { ...done(write(4), count), outcome: 'fail' } as const,
+      operation(write(4), count, count + 1, 'fail'),
       done(write(3), count + 1),
-      { ...done(write(1), count + 3), return: null, outcome: 'info' } as const,
+      operation(write(1), count + 3, null),
       done(read(1), count + 4),
       done(write(2), count + 6),
       done(read(1), count + 8),
@@ -231,7 +219,10 @@ describe('of more operations than are ever looked at', () => {
   it('nobody knows the core where it lies further back', () => {
     const history = [done(write(1), -4), done(write(2), -2), ...filled(), done(read(1), count)];
     expect(findCore(history, casRegister(), count + 2)).toEqual({
-      ...{ required: [count + 2], optional: [], areOthersFree: false, from: null },
+      required: [count + 2],
+      optional: [],
+      areOthersFree: false,
+      from: null,
       isMinimal: false,
     });
   });

@@ -4,10 +4,11 @@ import { runs } from '../../properties/runs.ts';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import { decide } from './decide.ts';
-import type { History, Operation } from './model.ts';
+import { Integers } from './integers.ts';
+import type { History } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
-import { type Aim, type Budget, OrderSearch, type SearchEnding, theBeginning } from './search.ts';
-import type { Transitions } from './transitions.ts';
+import { done, read, write } from './operations.fixture.ts';
+import { OrderSearch } from './search.ts';
 
 const model = casRegister(0);
 
@@ -63,117 +64,108 @@ describe('a contradiction in a window', () => {
 });
 
 describe('a rough decision says that the bad return may be late', () => {
-  const done = (
-    name: 'write' | 'read',
-    value: number,
-    invoke: number,
-  ): Operation<CasRegisterCall> => {
-    const call: CasRegisterCall = { name, key: 'x', value };
-    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
-  };
   const rough = { isRough: true, isSearchOnly: true };
   it('where nothing brings about what it needs', () => {
-    const history = [done('write', 1, 0), done('read', 9, 2), done('read', 8, 4)];
+    const history = [done(write(1), 0), done(read(9), 2), done(read(8), 4)];
     const bad = { kind: 'invalid', at: 1 };
     expect(decide(history, model, rough)).toEqual({
-      ...{ ...bad, configurations: 0, isPerhapsLate: true },
+      ...bad,
+      configurations: 0,
+      isPerhapsLate: true,
     });
     const exact = decide(history, model, { isSearchOnly: true });
     expect(exact).toEqual({ ...bad, configurations: exact.configurations });
   });
   it('where no order was found for all returns', () => {
-    const history = [
-      done('write', 1, 0),
-      done('write', 2, 2),
-      done('read', 1, 4),
-      done('read', 2, 6),
-    ];
+    const history = [done(write(1), 0), done(write(2), 2), done(read(1), 4), done(read(2), 6)];
     expect(decide(history, model, rough)).toMatchObject({
-      ...{ kind: 'invalid', at: 3, isPerhapsLate: true },
+      kind: 'invalid',
+      at: 3,
+      isPerhapsLate: true,
     });
     const exact = decide(history, model, { isSearchOnly: true });
     expect(exact).toEqual({ kind: 'invalid', at: 2, configurations: exact.configurations });
   });
 });
 
-/** One turn of a search: what it was given, what it met, and what it holds afterwards. */
-interface Turn extends Budget {
-  /** Whether it began inside the history. */
-  readonly isWindow: boolean;
-  readonly ending: SearchEnding;
-  readonly met: number;
-  readonly ownBytes: number;
-}
-
-/** The turns of all searches meanwhile. */
-function turnsOf(run: () => void): readonly Turn[] {
-  const turns: Turn[] = [];
-  const begun = new Map<OrderSearch, Aim>();
-  const { begin, go } = OrderSearch.prototype;
+/** The most bytes that the searches held together, with what they had just outgrown. */
+function peakBytes(run: () => void): number {
+  let peak = 0;
+  const searches = new Set<OrderSearch>();
+  const look = (outgrown: number): void => {
+    const [first] = searches;
+    if (first === undefined) return;
+    const own = [...searches].reduce((sum, { ownBytes }) => sum + ownBytes, 0);
+    peak = Math.max(peak, first.shared.bytes + own + outgrown);
+  };
+  const { begin } = OrderSearch.prototype;
+  const { reserve } = Integers.prototype;
   const spies = [
-    vi.spyOn(OrderSearch.prototype, 'begin').mockImplementation(function (
-      this: OrderSearch,
-      aim: Aim,
-    ) {
-      begun.set(this, aim);
+    vi.spyOn(OrderSearch.prototype, 'begin').mockImplementation(function (this: OrderSearch, aim) {
+      searches.add(this);
       begin.call(this, aim);
     }),
-    vi.spyOn(OrderSearch.prototype, 'go').mockImplementation(function (
-      this: OrderSearch,
-      steps: Transitions,
-      budget: Budget,
-    ) {
-      const before = this.memo.count;
-      const ending = go.call(this, steps, budget);
-      const isWindow = begun.get(this)?.start !== theBeginning;
-      const { ownBytes, memo } = this;
-      turns.push({ ...budget, isWindow, ending, met: memo.count - before, ownBytes });
-      return ending;
+    vi.spyOn(Integers.prototype, 'reserve').mockImplementation(function (this: Integers, size) {
+      const { bytes } = this;
+      reserve.call(this, size);
+      if (this.bytes > bytes) look(bytes);
     }),
   ];
   try {
     run();
+    look(0);
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
-  return turns;
+  return peak;
 }
 
 describe('a search and its windows', () => {
-  const maxBytes = 1e8;
-  const hasty = { patience: 3, maxBytes };
-  const misreads = Array.from({ length: 40 }, (_, seed) => misread(seed, 3 + (seed % 10), seed));
-
-  it('share the memory: what one holds is not there for the other', () => {
-    let shared = 0;
-    for (const history of misreads) {
-      const turns = turnsOf(() => decideHistory(history, model, hasty));
-      for (const [at, turn] of turns.entries()) {
-        const before = turns[at - 1];
-        if (before === undefined || before.isWindow === turn.isWindow) continue;
-        expect(turn.maxBytes).toBe(maxBytes - before.ownBytes);
-        shared += 1;
+  it('stay within maxBytes together', () => {
+    let full = 0;
+    for (const seed of [9, 24]) {
+      const legal = drawCasRegister(seed, { operations: 150, clients: 25 }, 20);
+      const history = misreadOf(legal, 20, 100);
+      for (let maxBytes = 70_000; maxBytes < 400_000; maxBytes *= 1.07) {
+        const options = { isRough: true, isSearchOnly: true, patience: 400, maxBytes };
+        const peak = peakBytes(() => {
+          const decision = decide(history, model, options);
+          if (decision.kind === 'unknown' && decision.cause === 'maxBytes') full += 1;
+        });
+        expect(peak, `seed ${seed}, ${maxBytes} bytes`).toBeLessThanOrEqual(maxBytes);
       }
     }
-    expect(shared).toBeGreaterThan(40);
+    expect(full).toBeGreaterThan(20);
   });
-  it('share the effort: in search of a contradiction windows meet as much as it did before', () => {
-    let tried = 0;
-    for (const history of misreads) {
-      const turns = turnsOf(() => decideHistory(history, model, hasty));
-      for (const [at, { isWindow, ending, patience }] of turns.entries()) {
-        if (isWindow || ending !== 'stuck') continue;
-        let left = patience;
-        for (const turn of turns.slice(at + 1)) {
-          if (!turn.isWindow) break;
-          expect(turn.maxConfigurations).toBe(left);
-          left -= turn.met;
-          tried += 1;
-          // Then it is found, and is made smaller with all that is left.
-          if (turn.ending === 'exhausted') break;
-        }
-      }
+  it('decide within 1.7 times the bytes that they hold at most', () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const history = misreadOf(
+        drawCasRegister(seed, { operations: 150, clients: 15 }, 20),
+        20,
+        100,
+      );
+      const decideWithin = (maxBytes: number): string =>
+        decide(history, model, { isSearchOnly: true, patience: 400, maxBytes }).kind;
+      let kind = '';
+      const peak = peakBytes(() => {
+        kind = decideWithin(1e9);
+      });
+      expect(decideWithin(1.7 * peak), `seed ${seed}`).toBe(kind);
     }
-    expect(tried).toBeGreaterThan(40);
+  });
+  it('meet at most twice what the search alone would', () => {
+    let dearer = 0;
+    for (let seed = 0; seed < 200; seed++) {
+      const values = 3 + (seed % 10);
+      const shape = { operations: 120, clients: 5 + (seed % 8) };
+      const history = misreadOf(drawCasRegister(seed, shape, values), values, 20 + (seed % 60));
+      const options = { isRough: true, isSearchOnly: true };
+      const alone = decide(history, model, { ...options, patience: Number.POSITIVE_INFINITY });
+      const both = decide(history, model, { ...options, patience: 3 });
+      expect(both.kind, `seed ${seed}`).toBe(alone.kind);
+      expect(both.configurations, `seed ${seed}`).toBeLessThanOrEqual(2 * alone.configurations);
+      if (both.configurations > alone.configurations) dearer += 1;
+    }
+    expect(dearer).toBeGreaterThan(20);
   });
 });

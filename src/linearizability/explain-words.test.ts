@@ -12,30 +12,19 @@ import {
   register,
   type Value,
 } from './models/register.ts';
+import { by, read, write } from './operations.fixture.ts';
 import { explainInWords } from './sentence.ts';
 
 const key = 'x';
-const write = (value: number): RegisterCall => ({ name: 'write', key, value });
-const read = (value: number): RegisterCall => ({ name: 'read', key, value });
-
-function operation<Call>(
-  client: string,
-  call: Call,
-  invoke: number,
-  end: number | null,
-): Operation<Call> {
-  const outcome = end === null ? 'info' : 'ok';
-  return { client, call, invoke, return: end, outcome };
-}
 
 /** 5 is bad: a read of 9, called at 10. */
 const history: History<RegisterCall> = [
-  operation('a', write(1), 0, 1),
-  operation('b', write(2), 2, 11),
-  operation('c', write(9), 3, null),
-  operation('d', write(9), 4, 10),
-  operation('e', read(1), 5, 6),
-  operation('f', read(9), 10, 20),
+  by('a', write(1), 0, 1),
+  by('b', write(2), 2, 11),
+  by('c', write(9), 3, null),
+  by('d', write(9), 4, 10),
+  by('e', read(1), 5, 6),
+  by('f', read(9), 10, 20),
 ];
 
 /** The sentence of a core of these, `b` for bad. */
@@ -89,7 +78,7 @@ describe('a sentence', () => {
     );
   });
   it('counts the operations of a large core', () => {
-    const many = Array.from({ length: 13 }, (_, at) => operation(`m${at}`, write(1), 0, 30));
+    const many = Array.from({ length: 13 }, (_, at) => by(`m${at}`, write(1), 0, 30));
     const required = [5, ...many.map((_, at) => history.length + at)];
     const all = [...history, ...many];
     expect(words({ required }, all)).toContain('with the 13 other operations of the core allows');
@@ -116,10 +105,7 @@ describe('a sentence', () => {
       init: false,
       step: (isUp, { name, up }) => (name === 'raise' ? [true] : up === isUp ? [isUp] : illegal),
     };
-    const bad = [
-      operation('a', { name: 'raise' }, 0, 1),
-      operation('b', { name: 'look', up: false }, 2, 3),
-    ];
+    const bad = [by('a', { name: 'raise' }, 0, 1), by('b', { name: 'look', up: false }, 2, 3)];
     const verdict = checkHistory(bad, flag);
     if (verdict.kind !== 'invalid') expect.fail(verdict.kind);
     expect(explainInWords(bad, flag, explainHistory(bad, flag, verdict))).toBe(
@@ -130,18 +116,17 @@ describe('a sentence', () => {
 });
 
 describe('what came before', () => {
-  const bad = operation('f', read(9), 10, 20);
+  const bad = by('f', read(9), 10, 20);
   const told = (before: Operation<RegisterCall>, core: Partial<Core>): string => {
     const whole = { required: [1], optional: [], areOthersFree: true, from: 0, isMinimal: true };
     const reasons = { at: 1, core: { ...whole, ...core } };
     return explainInWords<Json, CallData>([before, bad], register(), reasons);
   };
   it('is what surely returned before the bad one was called', () => {
-    const at = (end: number): string =>
-      told(operation('b', write(2), 0, end), { required: [0, 1] });
+    const at = (end: number): string => told(by('b', write(2), 0, end), { required: [0, 1] });
     expect(at(9)).toContain(', but `write(2)` by b came before it, and ');
     expect(at(10)).toContain(', which no order of it with `write(2)` by b allows, as ');
-    expect(told(operation('b', write(2), 0, 9), { optional: [0] })).toContain(
+    expect(told(by('b', write(2), 0, 9), { optional: [0] })).toContain(
       ', which no order of it with perhaps `write(2)` by b allows, as ',
     );
     expect(words({ required: [4, 5], optional: [2] })).toContain(
@@ -149,7 +134,7 @@ describe('what came before', () => {
     );
   });
   it('was anything, where the bad one is impossible by itself', () => {
-    expect(told(operation('b', write(2), 0, 9), { from: 10 })).toBe(
+    expect(told(by('b', write(2), 0, 9), { from: 10 })).toBe(
       `${needs}, but at first it is nothing, and nothing else called up to position 20 sets 9.`,
     );
   });
@@ -167,8 +152,8 @@ describe('the premise about the others', () => {
     readonly from?: number | null;
     readonly model?: Model<Value, CasRegisterCall>;
   }
-  const overwritten = operation('b', write(2), 10, 11);
-  const bad = operation('f', read(9), 12, 20);
+  const overwritten = by('b', write(2), 10, 11);
+  const bad = by('f', read(9), 12, 20);
 
   /** What it says of the others, after "nothing else called". */
   const premise = ({
@@ -192,7 +177,7 @@ describe('the premise about the others', () => {
     call: CasRegisterCall,
     invoke: number,
     end: number | null,
-  ): Operation<CasRegisterCall> => operation('o', call, invoke, end);
+  ): Operation<CasRegisterCall> => by('o', call, invoke, end);
 
   it.each([
     ['returned before the core begins', 'sets 9.', beside(write(9), 0, 9)],
@@ -209,22 +194,22 @@ describe('the premise about the others', () => {
     expect(premise({ others: [other] })).toBe(expected);
   });
   it('counts none of the core among them', () => {
-    const core = [operation('a', write(9), 0, 1), operation('b', write(2), 2, 4), bad];
+    const core = [by('a', write(9), 0, 1), by('b', write(2), 2, 4), bad];
     expect(premise({ core })).toBe('sets 9.');
   });
   it('names what the bad one needs, and other values of the core only where they matter', () => {
-    const reads = [overwritten, operation('c', read(3), 11, 12), operation('f', read(9), 13, 20)];
+    const reads = [overwritten, by('c', read(3), 11, 12), by('f', read(9), 13, 20)];
     expect(premise({ core: reads })).toBe('sets 9.');
     const core = [
-      operation('a', write(9), 0, null),
-      operation('b', read(9), 10, 11),
-      operation('c', read(3), 12, 13),
-      operation('f', read(9), 14, 20),
+      by('a', write(9), 0, null),
+      by('b', read(9), 10, 11),
+      by('c', read(3), 12, 13),
+      by('f', read(9), 14, 20),
     ];
     expect(premise({ core, optional: [0] })).toBe('sets 9 or 3.');
   });
   it('begins with any value, or with the first one where it holds from the beginning on', () => {
-    const core = [operation('c', read(9), 10, 11), bad];
+    const core = [by('c', read(9), 10, 11), bad];
     expect(premise({ core, from: null })).toBe('sets 9.');
     expect(premise({ core })).toBe('brings that about.');
     expect(premise({ core, from: null, model: casRegister(9) })).toBe('brings that about.');
@@ -245,7 +230,7 @@ describe('the premise about the others', () => {
   });
   it('says nothing of values where they bring it about from other ones too', () => {
     const others = [beside(cas(3, 'matched'), 13, 14)];
-    const core = [operation('b', write(3), 10, 11), bad];
+    const core = [by('b', write(3), 10, 11), bad];
     expect(premise({ others, core })).toBe('brings that about.');
     expect(premise({ others: [...others, beside(write(3), 13, 14)] })).toBe('brings that about.');
     const plain = casRegister();
@@ -255,13 +240,11 @@ describe('the premise about the others', () => {
   });
   it('says that nothing changes the object at all where that is what is wrong', () => {
     const missed: CasRegisterCall = { name: 'cas', key, expected: 2, value: 5, answer: 'missed' };
-    const core = [overwritten, operation('f', missed, 12, 20)];
+    const core = [overwritten, by('f', missed, 12, 20)];
     expect(premise({ core })).toBe('changes it.');
     expect(premise({ core, model: casRegister(2) })).toBe('changes it.');
     expect(premise({ core, others: [beside(write(7), 13, 14)] })).toBe('brings that about.');
-    expect(premise({ core: [overwritten, operation('f', read(2), 12, 20)] })).toBe(
-      'brings that about.',
-    );
+    expect(premise({ core: [overwritten, by('f', read(2), 12, 20)] })).toBe('brings that about.');
   });
   it('says nothing of values where the model does not tell what a call finds or leaves', () => {
     const { awaits: _awaits, ...blind } = casRegister();
@@ -279,13 +262,13 @@ describe('the premise about the others', () => {
 describe('the reasons of a history of several objects', () => {
   const on = (object: string, call: RegisterCall): RegisterCall => ({ ...call, key: object });
   const both: History<RegisterCall> = [
-    operation('a', on('y', write(7)), 0, 1),
-    operation('a', on('x', write(1)), 2, 3),
-    operation('b', on('y', read(7)), 2, 4),
-    operation('b', on('x', write(2)), 5, 12),
-    operation('c', on('x', read(2)), 6, 7),
-    operation('d', on('x', read(1)), 8, 10),
-    operation('a', on('y', write(8)), 20, 21),
+    by('a', on('y', write(7)), 0, 1),
+    by('a', on('x', write(1)), 2, 3),
+    by('b', on('y', read(7)), 2, 4),
+    by('b', on('x', write(2)), 5, 12),
+    by('c', on('x', read(2)), 6, 7),
+    by('d', on('x', read(1)), 8, 10),
+    by('a', on('y', write(8)), 20, 21),
   ];
   it('have indices of the whole, and a witness', () => {
     const verdict = checkHistory(both, register());
@@ -302,14 +285,14 @@ describe('the reasons of a history of several objects', () => {
 });
 
 describe('the states that the bad operation may have found', () => {
-  const bad = operation('f', read(9), 5, 6);
-  const seen = operation('e', read(2), 3, 4);
-  const first = operation('a', write(1), 0, 1);
+  const bad = by('f', read(9), 5, 6);
+  const seen = by('e', read(2), 3, 4);
+  const first = by('a', write(1), 0, 1);
   const rows: readonly (readonly [string, History<RegisterCall>, Reasons<Json>['possible']])[] = [
     ['nothing before it', [bad], [{ state: null, order: [] }]],
     [
       'an overlapping write, which may come later',
-      [first, operation('b', write(2), 2, 9), bad],
+      [first, by('b', write(2), 2, 9), bad],
       [
         { state: 1, order: [0] },
         { state: 2, order: [0, 1] },
@@ -317,7 +300,7 @@ describe('the states that the bad operation may have found', () => {
     ],
     [
       'an overlapping write before any return',
-      [operation('b', write(2), 2, 9), bad],
+      [by('b', write(2), 2, 9), bad],
       [
         { state: null, order: [] },
         { state: 2, order: [0] },
@@ -325,22 +308,18 @@ describe('the states that the bad operation may have found', () => {
     ],
     [
       'an unanswered write that somebody saw',
-      [first, operation('b', write(2), 2, null), seen, bad],
+      [first, by('b', write(2), 2, null), seen, bad],
       [{ state: 2, order: [0, 1], witness: 2 }],
     ],
     [
       'a write that returns where it is called, and that somebody saw',
-      [first, operation('b', write(2), 2, 5), seen, bad],
+      [first, by('b', write(2), 2, 5), seen, bad],
       [{ state: 2, order: [0, 1], witness: 2 }],
     ],
-    [
-      'a write that was over',
-      [first, operation('b', write(2), 2, 3), bad],
-      [{ state: 2, order: [0, 1] }],
-    ],
+    ['a write that was over', [first, by('b', write(2), 2, 3), bad], [{ state: 2, order: [0, 1] }]],
     [
       'a write that failed beside one that was over',
-      [first, { ...operation('b', write(2), 2, 3), outcome: 'fail' }, bad],
+      [first, { ...by('b', write(2), 2, 3), outcome: 'fail' }, bad],
       [{ state: 1, order: [0] }],
     ],
   ];

@@ -5,13 +5,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkParts, decideHistory } from './check-history.ts';
-import { CoreTrials } from './core.ts';
 import type { CheckOptions } from './decide.ts';
-import { explainHistory } from './explain.ts';
+import { explainHistory, type Reasons } from './explain.ts';
 import { readHistory } from './formats/formats.ts';
-import type { History, Model, Operation } from './model.ts';
-import { casRegister, type RegisterCall, register } from './models/register.ts';
+import type { History, Model } from './model.ts';
+import { casRegister } from './models/register.ts';
 import { Memo } from './search.ts';
 
 const folder = new URL('../../fixtures/histories/', import.meta.url);
@@ -103,42 +103,32 @@ describe('a limit in configurations', () => {
   });
 });
 
-describe('the trials for a core', () => {
-  const done = (name: 'write' | 'read', value: number, invoke: number): Operation<RegisterCall> => {
-    const call: RegisterCall = { name, key: 'x', value };
-    return { client: 'a', call, invoke, return: invoke + 1, outcome: 'ok' };
-  };
-  const history = [done('write', 1, 0), done('read', 2, 2)];
-
-  /** How many configurations they may meet, but for the few that have told where it begins. */
-  function mostFor(configurations: number, options: CheckOptions): number {
-    const mosts: number[] = [];
-    const { relax } = CoreTrials.prototype;
-    const spy = vi.spyOn(CoreTrials.prototype, 'relax').mockImplementation(function (
-      this: CoreTrials,
-      ...asked
-    ) {
-      mosts.push(this.left);
-      relax.apply(this, asked);
+describe('an explanation', () => {
+  /** The reasons of each drawn history that is found invalid, with what they met. */
+  function explainDrawn(options: CheckOptions) {
+    return drawn().flatMap(({ name, history, model }) => {
+      const verdict = decideHistory(history, model, options);
+      if (verdict.kind !== 'invalid') return [];
+      const explained: { name: string; reasons?: Reasons<Json>; met?: number } = { name };
+      explained.met = countMet(() => {
+        explained.reasons = explainHistory(history, model, verdict, options);
+      });
+      return [explained];
     });
-    try {
-      const verdict = { kind: 'invalid', part: 'x', at: 1, configurations } as const;
-      explainHistory(history, register(), verdict, options);
-    } finally {
-      spy.mockRestore();
-    }
-    return Math.max(...mosts);
   }
 
-  it.each([
-    ['50,000 where there is no limit', 50_000, 0, null],
-    ['three quarters of what a verdict left of its limit', 600_000, 200_000, 1_000_000],
-    ['three quarters of a fifth of the limit where it left less', 1_500, 9_000, 10_000],
-  ])('may meet %s', (_, most, configurations, limit) => {
-    const options = limit === null ? {} : { maxConfigurations: limit };
-    const found = mostFor(configurations, options);
-    expect(found).toBeLessThanOrEqual(most);
-    expect(found).toBeGreaterThan(most - 20);
+  it('leaves enough of the limit to tell how far an order comes, and to which states', () => {
+    const explained = explainDrawn({ maxConfigurations: 20_000 });
+    expect(explained.length).toBeGreaterThan(4);
+    for (const { name, reasons } of explained) {
+      expect(reasons?.prefix, name).not.toEqual([]);
+      expect(reasons?.possible, name).not.toEqual([]);
+    }
+  });
+  it('meets some 50,000 for the core where there is no limit, and no more for the rest', () => {
+    const met = explainDrawn({}).map((one) => one.met ?? 0);
+    expect(Math.max(...met)).toBeGreaterThan(50_000);
+    expect(Math.max(...met)).toBeLessThan(100_000);
   });
 });
 

@@ -18,15 +18,10 @@ import {
 import type { Json } from '../core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import { LookAhead, type OpenOperations } from './look-ahead.ts';
-import type { CallData, History, Model, Operation } from './model.ts';
+import type { CallData, History, Model } from './model.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
-import {
-  type CasRegisterCall,
-  casRegister,
-  type RegisterCall,
-  register,
-  type Value,
-} from './models/register.ts';
+import { type CasRegisterCall, casRegister, register, type Value } from './models/register.ts';
+import { done, operation, read, write } from './operations.fixture.ts';
 import { PreparedHistory } from './prepare.ts';
 import { Transitions, TransitionTables } from './transitions.ts';
 
@@ -84,12 +79,6 @@ function lookAt<State extends Json, Call extends CallData>(
 }
 
 const key = 'x';
-const write = (value: number): RegisterCall => ({ name: 'write', key, value });
-const read = (value: number): RegisterCall => ({ name: 'read', key, value });
-
-function done<Call>(call: Call, invoke: number, end: number): Operation<Call> {
-  return { client: 'a', call, invoke, return: end, outcome: 'ok' };
-}
 
 /** Operations are numbered by their returns: those that are placed, those that need not come. */
 function open(placed: readonly number[], unneeded: readonly number[] = []): OpenOperations {
@@ -121,13 +110,11 @@ describe('of a register', () => {
     const { ahead, number } = lookAt(history, register(0));
     const isHopeless = (next: number, value: number, placed: readonly number[]): boolean =>
       ahead.isHopeless(next, number(value), open(placed));
-    expect([isHopeless(0, 2, [0, 1]), isHopeless(0, 2, [1]), isHopeless(0, 1, [0])]).toEqual([
-      ...[true, false, false],
-    ]);
+    const first = [isHopeless(0, 2, [0, 1]), isHopeless(0, 2, [1]), isHopeless(0, 1, [0])];
+    expect(first).toEqual([true, false, false]);
     expect([isHopeless(1, 2, [1]), isHopeless(1, 1, [])]).toEqual([true, false]);
-    expect([isHopeless(3, 2, [3]), isHopeless(3, 2, []), isHopeless(3, 3, [3])]).toEqual([
-      ...[true, false, false],
-    ]);
+    const later = [isHopeless(3, 2, [3]), isHopeless(3, 2, []), isHopeless(3, 3, [3])];
+    expect(later).toEqual([true, false, false]);
     expect(isHopeless(4, 3, [])).toBe(false);
   });
   it('an open read is hopeless if it must come, and nothing open brings its value about', () => {
@@ -163,7 +150,7 @@ describe('of a register', () => {
       lookAt([done(read(1), 0, 5), done(write(1), invoke, 9)], register(first)).ahead.infeasible;
     expect([infeasible(0, 5), infeasible(0, 6), infeasible(1, 6)]).toEqual([2, 0, 2]);
   });
-  it('the eight states that are needed first are looked after', () => {
+  it('the eight states that are needed first are looked after, and no more', () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const many = [
       ...values.map((value) => done(write(value), 0, 50 + value)),
@@ -177,8 +164,21 @@ describe('of a register', () => {
   });
 });
 
+describe('of more states than are looked after', () => {
+  it('where all reads open together, the eight that return first are looked after', () => {
+    const values = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const many = [
+      ...values.map((value) => done(write(value), 0, 50 + value)),
+      ...values.map((value) => done(read(value), 100, 101 + value)),
+    ];
+    const { ahead, number } = lookAt(many, register(0));
+    expect(ahead.isHopeless(0, number(1), open([7]))).toBe(true);
+    expect(ahead.isHopeless(0, number(1), open([8]))).toBe(false);
+  });
+});
+
 describe('of an open call that needs a value', () => {
-  const unanswered = { ...done(write(1), 0, 0), return: null, outcome: 'info' } as const;
+  const unanswered = operation(write(1), 0, null);
   /** w(2), w(1) and r=1 return in this order; r=1 is open from the first return on. */
   const overwriting = done(write(2), 0, 12);
   const history = [overwriting, done(write(1), 20, 25), done(read(1), 10, 30)];
@@ -227,7 +227,8 @@ describe('of an open call that needs a value', () => {
   });
   it('a value counts once, and first the one that nothing brings about any more', () => {
     const twice = [
-      ...[done(write(1), 0, 50), done(write(2), 0, 51)],
+      done(write(1), 0, 50),
+      done(write(2), 0, 51),
       ...Array.from({ length: 8 }, (_, at) => done(read(1), 100 + 2 * at, 101 + 2 * at)),
       done(read(2), 200, 201),
     ];
@@ -251,7 +252,7 @@ describe('of texts that grow', () => {
     done<KeyValueCall>({ name: 'put', key, value: 'x' }, 6, 7),
     done(get('x'), 8, 9),
   ];
-  it('those are one that appends make of nothing that is awaited', () => {
+  it('texts that cannot grow into an awaited one count as one', () => {
     const { ahead, number } = lookAt(history, keyValue(''), { givesUp: false });
     expect(ahead.knowsStates).toBe(false);
     const standsFor = (next: number, text: string): number => ahead.canonical(next, number(text));
@@ -261,11 +262,9 @@ describe('of texts that grow', () => {
       expect([number('B'), number('BA')]).toContain(standsFor(next, 'B'));
     }
     const other = standsFor(0, 'B');
-    expect(['', 'A', 'AB', 'x'].map((text) => standsFor(3, text))).toEqual([
-      ...[number(''), other, other, number('x')],
-    ]);
-    expect(['', 'A', 'AB', 'x'].map((text) => standsFor(5, text))).toEqual([
-      ...[other, other, other, other],
-    ]);
+    const at = (next: number): readonly number[] =>
+      ['', 'A', 'AB', 'x'].map((text) => standsFor(next, text));
+    expect(at(3)).toEqual([number(''), other, other, number('x')]);
+    expect(at(5)).toEqual([other, other, other, other]);
   });
 });

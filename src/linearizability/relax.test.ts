@@ -1,8 +1,9 @@
 /** What each way to ask less leaves of a history. */
 import { describe, expect, it } from 'vitest';
-import type { CallData, History, Model, Operation } from './model.ts';
+import type { CallData, History, Model } from './model.ts';
 import { keyValue } from './models/key-value.ts';
 import { type RegisterCall, register } from './models/register.ts';
+import { operation, read, write } from './operations.fixture.ts';
 import {
   beginHistory,
   cutHistory,
@@ -13,17 +14,6 @@ import {
 } from './relax.ts';
 
 const key = 'x';
-const write = (value: number): RegisterCall => ({ name: 'write', key, value });
-const read = (value: number): RegisterCall => ({ name: 'read', key, value });
-
-function operation(
-  call: RegisterCall,
-  invoke: number,
-  end: number | null,
-  outcome: Operation['outcome'] = end === null ? 'info' : 'ok',
-): Operation<RegisterCall> {
-  return { client: 'a', call, invoke, return: end, outcome };
-}
 
 /** What happened to each: it stayed, it became optional (`info`) or it was left out (`fail`). */
 function changes(after: History, before: History): readonly string[] {
@@ -67,7 +57,7 @@ it('a history that begins later leaves out what was over, and pure calls from be
   expect(beginHistory([told], 3, isPure)).toEqual([told]);
 });
 
-it('what failed or is unknown is no more optional than it was', () => {
+it('a failed or unknown operation stays as it is when made optional', () => {
   const failed = operation(write(1), 0, 3, 'fail');
   const unknown = operation(write(1), 0, null);
   expect(makeOptional(failed)).toBe(failed);
@@ -134,7 +124,7 @@ describe('free calls', () => {
     expect(model.step(1, add)).toEqual([2, 12]);
     expect(model.step(5, add)).toEqual([6]);
   });
-  it('of texts that nobody awaits count as one', () => {
+  it('count texts that nobody awaits as one', () => {
     const append = { name: 'append', key, value: 'a' } as const;
     const free = new FreeCalls(keyValue(), [{ name: 'get', key, value: 'aa' }, append]);
     expect(free.reach([''], [append])).toEqual(['', 'a', 'aa', 'aaa']);

@@ -1,23 +1,13 @@
 import { expect, it } from 'vitest';
-import type { History, Operation } from './model.ts';
+import type { History } from './model.ts';
 import { type RegisterCall, register } from './models/register.ts';
+import { operation, read, write } from './operations.fixture.ts';
 import { refuteOrder } from './verify-order.ts';
-
-function operation(
-  call: RegisterCall,
-  invoke: number,
-  end: number | null,
-  outcome: Operation['outcome'] = 'ok',
-): Operation<RegisterCall> {
-  return { client: 'a', call, invoke, return: end, outcome };
-}
-const write = (value: number, key = 'x'): RegisterCall => ({ name: 'write', key, value });
-const read = (value: number, key = 'x'): RegisterCall => ({ name: 'read', key, value });
 
 const history: History<RegisterCall> = [
   operation(write(1), 0, 4),
   operation(read(1), 4, 6),
-  operation(write(2), 7, null, 'info'),
+  operation(write(2), 7, null),
   operation(write(3), 8, 9, 'fail'),
   operation(write(5, 'y'), 1, 2),
   operation(read(5, 'y'), 10, 11),
@@ -35,7 +25,7 @@ it.each([
   [[0, 4, 1], 'operation 5 is not placed'],
   [[], 'operation 0 is not placed'],
   [[4, 0, 2, 1, 5], 'operation 1 returned before one that is placed earlier began'],
-])('of the order %j is said: %s', (order, flaw) => {
+])('the flaw of the order %j is: %s', (order, flaw) => {
   expect(refuteOrder(history, register(), order)).toBe(flaw);
 });
 it('an order of one object is refuted too', () => {

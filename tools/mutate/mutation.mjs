@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { isEquivalent, readEquivalents } from './equivalents.mjs';
 import { linesOf, reachLines } from './notes.mjs';
 import { plant } from './plant.mjs';
 
@@ -24,7 +25,7 @@ const LEAST = 0.9;
 const FOLDER = resolve('reports/mutation');
 
 const [first = '0.01', seed = '1', only = ''] = process.argv.slice(2);
-const equivalents = JSON.parse(readFileSync('tools/mutate/equivalent.json', 'utf8'));
+const equivalents = readEquivalents('tools/mutate/equivalent.json');
 if (first === '--again') await tryMutants({ ...planted(), mutants: survivorsOf(ended()) });
 else if (first !== '--notes') await tryMutants(await draw());
 
@@ -112,7 +113,7 @@ function ended() {
 
 function survivorsOf(mutants) {
   return mutants.filter(
-    (mutant) => /Survived|NoCoverage/.test(mutant.status) && !isEquivalent(mutant),
+    (mutant) => /Survived|NoCoverage/.test(mutant.status) && !isEquivalent(mutant, equivalents),
   );
 }
 
@@ -126,18 +127,6 @@ function describe(mutant) {
   lines.push(lines.pop().slice(0, end.column));
   lines[0] = lines[0].slice(start.column);
   return { ...mutant, file, line: start.line + 1, original: lines.join('\n') };
-}
-
-/** What is short may stand at several places: then a part of its line says at which. */
-function isEquivalent({ file, line, original, replacement }) {
-  const text = readFileSync(file, 'utf8').split('\n')[line - 1] ?? '';
-  return equivalents.some(
-    (one) =>
-      one.file === file &&
-      one.original === original &&
-      one.replacement === replacement &&
-      text.includes(one.within ?? ''),
-  );
 }
 
 /** A share with its interval after Wilson. */

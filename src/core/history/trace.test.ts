@@ -13,6 +13,6 @@ test.each<[string, boolean, readonly TraceEvent[]]>([
   ['a read with a token', true, [read(1, 'alice', 1, 7, none), read(2, 'alice', 1, 7)]],
   ['a read without one', false, [read(1, 'alice', 1, 7, none)]],
   ['a call for a lock', false, [acquire(0, 'alice/1/acquire')]],
-])('in a trace with %s there are tokens: %s', (_, isSo, events) => {
+])('a trace of %s has tokens: %s', (_, isSo, events) => {
   expect(hasTokens(traceOf(events))).toBe(isSo);
 });

@@ -60,7 +60,7 @@ test('a renamed plan has the name nowhere, and its text keeps all else as it was
   expect(text).toBe(TEXT.replaceAll('/release/', '/unlock/').replace('/release-2', '/unlock-2'));
 });
 
-test('where faults may be is renamed with them, by whole names and by labels', () => {
+test('the places where faults may be are renamed with the faults, by name and by label', () => {
   const places = 'places: { delay: [ before release, after alice/1/release-2, 0ms..9ms ] } }';
   const placed = planIn(TEXT.replace(/durations: (.*) \}\n/, `durations: $1, ${places}\n`));
   expect(renamedPlan(placed, renames).bounds.places?.delay).toEqual([
@@ -83,7 +83,7 @@ test('a plan that gains or loses a field keeps the comments of all others', () =
   expect(lost).toContain('# the message that matters');
 });
 
-test('faults last longer only within their bounds, and those without a length stay', () => {
+test('a fault lasts longer only within its bounds, and not at all without a length', () => {
   const amounts = (times: number): unknown =>
     lengthened(plan, times).faults.map((fault) =>
       'byUs' in fault ? fault.byUs : 'forUs' in fault && fault.forUs,
@@ -94,7 +94,7 @@ test('faults last longer only within their bounds, and those without a length st
   expect(text).toBe(TEXT.replace('by: 4ms', 'by: 6ms').replace('for: 2ms', 'for: 40ms'));
 });
 
-test('what cannot be amended where it stands is written anew, with its first comment', () => {
+test('a field that cannot be changed in place is written anew, with its first comment', () => {
   const aliased = TEXT.replace('by: 4ms', 'by: &by 4ms').replace('for: 2ms', 'for: *by');
   const before = planIn(aliased);
   const after = lengthened(before, 1.25);

@@ -58,7 +58,7 @@ describe('a finding', () => {
     expect(place(path, isKey)).toBe(text);
   });
 
-  test('stands where it is read, whichever was found first, and of very many the first ones', () => {
+  test('stands in the order of the file, and only the first of very many stay', () => {
     if (parsed.kind === 'problems') return expect.unreachable();
     const finding = (...path: (string | number)[]) => ({ path, isKey: true, what: 'wrong' });
     const found = [finding('d'), finding('a', 0, 'c'), finding('a'), finding('a', 0)];
@@ -186,7 +186,7 @@ describe('data that a schema refuses', () => {
   });
 });
 
-test('of very many problems only the first are told', () => {
+test('a file with very many problems lists only the first', () => {
   const problems = problemsOf(Array.from({ length: 90 }, () => 'a: 1').join('\n'));
   expect(problems).toHaveLength(50);
   expect(problems[0]).toMatch(/^a\.yaml:2:1: /);

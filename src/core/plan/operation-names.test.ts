@@ -13,7 +13,13 @@ import { CLIENT_DEFAULTS, type ClientPlan, type Work } from './plan.ts';
 const write: Work = { kind: 'write', id: 1, store: 'a', key: 'x', value: 1, awaits: true };
 const read: Work = { kind: 'read', id: 2, store: 'b', key: 'x' };
 const memoize: Extract<Work, { kind: 'memoize' }> = {
-  ...{ kind: 'memoize', id: 1, store: 'a', key: 'x', value: 1, forUs: 5, pieces: 1 },
+  kind: 'memoize',
+  id: 1,
+  store: 'a',
+  key: 'x',
+  value: 1,
+  forUs: 5,
+  pieces: 1,
 };
 
 function placed(
@@ -144,6 +150,6 @@ test.each([
   ['alice', false],
   ['alices', false],
   ['/alice', false],
-])('what is due under the name %s of a client, and is no message: %s', (name, isDue) => {
+])('the name %s is that of a timer of a client: %s', (name, isDue) => {
   expect(isTimer(name, new Set(['alice']))).toBe(isDue);
 });

@@ -57,7 +57,7 @@ test('a plan is read as it was written, with places and without', () => {
   expect(read.kind === 'problems' && read.problems[0]?.what).toMatch(/^expected times such as/);
 });
 
-test('the length nearest below is taken of several ranges, else the shortest', () => {
+test('a length moves to the nearest range below it, or else to the shortest', () => {
   const durations = {
     pause: [
       { minUs: 14, maxUs: 20 },
@@ -92,7 +92,7 @@ describe('how far a fault is from where it may be', () => {
     expect(distanceFromPlaces(ofVerb, at({ kind: 'at', atUs: 0 }))).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('of a point is left to the run where a time is said', () => {
+  test('of a point where a time is said depends on when the run passes it', () => {
     const plan = withPlaces(time);
     expect(distanceFromPlaces(plan, at(before('alice/1/read')))).toBe(0);
     expect(wasInPlace(plan, at(before('alice/1/read')), 12 * MS)).toBe(true);

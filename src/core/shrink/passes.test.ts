@@ -107,7 +107,7 @@ test('two numbers of which each needs the other go down together', () => {
   expect([pauseUs(plan), thinkOf(plan, 'carol')]).toEqual([7_000, 0]);
 });
 
-test('two numbers go down together to their least, be that one step away', () => {
+test('two numbers go down together to their least, even by a single step', () => {
   const start = planWith([pause('alice', 2_001)]);
   const [alice] = start.clients;
   if (alice === undefined) return expect.unreachable();
@@ -121,7 +121,7 @@ test('two numbers go down together to their least, be that one step away', () =>
 test.each([
   ['six', 500, [5_456, 0]],
   ['seven', 734, [8_912, 3_456]],
-])('of %s numbers above their least pairs are tried if six', (_, latencyUs, found) => {
+])('pairs are lowered together only up to six numbers: %s', (_, latencyUs, found) => {
   const start = planWith([{ ...pause('alice', 8_912), when: { kind: 'at', atUs: 0 } }]);
   const clients = start.clients.map((one) => ({
     ...one,
@@ -138,7 +138,13 @@ test.each([
 test('a client that works without the lock when it waited in vain keeps its attempts', () => {
   const memoizing = (withoutLock?: 'gives-up'): Plan =>
     changeWork(planWith([]), ({ id }) => ({
-      ...{ kind: 'memoize', id, store: 'db', key: 'x', value: 1, forUs: 1, pieces: 1 },
+      kind: 'memoize',
+      id,
+      store: 'db',
+      key: 'x',
+      value: 1,
+      forUs: 1,
+      pieces: 1,
       ...(withoutLock === undefined ? {} : { withoutLock }),
     }));
   for (const pass of [weakenClients, waitInsteadOfRetrying]) {
@@ -163,7 +169,9 @@ test('latencies give way to one round constant inside the bounds', () => {
 
 describe('of a queue', () => {
   const queue: QueuePlan = {
-    ...{ steps: 9, retries: 5, visibilityUs: 4_000_000 },
+    steps: 9,
+    retries: 5,
+    visibilityUs: 4_000_000,
     messages: [0, 1, 2, 3].map((steps) => ({ machine: 'db', steps, retries: 0, atUs: 7_345 })),
     copies: [0, 1, 2].map((retries) => ({ machine: 'db', steps: 2, retries, afterUs: 2_345 })),
   };
@@ -171,7 +179,7 @@ describe('of a queue', () => {
   const messages = (plan: Plan): QueuePlan['messages'] => plan.queue?.messages ?? [];
   const copies = (plan: Plan): QueuePlan['copies'] => plan.queue?.copies ?? [];
 
-  test('only the messages and copies stay that matter', () => {
+  test('messages and copies that do not matter are dropped', () => {
     const matters = (plan: Plan): boolean =>
       messages(plan).some(({ steps }) => steps === 2) &&
       copies(plan).some(({ retries }) => retries === 1);
@@ -180,7 +188,7 @@ describe('of a queue', () => {
     expect(copies(least)).toEqual([queue.copies[1]]);
   });
 
-  test('messages go with the last section of their machine, and only they', () => {
+  test('the last section of a machine takes its messages with it, and no others', () => {
     const [bob] = start.clients.filter(({ name }) => name === 'bob');
     if (bob === undefined) return expect.unreachable();
     const sections = bob.sections.map((section) => ({ ...section, lock: 'other' }));
@@ -206,7 +214,7 @@ describe('of a queue', () => {
     expect(copies(least).map(({ afterUs }) => afterUs)).toEqual([0, 0, 0]);
   });
 
-  test('as many steps and retries stay as its messages name', () => {
+  test('steps and retries fall to as many as the messages name', () => {
     expect(turn(lowerCounts, start, () => true).queue).toEqual({ ...queue, steps: 4, retries: 2 });
     const needs = (plan: Plan): boolean => (plan.queue?.steps ?? 0) >= 6;
     expect(turn(lowerCounts, start, needs).queue).toEqual({ ...queue, steps: 6, retries: 2 });
@@ -228,7 +236,7 @@ describe('of a queue', () => {
   });
 });
 
-test('an increment adds 1 or takes 1 away, whatever it was by', () => {
+test('an increment becomes one by 1 or -1', () => {
   const by = (amount: number): Plan =>
     changeWork(planWith([]), (work) => {
       return { kind: 'increment', id: work.id, store: 'store', key: 'x', by: amount };

@@ -170,11 +170,15 @@ test('one latency for all is round, then the present one, the middle one and the
   `);
 });
 
-test('the middle latency is that of those decided by name, wherever each stands', () => {
+test('the middle latency is the median of those decided by name, in any order', () => {
   const decided = [1_450, 950, 1_400, 612, 813].map((us, at) => [`bob/${at}/write/1/request`, us]);
   const plan = { ...start, decisions: Object.fromEntries(decided) };
   expect(proposed(calmLatencies, plan, latencies).split('\n')).toEqual([
-    ...['700', '734', '900', '500', '1500'],
+    '700',
+    '734',
+    '900',
+    '500',
+    '1500',
   ]);
 });
 
@@ -211,7 +215,7 @@ test('a clock is placed at the start, before the points that are given', () => {
   `);
 });
 
-test('a fault leaves the piece that goes for any other point', () => {
+test('a fault moves off the piece that is dropped, to each other point', () => {
   const at = {
     ...pause('alice', 9_000),
     when: { kind: 'before', point: 'alice/1/write' },
@@ -236,7 +240,7 @@ test('each client leads, and the others come a ttl later', () => {
   `);
 });
 
-test('a piece goes, and what is left is set anew around each client', () => {
+test('a piece is dropped, and the rest is retimed around each client', () => {
   const plan = small([1, 1], [pause('alice', 9_000)], { order: ['bob/1/acquire'] });
   const order = (seen: Plan): string => seen.order.join(' ');
   const seen = proposed(dropAndRetime, plan, parts, thinks, pauses, latencies, order);
@@ -289,13 +293,13 @@ test('a piece goes, and what is left is set anew around each client', () => {
   `);
 });
 
-test('without an order, no piece that goes brings one along', () => {
+test('dropping a piece adds no order', () => {
   const plan = small([1, 1], [pause('alice', 9_000)]);
   const orders = proposed(dropAndRetime, plan, ({ order }) => `[${order.join(' ')}]`).split('\n');
   expect(orders).toEqual(Array.from({ length: 15 }, () => '[]'));
 });
 
-test('of a plan with more than 32 pieces none goes with all times', () => {
+test('a plan of more than 32 pieces is not dropped and retimed', () => {
   const faults = Array.from({ length: 29 }, (_, at) => pause('alice', 9_000 + at));
   expect(proposed(dropAndRetime, small([1, 1], faults), parts)).toBe('');
   expect(proposed(dropAndRetime, small([1, 1], faults.slice(1)), parts)).not.toBe('');
@@ -448,7 +452,7 @@ test('all numbers are rounded to a grid, then each to what is rounder', () => {
   `);
 });
 
-test('a client that attempts once comes a ttl, its waits, or as much as is allowed later', () => {
+test('a client with one attempt comes later by a ttl, by its waits, or by the most allowed', () => {
   const seen = proposed(waitInsteadOfRetrying, small([1, 1], []), thinks, counts);
   expect(seen).toMatchInlineSnapshot(`
     "alice 11234, bob 2345 | 231r 238r

@@ -17,7 +17,7 @@ test('a copy of a request brings its client no grant', () => {
   expect(eventsOf(trace, 'enter')).toMatchObject([{ ordinal: 1, token: 1 }]);
 });
 
-test('a server can fail over that takes snapshots, and forget where it can evict', () => {
+test('only servers with snapshots fail over; only those with `evict` forget keys', () => {
   const plain: Server<null, null> = { handle: () => null, restart: () => {} };
   const snapshot = (): (() => void) => () => {};
   const world = new World(planOf({ clients: [] }), null);

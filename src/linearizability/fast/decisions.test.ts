@@ -1,20 +1,12 @@
 /** What the fast paths say of small histories, to the index; and which they leave to the search. */
 import { describe, expect, it } from 'vitest';
-import type { FastDecision, History, Operation } from '../model.ts';
+import type { FastDecision, History } from '../model.ts';
 import { type FencedMutexCall, fencedMutex } from '../models/fenced-mutex.ts';
 import { type CasRegisterCall, casRegister, register } from '../models/register.ts';
+import { operation, read, write } from '../operations.fixture.ts';
 import { decidePairedLock } from './paired-lock.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
 import { decideByZones } from './zones.ts';
-
-function operation<Call>(
-  call: Call,
-  invoke: number,
-  end: number | null,
-  outcome: Operation['outcome'] = end === null ? 'info' : 'ok',
-): Operation<Call> {
-  return { client: 'a', call, invoke, return: end, outcome };
-}
 
 describe('what was answered', () => {
   it('is put in the order of its returns, equal ones as they are listed', () => {
@@ -29,8 +21,6 @@ describe('what was answered', () => {
 });
 
 const key = 'x';
-const write = (value: number): CasRegisterCall => ({ name: 'write', key, value });
-const read = (value: number | null): CasRegisterCall => ({ name: 'read', key, value });
 const valid = (...order: readonly number[]): FastDecision => ({ kind: 'valid', order });
 const invalid = (at: number): FastDecision => ({ kind: 'invalid', at });
 
@@ -82,7 +72,7 @@ describe('a register of unique values', () => {
     [[operation(write(1), 0, 1), operation(write(1), 2, 3)], null],
     [[operation({ name: 'cas', key, expected: 1, value: 2, answer: 'matched' }, 0, 1)], null],
     [[operation({ name: 'cas', key, expected: 1, value: 2, answer: 'missed' }, 0, 1)], null],
-    [[operation({ name: 'read', key, value: 'unknown' }, 0, 1)], null],
+    [[operation(read('unknown'), 0, 1)], null],
   ];
   it.each(rows)('%j is %j', (history, decision) => {
     expect(decideByZones(history, casRegister())).toEqual(decision);

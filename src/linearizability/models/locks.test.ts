@@ -49,7 +49,7 @@ describe('a reentrant mutex', () => {
     const calls = [acquire('a'), acquire('a'), release('a'), acquire('b', 'denied'), release('a')];
     expect(allows(reentrantMutex(), [...calls, acquire('b')])).toBe(true);
   });
-  it('is not free after fewer, and is taken no more often than it may', () => {
+  it('is not free after fewer, and stops reentry at its limit', () => {
     const twice = [acquire('a'), acquire('a')];
     expect(allows(reentrantMutex(), [...twice, release('a'), acquire('b')])).toBe(false);
     const bounded = reentrantMutex({ maxDepth: 2 });
@@ -90,7 +90,7 @@ describe('a fenced mutex', () => {
     expect(allows(fencedMutex(), around(3))).toBe(true);
     expect(allows(fencedMutex(), around(2))).toBe(false);
   });
-  it('shows with a second grant what the first of its owner was', () => {
+  it('tells by a second grant which token the first one had', () => {
     const calls = [unseen, grant('a', 5), free('a'), free('a')];
     expect(allows(reentrantFencedMutex(), [...calls, grant('b', 6)])).toBe(true);
     expect(allows(reentrantFencedMutex(), [...calls, grant('b', 5)])).toBe(false);
@@ -98,7 +98,7 @@ describe('a fenced mutex', () => {
     expect(allows(reentrantFencedMutex(), [...later, grant('b', 6)])).toBe(true);
     expect(allows(reentrantFencedMutex(), [grant('b', 5), free('b'), ...calls])).toBe(false);
   });
-  it('says that no token is known as long as none is', () => {
+  it('knows of no token before the first', () => {
     const { describeState, init } = fencedMutex();
     expect(describeState?.(init)).toBe('it is free and no token is known yet');
   });
@@ -108,7 +108,7 @@ describe('a fenced mutex', () => {
     expect(allows(reentrantFencedMutex(), [grant('a', 3), grant('a', 4)])).toBe(false);
     expect(allows(reentrantFencedMutex(), [...again, grant('b', 3)])).toBe(false);
   });
-  it('gives it to one owner as often as it is said to, and without a limit else', () => {
+  it('stops reentry at `maxDepth`, and has no limit without one', () => {
     const often = Array.from({ length: 9 }, () => grant('a', 3));
     expect(allows(reentrantFencedMutex(), often)).toBe(true);
     expect(allows(reentrantFencedMutex({ maxDepth: 9 }), often)).toBe(true);
@@ -133,7 +133,7 @@ describe('a semaphore', () => {
     expect(allows(semaphore(3), [two, two])).toBe(false);
     expect(allows(semaphore(3), [call('acquire', 3, 'denied')])).toBe(false);
   });
-  it('takes back no more than was taken', () => {
+  it('takes back no more permits than it gave', () => {
     expect(allows(semaphore(3), [two, call('release', 3, 'released')])).toBe(false);
     expect(allows(semaphore(3), [two, call('release', 3, 'denied')])).toBe(true);
   });
@@ -161,7 +161,7 @@ describe('a lease', () => {
     expect(allows(lease(), [denied])).toBe(false);
     expect(allows(lease(), [take('a'), denied])).toBe(true);
   });
-  it('stays with its owner, or does not, where an acquire did not say how it ended', () => {
+  it('may stay with its owner or not after an acquire without an answer', () => {
     const asked: LeaseCall = { name: 'acquire', lease: 'l', owner: 'b', answer: 'unknown' };
     expect(allows(lease(), [take('a'), asked, renew('a', 'renewed')])).toBe(true);
     expect(allows(lease(), [take('a'), asked, renew('b', 'renewed')])).toBe(true);

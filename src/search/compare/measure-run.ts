@@ -3,6 +3,7 @@
  * became of each section is told by its client's events; which updates went wrong, by the order in
  * which the stores handled things.
  */
+import { sectionOf } from '../../check/contention.ts';
 import { firstValue, intentOf, isEffective, recoveredValue } from '../../check/contents.ts';
 import {
   indexTrace,
@@ -255,11 +256,6 @@ function writesIn(work: readonly Work[]): number {
 function writesOf({ kind }: Work): number {
   if (kind === 'transfer') return 2;
   return kind === 'write' || kind === 'increment' || kind === 'memoize' ? 1 : 0;
-}
-
-/** `alice/2` of `alice/2/write-again`. */
-function sectionOf(operation: string): string {
-  return operation.split('/', 2).join('/');
 }
 
 /**

@@ -52,11 +52,6 @@ function rowsFor(rule: string): readonly Row[] {
   return new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule) ?? [];
 }
 
-/** The rules that the table knows, with those that nothing cures. */
-export function rulesInTable(): readonly string[] {
-  return Object.keys(CURES);
-}
-
 /** Null where the row changes nothing, or cannot be meant for such a system. */
 function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   const { system, clients } = plan;

@@ -33,7 +33,7 @@ async function tallied(scenario: Scenario, to: number, from = 0): Promise<Map<st
   return new Map((await sweep(scenario, { from, to, pool: null })).tallies);
 }
 
-test('what broke a sibling by a fault that was injected here too, and held, was avoided', async () => {
+test('a breach is avoided if the same faults broke a sibling and not this system', async () => {
   const tallies = await tallied(clocks, 199);
   const broken = tallies.get('wall')?.claims['mutual-exclusion']?.broken ?? 0;
   const avoided = avoidedOn(await countAvoided(clocks, tallies), 'monotonic', 'mutual-exclusion');
@@ -105,7 +105,7 @@ class NotedPlans extends NumberedPlans {
   }
 }
 
-test('of all seeds on which siblings broke a claim the lowest fifty are tried, in their order', async () => {
+test('the lowest fifty seeds on which siblings broke a claim are tried, in order', async () => {
   const scenario = scenarioOf([WALL, WALL.replace('wall', 'second'), MONOTONIC], [STEP]);
   const broke = (brokenSeeds: readonly number[]): Tally => {
     const none = { unknown: 0, firstUnknown: null, exercised: 0, times: 0 };

@@ -28,8 +28,10 @@ const pause = (when: When, process = 'alice'): Fault => {
   return { kind: 'pause', process, when, forUs: MS, clocks: 'run' };
 };
 const increment: Work = {
-  ...{ kind: 'increment', id: 1, store: 'store', key: 'x' },
-  ...{ amount: 1, awaits: true },
+  kind: 'increment',
+  id: 1,
+  store: 'store',
+  key: 'x',
 };
 /** Where each kind of fault fired in a run. */
 const faultStagesIn = (trace: Trace): readonly [FaultKind, FaultStages][] => {
@@ -61,8 +63,12 @@ describe('a fault meets a client', () => {
 
   test('of which several are hit at once, where it is nearest to a stale write', () => {
     const cut: Fault = {
-      ...{ kind: 'partition', from: ['alice', 'bob'], to: ['store'], direction: 'both' },
-      ...{ when: before('write'), forUs: MS },
+      kind: 'partition',
+      from: ['alice', 'bob'],
+      to: ['store'],
+      direction: 'both',
+      when: before('write'),
+      forUs: MS,
     };
     const clients = [clientOf('alice', [increment]), clientOf('bob', [increment])];
     const found = faultStagesIn(run(planOf({ clients, faults: [cut] })));
@@ -70,7 +76,7 @@ describe('a fault meets a client', () => {
   });
 });
 
-test('a run without a fault adds nothing, and only clients have a lock', () => {
+test('a run without faults adds no stages, and a probe never counts as a client', () => {
   const probe = [enter(0, 'probe', 1, 9), invoke(1, 'probe/1/write')];
   const done = [...probe, accepted(2, 'probe/1/write'), leave(3, 'probe', 1)];
   const counts = new Map<FaultKind, number[]>();
@@ -81,7 +87,7 @@ test('a run without a fault adds nothing, and only clients have a lock', () => {
   expect(faultStagesIn(hit)).toEqual([['pause', { server: 1, 'not-holding': 1 }]]);
 });
 
-test.each(['read', 'write'] as const)('what was %s under an earlier grant is over', (verb) => {
+test.each(['read', 'write'] as const)('a %s under an earlier grant no longer counts', (verb) => {
   const operation = `alice/1/${verb}`;
   const before = [enter(0, 'alice', 1, 9), invoke(1, operation), accepted(2, operation)];
   const again = [leave(3, 'alice', 1), enter(4, 'alice', 2, 19), fault(5, 'pause', 'alice')];

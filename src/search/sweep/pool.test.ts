@@ -84,7 +84,7 @@ test('seeds that hang are findings, and the rest of their chunks is examined', a
   expect([...ranges].sort()).toEqual(['0..9', '10..19', '20..29']);
 });
 
-test('seeds of which a worker dies are findings', async () => {
+test('seeds that kill a worker are findings', async () => {
   const { tally } = await examine('dies', open());
   expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
   expect(tally.failures.map(({ error }) => error)).toEqual([
@@ -94,7 +94,7 @@ test('seeds of which a worker dies are findings', async () => {
   ]);
 });
 
-test('only what a worker does not survive with all loaded anew is held against a seed', async () => {
+test('a seed is blamed only if a fresh worker does not survive it either', async () => {
   const kept = await examine('keeps', open(), 10, true);
   expect([kept.tally.seeds, kept.tally.failed, kept.tally.killed]).toEqual([30, 0, 0]);
   expect(kept.differences).toEqual([{ seed: 15, what: 'kept' }]);
@@ -102,7 +102,7 @@ test('only what a worker does not survive with all loaded anew is held against a
   expect([dies.tally.failed, dies.tally.killed, dies.differences]).toEqual([3, 3, []]);
 });
 
-test('a worker stays from one job to the next, and is another one after it died', async () => {
+test('a worker stays from job to job, and is replaced when it dies', async () => {
   const one = open();
   const threadsOf = async (name: string): Promise<number> =>
     (await examine(name, one)).tally.events;
@@ -149,7 +149,7 @@ describe('a task', () => {
     expect(await perform(one, 'dies early')).toMatchObject({ kind: 'lost', where: '' });
   });
 
-  test('that is given up may come to its end, and a worker that does not is ended', async () => {
+  test('that is given up may still end; a worker that does not is killed', async () => {
     const one = open({ seedTimeoutMs: 60_000 });
     expect(await perform(one, 'idles')).toMatchObject({ kind: 'threw' });
     expect(await perform(one, 'waits', () => true)).toEqual({ kind: 'threw', error: 'waits' });

@@ -8,6 +8,7 @@ import {
   invoke,
   leave,
   traceOf,
+  unknown,
   write,
 } from '../../check/trace-builder.fixture.ts';
 import type { SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
@@ -21,7 +22,6 @@ import {
   SectionCounter,
 } from './sections.ts';
 
-const INFO = { outcome: 'info' } as const;
 const DENIED = { kind: 'denied', holder: 'bob' } as const;
 
 /** The counts of one run. */
@@ -59,7 +59,7 @@ test('a section whose access a store refused was refused, once', () => {
   expect(countsOf(events)).toMatchObject({ began: 1, entered: 1, refused: 1 });
 });
 
-test('a section crashed that was under way, and not one that was over', () => {
+test('a crash counts for a section that is under way, not for one that is over', () => {
   const crash = fault(9, 'crash', 'alice');
   expect(countsOf([...granted, crash])).toMatchObject({ entered: 1, crashed: 1 });
   expect(countsOf([...granted, leave(8, 'alice', 1), crash])).toMatchObject({ crashed: 1 });
@@ -68,7 +68,7 @@ test('a section crashed that was under way, and not one that was over', () => {
   expect(countsOf([acquire(1, 'alice/1/acquire'), crash])).toMatchObject({ crashed: 1, gaveUp: 0 });
 });
 
-test('a section crashed that waits with nothing under way, and none that ended or was paused', () => {
+test('a crash counts for a section that waits, not for one that ended or is paused', () => {
   const asked = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
   const waiting = [...asked, fault(9, 'crash', 'bob')];
   expect(countsOf(waiting)).toEqual({ ...NO_SECTIONS, began: 1, crashed: 1 });
@@ -77,11 +77,11 @@ test('a section crashed that waits with nothing under way, and none that ended o
   expect(countsOf([...granted, fault(9, 'pause', 'alice')])).toMatchObject({ crashed: 0 });
 });
 
-test('what is done outside of any section is of none', () => {
+test('calls outside a section are not counted', () => {
   expect(countsOf([invoke(1, 'alice/start/read')])).toEqual(NO_SECTIONS);
 });
 
-test('without any lock a section was entered that reached a store', () => {
+test('without a lock, a section that reached a store was entered', () => {
   const events = [invoke(3, 'alice/1/write'), accepted(5, 'alice/1/write')];
   expect(countsOf(events, { processes: [] })).toMatchObject({ began: 1, entered: 1 });
   const lock = { name: 'lock', role: 'lock' } as const;
@@ -98,12 +98,12 @@ test('a section that returned without a guard gave up if it was denied, and was 
   const denied = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
   const returned = { sectionEnds: [endOf('bob/1', null)] };
   expect(countsOf(denied, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
-  const unknown = [acquire(1, 'bob/1/acquire'), { ...accepted(3, 'bob/1/acquire'), ...INFO }];
-  expect(countsOf(unknown, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
+  const unheard = [acquire(1, 'bob/1/acquire'), unknown(3, 'bob/1/acquire')];
+  expect(countsOf(unheard, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
   expect(countsOf([], returned)).toEqual({ ...NO_SECTIONS, began: 1, unguarded: 1 });
 });
 
-test('the same error is told once, whatever ids it holds, with its count and first seed', () => {
+test('errors that differ only in ids are listed once, with their count and first seed', () => {
   const counter = new SectionCounter();
   for (const seed of [3, 4]) {
     const of = (who: string): SectionEnd =>
@@ -115,7 +115,7 @@ test('the same error is told once, whatever ids it holds, with its count and fir
   expect(counter.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed });
 });
 
-test('the same error at two places is told twice, in their order', () => {
+test('the same error at two places is listed twice, in order of place', () => {
   const at = (line: number): SectionEnd => endOf(`bob/${line}`, 'Error: no', `lock.mjs:${line}:1`);
   const { failed } = countsOf([], { sectionEnds: [at(2), at(1), at(2)] });
   expect(failed.map(({ place, count }) => [place, count])).toEqual([
@@ -124,7 +124,7 @@ test('the same error at two places is told twice, in their order', () => {
   ]);
 });
 
-test('of errors that differ some are kept, the same whatever is added to what', () => {
+test('the same few errors are kept in whatever order parts are merged', () => {
   const one = (letter: string, seed: number) => {
     const counter = new SectionCounter();
     counter.add(seed, { ...traceOf([]), sectionEnds: [endOf('bob/1', `Error: ${letter}`)] });
@@ -142,7 +142,7 @@ test('of errors that differ some are kept, the same whatever is added to what', 
   expect(mergeSections(rest, half)).toEqual(ahead);
 });
 
-test('what became of them is told, the most frequent error first', () => {
+test('the fates of sections are listed, the most frequent error first', () => {
   const failed = [
     { error: 'Error: a', place: null, count: 2, firstSeed: 1 },
     { error: 'Error: b', place: 'lock.mjs:12:5', count: 1200, firstSeed: 2 },
@@ -164,36 +164,45 @@ test.each([
   ['Error: 1.5 s. Too late', 'lock.mjs:1:2', 'Error: 1.5 s. Too late at lock.mjs:1:2'],
   ['Error: no lock.', null, 'Error: no lock.'],
   ['Error: at lock.mjs:1:2.', 'lock.mjs:1:2', 'Error: at lock.mjs:1:2.'],
-])('an error %j at %s is told so: %s', (error, place, told) => {
+])('the error %j at %s reads: %s', (error, place, told) => {
   expect(errorPlace({ error, place, count: 1, firstSeed: 0 })).toBe(told);
 });
 
-test('of errors that ended as many sections that of the lower seed is told first', () => {
+test('equally frequent errors are listed by their lowest seed', () => {
   const of = (firstSeed: number, count: number) => ({ error: '', place: null, count, firstSeed });
   const sorted = mostFirst([of(3, 1), of(9, 2), of(1, 1), of(5, 2)]);
   expect(sorted.map(({ firstSeed }) => firstSeed)).toEqual([5, 9, 1, 3]);
 });
 
-test.each(['renew', 'release'] as const)('to %s a lock is not to ask for it', (verb) => {
-  const call = { verb, lock: 'db', token: 1 };
-  const called = { ...acquire(1, 'alice/1/other'), call };
-  expect(countsOf([called])).toEqual({ ...NO_SECTIONS, began: 1 });
-  const crashed = [called, answer(2, 'alice/1/other', DENIED), fault(3, 'crash', 'alice')];
-  expect(countsOf(crashed)).toEqual({ ...NO_SECTIONS, began: 1 });
-});
+test.each(['renew', 'release'] as const)(
+  'a section that only calls %s has not asked for the lock',
+  (verb) => {
+    const call = { verb, lock: 'db', token: 1 };
+    const called = { ...acquire(1, 'alice/1/other'), call };
+    expect(countsOf([called])).toEqual({ ...NO_SECTIONS, began: 1 });
+    const crashed = [called, answer(2, 'alice/1/other', DENIED), fault(3, 'crash', 'alice')];
+    expect(countsOf(crashed)).toEqual({ ...NO_SECTIONS, began: 1 });
+  },
+);
 
-test('what is not of any section that was seen is not counted', () => {
+test('events of sections that were never seen are not counted', () => {
   const no = { isAccepted: false, highest: 9 };
   const elsewhere = [write(4, 'bob', 7, 5, no), leave(5, 'bob', 7)];
   expect(countsOf([...granted, ...elsewhere])).toEqual(countsOf(granted));
 });
 
-test('what became of the sections of two parts adds up, each by itself', () => {
+test('each count of two parts adds up by itself', () => {
   const one = { began: 9, entered: 8, gaveUp: 7, refused: 6, crashed: 5, unguarded: 4 };
   const other = { began: 1, entered: 2, gaveUp: 3, refused: 4, crashed: 5, unguarded: 6 };
   const errors = { failed: [], otherFailed: 5 };
   expect(mergeSections({ ...one, ...errors }, { ...other, ...errors })).toEqual({
-    ...{ began: 10, entered: 10, gaveUp: 10, refused: 10, crashed: 10, unguarded: 10 },
-    ...{ failed: [], otherFailed: 10 },
+    began: 10,
+    entered: 10,
+    gaveUp: 10,
+    refused: 10,
+    crashed: 10,
+    unguarded: 10,
+    failed: [],
+    otherFailed: 10,
   });
 });

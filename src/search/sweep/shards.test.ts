@@ -42,7 +42,7 @@ test('the arithmetic is exact up to the largest seed', () => {
   });
 });
 
-test('of more shards than seeds the last are empty', () => {
+test('the last shards are empty if there are more shards than seeds', () => {
   expect(rangesOf({ from: 5, to: 6 }, 3)).toEqual([
     { from: 5, to: 5 },
     { from: 6, to: 6 },
@@ -61,7 +61,9 @@ async function shardOf(index: number, of: number, range = RANGE): Promise<ShardF
     scenarios: [
       {
         origin: { fencepost: '1.2.3', scenario: 'zombie', digest: 'sha256:00', modules: {} },
-        ...{ ...shared, file: 'zombie.yaml', text: 'name: zombie' },
+        ...shared,
+        file: 'zombie.yaml',
+        text: 'name: zombie',
         tallies: { s: await tallyOf(part) },
         counterexamples: [{ system: 's', claim: 'grant-order', seed: part.from, plan: 'x' }],
         keptPlans: [],
@@ -93,7 +95,7 @@ describe('the shards of a run', () => {
     }
   });
 
-  test('are a part where one of them is', async () => {
+  test('come to a partial result if one of them is partial', async () => {
     const [first, second] = await shardsOf(2);
     const [scenario] = second?.shard.scenarios ?? [];
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
@@ -134,11 +136,13 @@ describe('the shards of a run', () => {
     expect(mergeShards(shards)).toEqual({ kind: 'missing', first: [2, 5], count: 2, of: 5 });
   });
 
-  test('of which almost all are missing are told by the first ten, however many there are', async () => {
+  test('name only the first ten that are missing', async () => {
     const of = Number.MAX_SAFE_INTEGER;
     const first = { ...(await shardOf(1, 2)), shard: { index: 1, of } };
     expect(mergeShards([{ file: '1.json', shard: first }])).toEqual({
-      ...{ kind: 'missing', count: of - 1, of },
+      kind: 'missing',
+      count: of - 1,
+      of,
       first: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
     });
   });
@@ -216,12 +220,12 @@ test.each<[string, (shard: ShardFile) => object]>([
   });
 });
 
-test('no shard at all is nothing to merge', () => {
+test('merging no shards is refused', () => {
   const problems = ['there is no shard to merge'];
   expect(mergeShards([])).toEqual({ kind: 'refused', problems });
 });
 
-test('what shards bring beside their tallies is put together in their order', async () => {
+test('shards are merged in their order, with all that they bring beside tallies', async () => {
   const [one, two, three] = await shardsOf(3);
   if (one === undefined || two === undefined || three === undefined) throw new Error();
   const difference = { system: 's', seed: 40, what: 'event 1 differs' };
@@ -251,7 +255,7 @@ test('shards that counted other plans of one scenario are of another run', async
   expect(merge).toEqual({ kind: 'refused', problems });
 });
 
-test('the share of a shard of an exhausted scenario is of the plans of each system', async () => {
+test('a shard of an exhausted scenario has its share of each system’s plans', async () => {
   const shards = await shardsOf(2);
   const scope = { faults: 1, ties: 0, clients: null, sections: null };
   const merged = (plans: Readonly<Record<string, number>>): unknown => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { FinishedRange } from './chunk.ts';
+import { lossy } from './lossy.fixture.ts';
 import type { SeedRange } from './shards.ts';
 import { ChunkSource, openPool, type Progress, sweep } from './sweep.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
@@ -17,7 +18,7 @@ function sameFor(systems: readonly string[], range: SeedRange): ReadonlyMap<stri
   return new Map(systems.map((name) => [name, range]));
 }
 
-test('a sweep of this thread comes to its end while timers are faked', async () => {
+test('a sweep in this thread ends while timers are faked', async () => {
   const read = loadScenario(text, 'calm.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   vi.useFakeTimers();
@@ -32,13 +33,15 @@ describe('a sweep of this thread', () => {
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const { scenario } = read;
 
-  test('tells of its progress, and of each chunk that it examined itself', async () => {
+  test('reports its progress, and each chunk that it examined itself', async () => {
     const done: number[] = [];
     const chunks: string[] = [];
     const seen: Progress[] = [];
     const tally: Tally = { ...EMPTY_TALLY, seeds: 10, broken: 2 };
     const { tallies, isWhole, milliseconds } = await sweep(scenario, {
-      ...{ from: 0, to: 79, pool: null },
+      from: 0,
+      to: 79,
+      pool: null,
       finished: [{ system: 'two', from: 0, to: 9, tally, milliseconds: 5 }],
       onProgress: (progress) => {
         done.push(progress.done);
@@ -60,7 +63,7 @@ describe('a sweep of this thread', () => {
     expect(milliseconds).toBeLessThan(60_000);
   });
 
-  test('ends where it is asked to, with what is known so far', async () => {
+  test('stops when asked, and keeps the result so far', async () => {
     const answers = [false, true];
     const options = { from: 0, to: 99, pool: null, shouldStop: () => answers.shift() ?? true };
     const { isWhole, tallies } = await sweep(scenario, options);
@@ -69,14 +72,8 @@ describe('a sweep of this thread', () => {
   });
 });
 
-test('a seed is broken by what its own system lists', async () => {
-  const lines = ['one: { lock: none, store: unfenced, expect: { breaks: [no-lost-update] } }'];
-  lines.push('two: { lock: none, store: unfenced }');
-  const systems = lines.map((line) => `  ${line}\n`).join('');
-  const file = `name: lossy\nsystems:\n${systems}workload: { kind: read-modify-write }\n`;
-  const read = loadScenario(file, 'lossy.yaml');
-  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const { tallies } = await sweep(read.scenario, { from: 0, to: 3, pool: null });
+test('a seed is broken only by claims that its own system lists', async () => {
+  const { tallies } = await sweep(lossy, { from: 0, to: 3, pool: null });
   const [one, two] = [tallies.get('one'), tallies.get('two')];
   expect(one?.broken).toBeGreaterThan(0);
   expect(one?.claims['no-lost-update']?.broken).toBe(one?.broken);
@@ -109,11 +106,13 @@ function seedsOf({ from, to }: { readonly from: number; readonly to: number }): 
   return Array.from({ length: to - from + 1 }, (_, at) => from + at);
 }
 
-test('what is handed out and what was done before are every seed, each handed out once', () => {
+test('every seed that is not done yet is handed out exactly once', () => {
   fc.assert(
     fc.property(finished, fc.integer({ min: 1, max: 30 }), (before, size) => {
       const done: readonly FinishedRange[] = before.map(({ system, from, count }) => ({
-        ...{ system, from, to: from + count },
+        system,
+        from,
+        to: from + count,
       }));
       const source = new ChunkSource(sameFor(['a', 'b'], { from: 10, to: 60 }), done);
       const handed: Record<string, number[]> = { a: [], b: [] };
@@ -136,7 +135,10 @@ test('the system that is furthest behind comes next', () => {
   ]);
   const order = Array.from({ length: 4 }, () => source.next(5));
   expect(order.map((chunk) => chunk && `${chunk.system} ${chunk.from}..${chunk.to}`)).toEqual([
-    ...['b 0..4', 'a 4..8', 'b 5..9', 'a 9..9'],
+    'b 0..4',
+    'a 4..8',
+    'b 5..9',
+    'a 9..9',
   ]);
 });
 

@@ -55,7 +55,7 @@ test('the seeds that are kept are the lowest ones', async () => {
   expect(failures.map(({ seed }) => seed)).toEqual([6, 13, 20, 27, 34, 41, 48, 55, 62, 69]);
 });
 
-test('failures that say the same are told once, whichever process and seed they are of', () => {
+test('equal failures are listed once, whatever their process and seed', () => {
   const of = ['alice: no 1', 'bob: no 2', 'alice: other', 'no-3: no 9'];
   const errors = [...of, 'in a: other', 'in b: other'];
   const failures = errors.map((error, seed) => ({ seed, error }));
@@ -64,7 +64,7 @@ test('failures that say the same are told once, whichever process and seed they 
   expect(told.map(({ seed }) => seed)).toEqual([0, 2, 4, 5]);
 });
 
-test('a claim may be called like what every object has', () => {
+test('a claim may have the name of a property of every object', () => {
   const names = ['constructor', 'toString', '__proto__'];
   const claim = { unknown: 0, firstUnknown: null, exercised: 1, times: 1 };
   const broken = { ...claim, broken: 1, brokenSeeds: [3] };
@@ -81,7 +81,7 @@ test('a claim may be called like what every object has', () => {
   }
 });
 
-test('what a claim broke by adds up, and is left out where neither part knows it', () => {
+test('the causes of a claim add up, and are left out where neither part has any', () => {
   const cause = { rule: 'stale-write', isByForeignRelease: false, faults: [] };
   const causes = [{ cause, broken: 1, brokenSeeds: [3] }];
   const plain = claimTally(EMPTY_TALLY, 'c');
