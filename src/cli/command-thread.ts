@@ -2,8 +2,9 @@
  * The thread on which a command runs, and with it all code of users: `supervisor.ts`, on the main
  * thread, prints what it says, hands it signals, and ends it where that code does not end.
  */
+import { Console } from 'node:console';
 import { parentPort, workerData } from 'node:worker_threads';
-import { inRealTurn } from '../host/async/ambient.ts';
+import { ambient, inRealTurn } from '../host/async/ambient.ts';
 import { endEndless } from '../host/async/endless.ts';
 import { tellWhereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from './exit.ts';
@@ -54,7 +55,8 @@ function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
   const target = process[stream];
   const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
     const text = typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk);
-    say({ kind: 'text', stream, text });
+    // What code under test prints is no result: what reads stdout would take it for one.
+    say({ kind: 'text', stream: ambient.current === null ? stream : 'stderr', text });
     const done = rest.at(-1);
     if (typeof done === 'function') inRealTurn(() => done());
     return true;
@@ -62,9 +64,16 @@ function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
   Object.assign(target, { write, isTTY }, columns === null ? {} : { columns });
 }
 
+/** Nothing here uses the console but code of users, which may print as it is loaded. */
+function printToStderr(): void {
+  const { stderr } = process;
+  Object.assign(console, new Console({ stdout: stderr, stderr }));
+}
+
 async function work(setting: CommandSetting): Promise<void> {
   redirect('stdout', setting.stdout);
   redirect('stderr', setting.stderr);
+  printToStderr();
   tellWhereabouts(setting.whereabouts);
   endEndless((why) => say({ kind: 'lost', why }));
   port?.on('message', ({ signal }: CommandSignal) => {

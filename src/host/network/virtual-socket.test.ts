@@ -86,6 +86,29 @@ test('what a driver writes are calls, and their answers come in its order', asyn
   expect(called).toEqual(['alice/start/connect', 'alice/start/ping', 'alice/start/ping-2']);
 });
 
+test('no data comes before the write that it answers has returned', async () => {
+  const trace = await happen(async (context) => {
+    const socket = net.connect({ port: 7000, host: 'echo-1' });
+    const closed = heard(socket, (text) => context.log('socket', text));
+    socket.on('connect', () => {
+      for (const words of ['hello\n', 'hello\nping\n', 'hello\n']) {
+        socket.write(words);
+        context.log('socket', 'written');
+      }
+    });
+    await wait(10);
+    socket.write('hello\n');
+    socket.destroy();
+    context.log('socket', 'destroyed');
+    await closed;
+  });
+  expect(trace.ending.kind).toBe('complete');
+  expect(logOf(trace)).toEqual([
+    ...['2 connect', '2 written', '2 written', '2 written', '2 world\nworld'],
+    ...['4 2 to alice/1\nworld', '10 destroyed', '10 close'],
+  ]);
+});
+
 test('a lost answer resets the connection, and another can be opened', async () => {
   const message = 'alice/start/ping/1/reply';
   const trace = await happen(

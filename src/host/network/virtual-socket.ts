@@ -108,6 +108,9 @@ class Line implements Remote {
   private wire: Wire | null = null;
   /** What was written before it was connected. */
   private held: (() => void) | null = null;
+  private isWriting = false;
+  /** Answers to what is being written: no socket has data before `write` returns. */
+  private early = '';
 
   constructor(socket: net.Socket, place: Place) {
     this.socket = socket;
@@ -169,10 +172,13 @@ class Line implements Remote {
       return;
     }
     touch(this.socket);
+    this.isWriting = true;
     try {
       this.wire.send(chunks.map(latin1Of).join(''));
     } catch (error) {
       this.socket.destroy(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.isWriting = false;
     }
     done();
   }
@@ -196,12 +202,24 @@ class Line implements Remote {
   receive(bytes: string): void {
     if (this.socket.destroyed) return;
     touch(this.socket);
-    this.socket.push(Buffer.from(bytes, 'latin1'));
+    if (!this.isWriting && this.early === '') {
+      this.socket.push(Buffer.from(bytes, 'latin1'));
+      return;
+    }
+    if (this.early === '') process.nextTick(() => this.catchUp());
+    this.early += bytes;
+  }
+
+  private catchUp(): void {
+    const { early, socket } = this;
+    this.early = '';
+    if (early !== '' && !socket.destroyed) socket.push(Buffer.from(early, 'latin1'));
   }
 
   close(code: string | null): void {
     const { socket, place } = this;
     if (socket.destroyed) return;
+    this.catchUp();
     if (code === null) socket.push(null);
     else {
       const { host: address, port } = place;

@@ -319,10 +319,14 @@ class Lane {
       stopCell,
       whereabouts: whereabouts.memory,
     };
-    return new Worker(new URL(workerUrl.href), {
+    const worker = new Worker(new URL(workerUrl.href), {
       workerData: setting,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      stdout: true,
     });
+    // Nothing prints there but code under test, and what it prints is no result.
+    worker.stdout.on('data', (text: string | Uint8Array) => process.stderr.write(text));
+    return worker;
   }
 
   private resize(milliseconds: number, chunk: Chunk): void {
