@@ -25,7 +25,8 @@ export function fileMeant(file: string): string {
   const folders = [scenarios(), join(scenarios(), PLANS)];
   const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
   if (found !== undefined) return shortest(found);
-  if (isUnreadable(file)) return file;
+  // What is there and is no file is refused by whoever reads it, and says what it is.
+  if (isThere(file)) return file;
   const hint = suggest(file, folders.flatMap(namesIn));
   const what = 'there is no such file, and fencepost has no scenario or plan of that name';
   throw new UserError([`${file}:1:1: ${what}${hint}`]);
@@ -87,11 +88,11 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Whether it cannot even be looked at, for another reason than that there is nothing. */
-function isUnreadable(path: string): boolean {
+/** Whether there is anything, if only something that cannot be looked at. */
+function isThere(path: string): boolean {
   try {
     statSync(path);
-    return false;
+    return true;
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
   }

@@ -4,6 +4,7 @@
  * writes what all of them came to. A shard leaves the judgement to `merge`, and a sweep over a
  * fleet has the same stages around its own.
  */
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { renderScenarioLine } from '../report/conclusion.ts';
@@ -273,6 +274,9 @@ export async function replayKeptOf(
     options.corpus === null
       ? foldersToReplay(loaded.file)
       : { folders: [options.corpus], old: null };
+  if (options.corpus !== null && !existsSync(options.corpus)) {
+    terminal.warn(`warning: there is no folder ${options.corpus}: no kept plan is replayed`);
+  }
   const known = loaded.scenario.use ?? {};
   const asked = { modules, known, scenario, shouldStop: isInterrupted };
   for await (const kept of replayFolders(folders, asked)) {
