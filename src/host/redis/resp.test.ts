@@ -42,10 +42,34 @@ test('commands are found however the bytes are cut', () => {
   fc.assert(law);
 });
 
-test('what people type is a command too', () => {
-  expect(new CommandDecoder().push('GET  a\r\n\r\nPING\r\n')).toEqual([['GET', 'a'], ['PING']]);
+/** As a real Redis 7 takes them. */
+test.each([
+  ['GET  a\r\n\r\nPING\r\n', [['GET', 'a'], ['PING']]],
+  ['  ACQ db 20\n\nPING  \n', [['ACQ', 'db', '20'], ['PING']]],
+  [
+    'SET a "b c"\r\nSET "" \'\'\n',
+    [
+      ['SET', 'a', 'b c'],
+      ['SET', '', ''],
+    ],
+  ],
+  [
+    'SET a "b\\x41\\n\\"\\\\"\nPING\ta\n',
+    [
+      ['SET', 'a', 'bA\n"\\'],
+      ['PING', 'a'],
+    ],
+  ],
+  ["SET a 'it\\'s \\n'\n", [['SET', 'a', "it's \\n"]]],
+])('what people type, %j, is a command too', (typed, commands) => {
+  expect(new CommandDecoder().push(typed)).toEqual(commands);
+  const decoder = new CommandDecoder();
+  expect([...typed].flatMap((byte) => decoder.push(byte))).toEqual(commands);
 });
 
 test('what is none is refused', () => {
   expect(() => new CommandDecoder().push('*1\r\n:7\r\n')).toThrow('no command of Redis: :7');
+  for (const open of ['SET a "b\n', "it's\n", 'SET "a"b\n']) {
+    expect(() => new CommandDecoder().push(open)).toThrow('its quotes are not closed');
+  }
 });

@@ -86,11 +86,9 @@ interface Read {
 
 /** The command that begins at `from`; null while a part of it is missing. */
 function readCommand(bytes: string, from: number): Read | null {
+  if (bytes[from] !== '*') return readInline(bytes, from);
   const head = readLine(bytes, from);
   if (head === null) return null;
-  if (!head.line.startsWith('*')) {
-    return { command: head.line.split(' ').filter((word) => word !== ''), end: head.end };
-  }
   const command: string[] = [];
   let { end } = head;
   for (let left = Number(head.line.slice(1)); left > 0; left -= 1) {
@@ -103,6 +101,32 @@ function readCommand(bytes: string, from: number): Read | null {
     end = stop + END.length;
   }
   return { command, end };
+}
+
+/** A command as one types it, `SET a "b c"`: it ends with the line, however that ends. */
+function readInline(bytes: string, from: number): Read | null {
+  const stop = bytes.indexOf('\n', from);
+  if (stop === -1) return null;
+  const line = bytes.slice(from, stop).replace(/\r$/, '');
+  const words = line.match(INLINE_WORD) ?? [];
+  if (line.replace(INLINE_WORD, '').trim() !== '') {
+    throw new Error(`no command of Redis, its quotes are not closed: ${line}`);
+  }
+  return { command: words.map(unquoted), end: stop + 1 };
+}
+
+/** What a node takes for one: in quotes of either kind, or up to the next space. */
+const INLINE_WORD = /(?<!\S)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"']+)(?!\S)/g;
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
+
+function unquoted(word: string): string {
+  const inner = word.slice(1, -1);
+  if (word.startsWith("'")) return inner.replaceAll("\\'", "'");
+  if (!word.startsWith('"')) return word;
+  return inner.replace(/\\(?:x([0-9a-f]{2})|(.))/gi, (_, hex?: string, one = '') =>
+    hex === undefined ? (ESCAPED[one] ?? one) : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 function readLine(bytes: string, from: number): { line: string; end: number } | null {
