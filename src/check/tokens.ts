@@ -2,6 +2,7 @@
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, breachShown, causesOfTaking, causesSince, reasonFor } from './evidence.ts';
 import { at, type Contradiction, reasonPhrase, type Sentences } from './explanation.ts';
+import { granteePhrase } from './lock-keys.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -147,10 +148,10 @@ function tokenDonor(
 function tokenStory(shown: Contradiction, headline: string, phrase: string): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
-  const [one, other] = [shown.letterOf(earlier.ordinal), shown.letterOf(later.ordinal)];
+  const one = shown.letterOf(earlier.ordinal);
   return {
     headline: `${headline} for \`${later.lock}\``,
-    next: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
+    next: `${granteePhrase(shown, later)} after ${one}, ${at(later)}`,
     however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${reasonPhrase(shown, later)}`,
   };
 }
