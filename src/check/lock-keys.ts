@@ -10,7 +10,10 @@
  * while the key is there: whoever had taken it and has it no more has lost nothing.
  *
  * A grant by `guard` is the moment at which a client entered, which may be long after it took the
- * key.
+ * key. Example: carol takes `db` at 3 ms, with token 1, and is paused before she hears of it. Her
+ * key runs out, bob takes it at 24 ms, with token 2, and enters at 25 ms; she enters at 26 ms. Her
+ * token is lower than his, and yet they rise in the order in which the two took the key: that she
+ * comes late is for a fence to notice.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -19,7 +22,7 @@ import { sectionOf } from './contention.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isOwnGrant } from './leases.ts';
-import { type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
 const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
@@ -115,6 +118,33 @@ function spanText({ atUs, untilUs }: KeyChange): string {
 
 function endText({ untilUs }: KeyChange): string {
   return untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
+}
+
+/** A grant, and how its client took the key of the lock; null where that does not count. */
+export interface Taken {
+  readonly grant: GrantLog;
+  readonly taking: Numbered<KeyChange> | null;
+}
+
+/**
+ * The grants of a lock in the order in which their clients took its key. Where the trace does not
+ * show that of each of them, they come as they were given, without takings: of two grants that are
+ * placed by different signs nobody knows which one was first.
+ */
+export function inOrderOfTaking(
+  { trace, keyChanges }: TraceIndex,
+  grants: readonly GrantLog[],
+): readonly Taken[] {
+  const asGiven = grants.map((grant): Taken => ({ grant, taking: null }));
+  if (keyChanges.length === 0) return asGiven;
+  const taken: { readonly grant: GrantLog; readonly taking: Numbered<KeyChange> }[] = [];
+  for (const grant of grants) {
+    const taking = takingUnder(trace, grant.event);
+    const key = taken[0]?.taking.event.key ?? taking?.event.key;
+    if (taking === null || taking.event.key !== key) return asGiven;
+    taken.push({ grant, taking });
+  }
+  return taken.sort((one, other) => one.taking.index - other.taking.index);
 }
 
 /**

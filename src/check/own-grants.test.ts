@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
-import { takingUnder } from './lock-keys.ts';
+import { inOrderOfTaking, takingUnder } from './lock-keys.ts';
 import {
   breachOf,
   enter,
@@ -13,6 +13,7 @@ import {
   traceOf,
   verdictOn,
 } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
 
 type More = Partial<Omit<Grant, 'kind' | 'atUs'>>;
 
@@ -45,6 +46,74 @@ const late = (his: number, hers: number): readonly TraceEvent[] => [
   ...guard(25, 'bob', 1, { token: his }),
   ...guard(26, 'carol', 2, { token: hers }),
 ];
+
+/** Two guards of one section, under one taking. */
+const twice: readonly TraceEvent[] = [
+  takes(1, 'alice', 1),
+  ...guard(2, 'alice', 1),
+  grant(3, 'alice', 2, { process: 'alice', message: '', token: 1 }),
+  { ...enter(3, 'alice', 2, 13), section: 'alice/1' },
+];
+
+describe('tokens', () => {
+  test('rise in the order in which the key was taken, whoever enters first', () => {
+    const verdict = verdictOn('tokens-increase', late(2, 1));
+    expect(verdict).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test('that are drawn in another order than the key was taken do not', () => {
+    const breach = breachOf('tokens-increase', late(1, 2));
+    expect(breach.rule).toBe('token-not-higher');
+    expect(breach.evidence).toEqual([
+      '0 earlier taking',
+      '1 pause',
+      '2 later taking',
+      '3 later grant',
+      '5 earlier grant',
+    ]);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (from 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, not above that of B, 2: carol was paused from 4 ms to 26 ms."`,
+    );
+  });
+
+  test('that two share are told in the order in which the key was taken', () => {
+    expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
+    expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(
+      `"Token given twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
+    );
+  });
+
+  test('are put in the order of the entries where the taking of one is not known', () => {
+    const events = late(2, 1).filter((_, at) => at !== 2);
+    const breach = breachOf('tokens-increase', events);
+    expect(breach.evidence).toEqual(['2 earlier grant', '4 later grant']);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (token 2, from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol entered under B after A, at 26 ms. However its token is 1, not above that of A, 2."`,
+    );
+    expect(
+      verdictOn(
+        'tokens-increase',
+        events.filter((_, at) => at > 0),
+      ).kind,
+    ).toBe('invalid');
+    const inOrder = late(1, 2).filter((_, at) => at !== 2);
+    expect(verdictOn('tokens-increase', inOrder).kind).toBe('valid');
+  });
+
+  test('are put in the order of the entries where they were drawn under different keys', () => {
+    const [first, ...others] = late(2, 1);
+    const sharded = { ...takes(3, 'carol', 2), key: 'lock:db' };
+    expect(first).toMatchObject({ kind: 'key-change' });
+    expect(verdictOn('tokens-increase', [sharded, ...others]).kind).toBe('invalid');
+  });
+
+  test('that two guards have by one taking do not rise', () => {
+    const breach = breachOf('tokens-increase', twice);
+    expect(breach.words).toContain(
+      'Then alice, who took `db` at 1 ms, entered under B after A, at',
+    );
+  });
+});
 
 describe('the taking under a grant', () => {
   const [own, entry] = guard(9, 'alice', 1);
@@ -86,6 +155,17 @@ describe('the taking under a grant', () => {
       if (given?.kind !== 'grant' || then === undefined) throw new Error('there is no grant');
       expect(takingUnder(traceOf([first, given, then]), given)).toBeNull();
     }
+  });
+
+  test('places a grant, and grants of one taking stay as they were given', () => {
+    const order = (...events: readonly TraceEvent[]): readonly number[] => {
+      const indexed = indexTrace(traceOf(events));
+      const grants = indexed.locks.get('db')?.grants ?? [];
+      return inOrderOfTaking(indexed, grants).map(({ grant: { event } }) => event.ordinal);
+    };
+    expect(order(...late(1, 2))).toEqual([2, 1]);
+    expect(order(...late(1, 2).slice(1))).toEqual([1, 2]);
+    expect(order(...twice)).toEqual([1, 2]);
   });
 });
 
