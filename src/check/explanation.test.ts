@@ -48,9 +48,10 @@ describe('grants', () => {
     ]);
   });
 
-  test('are given by a server, or by a quorum', () => {
+  test('are given by a server, by a quorum, or by what a client of one’s own asked', () => {
     expect(giverOf(grant(0, 'alice', 1))).toBe('`lock`');
-    expect(giverOf(grant(0, 'alice', 1, { process: 'alice' }))).toBe('a quorum');
+    expect(giverOf(grant(2, 'alice', 1, { process: 'alice', sentAtUs: 0 }))).toBe('a quorum');
+    expect(giverOf(grant(2, 'alice', 1, { process: 'alice' }))).toBe('its server');
   });
 });
 

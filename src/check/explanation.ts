@@ -16,7 +16,7 @@ import { listOf } from '../text/prose.ts';
 import type { Theft } from './breach-cause.ts';
 import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
-import { endedUnasked, isQuorumGrant, keyUnder } from './leases.ts';
+import { endedUnasked, isOwnGrant, isQuorumGrant, keyUnder } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */
@@ -339,7 +339,8 @@ export function reasonPhrase(shown: Contradiction, grant: Grant): string {
   return log === undefined ? '' : `; ${giverOf(grant)} logged “${log.text}”`;
 }
 
-/** Who gave a grant: a server by its name, or the servers that its client asked together. */
+/** Who gave a grant: a server by its name, or those, unnamed, that its client asked. */
 export function giverOf(grant: Grant): string {
+  if (isOwnGrant(grant)) return 'its server';
   return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
 }

@@ -12,6 +12,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { actualEndUs, isQuorumGrant, serversOf, serviceEndUs } from './leases.ts';
+import { granteePhrase, takingUnder } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
@@ -118,7 +119,8 @@ function breachAt(
   );
   const successor = lock.grants.find((other) => other.index > grant.index && other.index < index);
   const causes = causesSince(indexed, grant, view);
-  return breachShown(rule, { grant, renewal, successor, belief: view }, causes);
+  const taking = successor === undefined ? null : takingUnder(indexed.trace, successor.event);
+  return breachShown(rule, { grant, renewal, successor, taking, belief: view }, causes);
 }
 
 function believesLonger(shown: Contradiction): Sentences {
@@ -141,9 +143,7 @@ function endTooLate(shown: Contradiction, claim: string): Sentences {
   const letter = shown.letterOf(grant.ordinal);
   const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
   const next =
-    successor === undefined
-      ? ''
-      : `, and ${successor.client} was granted ${entryOf(shown, successor)}`;
+    successor === undefined ? '' : `, and ${granteePhrase(shown, successor)} ${at(successor)}`;
   return {
     headline: `${view.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
     next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${shortPhrase(renewal ?? grant)}${next}`,
@@ -158,8 +158,4 @@ function shortPhrase({ atUs, ttlUs, untilUs, process, client }: Grant | Renew): 
   return isAsAsked || process === client
     ? ''
     : `, before its ttl of ${proseDuration(ttlUs)} is over`;
-}
-
-function entryOf(shown: Contradiction, grant: Grant): string {
-  return `${shown.letterOf(grant.ordinal)} ${at(grant)}`;
 }

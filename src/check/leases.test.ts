@@ -29,7 +29,7 @@ import { indexTrace } from './trace-index.ts';
 const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
   grant(ms, client, ordinal, { process: client, message: '' });
 
-test('a quorum that gives a live lock again has its servers’ faults named', () => {
+test('a live lock that another one enters has its servers’ faults named', () => {
   const step = fault(2, 'clock', 'lock', { target: 'step', amount: 8000 });
   const breach = breachOf('mutual-exclusion', [
     taken(0, 'alice', 1),
@@ -40,7 +40,7 @@ test('a quorum that gives a live lock again has its servers’ faults named', ()
   ]);
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 pause', '4 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then bob took B at 4 ms. However A was live (alice counted on it until 10 ms): \`lock\`'s clock was set 8 ms ahead at 2 ms and alice was paused from 3 ms to 5 ms."`,
+    `"bob entered \`db\` while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then bob entered under B at 4 ms. However A was live (alice counted on it until 10 ms): \`lock\`'s clock was set 8 ms ahead at 2 ms and alice was paused from 3 ms to 5 ms."`,
   );
 });
 

@@ -11,6 +11,11 @@ export function isQuorumGrant({ process, client }: Grant): boolean {
   return process === client;
 }
 
+/** Whether it is its client's word alone: its program said so, by `guard`, as it entered. */
+export function isOwnGrant(grant: Grant): boolean {
+  return isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
+}
+
 /** The process that gave a grant, or all servers of locks where a quorum did. */
 export function serversOf(indexed: TraceIndex, grant: Grant): readonly string[] {
   if (!isQuorumGrant(grant)) return [grant.process];

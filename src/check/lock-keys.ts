@@ -1,18 +1,28 @@
 /**
- * Decides which keys of a server are locks, and what somebody did to one who had not taken it. The
- * server tells of each key that was taken as locks are, which caches and counters may be as well:
+ * Decides which keys of a server are locks, what somebody did to one who had not taken it, and when
+ * a client took the key of a lock of which only its own program says that it has it. The server
+ * tells of each key that was taken as locks are, which caches and counters may be as well:
  * `SET seen NX`. A lock is a key that is named for a lock that some program enters: like it (`db`),
  * or with its name and a word for locks in it (`lock:db`, `db.mutex`); or one that its node was
  * told of by a pattern. Of a key that several may hold nothing is told: nobody takes it like that.
  *
  * What one client does to a key of its own is its own affair. What another one does counts only
  * while the key is there: whoever had taken it and has it no more has lost nothing.
+ *
+ * A grant by `guard` is the moment at which a client entered, which may be long after it took the
+ * key. Example: carol takes `db` at 3 ms, with token 1, and is paused before she hears of it. Her
+ * key runs out, bob takes it at 24 ms, with token 2, and enters at 25 ms; she enters at 26 ms. Her
+ * token is lower than his, and yet they rise in the order in which the two took the key: that she
+ * comes late is for a fence to notice.
  */
-import type { KeyChange } from '../core/history/server-events.ts';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { sectionOf } from './contention.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import { isOwnGrant } from './leases.ts';
+import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
 const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
@@ -108,4 +118,73 @@ function spanText({ atUs, untilUs }: KeyChange): string {
 
 function endText({ untilUs }: KeyChange): string {
   return untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
+}
+
+/** A grant, and how its client took the key of the lock; null where that does not count. */
+export interface Taken {
+  readonly grant: GrantLog;
+  readonly taking: Numbered<KeyChange> | null;
+}
+
+/**
+ * The grants of a lock in the order in which their clients took its key. Where the trace does not
+ * show that of each of them, they come as they were given, without takings: of two grants that are
+ * placed by different signs nobody knows which one was first.
+ */
+export function inOrderOfTaking(
+  { trace, keyChanges }: TraceIndex,
+  grants: readonly GrantLog[],
+): readonly Taken[] {
+  const asGiven = grants.map((grant): Taken => ({ grant, taking: null }));
+  if (keyChanges.length === 0) return asGiven;
+  const taken: { readonly grant: GrantLog; readonly taking: Numbered<KeyChange> }[] = [];
+  for (const grant of grants) {
+    const taking = takingUnder(trace, grant.event);
+    const key = taken[0]?.taking.event.key ?? taking?.event.key;
+    if (taking === null || taking.event.key !== key) return asGiven;
+    taken.push({ grant, taking });
+  }
+  return taken.sort((one, other) => one.taking.index - other.taking.index);
+}
+
+/**
+ * How the client of an own grant took the key of the lock, in the section that it entered under it:
+ * the last time before that. Null where it took several, as it does on several servers, or none.
+ */
+export function takingUnder({ events }: Trace, grant: Grant): Numbered<KeyChange> | null {
+  const entry = isOwnGrant(grant) ? events.indexOf(grant) + 1 : 0;
+  const entered = events[entry];
+  if (entered?.kind !== 'enter' || entered.ordinal !== grant.ordinal) return null;
+  let found: Numbered<KeyChange> | null = null;
+  for (let index = 0; index < entry; index += 1) {
+    const event = events[index];
+    if (event?.kind !== 'key-change' || event.change !== 'taken' || !event.isDone) continue;
+    if (event.client !== grant.client || sectionOf(event.message) !== entered.section) continue;
+    if (!event.isNamed && !isNamedFor(event.key, grant.lock)) continue;
+    const isOther = found?.event.key !== event.key || found.event.process !== event.process;
+    if (found !== null && isOther) return null;
+    found = { event, index };
+  }
+  return found;
+}
+
+/**
+ * `carol, who took `db` at 3 ms, entered under B` of an own grant, with its taking where that is
+ * shown; null of any other grant.
+ */
+export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
+  if (!isOwnGrant(grant)) return null;
+  const taking = takingUnder(shown.trace, grant)?.event;
+  const isShown = shown.parts.some(({ event }) => event === taking);
+  const who =
+    taking !== undefined && isShown
+      ? `${grant.client}, who took \`${taking.key}\` ${at(taking)},`
+      : grant.client;
+  return `${who} entered under ${shown.letterOf(grant.ordinal)}`;
+}
+
+/** The same, or `bob was granted B`. */
+export function granteePhrase(shown: Contradiction, grant: Grant): string {
+  const granted = `${grant.client} was granted ${shown.letterOf(grant.ordinal)}`;
+  return entryPhrase(shown, grant) ?? granted;
 }

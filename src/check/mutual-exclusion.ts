@@ -6,7 +6,7 @@
  * client itself counts on it. Crashes, evictions, failovers, clock steps and the release of another
  * client do not end it.
  */
-import type { Grant, Release, Renew } from '../core/history/server-events.ts';
+import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
@@ -21,8 +21,8 @@ import {
   reasonFor,
 } from './evidence.ts';
 import { at, type Contradiction, giverOf, reasonPhrase, type Sentences } from './explanation.ts';
-import { isQuorumGrant } from './leases.ts';
-import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
+import { isOwnGrant, isQuorumGrant } from './leases.ts';
+import { entryPhrase, foreignKeyChange, judgeKeys, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -205,13 +205,21 @@ function breachBetween(
   const parts = {
     ...{ 'earlier grant': grant, renewal: at.renewal ?? earlier.renewal },
     ...{ 'foreign release': foreign, why: reasonFor(indexed, grant, at.later) },
-    ...{ 'later grant': at.later },
+    ...{ 'later grant': at.later, taking: takingOf(indexed, at.later) },
   };
   return breachShown(rule, parts, [
     ...causesOfRelease(indexed, foreign),
     ...causesSince(indexed, grant, at),
     ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
   ]);
+}
+
+/** How the later client took the key, where nobody but itself says that it had the lock. */
+function takingOf(
+  { trace, keyChanges }: TraceIndex,
+  later: GrantLog | undefined,
+): Numbered<KeyChange> | null {
+  return later === undefined || keyChanges.length === 0 ? null : takingUnder(trace, later.event);
 }
 
 /** What made another client's release come when its own grant was over. */
@@ -232,13 +240,13 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
   const live = isOver
-    ? `${giverOf(earlier)} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
+    ? `${enderOf(earlier)} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
     : `${letter} was live (${endPhrase(counted)})`;
   const whose = isOver
     ? `before ${earlier.client}'s ttl was over`
     : `while ${earlier.client} held it`;
   return {
-    headline: `\`${later.lock}\` granted to ${later.client} ${whose}`,
+    headline: `${gotPhrase(later)} ${whose}`,
     next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,
     however: `${live}${freed}${reasonPhrase(shown, later)}`,
   };
@@ -258,11 +266,21 @@ function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): 
   return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
 }
 
-/** `\`lock\` granted B`; where nobody but its client says that it has it, `bob took B`. */
+/** Who ended a lease too early: where its client alone tells of it, the clock of that client. */
+function enderOf(grant: Grant): string {
+  return isOwnGrant(grant) ? `${grant.client}'s clock` : giverOf(grant);
+}
+
+/** `\`db\` granted to bob`; `bob entered \`db\`` where nobody but he says that he has it. */
+function gotPhrase(grant: Grant): string {
+  const { client, lock } = grant;
+  return isOwnGrant(grant) ? `${client} entered \`${lock}\`` : `\`${lock}\` granted to ${client}`;
+}
+
+/** The same of the grant: `\`lock\` granted B`, or `bob entered under B`. */
 function grantedPhrase(shown: Contradiction, grant: Grant): string {
-  const letter = shown.letterOf(grant.ordinal);
-  const isTaken = isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
-  return isTaken ? `${grant.client} took ${letter}` : `${giversOf(shown, grant)} granted ${letter}`;
+  const granted = `${giversOf(shown, grant)} granted ${shown.letterOf(grant.ordinal)}`;
+  return entryPhrase(shown, grant) ?? granted;
 }
 
 /** The same, with the servers of a quorum that said yes in time: `a quorum (lock-1 and lock-3)`. */
@@ -312,7 +330,7 @@ function revivedWhileLive(shown: Contradiction): Sentences {
   const revived = `${shown.letterOf(earlier.ordinal)} was live again`;
   return {
     headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
-    next: `${giverOf(later)} granted ${shown.letterOf(later.ordinal)} ${at(later)}`,
+    next: `${grantedPhrase(shown, later)} ${at(later)}`,
     however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
   };
 }

@@ -10,7 +10,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
-import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
+import { foreignKeyChange, granteePhrase, judgeKeys } from './lock-keys.ts';
 import { unansweredCall } from './no-orphan.ts';
 import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
@@ -113,5 +113,5 @@ export function foreignRenewal(shown: Contradiction): Sentences {
 function touchedPhrase(shown: Contradiction): string {
   const touched = shown.find('grant touched', 'grant');
   if (touched === undefined) return 'the lock was granted anew';
-  return `${touched.client} was granted ${shown.letterOf(touched.ordinal)} ${at(touched)}`;
+  return `${granteePhrase(shown, touched)} ${at(touched)}`;
 }

@@ -43,6 +43,15 @@ test('a probe that is granted later than twice the ttl and the slack shows none'
   );
 });
 
+test('a probe that has the lock by its own word entered it, too late or without a write', () => {
+  const words = (ms: number): string => {
+    const own = grant(ms, 'probe', 1, { process: 'probe', message: '' });
+    return breachOf('progress', [...asked, own], planned).words;
+  };
+  expect(words(121.001)).toContain('However it entered only at 121.001 ms');
+  expect(words(101)).toContain('Then probe entered under A at 101 ms, after healing');
+});
+
 test('a lock that a crashed holder keeps for ever is never given to the probe', () => {
   const breach = breachOf('progress', [
     grant(0, 'alice', 1, { untilUs: null }),

@@ -7,13 +7,15 @@
  * is nothing left in stock. And no circle of clients stays that wait for one another, none of
  * them giving back what the one before it wants.
  */
+import type { Grant } from '../core/history/server-events.ts';
 import type { Deadlock } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isHeldAt } from './leases.ts';
+import { isHeldAt, isOwnGrant } from './leases.ts';
+import { granteePhrase } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
@@ -238,13 +240,17 @@ function refusal(
   return accessBreach(indexed, rule, { 'earlier access': earlier, 'refused access': refused });
 }
 
+function cameBy(grant: Grant): string {
+  return isOwnGrant(grant) ? 'entered' : 'was granted it';
+}
+
 function probeWaited(shown: Contradiction): Sentences {
   const first = shown.need('first try', 'invoke');
   const grant = shown.find('grant', 'grant');
   const holder = shown.find('holder grant', 'grant');
   const denial = shown.find('denial', 'deny');
   const lock = 'lock' in first.call ? first.call.lock : '';
-  const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
+  const end = grant === undefined ? 'was never granted it' : `${cameBy(grant)} only ${at(grant)}`;
   const kept = shown.find('last renewal', 'renew');
   const until = kept?.untilUs ?? null;
   const renewed =
@@ -287,7 +293,7 @@ function probeUnheard(shown: Contradiction): Sentences {
 
 function probeDidNotWrite(shown: Contradiction): Sentences {
   const grant = shown.need('grant', 'grant');
-  const held = `${grant.client} was granted ${shown.letterOf(grant.ordinal)} ${at(grant)}`;
+  const held = `${granteePhrase(shown, grant)} ${at(grant)}`;
   return {
     headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
     next: `${held}, after healing`,

@@ -1,7 +1,16 @@
 /** Judges what locks say of their tokens: one of a kind, rising, kept, and each with its own. */
 import { type Claim, defineClaim } from './claim.ts';
-import { accessBreach, breachShown, causesOfTaking, causesSince, reasonFor } from './evidence.ts';
+import {
+  accessBreach,
+  breachShown,
+  type Cause,
+  causesIn,
+  causesOfTaking,
+  causesSince,
+  reasonFor,
+} from './evidence.ts';
 import { at, type Contradiction, reasonPhrase, type Sentences } from './explanation.ts';
+import { granteePhrase, inOrderOfTaking, type Taken } from './lock-keys.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -22,11 +31,12 @@ export const tokensUnique: Claim = defineClaim({
   rules: { 'token-shared': (shown) => tokenStory(shown, 'Token given twice', 'the same as') },
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
-      const byToken = new Map<number, GrantLog>();
+      const byToken = new Map<number, Taken>();
       let breach: Breach<'token-shared'> | null = null;
       for (const later of grants) {
-        const earlier = byToken.get(later.event.token);
-        if (earlier === undefined) byToken.set(later.event.token, later);
+        const { token } = later.grant.event;
+        const earlier = byToken.get(token);
+        if (earlier === undefined) byToken.set(token, later);
         else breach ??= breachBetween(indexed, 'token-shared', { earlier, later });
       }
       return { exercised: Math.max(0, grants.length - 1), breach };
@@ -43,10 +53,10 @@ export const tokensIncrease: Claim = defineClaim({
   },
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
-      let highest: GrantLog | null = null;
+      let highest: Taken | null = null;
       let breach: Breach<'token-not-higher'> | null = null;
       for (const later of grants) {
-        if (highest === null || later.event.token > highest.event.token) highest = later;
+        if (highest === null || tokenOf(later) > tokenOf(highest)) highest = later;
         else breach ??= breachBetween(indexed, 'token-not-higher', { earlier: highest, later });
       }
       return { exercised: Math.max(0, grants.length - 1), breach };
@@ -99,24 +109,54 @@ export const tokenBound: Claim = defineClaim({
     ),
 });
 
-/** The grants of each lock that has tokens. */
-function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
-  return [...indexed.locks.values()]
-    .map(({ grants }) => grants)
-    .filter((grants) => grants.some(({ event }) => event.token !== 0));
+/**
+ * The grants of each lock that has tokens, in the order in which their clients took its key where
+ * that is known: a client that enters late, with the token that it had drawn in time, got no lower
+ * one for that.
+ */
+function grantsWithTokens(indexed: TraceIndex): readonly (readonly Taken[])[] {
+  return [...indexed.locks.values()].flatMap(({ grants }) =>
+    grants.some(({ event }) => event.token !== 0) ? [inOrderOfTaking(indexed, grants)] : [],
+  );
+}
+
+function tokenOf({ grant }: Taken): number {
+  return grant.event.token;
+}
+
+/** The order of two grants. */
+interface Pair {
+  readonly earlier: Taken;
+  readonly later: Taken;
 }
 
 /** A contradiction between the tokens of two grants, with the faults that fired in between. */
 function breachBetween<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,
-  { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },
+  pair: Pair,
 ): Breach<Rule> {
+  const [earlier, later] = [pair.earlier.grant, pair.later.grant];
   const why = reasonFor(indexed, earlier, later);
-  return breachShown(rule, { 'earlier grant': earlier, why, 'later grant': later }, [
-    ...causesSince(indexed, earlier, later),
-    ...causesOfTaking(indexed, { earlier, later }),
-  ]);
+  const takings = { 'earlier taking': pair.earlier.taking, 'later taking': pair.later.taking };
+  const parts = { 'earlier grant': earlier, why, 'later grant': later, ...takings };
+  return breachShown(rule, parts, causesBetween(indexed, pair));
+}
+
+/** A key may be taken long before its client has the token: whatever hit either one until then. */
+function causesBetween(indexed: TraceIndex, { earlier, later }: Pair): readonly Cause[] {
+  const { taking } = earlier;
+  if (taking === null) {
+    const grants = { earlier: earlier.grant, later: later.grant };
+    return [
+      ...causesSince(indexed, earlier.grant, later.grant),
+      ...causesOfTaking(indexed, grants),
+    ];
+  }
+  const { client, process, message, atUs } = taking.event;
+  const processes = [client, later.grant.event.client, process];
+  const before = Math.max(earlier.grant.index, later.grant.index);
+  return causesIn(indexed, { processes, message, fromUs: atUs, before });
 }
 
 function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>): boolean {
@@ -148,11 +188,25 @@ function tokenStory(shown: Contradiction, headline: string, phrase: string): Sen
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
   const [one, other] = [shown.letterOf(earlier.ordinal), shown.letterOf(later.ordinal)];
+  const takings = takingsPhrase(shown);
+  const whose = takings === null ? 'its token' : `the token of ${other}`;
   return {
     headline: `${headline} for \`${later.lock}\``,
-    next: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
-    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${reasonPhrase(shown, later)}`,
+    next: takings ?? `${granteePhrase(shown, later)} after ${one}, ${at(later)}`,
+    however: `${whose} is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${reasonPhrase(shown, later)}`,
   };
+}
+
+/** Where that is the order of the two grants: when the one client took the key, and the other. */
+function takingsPhrase(shown: Contradiction): string | null {
+  const first = shown.find('earlier taking', 'key-change');
+  const second = shown.find('later taking', 'key-change');
+  if (first === undefined || second === undefined) return null;
+  const [one, other] = (['earlier grant', 'later grant'] as const).map((role) =>
+    shown.letterOf(shown.need(role, 'grant').ordinal),
+  );
+  const before = `${first.client} took \`${first.key}\` ${at(first)} and entered under ${one}`;
+  return `${before}, and ${second.client} took it ${at(second)} and entered under ${other}`;
 }
 
 function tokenChanged(shown: Contradiction): Sentences {

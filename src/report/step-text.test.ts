@@ -29,6 +29,17 @@ test('a claimed key that was taken reads as one that an earlier delivery holds',
   expect(eventText(event, surroundingsOf(trace, []))).toContain('an earlier delivery holds it');
 });
 
+test.each([
+  [0, 'enters db for 10 ms, until 12 ms'],
+  [7, 'enters with token 7 for 10 ms, until 12 ms'],
+])('a grant with token %s that only its client tells of reads "%s"', (token, words) => {
+  const event = {
+    ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
+    ...{ ordinal: 1, token, ttlUs: 10_000, sentAtUs: 2000, untilUs: 12_000, message: '' },
+  };
+  expect(eventText(event, surroundingsOf(trace, []))).toBe(words);
+});
+
 describe('a lock of several nodes and no tokens', () => {
   const nodes = ['lock-1', 'lock-2'].map((name) => ({ name, role: 'lock' }) as const);
   const operation = 'alice/1/acquire/lock-2';

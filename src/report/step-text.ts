@@ -1,4 +1,5 @@
 /** Says in a few words what an event of a trace is, as seen from the process it happens to. */
+import { isOwnGrant } from '../check/leases.ts';
 import type { Refusal } from '../core/history/server-events.ts';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -218,12 +219,11 @@ function answerText(answer: Answer, { versionsBy }: Surroundings): string {
   return answer.kind === 'value' ? `value ${answer.value}${row}` : `${answer.kind}${row}`;
 }
 
-function grantText(
-  { atUs, lock, token, client, ttlUs, untilUs }: EventOf<'grant'>,
-  around: Surroundings,
-): string {
+function grantText(event: EventOf<'grant'>, around: Surroundings): string {
+  const { atUs, lock, token, client, ttlUs, untilUs } = event;
   const until = untilUs === null ? '' : leaseText({ atUs, ttlUs, untilUs });
   const name = token === 0 || around.hasSeveralLocks ? ` ${lock}` : '';
+  if (isOwnGrant(event)) return `enters${name}${token === 0 ? '' : ` with token ${token}`}${until}`;
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
 

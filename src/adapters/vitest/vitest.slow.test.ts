@@ -74,14 +74,14 @@ describe('a run in forks', () => {
         read was no longer so.
 
        #  ms  lock              alice             bob               store
-       1   2  │                 │                 grants db to bob for 18 ms, until 20 ms ← A, grant 1
+       1   2  │                 │                 enters db for 18 ms, until 20 ms ← A, grant 1
        2   2  │                 │                 believes it holds db until 20 ms
        3   3  │                 │                 │                 ✓ serves x = 0 to bob
        4   4  │                 │                 own clock: lease lives ← lease test
        5   4  │                 │                 paused for 20 ms, until 24 ms ← pause
           20  │                 │                 bob's lease is over
           22  gets alice's \`set\` ← turning point  │                 │
-       6  23  │                 grants db to alice for 18 ms, until 41 ms ← B, grant 2
+       6  23  │                 enters db for 18 ms, until 41 ms ← B, grant 2
        7  23  │                 believes it holds db until 41 ms    │
        8  24  │                 │                 ▶ resumes         │
           24  │                 │                 sends write x = 1 → store

@@ -1,0 +1,209 @@
+/** Locks of which only the client says that it has them: in which order, and in which words. */
+import { describe, expect, test } from 'vitest';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { inOrderOfTaking, takingUnder } from './lock-keys.ts';
+import {
+  breachOf,
+  enter,
+  grant,
+  keyChange,
+  leaseTest,
+  pause,
+  traceOf,
+  verdictOn,
+} from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
+
+type More = Partial<Omit<Grant, 'kind' | 'atUs'>>;
+
+/** `client` enters its section `ordinal` by a guard. */
+function guard(
+  ms: number,
+  client: string,
+  ordinal: number,
+  more: More = {},
+): readonly TraceEvent[] {
+  const own = grant(ms, client, ordinal, { process: client, message: '', ...more });
+  return [own, enter(ms, client, ordinal, ms + 10)];
+}
+
+/** It takes `db` in that section. */
+function takes(
+  ms: number,
+  client: string,
+  section: number,
+  more: Parameters<typeof keyChange>[2] = {},
+): KeyChange {
+  return keyChange(ms, client, { message: `${client}/${section}/eval/1/request`, ...more });
+}
+
+/** Carol takes the key first and enters last, with the tokens of two grants: hers is the second. */
+const late = (his: number, hers: number): readonly TraceEvent[] => [
+  takes(3, 'carol', 2),
+  pause(4, 'carol', 26),
+  takes(24, 'bob', 1),
+  ...guard(25, 'bob', 1, { token: his }),
+  ...guard(26, 'carol', 2, { token: hers }),
+];
+
+/** Two guards of one section, under one taking. */
+const twice: readonly TraceEvent[] = [
+  takes(1, 'alice', 1),
+  ...guard(2, 'alice', 1),
+  grant(3, 'alice', 2, { process: 'alice', message: '', token: 1 }),
+  { ...enter(3, 'alice', 2, 13), section: 'alice/1' },
+];
+
+describe('tokens', () => {
+  test('rise in the order in which the key was taken, whoever enters first', () => {
+    const verdict = verdictOn('tokens-increase', late(2, 1));
+    expect(verdict).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test('that are drawn in another order than the key was taken do not', () => {
+    const breach = breachOf('tokens-increase', late(1, 2));
+    expect(breach.rule).toBe('token-not-higher');
+    expect(breach.evidence).toEqual([
+      '0 earlier taking',
+      '1 pause',
+      '2 later taking',
+      '3 later grant',
+      '5 earlier grant',
+    ]);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (from 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, not above that of B, 2: carol was paused from 4 ms to 26 ms."`,
+    );
+  });
+
+  test('that two share are told in the order in which the key was taken', () => {
+    expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
+    expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(
+      `"Token given twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
+    );
+  });
+
+  test('are put in the order of the entries where the taking of one is not known', () => {
+    const events = late(2, 1).filter((_, at) => at !== 2);
+    const breach = breachOf('tokens-increase', events);
+    expect(breach.evidence).toEqual(['2 earlier grant', '4 later grant']);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (token 2, from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol entered under B after A, at 26 ms. However its token is 1, not above that of A, 2."`,
+    );
+    expect(
+      verdictOn(
+        'tokens-increase',
+        events.filter((_, at) => at > 0),
+      ).kind,
+    ).toBe('invalid');
+    const inOrder = late(1, 2).filter((_, at) => at !== 2);
+    expect(verdictOn('tokens-increase', inOrder).kind).toBe('valid');
+  });
+
+  test('are put in the order of the entries where they were drawn under different keys', () => {
+    const [first, ...others] = late(2, 1);
+    const sharded = { ...takes(3, 'carol', 2), key: 'lock:db' };
+    expect(first).toMatchObject({ kind: 'key-change' });
+    expect(verdictOn('tokens-increase', [sharded, ...others]).kind).toBe('invalid');
+  });
+
+  test('that two guards have by one taking do not rise', () => {
+    const breach = breachOf('tokens-increase', twice);
+    expect(breach.words).toContain(
+      'Then alice, who took `db` at 1 ms, entered under B after A, at',
+    );
+  });
+});
+
+describe('the taking under a grant', () => {
+  const [own, entry] = guard(9, 'alice', 1);
+  const under = (...events: readonly TraceEvent[]): KeyChange | null => {
+    if (own?.kind !== 'grant' || entry === undefined) throw new Error('there is no grant');
+    return takingUnder(traceOf([...events, own, entry]), own)?.event ?? null;
+  };
+  const first = takes(1, 'alice', 1);
+
+  test('is the last one by its client, in its section', () => {
+    const again = takes(5, 'alice', 1);
+    expect(under(first)).toBe(first);
+    expect(under(first, again)).toBe(again);
+    expect(under(first, takes(5, 'alice', 2))).toBe(first);
+    expect(under(first, takes(5, 'bob', 1))).toBe(first);
+  });
+
+  test('is of a key that is named for the lock, or that its node was told of', () => {
+    const other = takes(5, 'alice', 1, { key: 'job:7', isNamed: false });
+    expect(under(first, other)).toBe(first);
+    expect(under({ ...other, isNamed: true })).toMatchObject({ key: 'job:7' });
+    expect(under({ ...other, key: 'lock:db' })).toMatchObject({ key: 'lock:db' });
+    expect(under({ ...other, key: 'db:token' })).toBeNull();
+  });
+
+  test('is one that was done, and no other change', () => {
+    expect(under({ ...first, isDone: false })).toBeNull();
+    expect(under({ ...first, change: 'prolonged' })).toBeNull();
+  });
+
+  test('is unknown of several servers, or several keys', () => {
+    expect(under(first, takes(2, 'alice', 1, { process: 'lock-2' }))).toBeNull();
+    expect(under(first, takes(2, 'alice', 1, { key: 'lock:db' }))).toBeNull();
+  });
+
+  test('is unknown of a grant that a server or a quorum gave', () => {
+    for (const more of [{ process: 'lock' }, { sentAtUs: 8000 }]) {
+      const [given, then] = guard(9, 'alice', 1, more);
+      if (given?.kind !== 'grant' || then === undefined) throw new Error('there is no grant');
+      expect(takingUnder(traceOf([first, given, then]), given)).toBeNull();
+    }
+  });
+
+  test('places a grant, and grants of one taking stay as they were given', () => {
+    const order = (...events: readonly TraceEvent[]): readonly number[] => {
+      const indexed = indexTrace(traceOf(events));
+      const grants = indexed.locks.get('db')?.grants ?? [];
+      return inOrderOfTaking(indexed, grants).map(({ grant: { event } }) => event.ordinal);
+    };
+    expect(order(...late(1, 2))).toEqual([2, 1]);
+    expect(order(...late(1, 2).slice(1))).toEqual([1, 2]);
+    expect(order(...twice)).toEqual([1, 2]);
+  });
+});
+
+describe('words', () => {
+  test('say of who enters beside another when it took the key', () => {
+    const breach = breachOf('mutual-exclusion', late(2, 1));
+    expect(breach.words).toMatchInlineSnapshot(
+      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (token 2, from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol, who took \`db\` at 3 ms, entered under B at 26 ms. However A was live (bob counted on it until 35 ms)."`,
+    );
+    const inTime = [...guard(1, 'bob', 1), takes(12, 'carol', 2), ...guard(13, 'carol', 2)];
+    expect(verdictOn('mutual-exclusion', inTime).kind).toBe('valid');
+  });
+
+  test('say no more of it than the trace shows', () => {
+    const events = [...guard(1, 'bob', 1), ...guard(2, 'carol', 2)];
+    expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
+      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 2 ms). Then carol entered under B at 2 ms. However A was live (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
+    );
+  });
+
+  test('blame the clock of who counted on its lease for less than it had asked for', () => {
+    const events = [...guard(1, 'bob', 1, { untilUs: 2000 }), ...guard(3, 'carol', 2)];
+    expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
+      `"carol entered \`db\` before bob's ttl was over. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 3 ms). Then carol entered under B at 3 ms. However bob's clock had ended A at 2 ms, too early (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
+    );
+  });
+
+  test('say of a holder that counts on its lease for too long who entered since', () => {
+    const events = [
+      ...guard(1, 'bob', 1),
+      takes(4, 'carol', 2),
+      ...guard(5, 'carol', 2),
+      leaseTest(6, 'bob', 1, 11),
+    ];
+    expect(breachOf('lease-conservative', events).words).toMatchInlineSnapshot(
+      `"bob counts on \`db\` longer than its server does. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 5 ms). Then its server ends A at 11 ms, and carol, who took \`db\` at 4 ms, entered under B at 5 ms. However bob found at 6 ms that its lease was live: the lock let carol in while bob was inside, and no fault was needed."`,
+    );
+    const inTime = [...guard(1, 'bob', 1), leaseTest(6, 'bob', 1, 11)];
+    expect(verdictOn('lease-conservative', inTime).kind).toBe('valid');
+  });
+});
