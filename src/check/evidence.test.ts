@@ -16,6 +16,7 @@ import {
   deny,
   fault,
   grant,
+  leaseTest,
   pause,
   recovered,
   renew,
@@ -65,6 +66,17 @@ describe('a breach', () => {
       ...['0 earlier grant', '1 later grant', '2 third grant', '3 further grant'],
     ]);
   });
+});
+
+test('the last test of a lease is of the grant under which a late access came', () => {
+  const grants = [grant(0, 'alice', 1), grant(1, 'alice', 2, { lock: 'mail' })];
+  const tests = [leaseTest(2, 'alice', 1, 10), leaseTest(3, 'alice', 2, 11)];
+  const indexed = indexOf(...grants, ...tests, write(20, 'alice', 1, 1));
+  const [late] = indexed.places[0]?.accesses ?? [];
+  const { evidence } = accessBreach(indexed, 'r', { late }, { late });
+  expect(evidence.map(({ event, role }) => `${event} ${role}`)).toEqual([
+    ...['0 grant', '2 lease test', '4 late'],
+  ]);
 });
 
 test('a recovery between two events is neither of them', () => {

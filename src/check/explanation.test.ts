@@ -7,6 +7,7 @@ import {
   fault,
   grant,
   invoke,
+  keyChange,
   leave,
   pause,
   read,
@@ -39,6 +40,15 @@ describe('grants', () => {
     ],
   ])('are introduced as %j', (words, events) => {
     expect(shown(...events).grantsOf()).toBe(words);
+  });
+
+  test('of a quorum end as the key does that its client held when the next was granted', () => {
+    const own = { process: 'alice', untilUs: null } as const;
+    const taken = keyChange(1, 'alice', { untilUs: 21_000 });
+    const next = grant(30, 'bob', 2);
+    expect(shown(taken, grant(2, 'alice', 1, own), next).grantsOf()).toMatchInlineSnapshot(
+      `"A be alice's grant 1 of \`db\` (from 2 ms, its key until 21 ms) and B be bob's grant 2 (from 30 ms)"`,
+    );
   });
 
   test('have letters to Z, and their numbers from there', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { impostorUnder } from './impostor.ts';
-import { enter, fault, grant, keyChange, traceOf } from './trace-builder.fixture.ts';
+import { enter, fault, grant, keyChange, send, traceOf } from './trace-builder.fixture.ts';
 
 const ttlUs = new Map([
   ['alice', 10_000],
@@ -69,6 +69,20 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
     expect(at(12, [key(1, 'alice'), clockOf('lock')])).toBeNull();
     expect(at(12, [key(1, 'alice'), clockOf('lock'), key(8, 'bob')])).not.toBeNull();
     expect(at(12, [key(1, 'alice'), clockOf('alice')])).not.toBeNull();
+  });
+
+  test.each<[string, Partial<KeyChange>]>([
+    ['another key', { key: 'lock:mail' }],
+    ['the key on another server', { process: 'lock-2' }],
+  ])('another that took %s does not show that the key was gone', (_, more) => {
+    const taken = { ...key(8, 'bob'), ...more };
+    expect(at(12, [key(1, 'alice'), clockOf('lock'), taken])).toBeNull();
+  });
+
+  test('the lease counts from the departure of the request that took the key', () => {
+    const sent = [send(0.25, 'bob', 'bob/set'), send(0.5, 'alice', 'alice/set')];
+    const found = { client: 'alice', enteredUs: 11_000, sentAtUs: 500, overUs: 11_000 };
+    expect(at(11, [...sent, key(1, 'alice')])).toEqual(found);
   });
 
   test('a key that was prolonged in between is not over', () => {

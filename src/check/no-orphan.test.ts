@@ -133,6 +133,13 @@ describe('on a server that keeps keys', () => {
     );
   });
 
+  test('a key that never runs out is told so', () => {
+    const events = unheard.map((event) => (event === taken ? { ...taken, untilUs: null } : event));
+    expect(breachOf('no-orphan', [...events, ...bobAsks]).words).toContain(
+      'alice took `db` at 1 ms, without an end, and had no answer by 3 ms',
+    );
+  });
+
   test.each<[string, readonly TraceEvent[]]>([
     ['it was removed', [changed(4, 'alice', { change: 'removed' }), ...bobAsks]],
     [

@@ -6,6 +6,8 @@ import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts
 import { explain, inWords } from './explain.ts';
 import { singleFlight } from './single-flight.ts';
 import {
+  acquire,
+  answer,
   breachOf,
   grant,
   invoke,
@@ -13,6 +15,7 @@ import {
   pause,
   read,
   terms,
+  unknown,
   verdictOn,
 } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
@@ -110,6 +113,20 @@ describe('by hand', () => {
       '3 later computation',
     ]);
   });
+});
+
+test('who had no answer, while somebody else was denied, waited in vain for the lock', () => {
+  const denied = { kind: 'denied', holder: 'alice' } as const;
+  const goesOn: Log = { kind: 'log', atUs: 4000, process: 'bob', topic: 'memoize', text: '' };
+  const roleAfter = (...returned: readonly TraceEvent[]): string | undefined => {
+    const asked = acquire(2, 'bob/2/acquire');
+    const begun = [mark(1, 'alice/1/computing'), asked, ...returned, goesOn];
+    const { evidence } = breachOf('single-flight', [...begun, mark(5, 'bob/2/computing')]);
+    return evidence[1];
+  };
+  expect(roleAfter(answer(3, 'bob/2/acquire', denied))).toBe('3 denied once');
+  expect(roleAfter(unknown(3, 'bob/2/acquire'))).toBe('3 wait in vain');
+  expect(roleAfter(answer(3, 'carol/3/acquire', denied))).toBe('3 wait in vain');
 });
 
 test('a client that looks again for the value it computes does not contest it', () => {

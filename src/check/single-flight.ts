@@ -44,7 +44,6 @@ export function measureStampede(indexed: TraceIndex): Stampede {
 /** A program begins to compute the value of `key`. */
 interface Computation {
   readonly began: Numbered<Mark>;
-  readonly key: string;
   /** The grant under which it computes; undefined without one. */
   readonly grant: GrantLog | undefined;
   /** Where it says that it goes on without the lock, if it does. */
@@ -67,9 +66,8 @@ function isBeginning({ event }: Numbered<Mark>): boolean {
 
 /** What is known of each program while the trace is read. */
 interface Program {
-  /** The last key that its section asked for: the one that it computes. */
+  /** Of the last key that its section asked for: the one that it computes. */
   place: string;
-  key: string;
   grant: GrantLog | undefined;
   without: Numbered<Log> | undefined;
 }
@@ -127,7 +125,7 @@ class Reader {
   programOf(process: string): Program {
     const known = this.programs.get(process);
     if (known !== undefined) return known;
-    const fresh = { place: '', key: '', grant: undefined, without: undefined };
+    const fresh = { place: '', grant: undefined, without: undefined };
     this.programs.set(process, fresh);
     return fresh;
   }
@@ -136,7 +134,6 @@ class Reader {
     if (call.verb !== 'read') return;
     const program = this.programOf(process);
     program.place = placeOf([call.store, call.resource, call.key]);
-    program.key = call.key;
   }
 
   looks({ process, resource, key, client, value }: Read): void {
@@ -170,9 +167,9 @@ class Reader {
       this.missing.get(this.programOf(process).place)?.delete(process);
     }
     if (!point.endsWith('/computing')) return;
-    const { place, key, grant, without } = this.programOf(process);
+    const { place, grant, without } = this.programOf(process);
     const running = this.open.get(place) ?? new Map<string, Computation>();
-    const computation = { began, key, grant, without, rivals: [...running.values()] };
+    const computation = { began, grant, without, rivals: [...running.values()] };
     this.open.set(place, running.set(process, computation));
     this.all.push(computation);
     const missing = this.missing.get(place);

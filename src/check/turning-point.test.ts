@@ -68,6 +68,14 @@ describe('two runs differ first where', () => {
   });
 });
 
+test('what two servers handle, or clients receive, has no order', () => {
+  const requests = [handled(3, BOB, 'store'), handled(4, ALICE, 'lock')];
+  expect(turn(requests, [...requests].reverse())).toBeNull();
+  const replyTo = (name: string): string => name.replace('request', 'reply');
+  const replies = [handled(3, replyTo(BOB), 'bob'), handled(4, replyTo(ALICE), 'alice')];
+  expect(turn(replies, [...replies].reverse())).toBeNull();
+});
+
 test('times, faults and what lies beside the way count for nothing', () => {
   const failing = [pause(1, 'alice', 9), handled(3, ALICE, 'other'), write(6, 'bob', 2, 1)];
   expect(turn(failing, [write(60, 'bob', 2, 1)])).toBeNull();

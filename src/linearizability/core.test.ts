@@ -216,8 +216,14 @@ describe('of more operations than are ever looked at', () => {
       isMinimal: true,
     });
   });
-  it('nobody knows the core where it lies further back', () => {
-    const history = [done(write(1), -4), done(write(2), -2), ...filled(), done(read(1), count)];
+  it.each([count, 2_000])('nobody knows the core where it lies %d calls back', (back) => {
+    const start = count - back;
+    const writes = [
+      done(write(1), start - 0.5, start - 0.4),
+      done(write(2), start - 0.3, start - 0.2),
+    ];
+    const others = filled();
+    const history = [...others.splice(0, start), ...writes, ...others, done(read(1), count)];
     expect(findCore(history, casRegister(), count + 2)).toEqual({
       required: [count + 2],
       optional: [],
@@ -226,4 +232,11 @@ describe('of more operations than are ever looked at', () => {
       isMinimal: false,
     });
   });
+});
+
+it('nobody knows which states a return met where its core is itself alone, after very many', () => {
+  const writes = Array.from({ length: 60_000 }, (_, at) => done(write(at % 3), 2 * at));
+  const reasons = explain([...writes, done(read(7), 120_000)], casRegister());
+  expect(reasons?.core.required).toEqual([60_000]);
+  expect(reasons?.possible).toEqual([]);
 });

@@ -56,4 +56,16 @@ describe('an interner', () => {
     expect(values.map((value) => interner.intern(value))).toEqual([...values.keys()]);
     expect(values.map((value) => interner.intern({ ...value }))).toEqual([...values.keys()]);
   });
+  it('takes more memory for longer texts, by themselves and in a list', () => {
+    const bytesOf = (value: Json): number => {
+      const interner = new Interner();
+      interner.reset();
+      interner.intern(value);
+      return interner.bytes;
+    };
+    const short = 'a';
+    const long = 'a'.repeat(1_001);
+    expect(bytesOf(long) - bytesOf(short)).toBe(1_000);
+    expect(bytesOf([long]) - bytesOf([short])).toBe(1_000);
+  });
 });

@@ -35,8 +35,9 @@ describe('a file that cannot be read is refused with its place', () => {
   });
 
   test('however deeply it is nested', () => {
-    expect(problemsOf('['.repeat(200_000)).length).toBeGreaterThan(0);
-    expect(problemsOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`).length).toBeGreaterThan(0);
+    const what = 'the file is nested more than 100 deep';
+    expect(problemsOf('['.repeat(200_000)).join('\n')).toContain(what);
+    expect(problemsOf(`${'['.repeat(20_000)}${']'.repeat(20_000)}`).join('\n')).toContain(what);
   });
 });
 

@@ -30,6 +30,13 @@ describe('a plan as text', () => {
     );
   });
 
+  test('is written out where two of its parts are one object', () => {
+    const hosts = ['one', 'two'];
+    const system = { ...zombie.system, options: { reads: hosts, writes: hosts } };
+    const text = renderPlan({ ...zombie, system });
+    expect(text).toContain('reads: [ one, two ], writes: [ one, two ]');
+  });
+
   test('leaves out what has its default, so that a shrunk plan is short', () => {
     expect(renderPlan(zombie, 'Stale write accepted by unfenced.')).toMatchInlineSnapshot(`
       "# Stale write accepted by unfenced.

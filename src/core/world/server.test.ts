@@ -35,3 +35,13 @@ test('only servers with snapshots fail over; only those with `evict` forget keys
     ['forgets', false, true],
   ]);
 });
+
+test('the answer to a server that crashed meanwhile is lost with its connection', () => {
+  const when = { kind: 'at', atUs: 4 * MS } as const;
+  const crash: Fault = { kind: 'crash', process: 'store', when, restartAfterUs: MS / 10 };
+  const clients = [clientOf('alice', [writeOf(1)])];
+  const trace = run(planOf({ clients, store: 'check-sequencer', faults: [crash] }));
+  expect(eventsOf(trace, 'lose')).toContainEqual(
+    expect.objectContaining({ message: 'alice/1/write/1/check/1/reply', cause: 'reset' }),
+  );
+});

@@ -32,6 +32,14 @@ describe('a recorded history can be read and judged by a program', () => {
     expect(readHistory(`${line}\n{"process"`)).toMatchObject({ kind: 'malformed', line: 2 });
     expect(readHistory('hello')).toMatchObject({ kind: 'malformed', line: 1, column: 1 });
   });
+  it('and one that may have been cut is told apart from a whole one', () => {
+    const line = '2024-01-01 00:00:00,000{GMT}\tINFO\t[jepsen] jepsen.util: 0\t:invoke\t:write\t1';
+    const mayBeCut = (text: string) => {
+      const read = readHistory(text, { format: 'jepsen-log' });
+      return read.kind === 'history' ? read.mayBeCut : read.what;
+    };
+    expect([mayBeCut(line), mayBeCut(`${line}\n`)]).toEqual([true, false]);
+  });
   it('a version that a write expects, too', () => {
     const asked = '{"process":"a","type":"invoke","f":"write","value":1';
     const done = '{"process":"a","type":"ok"';

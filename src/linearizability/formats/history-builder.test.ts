@@ -110,3 +110,11 @@ test('more different calls than are remembered at once are all there', () => {
   const values = read.history.map(({ call }) => ('value' in call ? call['value'] : null));
   expect(values).toEqual([...Array.from({ length: 17_000 }, (_, value) => value), 3]);
 });
+
+test('equal calls of a history are in memory once', () => {
+  const read = readHistory(`${events('write', 1)}${events('write', 2)}${events('write', 1)}`);
+  if (read.kind !== 'history') throw new Error(read.what);
+  const [first, second, third] = read.history.map(({ call }) => call);
+  expect(third).toBe(first);
+  expect(second).not.toEqual(first);
+});

@@ -33,6 +33,17 @@ test('a name with another number is told which numbers there are', async () => {
   expect(other.lost?.namesakes).toEqual([]);
 });
 
+test('a name of another section is no namesake', async () => {
+  const plan = pausedAt('alice/1/write-7', 'reproduced');
+  const clients = plan.clients.map((client) => {
+    const [first] = client.sections;
+    const sections = first === undefined ? [] : [first, { ...first, id: 2 }];
+    return { ...client, sections };
+  });
+  const kept = await replayKept({ ...plan, clients });
+  expect(kept.lost?.namesakes).toEqual(['alice/1/write']);
+});
+
 test('a plan that came to what it expects is run once', async () => {
   const kept = await replayKept(pausedAt('alice/1/write', 'inert'));
   expect(kept).toMatchObject({ outcome: 'inert', expected: 'inert', difference: null });
@@ -215,7 +226,26 @@ describe('where the code has changed since', () => {
     expect(same).toMatchObject({ outcome: 'reproduced', otherCause: null });
   });
 
-  test('other latencies and waits may break it still, which is told', async () => {
+  /** The same before a try of alice's write that there is none of any more. */
+  const atLostTry = (plan: Plan): Plan => ({
+    ...plan,
+    faults: plan.faults.map((fault) => {
+      return fault.kind === 'pause' ? { ...fault, when: before('alice/1/write-7') } : fault;
+    }),
+  });
+  const MOVED = 'a pause at alice/1/write instead of alice/1/write-7';
+
+  test('a fault that lasts longer at another try may break it still, and both are told', async () => {
+    const plan = atLostTry(paused(3 * MS, 40 * MS));
+    const kept = await replayKept(plan, { catalogue, hasChanged: true });
+    expect(kept).toMatchObject({
+      outcome: 'reproduced',
+      changes: ['a pause of 40 ms instead of 3 ms', MOVED],
+    });
+  });
+
+  /** Bob comes so late that alice has to be slow, too, to come after him. */
+  const tightly = (): Plan => {
     const tight = paused(20 * MS, 20 * MS);
     const clients = tight.clients.map((client) => {
       const sections = client.sections.map((section) => {
@@ -224,7 +254,11 @@ describe('where the code has changed since', () => {
       return { ...client, sections };
     });
     const bounds = { ...tight.bounds, latency: { minUs: MS, maxUs: 20 * MS } };
-    const plan = { ...tight, clients, bounds };
+    return { ...tight, clients, bounds };
+  };
+
+  test('other latencies and waits may break it still, which is told', async () => {
+    const plan = tightly();
     const kept = await replayKept(plan, { catalogue, hasChanged: true });
     expect(kept).toMatchObject({
       outcome: 'reproduced',
@@ -232,5 +266,13 @@ describe('where the code has changed since', () => {
     });
     expect(kept.plan.chance).toBeNull();
     expect((await replayKept(kept.plan, { catalogue })).digest).toBe(kept.digest);
+  });
+
+  test('other latencies are drawn at another try, too', async () => {
+    const kept = await replayKept(atLostTry(tightly()), { catalogue, hasChanged: true });
+    expect(kept).toMatchObject({
+      outcome: 'reproduced',
+      changes: [MOVED, 'other latencies and random numbers'],
+    });
   });
 });

@@ -262,6 +262,10 @@ describe('a fault is told by whom it hits and where, in names of the shape', () 
       'drop A/1/acquire/1/lock 1/reply',
       { kind: 'drop', which: messageOf('zoe/3/acquire/1/lock-7/reply') },
     ],
+    [
+      'drop A/1/acquire/1/lock 1/reply',
+      { kind: 'drop', which: messageOf('zoe/3/acquire/1/lock-12/reply') },
+    ],
     ['store 2 forgets key 2', forgets('y')],
     ['lock 1 forgets lock 2', forgets('second', 'lock-7')],
     ['lock forgets other', forgets('other', 'lock')],

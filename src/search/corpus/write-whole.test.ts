@@ -14,19 +14,24 @@ import { changeWhole, createWhole } from './write-whole.ts';
 
 interface Disk {
   isFull: boolean;
+  /** Whether somebody else empties the folder before it says that it is full. */
+  isSwept: boolean;
   /** The code with which it refuses to link, or to sync a folder; null: it does not. */
   link: string | null;
   sync: string | null;
 }
 
-const disk = vi.hoisted((): Disk => ({ isFull: false, link: null, sync: null }));
+const disk = vi.hoisted((): Disk => ({ isFull: false, isSwept: false, link: null, sync: null }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const refuse = (code: string, what: string): never => {
     throw Object.assign(new Error(`${code}: ${what}`), { code });
   };
-  const writeSync = (descriptor: number, bytes: Buffer, at: number): number =>
-    disk.isFull ? refuse('ENOSPC', 'no space left on device') : fs.writeSync(descriptor, bytes, at);
+  const writeSync = (descriptor: number, bytes: Buffer, at: number): number => {
+    if (!disk.isFull) return fs.writeSync(descriptor, bytes, at);
+    if (disk.isSwept) for (const name of fs.readdirSync(folder)) fs.rmSync(join(folder, name));
+    return refuse('ENOSPC', 'no space left on device');
+  };
   const linkSync = (from: string, to: string): void =>
     disk.link === null ? fs.linkSync(from, to) : refuse(disk.link, 'no link');
   const fsyncSync = (descriptor: number): void => {
@@ -44,7 +49,7 @@ const file = join(folder, 'plan.yaml');
 beforeEach(() => {
   // A test that is run once more finds the folder removed.
   mkdirSync(folder, { recursive: true });
-  Object.assign(disk, { isFull: false, link: null, sync: null });
+  Object.assign(disk, { isFull: false, isSwept: false, link: null, sync: null });
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 });
 
@@ -97,6 +102,11 @@ describe('a disk that is full', () => {
     disk.isFull = true;
     expect(() => createWhole(file, 'a: 1\n')).toThrow('no space left');
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('is told of, even where somebody else has removed what was written', () => {
+    Object.assign(disk, { isFull: true, isSwept: true });
+    expect(() => createWhole(file, 'a: 1\n')).toThrow('no space left');
   });
 
   test('leaves a file that is changed as it was, and free to be changed', () => {

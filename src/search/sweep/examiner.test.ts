@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { builtIn, extend } from '../../catalogue.ts';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import { defineSystem } from '../../define-system.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { loadScenario } from '../../load.ts';
 import { claimsJudged, examinerOf, repeatSeed, SeedBlocks, traceDifference } from './examiner.ts';
@@ -75,6 +77,39 @@ describe('a seed whose system uses its realms again', () => {
     expect(told).toEqual(['passed', 'passed']);
     await examine('one', 4, passing);
     expect(told).toEqual(['passed', 'passed']);
+  });
+
+  test('is run once where nothing is wrong', async () => {
+    let runs = 0;
+    const counting = defineSystem({
+      locks: {
+        counting: {
+          about: 'counts how often it is built, and lets everybody in',
+          operations: [],
+          buildAsync() {
+            runs += 1;
+            let token = 0;
+            return () => async (section) => {
+              token += 1;
+              const guard = section.guard({ token });
+              await guard.work();
+              guard.leave();
+            };
+          },
+        },
+      },
+    });
+    const catalogue = extend(builtIn, counting);
+    const loaded = loadScenario(
+      'name: counted\nsystems:\n  one: { lock: counting, store: fenced }\nclients: 1\n',
+      'counted.yaml',
+      catalogue,
+    );
+    if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems));
+    const examine = examinerOf(loaded.scenario, catalogue, ['one']);
+    const { verdicts } = await examine('one', 0, passing);
+    expect(verdicts.every(({ kind }) => kind === 'valid')).toBe(true);
+    expect(runs).toBe(1);
   });
 
   test('agrees with itself where used and fresh realms find the same breach', async () => {

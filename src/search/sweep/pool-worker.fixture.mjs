@@ -20,6 +20,7 @@ function say(activity, what) {
 function perform({ title }) {
   if (title === 'dies early') throw new Error('dies before it says anything');
   if (title !== 'idles') say(title === 'own code' ? OWN_CODE : CODE_OF_USERS, title);
+  if (title === 'exits') process.exit();
   if (title === 'dies') throw new Error('dies of a task');
   if (title === 'waits') while (Atomics.load(stopCell, 0) === 0);
   const untilMs = performance.now() + 900;

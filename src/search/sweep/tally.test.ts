@@ -92,3 +92,12 @@ test('the causes of a claim add up, and are left out where neither part has any'
   expect(merged(part({}), part({ causes }))).toEqual(causes);
   expect(merged(part({ causes }), part({ causes }))).toMatchObject([{ broken: 2 }]);
 });
+
+test('faults are merged in the order of their names, whichever fired first', async () => {
+  const namesOf = async (...ranges: readonly (readonly [number, number])[]) => {
+    const parts = await Promise.all(ranges.map(([from, to]) => tallyOf({ from, to })));
+    return Object.keys(parts.reduce(mergeTallies, EMPTY_TALLY).faults);
+  };
+  expect(await namesOf([1, 1], [2, 2])).toEqual(['drop', 'pause']);
+  expect(await namesOf([2, 2], [1, 1])).toEqual(['drop', 'pause']);
+});
