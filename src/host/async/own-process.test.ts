@@ -119,11 +119,11 @@ describe('what is emitted on process', () => {
       const listener = function (this: unknown): void {
         if (this === process) heard += 1;
       };
-      process.on('disconnect', listener).once('disconnect', listener);
+      process.on('SIGHUP', listener).once('SIGHUP', listener);
       await idle(1);
-      for (const _ of [1, 2]) process.emit('disconnect');
-      process.off('disconnect', listener);
-      context.log('', `${heard} ${process.emit('disconnect')}`);
+      for (const _ of [1, 2]) process.emit('SIGHUP');
+      process.off('SIGHUP', listener);
+      context.log('', `${heard} ${process.emit('SIGHUP')}`);
     };
     const trace = await happen({ alice: script, bob: script });
     expect(logOf(trace)).toEqual(['1 3 false', '1 3 false']);

@@ -96,6 +96,8 @@ const METHODS: readonly string[] = [
 const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
   ...['unhandledRejection', 'rejectionHandled', 'multipleResolves', 'warning'],
   ...['uncaughtException', 'uncaughtExceptionMonitor'],
+  // From the parent process, also while modules are loaded for nobody.
+  ...['message', 'internalMessage', 'disconnect'],
 ]);
 
 const real: Listeners = noListeners();
