@@ -53,7 +53,8 @@ describe('the page in a browser', () => {
     expect(await where(page)).toContain('grants token 1');
     await unfold(page);
     await page.locator(`a[href="#e=${before(violation)}"]`).click();
-    expect(await where(page)).toContain('stale write');
+    // The browser tells of a changed address when it has time to.
+    await expect.poll(() => where(page)).toContain('stale write');
     expect(await page.locator('tr[aria-current=step]').getAttribute('data-row')).toBe(`${last}`);
     for (const key of ['v', 'ArrowLeft', 'v']) await page.keyboard.press(key);
     expect(await page.evaluate('location.hash')).toBe(`#e=${before(violation)}`);
