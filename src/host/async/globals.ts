@@ -14,7 +14,6 @@ import { patchNetwork } from '../network/virtual-socket.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
-import { patchOwnProcess, patchReplaceable } from './own-process.ts';
 import { isFunction, Patches, Shared } from './patches.ts';
 import type { Randomness } from './randomness.ts';
 import { parseInZone, patchLocale } from './virtual-locale.ts';
@@ -52,13 +51,9 @@ const sources = layerOf((patches) => {
   patchIdentity(patches);
   patchMachine(patches);
   patchNetwork(patches);
-  patchOwnProcess(patches);
 });
 
-const exits = layerOf((patches) => {
-  patchExits(patches);
-  patchReplaceable(patches);
-});
+const exits = layerOf(patchExits);
 
 export interface GlobalsOptions {
   /** Whether leaving the simulated world is an error; true if absent. */

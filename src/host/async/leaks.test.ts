@@ -122,8 +122,7 @@ function functionsOf(name: string): ReadonlyMap<string, unknown> {
   const exports: unknown = require(name);
   const walk = (target: object, prefix: string, isDeep: boolean): void => {
     for (const key of Reflect.ownKeys(target)) {
-      const { value: own, get } = Reflect.getOwnPropertyDescriptor(target, key) ?? {};
-      const value: unknown = get?.name === 'ofProcess' ? Reflect.get(target, key) : own;
+      const value: unknown = Reflect.getOwnPropertyDescriptor(target, key)?.value;
       if (typeof key !== 'string' || typeof value !== 'function' || key === 'constructor') continue;
       found.set(prefix + key, value);
       const { prototype } = value;

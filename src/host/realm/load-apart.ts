@@ -9,7 +9,6 @@ import { requireFewJobs } from '../async/endless.ts';
 import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
-import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
 import { Randomness } from '../async/randomness.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import type { ModuleGraph } from './module-graph.ts';
@@ -108,14 +107,12 @@ async function inNobody<T>(load: () => T): Promise<T> {
   const nobody = new Nobody();
   const { current } = ambient;
   ambient.current = nobody;
-  takeDefaults(nobody);
   let loading: T;
   try {
     loading = load();
     await new Promise<void>((resolve) => inRealTurn(resolve));
   } finally {
     ambient.current = current;
-    giveBackDefaults();
   }
   if (nobody.failure !== null) throw nobody.failure.error;
   return loading;
