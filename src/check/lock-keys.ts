@@ -151,8 +151,12 @@ export function inOrderOfTaking(
  * How the client of an own grant took the key of the lock, in the section that it entered under it:
  * the last time before that. Null where it took several, as it does on several servers, or none.
  */
-export function takingUnder({ events }: Trace, grant: Grant): Numbered<KeyChange> | null {
-  const entry = isOwnGrant(grant) ? events.indexOf(grant) + 1 : 0;
+export function takingUnder(
+  { events }: Trace,
+  grant: Grant | undefined,
+): Numbered<KeyChange> | null {
+  if (grant === undefined || !isOwnGrant(grant)) return null;
+  const entry = events.indexOf(grant) + 1;
   const entered = events[entry];
   if (entered?.kind !== 'enter' || entered.ordinal !== grant.ordinal) return null;
   let found: Numbered<KeyChange> | null = null;

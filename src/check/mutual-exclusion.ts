@@ -6,7 +6,7 @@
  * client itself counts on it. Crashes, evictions, failovers, clock steps and the release of another
  * client do not end it.
  */
-import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
+import type { Grant, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
@@ -205,21 +205,13 @@ function breachBetween(
   const parts = {
     ...{ 'earlier grant': grant, renewal: at.renewal ?? earlier.renewal },
     ...{ 'foreign release': foreign, why: reasonFor(indexed, grant, at.later) },
-    ...{ 'later grant': at.later, taking: takingOf(indexed, at.later) },
+    ...{ 'later grant': at.later, taking: takingUnder(indexed.trace, at.later?.event) },
   };
   return breachShown(rule, parts, [
     ...causesOfRelease(indexed, foreign),
     ...causesSince(indexed, grant, at),
     ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
   ]);
-}
-
-/** How the later client took the key, where nobody but itself says that it had the lock. */
-function takingOf(
-  { trace, keyChanges }: TraceIndex,
-  later: GrantLog | undefined,
-): Numbered<KeyChange> | null {
-  return later === undefined || keyChanges.length === 0 ? null : takingUnder(trace, later.event);
 }
 
 /** What made another client's release come when its own grant was over. */

@@ -2,7 +2,6 @@
  * The thread on which a command runs, and with it all code of users: `supervisor.ts`, on the main
  * thread, prints what it says, hands it signals, and ends it where that code does not end.
  */
-import { Console } from 'node:console';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ambient, inRealTurn } from '../host/async/ambient.ts';
 import { endEndless } from '../host/async/endless.ts';
@@ -64,16 +63,9 @@ function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
   Object.assign(target, { write, isTTY }, columns === null ? {} : { columns });
 }
 
-/** Nothing here uses the console but code of users, which may print as it is loaded. */
-function printToStderr(): void {
-  const { stderr } = process;
-  Object.assign(console, new Console({ stdout: stderr, stderr }));
-}
-
 async function work(setting: CommandSetting): Promise<void> {
   redirect('stdout', setting.stdout);
   redirect('stderr', setting.stderr);
-  printToStderr();
   tellWhereabouts(setting.whereabouts);
   endEndless((why) => say({ kind: 'lost', why }));
   port?.on('message', ({ signal }: CommandSignal) => {

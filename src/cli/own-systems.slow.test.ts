@@ -64,7 +64,8 @@ test('what code under test prints goes to stderr, and stdout has results alone',
   const inside = `console.log('logged inside'); process.stdout.write('written inside\\n');`;
   const point = /^ *const value\b/m;
   expect(text).toMatch(point);
-  writeFileSync(lock, `console.log('logged at load');\n${text.replace(point, `${inside}$&`)}`);
+  const atLoad = `console.log('logged at load'); process.stdout.write('written at load\\n');`;
+  writeFileSync(lock, `${atLoad}\n${text.replace(point, `${inside}$&`)}`);
   for (const file of ['my-lock.yaml', 'my-lock.fencepost.mjs']) {
     cpSync(join(root, 'fixtures/guide', file), join(folder, loud, file));
   }
@@ -77,7 +78,7 @@ test('what code under test prints goes to stderr, and stdout has results alone',
   ]) {
     const { out, err } = fencepost(...args);
     for (const line of out.trim().split('\n')) expect(() => JSON.parse(line), line).not.toThrow();
-    for (const what of ['logged at load', 'logged inside', 'written inside']) {
+    for (const what of ['logged at load', 'written at load', 'logged inside', 'written inside']) {
       expect(err).toContain(what);
     }
   }

@@ -68,7 +68,7 @@ export function addRun(command: Command, done: Done, version: string): void {
     .action(async (files: string[], flags: RunFlags, command: Command) => {
       const one = given(flags.seed, '--seed', parseCount);
       if (one !== null && command.getOptionValueSource('seeds') === 'cli') {
-        throw new UserError(['--seed: takes one seed, --seeds several: give one of the two']);
+        throw new UserError(['--seed: takes one seed, --seeds several']);
       }
       const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;

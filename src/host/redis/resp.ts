@@ -110,7 +110,7 @@ function readInline(bytes: string, from: number): Read | null {
   const line = bytes.slice(from, stop).replace(/\r$/, '');
   const words = line.match(INLINE_WORD) ?? [];
   if (line.replace(INLINE_WORD, '').trim() !== '') {
-    throw new Error(`no command of Redis, its quotes are not closed: ${line}`);
+    throw new Error(`no command of Redis, with open quotes: ${line}`);
   }
   return { command: words.map(unquoted), end: stop + 1 };
 }
