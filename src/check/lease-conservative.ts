@@ -119,7 +119,7 @@ function breachAt(
   );
   const successor = lock.grants.find((other) => other.index > grant.index && other.index < index);
   const causes = causesSince(indexed, grant, view);
-  const taking = takingUnder(indexed.trace, successor?.event);
+  const taking = takingUnder(indexed, successor);
   return breachShown(rule, { grant, renewal, successor, taking, belief: view }, causes);
 }
 

@@ -16,7 +16,6 @@
  * comes late is for a fence to notice.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { sectionOf } from './contention.ts';
 import { breachShown, causesIn } from './evidence.ts';
@@ -132,19 +131,14 @@ export interface Taken {
  * placed by different signs nobody knows which one was first.
  */
 export function inOrderOfTaking(
-  { trace, keyChanges }: TraceIndex,
+  indexed: TraceIndex,
   grants: readonly GrantLog[],
 ): readonly Taken[] {
-  const asGiven = grants.map((grant): Taken => ({ grant, taking: null }));
-  if (keyChanges.length === 0) return asGiven;
-  const taken: { readonly grant: GrantLog; readonly taking: Numbered<KeyChange> }[] = [];
-  for (const grant of grants) {
-    const taking = takingUnder(trace, grant.event);
-    const key = taken[0]?.taking.event.key ?? taking?.event.key;
-    if (taking === null || taking.event.key !== key) return asGiven;
-    taken.push({ grant, taking });
-  }
-  return taken.sort((one, other) => one.taking.index - other.taking.index);
+  const taken = grants.map((grant) => ({ grant, taking: takingUnder(indexed, grant) }));
+  const key = taken[0]?.taking?.event.key;
+  return taken.every(({ taking }) => taking !== null && taking.event.key === key)
+    ? taken.sort((one, other) => (one.taking?.index ?? 0) - (other.taking?.index ?? 0))
+    : grants.map((grant) => ({ grant, taking: null }));
 }
 
 /**
@@ -152,22 +146,22 @@ export function inOrderOfTaking(
  * the last time before that. Null where it took several, as it does on several servers, or none.
  */
 export function takingUnder(
-  { events }: Trace,
-  grant: Grant | undefined,
+  { trace, keyChanges }: TraceIndex,
+  grant: GrantLog | undefined,
 ): Numbered<KeyChange> | null {
-  if (grant === undefined || !isOwnGrant(grant)) return null;
-  const entry = events.indexOf(grant) + 1;
-  const entered = events[entry];
-  if (entered?.kind !== 'enter' || entered.ordinal !== grant.ordinal) return null;
+  if (grant === undefined || !isOwnGrant(grant.event)) return null;
+  const { client, lock, ordinal } = grant.event;
+  const entered = trace.events[grant.index + 1];
+  if (entered?.kind !== 'enter' || entered.ordinal !== ordinal) return null;
   let found: Numbered<KeyChange> | null = null;
-  for (let index = 0; index < entry; index += 1) {
-    const event = events[index];
-    if (event?.kind !== 'key-change' || event.change !== 'taken' || !event.isDone) continue;
-    if (event.client !== grant.client || sectionOf(event.message) !== entered.section) continue;
-    if (!event.isNamed && !isNamedFor(event.key, grant.lock)) continue;
+  for (const change of keyChanges) {
+    const { event, index } = change;
+    if (index > grant.index || event.change !== 'taken' || !event.isDone) continue;
+    if (event.client !== client || sectionOf(event.message) !== entered.section) continue;
+    if (!event.isNamed && !isNamedFor(event.key, lock)) continue;
     const isOther = found?.event.key !== event.key || found.event.process !== event.process;
     if (found !== null && isOther) return null;
-    found = { event, index };
+    found = change;
   }
   return found;
 }
@@ -178,12 +172,12 @@ export function takingUnder(
  */
 export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
   if (!isOwnGrant(grant)) return null;
-  const taking = takingUnder(shown.trace, grant)?.event;
-  const isShown = shown.parts.some(({ event }) => event === taking);
-  const who =
-    taking !== undefined && isShown
-      ? `${grant.client}, who took \`${taking.key}\` ${at(taking)},`
-      : grant.client;
+  let who = grant.client;
+  for (const { event } of shown.parts) {
+    if (event.kind !== 'key-change' || event.change !== 'taken') continue;
+    if (event.client === grant.client)
+      who = `${event.client}, who took \`${event.key}\` ${at(event)},`;
+  }
   return `${who} entered under ${shown.letterOf(grant.ordinal)}`;
 }
 

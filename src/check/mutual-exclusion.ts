@@ -205,7 +205,7 @@ function breachBetween(
   const parts = {
     ...{ 'earlier grant': grant, renewal: at.renewal ?? earlier.renewal },
     ...{ 'foreign release': foreign, why: reasonFor(indexed, grant, at.later) },
-    ...{ 'later grant': at.later, taking: takingUnder(indexed.trace, at.later?.event) },
+    ...{ 'later grant': at.later, taking: takingUnder(indexed, at.later) },
   };
   return breachShown(rule, parts, [
     ...causesOfRelease(indexed, foreign),

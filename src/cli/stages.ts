@@ -275,7 +275,7 @@ export async function replayKeptOf(
       ? foldersToReplay(loaded.file)
       : { folders: [options.corpus], old: null };
   if (options.corpus !== null && !existsSync(options.corpus)) {
-    terminal.warn(`warning: there is no folder ${options.corpus}: no kept plan is replayed`);
+    terminal.warn(`warning: no folder ${options.corpus}: no kept plan is replayed`);
   }
   const known = loaded.scenario.use ?? {};
   const asked = { modules, known, scenario, shouldStop: isInterrupted };

@@ -7,15 +7,16 @@
  * the rows that fit are set as text, in which nothing can mean something to Mermaid, to the
  * Markdown around it or to HTML.
  */
+
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { countOf, millisecondsOf } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
 import { isReply } from './access-text.ts';
 import { evidenceShown, type Finding } from './finding.ts';
-import { laneOrder } from './sequence-text.ts';
 import { type Flight, flightsOf } from './spans.ts';
 import {
   askedText,
+  laneOrder,
   lastOfStory,
   listSteps,
   type Step,

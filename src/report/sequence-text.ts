@@ -7,18 +7,11 @@ import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';
 import { millisecondsOf } from '../text/prose.ts';
 import { clip, displayWidth, hang, pad, visible } from '../text/visible.ts';
-import { type Step, withPart } from './steps.ts';
+import { laneOrder, type Step, withPart } from './steps.ts';
 
 const GAP = 2;
 const WIDEST = 26;
 const NARROWEST = 8;
-
-/** Locks, then clients, then stores, so that grants and writes flow from left to right. */
-export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
-  const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
-    processes.filter(({ role }) => roles.includes(role));
-  return [...of('lock'), ...of('client', 'probe'), ...of('store')];
-}
 
 /**
  * A line of names, then one line a step, and at most `spare` lines more for evidence that is too

@@ -7,7 +7,7 @@
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { ProcessInfo, Trace, TraceEvent } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './access-text.ts';
@@ -193,4 +193,11 @@ function expirySteps(trace: Trace): readonly Step[] {
       return [{ event: null, number: null, atUs, process, text, asides: [], weight: 1, part: '' }];
     })
     .sort((left, right) => left.atUs - right.atUs);
+}
+
+/** Columns: locks, then clients, then stores, so that grants and writes flow from left to right. */
+export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
+  const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
+    processes.filter(({ role }) => roles.includes(role));
+  return [...of('lock'), ...of('client', 'probe'), ...of('store')];
 }

@@ -7,8 +7,7 @@ import type { ProcessInfo, TraceEvent } from '../../core/history/trace.ts';
 import { element, type Markup } from '../../text/markup.ts';
 import { groupDigits, millisecondsOf } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';
-import { laneOrder } from '../sequence-text.ts';
-import type { Step } from '../steps.ts';
+import { laneOrder, type Step } from '../steps.ts';
 import { column, nameMarkup, table } from './parts.ts';
 
 /**

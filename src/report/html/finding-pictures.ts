@@ -17,8 +17,7 @@ import { layOut } from '../pictures/layout.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
-import { laneOrder } from '../sequence-text.ts';
-import { countEvents, lastOfStory, type Step } from '../steps.ts';
+import { countEvents, laneOrder, lastOfStory, type Step } from '../steps.ts';
 import { faint, figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
 

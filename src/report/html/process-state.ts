@@ -10,7 +10,6 @@ import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
-import { laneOrder } from '../sequence-text.ts';
 import {
   type ClientViewSpan,
   clientViewSpans,
@@ -24,7 +23,7 @@ import {
   offsetAt,
 } from '../spans.ts';
 import { untilText } from '../step-text.ts';
-import type { Step } from '../steps.ts';
+import { laneOrder, type Step } from '../steps.ts';
 import { type Surroundings, versionsIn } from '../surroundings.ts';
 import { list, nameMarkup } from './parts.ts';
 

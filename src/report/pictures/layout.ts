@@ -7,9 +7,15 @@ import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { isReply } from '../access-text.ts';
-import { laneOrder } from '../sequence-text.ts';
 import { type Span, spansOf, type TraceSpans } from '../spans.ts';
-import { askedText, lastOfStory, listSteps, type Step, type StepOptions } from '../steps.ts';
+import {
+  askedText,
+  laneOrder,
+  lastOfStory,
+  listSteps,
+  type Step,
+  type StepOptions,
+} from '../steps.ts';
 import { clientRole, type Role } from './shapes.ts';
 
 const AFTER_THE_STORY = 8;
