@@ -4,6 +4,8 @@
  * loaded or run is told so, and the change is undone before anybody else runs.
  */
 
+import process from 'node:process';
+
 type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
 
 /** An object as it was, its data apart from its accessors, since that is quicker to compare. */
@@ -74,10 +76,11 @@ function putBack({ name, target, data, accessors }: KeptObject): string | null {
 }
 
 /**
- * How many lines a stack has: libraries raise it for good, as Bluebird does while it is loaded. To
- * put it back is enough.
+ * How many lines a stack has: libraries raise it for good, as Bluebird does while it is loaded. And
+ * what the real process is called. To put it back is enough.
  */
 function isTuning(target: object, key: PropertyKey): boolean {
+  if (target === process) return key === 'title';
   return target === Error && key === 'stackTraceLimit';
 }
 
@@ -86,19 +89,27 @@ function takeAway({ name, target, data, accessors }: KeptObject): string | null 
   const before = new Set([...data, ...accessors].map(([key]) => key));
   let change: string | null = null;
   for (const [key, property] of propertiesOf(target)) {
-    if (before.has(key) || isAddition(property) || isOfNode(key)) continue;
+    if (before.has(key) || isAddition(property) || isOfNode(target, key)) continue;
     Reflect.deleteProperty(target, key);
     change ??= `${name}${nameOf(key)}`;
   }
   return change;
 }
 
-/** Node puts what sends requests there once somebody makes a `Response`, as `pg` does. */
-function isOfNode(key: PropertyKey): boolean {
+/**
+ * Node puts what sends requests there once somebody makes a `Response`, as `pg` does, and keeps in
+ * `process` who listens to it.
+ */
+function isOfNode(target: object, key: PropertyKey): boolean {
+  if (target === process) return KEPT_BY_NODE.has(key);
   return (
     typeof key === 'symbol' && /^undici\.globalDispatcher\.\d+$/.test(Symbol.keyFor(key) ?? '')
   );
 }
+
+const KEPT_BY_NODE: ReadonlySet<PropertyKey> = new Set([
+  ...['_events', '_eventsCount', '_maxListeners', '_exiting', 'domain'],
+]);
 
 /** Node loads some of its classes as they are first looked at, and then puts them in place. */
 function isLoaded(
@@ -113,7 +124,9 @@ function isLoaded(
 function keptNow(): readonly KeptObject[] {
   return [...globalObjects()].map(([target, name]) => {
     const properties = propertiesOf(target);
-    const data = properties.filter(([, property]) => 'value' in property);
+    const data = properties.filter(
+      ([key, property]) => 'value' in property && !isOfNode(target, key),
+    );
     const accessors = properties.filter(([, property]) => !('value' in property));
     return { name, target, size: properties.length, data, accessors };
   });
@@ -121,7 +134,12 @@ function keptNow(): readonly KeptObject[] {
 
 /** By object, what it is called. */
 function globalObjects(): ReadonlyMap<object, string> {
-  const found = new Map<object, string>([[globalThis, 'globalThis']]);
+  const found = new Map<object, string>([
+    [globalThis, 'globalThis'],
+    [process, 'process'],
+    [process.argv, 'process.argv'],
+    [process.execArgv, 'process.execArgv'],
+  ]);
   for (const [key, { value }] of propertiesOf(globalThis)) {
     // `Array`, `JSON`; what begins with a small letter is not of the language.
     if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;

@@ -14,6 +14,7 @@ import { patchNetwork } from '../network/virtual-socket.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
+import { patchOwnProcess, patchReplaceable } from './own-process.ts';
 import { isFunction, Patches, Shared } from './patches.ts';
 import type { Randomness } from './randomness.ts';
 import { parseInZone, patchLocale } from './virtual-locale.ts';
@@ -51,9 +52,13 @@ const sources = layerOf((patches) => {
   patchIdentity(patches);
   patchMachine(patches);
   patchNetwork(patches);
+  patchOwnProcess(patches);
 });
 
-const exits = layerOf(patchExits);
+const exits = layerOf((patches) => {
+  patchExits(patches);
+  patchReplaceable(patches);
+});
 
 export interface GlobalsOptions {
   /** Whether leaving the simulated world is an error; true if absent. */

@@ -122,7 +122,8 @@ function functionsOf(name: string): ReadonlyMap<string, unknown> {
   const exports: unknown = require(name);
   const walk = (target: object, prefix: string, isDeep: boolean): void => {
     for (const key of Reflect.ownKeys(target)) {
-      const value: unknown = Reflect.getOwnPropertyDescriptor(target, key)?.value;
+      const { value: own, get } = Reflect.getOwnPropertyDescriptor(target, key) ?? {};
+      const value: unknown = get?.name === 'ofProcess' ? Reflect.get(target, key) : own;
       if (typeof key !== 'string' || typeof value !== 'function' || key === 'constructor') continue;
       found.set(prefix + key, value);
       const { prototype } = value;

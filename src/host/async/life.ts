@@ -16,6 +16,7 @@ import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { requireFewJobs } from './endless.ts';
 import { CONNECTS } from './escapes.ts';
+import { giveBackDefaults, takeDefaults } from './own-process.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 import { takeExitCode } from './virtual-machine.ts';
@@ -158,21 +159,25 @@ export class Life implements Inhabitant, JobOwner {
     const { current } = ambient;
     this.parts.jobs.take(this);
     ambient.current = this;
+    takeDefaults(this);
     try {
       code();
     } catch (error) {
       this.fail(error);
     } finally {
       ambient.current = current;
+      if (current !== this) giveBackDefaults();
     }
   }
 
   begin(): void {
     ambient.current = this;
+    takeDefaults(this);
   }
 
   end(): void {
     ambient.current = null;
+    giveBackDefaults();
     if (takeExitCode().isSet) this.fail(new Error('it sets process.exitCode, which is real'));
     this.readings = 0;
     this.jobs = 0;

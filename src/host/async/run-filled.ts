@@ -29,6 +29,7 @@ import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { blameForRealWork, hasMore, realWork } from './escapes.ts';
 import { GlobalObjects } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
+import { giveBackDefaults } from './own-process.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
 import { isMistake } from './section-error.ts';
 
@@ -182,6 +183,7 @@ async function runOnce(
     return { trace, change: globals.takeBack() };
   } finally {
     asyncWorld.close();
+    giveBackDefaults();
     empty?.();
     ceaseBlaming();
     restoreFailures();

@@ -5,6 +5,7 @@
  */
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, noteImpure } from '../async/ambient.ts';
+import { defaultsNow } from '../async/own-process.ts';
 import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-graph.ts';
 
 /** An exported variable: the value that it has now, and whoever wants to be told of another. */
@@ -158,12 +159,14 @@ export class ScriptModule {
 export function during<T>(loading: Loading, run: () => T): T {
   const before = ambient.loading;
   ambient.loading = loading;
+  const defaults = defaultsNow();
   // A promise that it makes is settled in this run only.
   const stop: unknown = loading.isPure && before === null ? promiseHooks.onInit(noteImpure) : null;
   try {
     return run();
   } finally {
     if (typeof stop === 'function') stop();
+    if (defaultsNow() !== defaults) noteImpure();
     ambient.loading = before;
   }
 }

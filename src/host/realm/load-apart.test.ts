@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, stat, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { loadVirtually } from '../async/globals.ts';
 import { drawersIn, loadApart, requireApart } from './load-apart.ts';
 import { ModuleGraph } from './module-graph.ts';
@@ -90,4 +91,18 @@ test('whoever draws as it is loaded is named, and what cannot be loaded is not',
   expect(await drawersIn(graph, [graph.rootUrl])).toEqual(['ids.mjs', 'draws/index.js']);
   const broken = await graphOf({ 'main.mjs': 'Math.random(); throw new Error();' });
   expect(await drawersIn(broken, [broken.rootUrl])).toEqual([]);
+});
+
+test('what comes to the thread itself meanwhile finds all as it really is', async () => {
+  const pids: number[] = [];
+  const note = (): number => pids.push(process.pid);
+  const graph = await graphOf({ 'main.mjs': 'for (let at = 0; at < 1e7; at += 1);' });
+  const loading = loadVirtually(async () => {
+    setTimeout(note, 1);
+    stat('.', note);
+    await loadApart(graph);
+  });
+  await loading;
+  await vi.waitUntil(() => pids.length === 2);
+  expect(pids).toEqual([process.pid, process.pid]);
 });

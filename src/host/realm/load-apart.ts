@@ -9,6 +9,7 @@ import { requireFewJobs } from '../async/endless.ts';
 import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
+import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
 import { Randomness } from '../async/randomness.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import type { ModuleGraph } from './module-graph.ts';
@@ -102,20 +103,31 @@ async function loadAll(
   }
 }
 
-/** What `load` returns, once the jobs that it began have run. Rejects with what went wrong. */
-async function inNobody<T>(load: () => T): Promise<T> {
+/**
+ * What `load` returns, once the jobs that it began have run. Rejects with what went wrong. The two
+ * turns are one right after the other: a timer or a message of the thread itself, which must not
+ * meet the timers and listeners of nobody, comes before them or after.
+ */
+function inNobody<T>(load: () => T): Promise<T> {
   const nobody = new Nobody();
-  const { current } = ambient;
-  ambient.current = nobody;
-  let loading: T;
-  try {
-    loading = load();
-    await new Promise<void>((resolve) => inRealTurn(resolve));
-  } finally {
-    ambient.current = current;
-  }
-  if (nobody.failure !== null) throw nobody.failure.error;
-  return loading;
+  return new Promise((resolve, reject) => {
+    let loading: T;
+    inRealTurn(() => {
+      ambient.current = nobody;
+      takeDefaults(nobody);
+      try {
+        loading = load();
+      } catch (error) {
+        nobody.fail(error);
+      }
+    });
+    inRealTurn(() => {
+      ambient.current = null;
+      giveBackDefaults();
+      if (nobody.failure === null) resolve(loading);
+      else reject(nobody.failure.error);
+    });
+  });
 }
 
 /** Whoever loads a definition: its time stands still, and its timers never come. */

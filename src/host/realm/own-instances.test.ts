@@ -2,6 +2,7 @@ import dns from 'node:dns';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { beforeAll, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import { digestOf } from '../../run.ts';
@@ -41,6 +42,8 @@ export const AT_LOAD = {
   id: randomUUID(), random: Math.random(), bytes: crypto.randomBytes(4).toString('hex'),
   now: Date.now(), started: performance.now(), pid: process.pid, host: hostname(),
   later: require('./later.cjs'),
+  listening: process.on('SIGUSR2', () => {}).listenerCount('SIGUSR2'),
+  loads: process.env.LOADS = String(Number(process.env.LOADS ?? 0) + 1),
 };
 let count = 0;
 export const log = [];
@@ -96,8 +99,10 @@ test('no seed, no order of seeds and no start changes what a module does at its 
 });
 
 test('each process, and each start after a crash, draws its own', async () => {
+  const ofMachine = [process.listenerCount('SIGUSR2'), undefined];
   const traces = await tracesOf([1, 2, 3, 4, 5, 6, 7, 8]);
   const drawn = traces.flatMap((trace) => said(trace, 'load'));
+  expect([process.listenerCount('SIGUSR2'), process.env['LOADS']]).toEqual(ofMachine);
   expect(traces.map(({ ending }) => ending.kind)).not.toContain('failed');
   expect(drawn.length).toBeGreaterThan(traces.length * 3);
   const ids = drawn.map((line) => JSON.parse(line.slice(line.indexOf('{'))));
@@ -105,8 +110,9 @@ test('each process, and each start after a crash, draws its own', async () => {
     expect(new Set(ids.map((one) => one[field])).size).toBe(ids.length);
   }
   expect(new Set(ids.map(({ host }) => host))).toEqual(new Set(['alice', 'bob', 'probe']));
-  for (const { pid, host, later, now } of ids) {
+  for (const { pid, host, later, now, listening, loads } of ids) {
     expect(later.slice(1)).toEqual([pid, host]);
+    expect([listening, loads]).toEqual([1, '1']);
     expect(new Date(now).getUTCFullYear()).toBe(2024);
   }
 });

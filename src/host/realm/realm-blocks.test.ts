@@ -88,6 +88,14 @@ test.each([
   ['sets a timer', 'exports.made = {}; setTimeout(() => {}, 1);'],
   ['sets a tick', 'exports.made = {}; process.nextTick(() => {});'],
   ['sets a microtask', 'exports.made = {}; queueMicrotask(() => {});'],
+  ['listens to process', 'exports.made = {}; process.once("exit", () => {});'],
+  ['looks who listens', 'exports.made = { isFirst: process.listenerCount("SIGTERM") === 0 };'],
+  ['sets a variable', 'exports.made = {}; process.env.PACK = "loaded";'],
+  ['replaces a function of process', 'exports.made = {}; process.emit = () => {};'],
+  [
+    'sets a default',
+    'const e = require("events"); exports.made = {}; e.captureRejections = !e.captureRejections;',
+  ],
   ['makes a promise', 'exports.made = { ready: Promise.resolve(1) };'],
   ['calls an async function', 'exports.made = {}; (async () => {})();'],
 ])('a module that %s as it is loaded is loaded anew, and whoever uses it', async (_, text) => {

@@ -1,0 +1,171 @@
+/**
+ * What Node keeps for the whole thread, each start of a simulated process has for itself: what one
+ * does there is not seen by another, by its own next start, or by the next run.
+ */
+import { EventEmitter } from 'node:events';
+import process from 'node:process';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault } from '../../core/plan/fault.ts';
+import { MS } from '../../systems/plan.fixture.ts';
+import { happen, logOf, type Script } from './script.fixture.ts';
+
+interface Change {
+  readonly find: () => unknown;
+  readonly change: () => unknown;
+  /** What is found before the change, and after it. */
+  readonly found: readonly [before: unknown, after: unknown];
+}
+
+const SIGNAL = 'SIGUSR2';
+
+/** Functions that each start makes for itself. */
+const marked = (): (() => boolean) => Object.assign(() => false, { isMine: true });
+const isMarked = (key: string): unknown => Reflect.get(Reflect.get(process, key), 'isMine');
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  'a listener': {
+    find: () => [process.listenerCount(SIGNAL), process.listeners(SIGNAL).length],
+    change: () => process.on(SIGNAL, () => {}),
+    found: [
+      [0, 0],
+      [1, 1],
+    ],
+  },
+  'a listener that is called once': {
+    find: () => process.eventNames().includes('exit'),
+    change: () => process.once('exit', () => {}),
+    found: [false, true],
+  },
+  'how many may listen': {
+    find: () => process.getMaxListeners(),
+    change: () => process.setMaxListeners(3),
+    found: [10, 3],
+  },
+  'how many may listen by default': {
+    find: () => new EventEmitter().getMaxListeners(),
+    change: () => Object.assign(EventEmitter, { defaultMaxListeners: 3 }),
+    found: [10, 3],
+  },
+  'what becomes of rejections of listeners': {
+    find: () => EventEmitter.captureRejections,
+    change: () => Object.assign(EventEmitter, { captureRejections: true }),
+    found: [false, true],
+  },
+  'a variable': {
+    find: () => process.env['OF_THIS_TEST'],
+    change: () => Object.assign(process.env, { OF_THIS_TEST: 1 }),
+    found: [undefined, '1'],
+  },
+  'a variable that is taken away': {
+    find: () => [process.env['OF_THE_MACHINE'], 'OF_THE_MACHINE' in { ...process.env }],
+    change: () => Reflect.deleteProperty(process.env, 'OF_THE_MACHINE'),
+    found: [
+      ['yes', true],
+      [undefined, false],
+    ],
+  },
+  'the whole environment': {
+    find: () => process.env['OF_THE_MACHINE'],
+    change: () => Object.assign(process, { env: { OF_THE_MACHINE: 'no' } }),
+    found: ['yes', 'no'],
+  },
+  'a function of process': {
+    find: () => [isMarked('emit'), isMarked('cwd'), isMarked('reallyExit')],
+    change: () => Object.assign(process, { emit: marked(), cwd: marked(), reallyExit: marked() }),
+    found: [
+      [undefined, undefined, undefined],
+      [true, true, true],
+    ],
+  },
+  'what signal-exit keeps': {
+    find: () => Reflect.get(process, '__signal_exit_emitter__') === undefined,
+    change: () => Object.assign(process, { __signal_exit_emitter__: new EventEmitter() }),
+    found: [true, false],
+  },
+};
+
+const RESTART: Fault = {
+  ...{ kind: 'crash', process: 'alice', when: { kind: 'at', atUs: 5 * MS } },
+  restartAfterUs: MS,
+};
+
+const idle = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms));
+
+test.each(Object.keys(CHANGES))('each start has its own: %s', async (name) => {
+  const { find, change, found } = CHANGES[name] ?? expect.fail(name);
+  process.env['OF_THE_MACHINE'] = 'yes';
+  onTestFinished(() => void Reflect.deleteProperty(process.env, 'OF_THE_MACHINE'));
+  const ofMachine = find();
+  const script: Script = async (context) => {
+    const before = find();
+    change();
+    await idle(2);
+    context.log('', JSON.stringify([before, find()]));
+    await idle(8);
+  };
+  const expected = JSON.stringify(found);
+  for (let run = 0; run < 2; run += 1) {
+    const trace = await happen({ alice: script, bob: script }, { faults: [RESTART] });
+    expect(trace.ending).toEqual({ kind: 'complete' });
+    expect(logOf(trace)).toEqual([`2 ${expected}`, `2 ${expected}`, `8 ${expected}`]);
+    expect(find()).toEqual(ofMachine);
+  }
+});
+
+describe('what is emitted on process', () => {
+  test('reaches the listeners of the process that emits it, and these are called on process', async () => {
+    const script: Script = async (context) => {
+      let heard = 0;
+      const listener = function (this: unknown): void {
+        if (this === process) heard += 1;
+      };
+      process.on('SIGHUP', listener).once('SIGHUP', listener);
+      await idle(1);
+      for (const _ of [1, 2]) process.emit('SIGHUP');
+      process.off('SIGHUP', listener);
+      context.log('', `${heard} ${process.emit('SIGHUP')}`);
+    };
+    const trace = await happen({ alice: script, bob: script });
+    expect(logOf(trace)).toEqual(['1 3 false', '1 3 false']);
+  });
+
+  test('by nobody reaches no simulated process, and what these do no real listener', async () => {
+    const heard: string[] = [];
+    const real = (): number => heard.push('real');
+    process.on(SIGNAL, real);
+    onTestFinished(() => void process.off(SIGNAL, real));
+    const alice: Script = async () => {
+      process.on(SIGNAL, () => heard.push('simulated'));
+      await idle(1);
+      process.removeAllListeners();
+      process.emit(SIGNAL);
+    };
+    const run = happen({ alice });
+    process.emit(SIGNAL);
+    await run;
+    process.emit(SIGNAL);
+    expect(heard).toEqual(['real', 'real']);
+  });
+
+  test('by Node is heard there too, and its run fails all the same', async () => {
+    const heard: unknown[] = [];
+    const alice: Script = async () => {
+      process.on('unhandledRejection', (error) => heard.push(error));
+      void Promise.reject('lost');
+      await idle(1);
+    };
+    expect((await happen({ alice })).ending).toMatchObject({ kind: 'failed' });
+    expect(heard).toEqual(['lost']);
+  });
+});
+
+test.each([
+  ['process.argv.last', () => Object.assign(process.argv, { last: 1 })],
+  ['process.cache', () => Object.assign(process, { cache: {} })],
+])('what is put into process cannot be had apart, and is refused: %s', async (name, change) => {
+  const alice: Script = async () => void change();
+  const error = `it changes ${name}, which all simulated processes share`;
+  expect((await happen({ alice })).ending).toMatchObject({ kind: 'failed', error });
+  expect(process).not.toHaveProperty('cache');
+  expect(process.argv).not.toHaveProperty('last');
+});

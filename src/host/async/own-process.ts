@@ -1,0 +1,213 @@
+/**
+ * What Node keeps once for the whole thread, and each start of a simulated process has for itself:
+ * the listeners of `process`, its environment, what is put in the place of its functions, as
+ * `signal-exit` does, and the defaults of `events`. All of it is as on the machine when a process
+ * starts; what it changes, no other one sees, nor its next start, nor the next run. Signals and the
+ * end of the real process reach none of them.
+ *
+ * `process` stays the one object that it is: its methods find out whose listeners they are called
+ * for. The defaults of `events` cannot be replaced, so they are set while its code runs.
+ */
+import { EventEmitter } from 'node:events';
+import process from 'node:process';
+import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { isFunction, type Patches } from './patches.ts';
+
+/** The fields in which an emitter keeps its listeners, and what they hold. */
+const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
+type Listeners = Map<(typeof FIELDS)[number], unknown>;
+
+function noListeners(): Listeners {
+  return new Map(FIELDS.map((field) => [field, field === '_eventsCount' ? 0 : undefined]));
+}
+
+interface Belongings {
+  readonly listeners: Listeners;
+  /** Null until it changes something there. */
+  env: object | null;
+  /** By name, what it has put in the place of something of `process`. */
+  readonly replaced: Map<PropertyKey, unknown>;
+  /** The defaults of `events` that it has set. */
+  readonly defaults: Map<string, unknown>;
+}
+
+const belongings: WeakMap<Inhabitant, Belongings> = new WeakMap();
+
+function belongingsOf(current: Inhabitant): Belongings {
+  const known = belongings.get(current);
+  if (known !== undefined) return known;
+  const none = { env: null, replaced: new Map(), defaults: new Map() };
+  const made: Belongings = { listeners: noListeners(), ...none };
+  belongings.set(current, made);
+  return made;
+}
+
+export function patchOwnProcess(patches: Patches): void {
+  patchListeners(patches);
+  patchEnvironment(patches);
+  patchReplaceable(patches);
+  patches.define(process, ADDED, { ...ownValue(ADDED, undefined), enumerable: false });
+}
+
+/** What `signal-exit` 3 adds to `process`, to be found by other copies of itself. */
+const ADDED = '__signal_exit_emitter__';
+
+/** Each process replaces a function of `process` for itself; to be called once they are virtual. */
+export function patchReplaceable(patches: Patches): void {
+  for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(process))) {
+    const { value, configurable, enumerable = true } = property;
+    if (!isFunction(value) || configurable !== true) continue;
+    patches.define(process, key, { ...ownValue(key, value), enumerable });
+  }
+}
+
+let isAnyReplaced = false;
+
+/** What stands there, until a process puts something else in its place, for itself. */
+function ownValue(key: string, real: unknown): PropertyDescriptor {
+  let value = real;
+  return {
+    get: function ofProcess(): unknown {
+      const { current } = ambient;
+      if (!isAnyReplaced || current === null) return value;
+      const replaced = belongings.get(current)?.replaced;
+      return replaced?.has(key) === true ? replaced.get(key) : value;
+    },
+    set: (given: unknown): void => {
+      const { current } = ambient;
+      if (current === null) {
+        value = given;
+        return;
+      }
+      noteImpure();
+      isAnyReplaced = true;
+      belongingsOf(current).replaced.set(key, given);
+    },
+  };
+}
+
+const METHODS: readonly string[] = [
+  ...['on', 'addListener', 'once', 'prependListener', 'prependOnceListener'],
+  ...['off', 'removeListener', 'removeAllListeners', 'emit', 'setMaxListeners'],
+  ...['getMaxListeners', 'listenerCount', 'listeners', 'rawListeners', 'eventNames'],
+];
+
+/** Emitted by Node itself while the code of a process runs. */
+const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
+  ...['unhandledRejection', 'rejectionHandled', 'multipleResolves', 'warning'],
+  ...['uncaughtException', 'uncaughtExceptionMonitor'],
+]);
+
+const real: Listeners = noListeners();
+/** Those that `process` has at this moment. */
+let worn: Listeners = real;
+
+function patchListeners(patches: Patches): void {
+  for (const key of METHODS) {
+    const method: unknown = Reflect.get(process, key);
+    if (!isFunction(method)) continue;
+    const ofProcess = function ofProcess(this: unknown, ...args: unknown[]): unknown {
+      const { current } = ambient;
+      const call = (): unknown => Reflect.apply(method, this, args);
+      if (this !== process) return call();
+      if (current === null) return wearing(real, call);
+      noteImpure();
+      const { listeners } = belongingsOf(current);
+      if (key !== 'emit' || !EVENTS_OF_NODE.has(args[0])) return wearing(listeners, call);
+      const isHeard = wearing(real, call);
+      return wearing(listeners, call) === true || isHeard;
+    };
+    patches.define(process, key, { value: ofProcess, writable: true, enumerable: false });
+  }
+}
+
+/** Calls it while `process` has these listeners. */
+function wearing(listeners: Listeners, call: () => unknown): unknown {
+  if (worn === listeners) return call();
+  const before = worn;
+  change(before, listeners);
+  try {
+    return call();
+  } finally {
+    change(listeners, before);
+  }
+}
+
+function change(from: Listeners, to: Listeners): void {
+  for (const field of FIELDS) {
+    from.set(field, Reflect.get(process, field));
+    Reflect.set(process, field, to.get(field));
+  }
+  worn = to;
+}
+
+function patchEnvironment(patches: Patches): void {
+  const ofMachine = process.env;
+  const now = (): object => {
+    const { current } = ambient;
+    const own = current === null ? null : (belongings.get(current)?.env ?? null);
+    // Who reads after something was changed may read that.
+    if (own !== null) noteImpure();
+    return own ?? ofMachine;
+  };
+  const changeable = (): object => {
+    const { current } = ambient;
+    if (current === null) return ofMachine;
+    noteImpure();
+    const own = belongingsOf(current);
+    own.env ??= { ...ofMachine };
+    return own.env;
+  };
+  const env = new Proxy(Object.create(Reflect.getPrototypeOf(ofMachine)), {
+    get: (_, key): unknown => Reflect.get(now(), key),
+    has: (_, key) => Reflect.has(now(), key),
+    ownKeys: () => Reflect.ownKeys(now()),
+    getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(now(), key),
+    set: (_, key, value) => Reflect.set(changeable(), key, textOf(key, value)),
+    deleteProperty: (_, key) => Reflect.deleteProperty(changeable(), key),
+    defineProperty: (_, key, property) =>
+      Reflect.set(changeable(), key, textOf(key, property.value)),
+    preventExtensions: () => false,
+  });
+  patches.define(process, 'env', ownValue('env', env));
+}
+
+/** What a variable is set to becomes a text, and a symbol is neither name nor text. */
+function textOf(key: PropertyKey, value: unknown): string {
+  if (typeof key !== 'symbol' && typeof value !== 'symbol') return `${value}`;
+  throw new TypeError('Cannot convert a Symbol value to a string');
+}
+
+const DEFAULTS = ['defaultMaxListeners', 'captureRejections'] as const;
+
+let user: Inhabitant | null = null;
+/** The defaults of the machine meanwhile. */
+let defaults: readonly unknown[] = [];
+
+/** Its code runs from here on, with what it has set as the defaults of `events`. */
+export function takeDefaults(current: Inhabitant): void {
+  if (user === current) return;
+  giveBackDefaults();
+  user = current;
+  defaults = DEFAULTS.map((key) => Reflect.get(EventEmitter, key));
+  for (const [key, value] of belongings.get(current)?.defaults ?? []) {
+    Reflect.set(EventEmitter, key, value);
+  }
+}
+
+/** Another text where one of the defaults of `events` is another. */
+export function defaultsNow(): string {
+  return DEFAULTS.map((key) => String(Reflect.get(EventEmitter, key))).join();
+}
+
+/** It runs no more. */
+export function giveBackDefaults(): void {
+  if (user === null) return;
+  DEFAULTS.forEach((key, at) => {
+    const now: unknown = Reflect.get(EventEmitter, key);
+    if (user === null || now === defaults[at]) return;
+    belongingsOf(user).defaults.set(key, now);
+    Reflect.set(EventEmitter, key, defaults[at]);
+  });
+  user = null;
+}
