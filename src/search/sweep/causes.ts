@@ -59,8 +59,8 @@ function together(one: CauseTally, other: CauseTally): CauseTally {
 
 /** Whether it is the same cause with less before it: one of other faults is another, not less. */
 function isLess(one: BreachCause, other: BreachCause): boolean {
-  if (ownName(one) !== ownName(other)) return false;
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
+  if (more.length === 0 || ownName(one) !== ownName(other)) return false;
   return fewer.length === more.length
     ? causeName(one) < causeName(other)
     : fewer.length < more.length;

@@ -10,7 +10,7 @@ import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
-import { mergeCauses } from './causes.ts';
+import { type CauseTally, mergeCauses } from './causes.ts';
 import { addFaultStages, faultStagesOf, type StageCounts } from './fault-stages.ts';
 import { SectionCounter } from './sections.ts';
 import type { SeedRange } from './shards.ts';
@@ -116,6 +116,8 @@ class Count {
   private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
+  /** What each breach of a claim that is listed came from, in the order of the seeds. */
+  private readonly breaches: Map<string, CauseTally[]> = new Map();
   private readonly faults: Map<FaultKind, Draft<Omit<FaultTally, 'strikes'>>> = new Map();
   private readonly stages: Map<FaultKind, StageCounts> = new Map();
 
@@ -183,7 +185,9 @@ class Count {
       if (claim.broken <= KEPT_BROKEN) claim.brokenSeeds = [...claim.brokenSeeds, seed];
       const cause = causes.get(verdict.claim);
       if (cause !== undefined && this.listed.has(verdict.claim)) {
-        claim.causes = mergeCauses(claim.causes ?? [], [{ cause, broken: 1, brokenSeeds: [seed] }]);
+        const breaches = this.breaches.get(verdict.claim) ?? [];
+        this.breaches.set(verdict.claim, breaches);
+        breaches.push({ cause, broken: 1, brokenSeeds: [seed] });
       }
     } else if (verdict.kind === 'unknown') {
       claim.unknown += 1;
@@ -203,6 +207,10 @@ class Count {
 
   tally(): Tally {
     const { sums, overlap, losses, stampede, failures } = this;
+    for (const [claim, breaches] of this.breaches) {
+      const counted = this.claims.get(claim);
+      if (counted !== undefined) counted.causes = mergeCauses([], breaches);
+    }
     const claims = Object.fromEntries(this.claims);
     const faults: Draft<Tally['faults']> = {};
     for (const [kind, { fired, overlapped }] of this.faults) {
