@@ -1,7 +1,7 @@
 /**
- * How everything here is measured: one pass to warm up, then the median of several. What counts is
- * the processor time of this process, on all its threads; on a shared machine the time on the wall,
- * printed beside it, can differ by a factor of six between two runs of the same code.
+ * How everything here is measured: one pass to warm up or more, then the median of several. What
+ * counts is the processor time of this process, on all its threads; on a shared machine the time on
+ * the wall, printed beside it, can differ by a factor of six between two runs of the same code.
  */
 
 /** One line of the table. */
@@ -31,7 +31,7 @@ export interface Timing {
   readonly wallMs: number;
 }
 
-const PASSES = 5;
+export const PASSES = 5;
 const NONE: Timing = { cpuMs: Number.NaN, wallMs: Number.NaN };
 
 /** The middle one; the lower of two. */
@@ -58,16 +58,20 @@ export async function timed(action: () => unknown): Promise<Timing> {
   return { cpuMs: (user + system) / 1_000, wallMs };
 }
 
-/** What each of `actions` takes, by name; they take turns, so all meet the same noise. */
+/**
+ * What each of `actions` takes, by name; they take turns, so all meet the same noise. The first
+ * `warmUps` passes do not count.
+ */
 export async function measure<Name extends string>(
   actions: Readonly<Record<Name, () => unknown>>,
   passes: number = PASSES,
+  warmUps = 1,
 ): Promise<(name: Name) => Timing> {
   const samples = new Map<string, Timing[]>();
-  for (let pass = 0; pass <= passes; pass += 1) {
+  for (let pass = 0; pass < warmUps + passes; pass += 1) {
     for (const [name, action] of Object.entries<() => unknown>(actions)) {
       const timing = await timed(action);
-      if (pass > 0) samples.set(name, [...(samples.get(name) ?? []), timing]);
+      if (pass >= warmUps) samples.set(name, [...(samples.get(name) ?? []), timing]);
     }
   }
   return (name) => {
