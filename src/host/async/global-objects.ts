@@ -1,10 +1,17 @@
 /**
- * What no realm keeps apart: `globalThis`, and the objects that the language and Node put there,
- * with their prototypes. All simulated processes share them, so code that changes them while it is
- * loaded or run is told so, and the change is undone before anybody else runs.
+ * What no realm keeps apart: `globalThis`, the objects that the language and Node put there, and
+ * what the builtin modules export that code under test has taken in hand, each with its prototypes.
+ * All simulated processes share them, so code that changes them while it is loaded or run is told
+ * so, and the change is undone before anybody else runs.
  */
 
+import { Buffer } from 'node:buffer';
 import process from 'node:process';
+import { inRealTurn } from './ambient.ts';
+import { Patches } from './patches.ts';
+
+/** What `own-process.ts` has each process replace for itself. */
+const OWN = 'ofProcess';
 
 type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
 
@@ -12,7 +19,7 @@ type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
 interface KeptObject {
   readonly name: string;
   readonly target: object;
-  readonly size: number;
+  readonly keys: ReadonlySet<PropertyKey>;
   readonly data: readonly Property[];
   readonly accessors: readonly Property[];
 }
@@ -25,9 +32,18 @@ interface KeptObject {
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
 
+  /** When they were last found as kept, as `Patches.restorations`; null in a later turn. */
+  private foundAt: number | null = null;
+
+  constructor() {
+    keepModules();
+  }
+
   /** Takes them as they are now, whatever was changed since. */
   renew(): void {
-    if (!this.isAsKept) this.objects = keptNow();
+    if (this.foundAt === Patches.restorations || this.isAsKept) return;
+    this.objects = keptNow();
+    keepModules();
   }
 
   /**
@@ -35,10 +51,13 @@ export class GlobalObjects {
    * was there comes first: `Map.prototype.get` must be itself again before a map is asked.
    */
   takeBack(): string | null {
-    if (this.isAsKept) return null;
+    if (this.isAsKept) {
+      this.noteFound();
+      return null;
+    }
     let change: string | null = null;
     for (const undo of [putBack, takeAway]) {
-      for (const object of this.objects) {
+      for (const object of [...this.objects, ...inHand]) {
         const undone = undo(object);
         change ??= undone;
       }
@@ -46,52 +65,88 @@ export class GlobalObjects {
     return change;
   }
 
-  /** About 80 µs, twice a run; what follows takes its time. */
-  private get isAsKept(): boolean {
-    for (const { target, size, data, accessors } of this.objects) {
-      if (Reflect.ownKeys(target).length !== size) return false;
-      for (const [key, { value }] of data) {
-        if (!Object.is(Reflect.get(target, key), value)) return false;
-      }
-      for (const [key, before] of accessors) {
-        if (!isSame(before, Reflect.getOwnPropertyDescriptor(target, key))) return false;
-      }
+  /** Who runs next in this turn, as the next seed does, need not look again. */
+  private noteFound(): void {
+    if (this.foundAt === null) {
+      inRealTurn(() => {
+        this.foundAt = null;
+      });
     }
-    return true;
+    this.foundAt = Patches.restorations;
+  }
+
+  /** About 100 µs, mostly once a run; what follows takes its time. */
+  private get isAsKept(): boolean {
+    return areAsKept(this.objects) && areAsKept(inHand);
   }
 }
 
+function areAsKept(objects: readonly KeptObject[]): boolean {
+  for (const { target, keys, data, accessors } of objects) {
+    if (Reflect.ownKeys(target).length !== keys.size) return false;
+    for (const [key, { value }] of data) {
+      if (!Object.is(Reflect.get(target, key), value)) return false;
+    }
+    for (const [key, before] of accessors) {
+      if (!isSame(before, Reflect.getOwnPropertyDescriptor(target, key))) return false;
+    }
+  }
+  return true;
+}
+
+/** Of the builtin modules that code under test has taken in hand, by object what it is called. */
+const ofModules: Map<object, string> = new Map();
+let inHand: readonly KeptObject[] = [];
+
+/**
+ * What a builtin module exports, kept from here on. One that changes others as it is loaded, as
+ * `domain` does, may do so.
+ */
+export function takeInHand(name: string, load: () => object): object {
+  const wasAsKept = areAsKept(inHand);
+  const exports = load();
+  if (ofModules.has(exports)) return exports;
+  const others = globalObjects();
+  for (const [object, called] of partsOf(name, exports)) {
+    if (!others.has(object) && !ofModules.has(object)) ofModules.set(object, called);
+  }
+  if (wasAsKept) keepModules();
+  return exports;
+}
+
 /** Gives an object its former properties; the name of one that was another, or gone. */
-function putBack({ name, target, data, accessors }: KeptObject): string | null {
+function putBack(object: KeptObject): string | null {
+  const { name, target, data, accessors } = object;
   let change: string | null = null;
   for (const properties of [data, accessors]) {
     for (const [key, before] of properties) {
       const now = Reflect.getOwnPropertyDescriptor(target, key);
       if (isSame(before, now) || isLoaded(target, before, now)) continue;
       Reflect.defineProperty(target, key, before);
-      if (!isTuning(target, key)) change ??= `${name}${nameOf(key)}`;
+      if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
     }
   }
   return change;
 }
 
 /**
- * How many lines a stack has: libraries raise it for good, as Bluebird does while it is loaded. And
- * what the real process is called. To put it back is enough.
+ * How many lines a stack has: libraries raise it for good, as Bluebird does while it is loaded. What
+ * the real process is called. How files are read, as `graceful-fs` does, and modules found, as tools
+ * do that look on: nobody under test reads files, nor finds modules so. To put it back is enough.
  */
-function isTuning(target: object, key: PropertyKey): boolean {
+function isTuning({ name, target }: KeptObject, key: PropertyKey): boolean {
   if (target === process) return key === 'title';
-  return target === Error && key === 'stackTraceLimit';
+  return /^(?:fs|module)\b/.test(name) || (target === Error && key === 'stackTraceLimit');
 }
 
 /** Takes away what was added, unless that is no change; the name of one such property. */
-function takeAway({ name, target, data, accessors }: KeptObject): string | null {
-  const before = new Set([...data, ...accessors].map(([key]) => key));
+function takeAway(object: KeptObject): string | null {
+  const { name, target, keys } = object;
   let change: string | null = null;
   for (const [key, property] of propertiesOf(target)) {
-    if (before.has(key) || isAddition(property) || isOfNode(target, key)) continue;
+    if (keys.has(key) || isAddition(property) || isOfNode(target, key)) continue;
     Reflect.deleteProperty(target, key);
-    change ??= `${name}${nameOf(key)}`;
+    if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
   }
   return change;
 }
@@ -121,14 +176,24 @@ function isLoaded(
   return Object.is(Reflect.apply(get, target, []), now.value);
 }
 
+function keepModules(): void {
+  inHand = keptOf(ofModules);
+}
+
 function keptNow(): readonly KeptObject[] {
-  return [...globalObjects()].map(([target, name]) => {
+  return keptOf(globalObjects());
+}
+
+function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
+  return [...objects].map(([target, name]) => {
     const properties = propertiesOf(target);
     const data = properties.filter(
       ([key, property]) => 'value' in property && !isOfNode(target, key),
     );
-    const accessors = properties.filter(([, property]) => !('value' in property));
-    return { name, target, size: properties.length, data, accessors };
+    const accessors = properties.filter(
+      ([, property]) => !('value' in property) && property.get?.name !== OWN,
+    );
+    return { name, target, keys: new Set(properties.map(([key]) => key)), data, accessors };
   });
 }
 
@@ -136,6 +201,11 @@ function keptNow(): readonly KeptObject[] {
 function globalObjects(): ReadonlyMap<object, string> {
   const found = new Map<object, string>([
     [globalThis, 'globalThis'],
+    [console, 'console'],
+    [crypto, 'crypto'],
+    [performance, 'performance'],
+    // Node 20 makes it as it is first looked at.
+    ...withPrototype('Buffer', Buffer),
     [process, 'process'],
     [process.argv, 'process.argv'],
     [process.execArgv, 'process.execArgv'],
@@ -143,11 +213,29 @@ function globalObjects(): ReadonlyMap<object, string> {
   for (const [key, { value }] of propertiesOf(globalThis)) {
     // `Array`, `JSON`; what begins with a small letter is not of the language.
     if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;
-    if (!found.has(value)) found.set(value, key);
-    const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, 'prototype')?.value;
-    if (isObject(prototype) && !found.has(prototype)) found.set(prototype, `${key}.prototype`);
+    for (const [object, name] of withPrototype(key, value)) {
+      if (!found.has(object)) found.set(object, name);
+    }
   }
   return found;
+}
+
+type Named = readonly [object: object, name: string];
+
+function withPrototype(name: string, object: object): readonly Named[] {
+  const prototype: unknown = Reflect.getOwnPropertyDescriptor(object, 'prototype')?.value;
+  const itself: Named = [object, name];
+  return isObject(prototype) ? [itself, [prototype, `${name}.prototype`]] : [itself];
+}
+
+/** What a module exports, with the classes in it and its groups of functions or constants. */
+function partsOf(name: string, exports: object): readonly Named[] {
+  const parts = propertiesOf(exports).flatMap(([key, { value }]) => {
+    if (typeof key !== 'string' || !isObject(value) || Array.isArray(value)) return [];
+    const isPart = typeof value === 'function' ? /^[A-Z]/.test(key) : !key.startsWith('_');
+    return isPart ? withPrototype(`${name}.${key}`, value) : [];
+  });
+  return [...withPrototype(name, exports), ...parts];
 }
 
 function isObject(value: unknown): value is object {

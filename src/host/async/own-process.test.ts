@@ -77,6 +77,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
       [true, true, true],
     ],
   },
+  'a function of the console': {
+    find: () => Reflect.get(console.debug, 'isMine'),
+    change: () => Object.assign(console, { debug: marked() }),
+    found: [undefined, true],
+  },
   'what signal-exit keeps': {
     find: () => Reflect.get(process, '__signal_exit_emitter__') === undefined,
     change: () => Object.assign(process, { __signal_exit_emitter__: new EventEmitter() }),

@@ -1,9 +1,9 @@
 /**
  * What Node keeps once for the whole thread, and each start of a simulated process has for itself:
  * the listeners of `process`, its environment, what is put in the place of its functions, as
- * `signal-exit` does, and the defaults of `events`. All of it is as on the machine when a process
- * starts; what it changes, no other one sees, nor its next start, nor the next run. Signals and the
- * end of the real process reach none of them.
+ * `signal-exit` does, and of those of `console`, and the defaults of `events`. All of it is as on the
+ * machine when a process starts; what it changes, no other one sees, nor its next start, nor the
+ * next run. Signals and the end of the real process reach none of them.
  *
  * `process` stays the one object that it is: its methods find out whose listeners they are called
  * for. The defaults of `events` cannot be replaced, so they are set while its code runs.
@@ -25,8 +25,8 @@ interface Belongings {
   readonly listeners: Listeners;
   /** Null until it changes something there. */
   env: object | null;
-  /** By name, what it has put in the place of something of `process`. */
-  readonly replaced: Map<PropertyKey, unknown>;
+  /** By name, as `console.log`, what it has put in the place of something. */
+  readonly replaced: Map<string, unknown>;
   /** The defaults of `events` that it has set. */
   readonly defaults: Map<string, unknown>;
 }
@@ -52,12 +52,21 @@ export function patchOwnProcess(patches: Patches): void {
 /** What `signal-exit` 3 adds to `process`, to be found by other copies of itself. */
 const ADDED = '__signal_exit_emitter__';
 
-/** Each process replaces a function of `process` for itself; to be called once they are virtual. */
+/**
+ * Each process replaces a function of `process`, or of `console`, for itself; to be called once they
+ * are virtual.
+ */
 export function patchReplaceable(patches: Patches): void {
-  for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(process))) {
-    const { value, configurable, enumerable = true } = property;
-    if (!isFunction(value) || configurable !== true) continue;
-    patches.define(process, key, { ...ownValue(key, value), enumerable });
+  const owners: readonly (readonly [name: string, owner: object])[] = [
+    ['process', process],
+    ['console', console],
+  ];
+  for (const [name, owner] of owners) {
+    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
+      const { value, configurable, enumerable = true } = property;
+      if (!isFunction(value) || configurable !== true) continue;
+      patches.define(owner, key, { ...ownValue(`${name}.${key}`, value), enumerable });
+    }
   }
 }
 
@@ -169,7 +178,7 @@ function patchEnvironment(patches: Patches): void {
       Reflect.set(changeable(), key, textOf(key, property.value)),
     preventExtensions: () => false,
   });
-  patches.define(process, 'env', ownValue('env', env));
+  patches.define(process, 'env', ownValue('process.env', env));
 }
 
 /** What a variable is set to becomes a text, and a symbol is neither name nor text. */

@@ -39,6 +39,8 @@ interface Replaced {
 }
 
 export class Patches {
+  /** How often any of them put something back. */
+  static restorations = 0;
   private readonly replaced: Replaced[] = [];
 
   /** Sets `target[key]`, hiding whatever is there. */
@@ -64,5 +66,6 @@ export class Patches {
       else Reflect.defineProperty(target, key, before);
     }
     this.replaced.length = 0;
+    Patches.restorations += 1;
   }
 }

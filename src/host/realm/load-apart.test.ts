@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, stat, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, mkdtempSync, realpathSync, stat, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -30,6 +30,15 @@ test.each([
   ['Math.counts', 'Math.counts = Object.freeze({ of: { all: 0 } });'],
   ['Math.kinds', 'Math.kinds = { Busy: class {} };'],
   ['Promise.prototype.finally', 'delete Promise.prototype.finally;'],
+  ['Buffer.poolSize', 'Buffer.poolSize = 16;'],
+  ['console.lines', 'console.lines = [];'],
+  ['crypto.drawn', 'crypto.drawn = 0;'],
+  ['net.connections', 'require("net").connections = 0;'],
+  ['net.Socket.prototype.uses', 'require("node:net").Socket.prototype.uses = 0;'],
+  ['crypto.createHash', 'require("crypto").createHash = () => null;'],
+  ['events.prototype.emit', 'require("events").prototype.emit = () => false;'],
+  ['timers/promises.waits', 'require("timers/promises").waits = 0;'],
+  ['util.types.isDate', 'require("util").types.isDate = () => true;'],
 ])('a module that changes %s as it is loaded is refused by its name', async (what, text) => {
   const before = [globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally];
   const files = {
@@ -77,6 +86,14 @@ test('a longer stack, as Bluebird wants it, is put back and no error', async () 
   });
   expect(await load(graph)).toMatchObject({ most: stackTraceLimit + 6 });
   expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+});
+
+test('how files are read, as graceful-fs changes it, is put back and no error', async () => {
+  const { close } = fs;
+  const text = `import fs from 'node:fs'; const { close } = fs;
+fs.close = (...given) => close(...given); fs.queue = []; export const isMine = fs.close !== close;`;
+  expect(await load(await graphOf({ 'main.mjs': text }))).toMatchObject({ isMine: true });
+  expect([fs.close, 'queue' in fs]).toEqual([close, false]);
 });
 
 test('whoever draws as it is loaded is named, and what cannot be loaded is not', async () => {

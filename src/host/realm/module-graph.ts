@@ -10,6 +10,7 @@ import vm from 'node:vm';
 import { asNobody } from '../async/ambient.ts';
 import { guardedModule } from '../async/escapes.ts';
 import { LEAVING_MODULES } from '../async/exits.ts';
+import { takeInHand } from '../async/global-objects.ts';
 import { readModule } from '../modules/read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from '../modules/resolve-module.ts';
 import {
@@ -179,7 +180,7 @@ export class ModuleGraph {
         throw notFound(resolution.what, asking);
       case 'builtin': {
         const name = resolution.name.replace(/^node:/, '');
-        const exports = hostRequire(resolution.name);
+        const exports = takeInHand(name, () => hostRequire(resolution.name));
         const isLeaving = LEAVING_MODULES.has(name);
         return { kind: 'host', name, exports: isLeaving ? guardedModule(name, exports) : exports };
       }

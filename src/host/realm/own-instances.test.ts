@@ -145,6 +145,17 @@ new Response(null); // as \`pg\` does: Node puts what sends requests into global
   expect(said(trace, 'late')).toContain('alice found');
 });
 
+test('a lock that changes a builtin module as it runs is told so by name, on every seed', async () => {
+  const changing = LOCK.replace('call();', 'dns.asked = (dns.asked ?? 0) + 1;');
+  writeFileSync(join(folder, 'changing.mjs'), `import dns from 'node:dns';\n${changing}`);
+  const changes = join(folder, 'changing.yaml');
+  writeFileSync(changes, SCENARIO.replace('lock.mjs', 'changing.mjs'));
+  const error = 'it changes dns.asked, which all simulated processes share';
+  const failed = { ending: { kind: 'failed', error } };
+  expect(await tracesOf([3, 4, 3], changes)).toMatchObject([failed, failed, failed]);
+  expect(dns).not.toHaveProperty('asked');
+});
+
 test('a definition that is loaded gets no answer from the names of the real network', async () => {
   const asking = `import dns from 'node:dns';
 const heard = globalThis.heardAtLoad;
