@@ -299,3 +299,31 @@ describe('a program that never ends', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 });
+
+describe('what is left to do when a job has thrown', () => {
+  const throwing = (): never => {
+    throw new Error('nobody handles it');
+  };
+
+  test.each([1, 3, 80])(
+    'is done by its process, and not by the real one: %i throw',
+    async (count) => {
+      const seen: string[] = [];
+      const alice: Script = async () => {
+        await wait(1);
+        for (let at = 0; at < count; at += 1) {
+          process.nextTick(throwing);
+          process.nextTick(() => seen.push(`${process.pid} ${new Date().getUTCFullYear()}`));
+          void Promise.resolve().then(() => seen.push(`${process.pid} 2024`));
+        }
+        await wait(5);
+      };
+      const trace = await happen({ alice });
+      expect(trace.ending).toMatchObject({ kind: 'failed', error: 'nobody handles it' });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(seen.length).toBe(2 * count);
+      expect(new Set(seen).size).toBe(1);
+      expect(seen[0]).toMatch(/ 2024$/);
+    },
+  );
+});

@@ -68,7 +68,7 @@ export class Life implements Inhabitant, JobOwner {
   /** As Linux gives them out: below 32,768, and above those of the system's own. */
   get pid(): number {
     noteImpure();
-    return 300 + (nameOf(`${this.name}/${this.ordinal}`).hash % 32_000);
+    return 300 + ((nameOf(`${this.name}/${this.ordinal}`).hash >>> 0) % 32_000);
   }
 
   private get nowUs(): number {

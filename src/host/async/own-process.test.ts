@@ -36,6 +36,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
     change: () => process.once('exit', () => {}),
     found: [false, true],
   },
+  'a listener that a method of all emitters adds': {
+    find: () => [process.listenerCount(SIGNAL), EventEmitter.listenerCount(process, SIGNAL)],
+    change: () => EventEmitter.prototype.on.call(process, SIGNAL, () => {}),
+    found: [
+      [0, 0],
+      [1, 1],
+    ],
+  },
   'how many may listen': {
     find: () => process.getMaxListeners(),
     change: () => process.setMaxListeners(3),
@@ -152,6 +160,24 @@ describe('what is emitted on process', () => {
     expect(heard).toEqual(['real', 'real']);
   });
 
+  test('by Node is heard by real listeners as by nobody, which may cease to listen', async () => {
+    const heard: string[] = [];
+    const once = (warning: Error): void => {
+      heard.push(`${warning.message} ${process.pid}`);
+      process.off('warning', once);
+    };
+    process.on('warning', once);
+    const alice: Script = async () => {
+      process.emitWarning('one');
+      await idle(1);
+      process.emitWarning('two');
+      await idle(1);
+    };
+    expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
+    expect(heard).toEqual([`one ${process.pid}`]);
+    expect(process.listeners('warning')).not.toContain(once);
+  });
+
   test('by Node is heard there too, and its run fails all the same', async () => {
     const heard: unknown[] = [];
     const alice: Script = async () => {
@@ -162,6 +188,17 @@ describe('what is emitted on process', () => {
     expect((await happen({ alice })).ending).toMatchObject({ kind: 'failed' });
     expect(heard).toEqual(['lost']);
   });
+});
+
+test('a default that is set back stays so', async () => {
+  const script: Script = async (context) => {
+    for (const most of [3, 10]) {
+      EventEmitter.defaultMaxListeners = most;
+      await idle(1);
+    }
+    context.log('', String(EventEmitter.defaultMaxListeners));
+  };
+  expect(logOf(await happen({ alice: script, bob: script }))).toEqual(['2 10', '2 10']);
 });
 
 test.each([

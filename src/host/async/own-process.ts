@@ -5,12 +5,11 @@
  * machine when a process starts; what it changes, no other one sees, nor its next start, nor the
  * next run. Signals and the end of the real process reach none of them.
  *
- * `process` stays the one object that it is: its methods find out whose listeners they are called
- * for. The defaults of `events` cannot be replaced, so they are set while its code runs.
+ * `process` stays the one object that it is: its fields find out whose they are asked for. The defaults of `events` cannot be replaced, so they are set while its code runs.
  */
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
-import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
 import { isFunction, type Patches } from './patches.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
@@ -54,7 +53,7 @@ const ADDED = '__signal_exit_emitter__';
 
 /**
  * Each process replaces a function of `process`, or of `console`, for itself; to be called once they
- * are virtual.
+ * are virtual, and again once the exits are, which are functions anew.
  */
 export function patchReplaceable(patches: Patches): void {
   const owners: readonly (readonly [name: string, owner: object])[] = [
@@ -95,59 +94,60 @@ function ownValue(key: string, real: unknown): PropertyDescriptor {
   };
 }
 
-const METHODS: readonly string[] = [
-  ...['on', 'addListener', 'once', 'prependListener', 'prependOnceListener'],
-  ...['off', 'removeListener', 'removeAllListeners', 'emit', 'setMaxListeners'],
-  ...['getMaxListeners', 'listenerCount', 'listeners', 'rawListeners', 'eventNames'],
-];
-
 /** Emitted by Node itself while the code of a process runs. */
 const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
   ...['unhandledRejection', 'rejectionHandled', 'multipleResolves', 'warning'],
   ...['uncaughtException', 'uncaughtExceptionMonitor'],
 ]);
 
-const real: Listeners = noListeners();
-/** Those that `process` has at this moment. */
-let worn: Listeners = real;
+/** Of these, what the host itself listens to: it asks whose code went wrong. */
+const FAILURES: ReadonlySet<unknown> = new Set(['unhandledRejection', 'uncaughtException']);
 
+/** Whether the listeners of the real process are asked for, though a simulated one runs. */
+let isReal = false;
+
+/**
+ * Whoever asks `process` for its listeners asks its fields: methods of its own, those of
+ * `EventEmitter.prototype`, and Node.
+ */
 function patchListeners(patches: Patches): void {
-  for (const key of METHODS) {
-    const method: unknown = Reflect.get(process, key);
-    if (!isFunction(method)) continue;
-    const ofProcess = function ofProcess(this: unknown, ...args: unknown[]): unknown {
-      const { current } = ambient;
-      const call = (): unknown => Reflect.apply(method, this, args);
-      if (this !== process) return call();
-      if (current === null) return wearing(real, call);
-      noteImpure();
-      const { listeners } = belongingsOf(current);
-      if (key !== 'emit' || !EVENTS_OF_NODE.has(args[0])) return wearing(listeners, call);
-      const isHeard = wearing(real, call);
-      return wearing(listeners, call) === true || isHeard;
-    };
-    patches.define(process, key, { value: ofProcess, writable: true, enumerable: false });
+  for (const field of FIELDS) {
+    let ofMachine: unknown = Reflect.get(process, field);
+    patches.define(process, field, {
+      get: function ofProcess(): unknown {
+        const { current } = ambient;
+        if (current === null || isReal) return ofMachine;
+        noteImpure();
+        return belongingsOf(current).listeners.get(field);
+      },
+      set: (given: unknown): void => {
+        const { current } = ambient;
+        if (current === null || isReal) ofMachine = given;
+        else belongingsOf(current).listeners.set(field, given);
+      },
+    });
+    patches.onRestored(() => Reflect.set(process, field, ofMachine));
   }
+  const { emit } = process;
+  patches.define(process, 'emit', {
+    value: function ofProcess(this: unknown, ...args: unknown[]): unknown {
+      const call = (): unknown => Reflect.apply(emit, this, args);
+      const [event] = args;
+      if (this !== process || ambient.current === null || !EVENTS_OF_NODE.has(event)) return call();
+      const isHeard = FAILURES.has(event) ? byReal(call) : asNobody(call);
+      return call() === true || isHeard;
+    },
+    ...{ writable: true, enumerable: false },
+  });
 }
 
-/** Calls it while `process` has these listeners. */
-function wearing(listeners: Listeners, call: () => unknown): unknown {
-  if (worn === listeners) return call();
-  const before = worn;
-  change(before, listeners);
+function byReal(call: () => unknown): unknown {
+  isReal = true;
   try {
     return call();
   } finally {
-    change(listeners, before);
+    isReal = false;
   }
-}
-
-function change(from: Listeners, to: Listeners): void {
-  for (const field of FIELDS) {
-    from.set(field, Reflect.get(process, field));
-    Reflect.set(process, field, to.get(field));
-  }
-  worn = to;
 }
 
 function patchEnvironment(patches: Patches): void {
@@ -167,7 +167,7 @@ function patchEnvironment(patches: Patches): void {
     own.env ??= { ...ofMachine };
     return own.env;
   };
-  const env = new Proxy(Object.create(Reflect.getPrototypeOf(ofMachine)), {
+  const env = new Proxy(ofMachine, {
     get: (_, key): unknown => Reflect.get(now(), key),
     has: (_, key) => Reflect.has(now(), key),
     ownKeys: () => Reflect.ownKeys(now()),
@@ -211,12 +211,15 @@ export function defaultsNow(): string {
 
 /** It runs no more. */
 export function giveBackDefaults(): void {
-  if (user === null) return;
+  const owner = user;
+  if (owner === null) return;
   DEFAULTS.forEach((key, at) => {
     const now: unknown = Reflect.get(EventEmitter, key);
-    if (user === null || now === defaults[at]) return;
-    belongingsOf(user).defaults.set(key, now);
-    Reflect.set(EventEmitter, key, defaults[at]);
+    if (now === defaults[at]) belongings.get(owner)?.defaults.delete(key);
+    else {
+      belongingsOf(owner).defaults.set(key, now);
+      Reflect.set(EventEmitter, key, defaults[at]);
+    }
   });
   user = null;
 }

@@ -42,6 +42,7 @@ export class Patches {
   /** How often any of them put something back. */
   static restorations = 0;
   private readonly replaced: Replaced[] = [];
+  private readonly afterwards: (() => void)[] = [];
 
   /** Sets `target[key]`, hiding whatever is there. */
   set(target: object, key: PropertyKey, value: unknown): void {
@@ -59,6 +60,11 @@ export class Patches {
     if (isDone) this.replaced.push({ target, key, before });
   }
 
+  /** Once all is put back: what somebody has meanwhile given such a property is to be kept. */
+  onRestored(action: () => void): void {
+    this.afterwards.push(action);
+  }
+
   /** Puts back what was replaced, the last first. */
   restore(): void {
     for (const { target, key, before } of this.replaced.reverse()) {
@@ -66,6 +72,7 @@ export class Patches {
       else Reflect.defineProperty(target, key, before);
     }
     this.replaced.length = 0;
+    for (const action of this.afterwards.splice(0)) action();
     Patches.restorations += 1;
   }
 }

@@ -216,13 +216,27 @@ async function hostsOpener(
 
 /** Events of one row; the rest of the thread waits for about a tenth of a millisecond. */
 const ROW = 64;
+/** Callbacks behind them, for jobs that are left: the turn is not to end before these have run. */
+const SPARE = 8;
+
+/**
+ * A job threw, and nobody caught that: Node goes on with the jobs behind it only after the next
+ * callback, which therefore must not be the next step.
+ */
+let areJobsLeft = false;
+
+function hadJobsLeft(): boolean {
+  const were = areJobsLeft;
+  areJobsLeft = false;
+  return were;
+}
 
 /** Calls `whenStepped` where the jobs of a step have run, before whose they were is forgotten. */
 function drive(turns: Generator<void, Trace, void>, whenStepped: () => void): Promise<Trace> {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const step = (): void => {
-      if (isOver) return;
+      if (isOver || hadJobsLeft()) return;
       whenStepped();
       try {
         const { done, value } = turns.next();
@@ -237,9 +251,14 @@ function drive(turns: Generator<void, Trace, void>, whenStepped: () => void): Pr
     };
     const row = (): void => {
       for (let at = 0; at < ROW; at += 1) inRealTurn(step);
+      for (let at = 0; at < SPARE; at += 1) inRealTurn(hadJobsLeft);
       inRealTurn(rest);
     };
     const rest = (): void => {
+      if (hadJobsLeft()) {
+        inRealTurn(rest);
+        return;
+      }
       whenStepped();
       ambient.current = null; // the jobs of the last step have run
       if (!isOver) row();
@@ -281,6 +300,7 @@ const routedFailures = new Shared(listen, stopListening);
 function route(event: string, args: readonly unknown[]): void {
   const { current } = ambient;
   if (current !== null) {
+    areJobsLeft ||= event === 'uncaughtException';
     current.fail(args[0], whyOf(event, args[0]));
     return;
   }
