@@ -10,8 +10,14 @@ import process from 'node:process';
 import { inRealTurn } from './ambient.ts';
 import { Patches } from './patches.ts';
 
-/** What `own-process.ts` has each process replace for itself. */
-const OWN = 'ofProcess';
+/** Getters of what each process has for itself. */
+const ownGetters: WeakSet<object> = new WeakSet();
+
+/** Such a getter, for `own-process.ts`: another value in each process is no change. */
+export function ofEachProcess(get: () => unknown): () => unknown {
+  ownGetters.add(get);
+  return get;
+}
 
 type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
 
@@ -22,6 +28,8 @@ interface KeptObject {
   readonly keys: ReadonlySet<PropertyKey>;
   readonly data: readonly Property[];
   readonly accessors: readonly Property[];
+  /** What polyfills have put there since it was first kept: each realm may put its own. */
+  readonly added: readonly Property[];
 }
 
 /**
@@ -82,7 +90,7 @@ export class GlobalObjects {
 }
 
 function areAsKept(objects: readonly KeptObject[]): boolean {
-  for (const { target, keys, data, accessors } of objects) {
+  for (const { target, keys, data, accessors, added } of objects) {
     if (Reflect.ownKeys(target).length !== keys.size) return false;
     for (const [key, { value }] of data) {
       if (!Object.is(Reflect.get(target, key), value)) return false;
@@ -90,6 +98,7 @@ function areAsKept(objects: readonly KeptObject[]): boolean {
     for (const [key, before] of accessors) {
       if (!isSame(before, Reflect.getOwnPropertyDescriptor(target, key))) return false;
     }
+    for (const [key] of added) if (!isAddition({ value: Reflect.get(target, key) })) return false;
   }
   return true;
 }
@@ -116,12 +125,13 @@ export function takeInHand(name: string, load: () => object): object {
 
 /** Gives an object its former properties; the name of one that was another, or gone. */
 function putBack(object: KeptObject): string | null {
-  const { name, target, data, accessors } = object;
+  const { name, target, data, accessors, added } = object;
   let change: string | null = null;
-  for (const properties of [data, accessors]) {
+  for (const properties of [data, accessors, added]) {
     for (const [key, before] of properties) {
       const now = Reflect.getOwnPropertyDescriptor(target, key);
       if (isSame(before, now) || isLoaded(target, before, now)) continue;
+      if (properties === added && now !== undefined && isAddition(now)) continue;
       Reflect.defineProperty(target, key, before);
       if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
     }
@@ -130,13 +140,15 @@ function putBack(object: KeptObject): string | null {
 }
 
 /**
- * How many lines a stack has: libraries raise it for good, as Bluebird does while it is loaded. What
- * the real process is called. How files are read, as `graceful-fs` does, and modules found, as tools
- * do that look on: nobody under test reads files, nor finds modules so. To put it back is enough.
+ * How a stack is told, and how many lines it has: libraries change it for good, as Bluebird does
+ * while it is loaded. What the real process is called, and of what it warns. How files are read, as
+ * `graceful-fs` does, and modules found, as tools do that look on: nobody under test reads files,
+ * nor finds modules so. To put it back is enough.
  */
 function isTuning({ name, target }: KeptObject, key: PropertyKey): boolean {
-  if (target === process) return key === 'title';
-  return /^(?:fs|module)\b/.test(name) || (target === Error && key === 'stackTraceLimit');
+  if (target === process) return key === 'title' || key === 'noDeprecation';
+  if (target === Error) return key === 'stackTraceLimit' || key === 'prepareStackTrace';
+  return /^(?:fs|module)\b/.test(name);
 }
 
 /** Takes away what was added, unless that is no change; the name of one such property. */
@@ -144,7 +156,8 @@ function takeAway(object: KeptObject): string | null {
   const { name, target, keys } = object;
   let change: string | null = null;
   for (const [key, property] of propertiesOf(target)) {
-    if (keys.has(key) || isAddition(property) || isOfNode(target, key)) continue;
+    if (keys.has(key) || isAddition(property) || isOwn(property)) continue;
+    if (isOfNode(target, key)) continue;
     Reflect.deleteProperty(target, key);
     if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
   }
@@ -184,17 +197,35 @@ function keptNow(): readonly KeptObject[] {
   return keptOf(globalObjects());
 }
 
+/** The keys that each object had when it was first kept. */
+const firstKeys: WeakMap<object, ReadonlySet<PropertyKey>> = new WeakMap();
+
+/** Whether all simulated processes share it. */
+export function isShared(object: object): boolean {
+  return firstKeys.has(object);
+}
+
 function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
   return [...objects].map(([target, name]) => {
     const properties = propertiesOf(target);
-    const data = properties.filter(
-      ([key, property]) => 'value' in property && !isOfNode(target, key),
-    );
-    const accessors = properties.filter(
-      ([, property]) => !('value' in property) && property.get?.name !== OWN,
-    );
-    return { name, target, keys: new Set(properties.map(([key]) => key)), data, accessors };
+    const keys = new Set(properties.map(([key]) => key));
+    const first = firstKeys.get(target) ?? keys;
+    firstKeys.set(target, first);
+    const kept: Record<'data' | 'accessors' | 'added', Property[]> = {
+      ...{ data: [], accessors: [], added: [] },
+    };
+    for (const [key, property] of properties) {
+      if (isOwn(property) || isOfNode(target, key)) continue;
+      if (!first.has(key) && isAddition(property)) kept.added.push([key, property]);
+      else kept['value' in property ? 'data' : 'accessors'].push([key, property]);
+    }
+    return { name, target, keys, ...kept };
   });
+}
+
+/** Whether each process has its own there. */
+export function isOwn({ get }: PropertyDescriptor): boolean {
+  return get !== undefined && ownGetters.has(get);
 }
 
 /** By object, what it is called. */

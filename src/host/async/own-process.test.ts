@@ -17,6 +17,7 @@ interface Change {
 }
 
 const SIGNAL = 'SIGUSR2';
+const SHARED: unique symbol = Symbol.for('of this test');
 
 /** Functions that each start makes for itself. */
 const marked = (): (() => boolean) => Object.assign(() => false, { isMine: true });
@@ -90,7 +91,28 @@ const CHANGES: Readonly<Record<string, Change>> = {
     change: () => Object.assign(console, { debug: marked() }),
     found: [undefined, true],
   },
-  'what signal-exit keeps': {
+  'what it defines where all look, as signal-exit 4 does': {
+    find: () => Reflect.get(globalThis, SHARED),
+    change: () => Object.defineProperty(globalThis, SHARED, { value: 'mine' }),
+    found: [undefined, 'mine'],
+  },
+  'what it defines by a getter, as graceful-fs does': {
+    find: () => [Reflect.get(Array, SHARED), Object.keys(Array)],
+    change: () => Object.defineProperty(Array, SHARED, { get: () => 'mine', enumerable: true }),
+    found: [
+      [undefined, []],
+      ['mine', []],
+    ],
+  },
+  'what it defines and sets again': {
+    find: () => Reflect.get(Reflect, SHARED),
+    change: () => {
+      Object.defineProperty(Reflect, SHARED, { value: 'first', writable: true });
+      Reflect.set(Reflect, SHARED, 'second');
+    },
+    found: [undefined, 'second'],
+  },
+  'what signal-exit 3 keeps': {
     find: () => Reflect.get(process, '__signal_exit_emitter__') === undefined,
     change: () => Object.assign(process, { __signal_exit_emitter__: new EventEmitter() }),
     found: [true, false],

@@ -10,6 +10,7 @@
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
+import { isShared, ofEachProcess } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
@@ -24,8 +25,6 @@ interface Belongings {
   readonly listeners: Listeners;
   /** Null until it changes something there. */
   env: object | null;
-  /** By name, as `console.log`, what it has put in the place of something. */
-  readonly replaced: Map<string, unknown>;
   /** The defaults of `events` that it has set. */
   readonly defaults: Map<string, unknown>;
 }
@@ -35,8 +34,7 @@ const belongings: WeakMap<Inhabitant, Belongings> = new WeakMap();
 function belongingsOf(current: Inhabitant): Belongings {
   const known = belongings.get(current);
   if (known !== undefined) return known;
-  const none = { env: null, replaced: new Map(), defaults: new Map() };
-  const made: Belongings = { listeners: noListeners(), ...none };
+  const made: Belongings = { listeners: noListeners(), env: null, defaults: new Map() };
   belongings.set(current, made);
   return made;
 }
@@ -45,7 +43,8 @@ export function patchOwnProcess(patches: Patches): void {
   patchListeners(patches);
   patchEnvironment(patches);
   patchReplaceable(patches);
-  patches.define(process, ADDED, { ...ownValue(ADDED, undefined), enumerable: false });
+  patchDefinitions(patches);
+  patches.define(process, ADDED, { ...ownValue(undefined), enumerable: false });
 }
 
 /** What `signal-exit` 3 adds to `process`, to be found by other copies of itself. */
@@ -56,31 +55,26 @@ const ADDED = '__signal_exit_emitter__';
  * are virtual, and again once the exits are, which are functions anew.
  */
 export function patchReplaceable(patches: Patches): void {
-  const owners: readonly (readonly [name: string, owner: object])[] = [
-    ['process', process],
-    ['console', console],
-  ];
-  for (const [name, owner] of owners) {
+  for (const owner of [process, console]) {
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
       const { value, configurable, enumerable = true } = property;
       if (!isFunction(value) || configurable !== true) continue;
-      patches.define(owner, key, { ...ownValue(`${name}.${key}`, value), enumerable });
+      patches.define(owner, key, { ...ownValue(value), enumerable });
     }
   }
 }
 
-let isAnyReplaced = false;
-
 /** What stands there, until a process puts something else in its place, for itself. */
-function ownValue(key: string, real: unknown): PropertyDescriptor {
+function ownValue(real: unknown): PropertyDescriptor {
   let value = real;
+  let own: WeakMap<Inhabitant, { readonly value: unknown }> | null = null;
   return {
-    get: function ofProcess(): unknown {
+    get: ofEachProcess(() => {
       const { current } = ambient;
-      if (!isAnyReplaced || current === null) return value;
-      const replaced = belongings.get(current)?.replaced;
-      return replaced?.has(key) === true ? replaced.get(key) : value;
-    },
+      if (own === null || current === null) return value;
+      const replaced = own.get(current);
+      return replaced === undefined ? value : replaced.value;
+    }),
     set: (given: unknown): void => {
       const { current } = ambient;
       if (current === null) {
@@ -88,10 +82,53 @@ function ownValue(key: string, real: unknown): PropertyDescriptor {
         return;
       }
       noteImpure();
-      isAnyReplaced = true;
-      belongingsOf(current).replaced.set(key, given);
+      own ??= new WeakMap();
+      own.set(current, { value: given });
     },
   };
+}
+
+/**
+ * What a process defines anew in an object that all share, as `signal-exit` 4, `graceful-fs` and
+ * `reflect-metadata` do to be found by other copies of themselves, it has for itself. What is set
+ * there without a definition cannot be told apart, and is refused by `GlobalObjects`.
+ */
+function patchDefinitions(patches: Patches): void {
+  const { defineProperty } = Object;
+  type Own = WeakMap<Inhabitant, PropertyDescriptor>;
+  const defined = new Map<object, Map<PropertyKey, Own>>();
+  const ownOf = (target: object, key: PropertyKey): Own | undefined => {
+    const known = defined.get(target)?.get(key);
+    if (known !== undefined || Object.hasOwn(target, key)) return known;
+    const own: Own = new WeakMap();
+    defined.set(target, (defined.get(target) ?? new Map()).set(key, own));
+    const descriptor = (): PropertyDescriptor =>
+      ambient.current === null ? {} : (own.get(ambient.current) ?? {});
+    patches.define(target, key, {
+      get: ofEachProcess(() => {
+        const { get, value } = descriptor();
+        return get === undefined ? value : Reflect.apply(get, target, []);
+      }),
+      set: (given: unknown): void => {
+        const { set, writable } = descriptor();
+        if (set !== undefined) Reflect.apply(set, target, [given]);
+        else if (writable === true && ambient.current !== null) {
+          own.set(ambient.current, { value: given, writable });
+        }
+      },
+      enumerable: false,
+    });
+    return own;
+  };
+  patches.set(Object, 'defineProperty', (target: object, ...given: [PropertyKey, object]) => {
+    const [key, property] = given;
+    const { current } = ambient;
+    const own = current !== null && isShared(target) ? ownOf(target, key) : undefined;
+    if (current === null || own === undefined) return defineProperty(target, key, property);
+    noteImpure();
+    own.set(current, property);
+    return target;
+  });
 }
 
 /** Emitted by Node itself while the code of a process runs. */
@@ -114,12 +151,12 @@ function patchListeners(patches: Patches): void {
   for (const field of FIELDS) {
     let ofMachine: unknown = Reflect.get(process, field);
     patches.define(process, field, {
-      get: function ofProcess(): unknown {
+      get: ofEachProcess(() => {
         const { current } = ambient;
         if (current === null || isReal) return ofMachine;
         noteImpure();
         return belongingsOf(current).listeners.get(field);
-      },
+      }),
       set: (given: unknown): void => {
         const { current } = ambient;
         if (current === null || isReal) ofMachine = given;
@@ -130,7 +167,7 @@ function patchListeners(patches: Patches): void {
   }
   const { emit } = process;
   patches.define(process, 'emit', {
-    value: function ofProcess(this: unknown, ...args: unknown[]): unknown {
+    value: function emitOwn(this: unknown, ...args: unknown[]): unknown {
       const call = (): unknown => Reflect.apply(emit, this, args);
       const [event] = args;
       if (this !== process || ambient.current === null || !EVENTS_OF_NODE.has(event)) return call();
@@ -178,7 +215,7 @@ function patchEnvironment(patches: Patches): void {
       Reflect.set(changeable(), key, textOf(key, property.value)),
     preventExtensions: () => false,
   });
-  patches.define(process, 'env', ownValue('process.env', env));
+  patches.define(process, 'env', ownValue(env));
 }
 
 /** What a variable is set to becomes a text, and a symbol is neither name nor text. */

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
+import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { drawersIn, loadApart, requireApart } from './load-apart.ts';
 import { ModuleGraph } from './module-graph.ts';
@@ -77,6 +78,19 @@ export const seen = [1, 2].lastForTest();`,
   Reflect.deleteProperty(Symbol, 'forTest');
   Reflect.deleteProperty(Error, 'kindsForTest');
   Reflect.deleteProperty(Array.prototype, 'lastForTest');
+});
+
+test('each realm may put its own polyfill there, as tslib does, but nothing else in its place', () => {
+  const shared = new GlobalObjects();
+  for (const polyfill of [(): number => 1, (): number => 2]) {
+    Reflect.set(globalThis, '__extendsForTest', polyfill);
+    expect(shared.takeBack()).toBe(null);
+    shared.renew();
+  }
+  Reflect.set(globalThis, '__extendsForTest', { calls: 0 });
+  expect(shared.takeBack()).toBe('globalThis.__extendsForTest');
+  expect(Reflect.get(globalThis, '__extendsForTest')).toBeTypeOf('function');
+  Reflect.deleteProperty(globalThis, '__extendsForTest');
 });
 
 test('a longer stack, as Bluebird wants it, is put back and no error', async () => {
