@@ -156,6 +156,16 @@ export class World {
     return { processes, events: this.recorder.events, ending, unmatched };
   }
 
+  /**
+   * Whether every program has come to its end: what is left then are timers that nobody cleared, as
+   * an interval that a driver sets once for as long as it lives.
+   */
+  private get isAllDone(): boolean {
+    if (!this.isHealed) return false;
+    for (const client of this.clients.values()) if (client.isBusy) return false;
+    return true;
+  }
+
   private *happen(watcher: RunWatcher | null): Generator<void, Ending, void> {
     const { events } = this.recorder;
     const told =
@@ -175,7 +185,9 @@ export class World {
       for (;;) {
         const stop = this.scheduler.run(this.plan.limits, told);
         if (stop === 'complete') return { kind: 'complete' };
-        if (stop !== 'halted') return { kind: 'cut', limit: stop };
+        if (stop !== 'halted') {
+          return this.isAllDone ? { kind: 'complete' } : { kind: 'cut', limit: stop };
+        }
         yield* this.jobs.run();
       }
     } catch (error) {

@@ -156,7 +156,7 @@ function takeAway(object: KeptObject): string | null {
   const { name, target, keys } = object;
   let change: string | null = null;
   for (const [key, property] of propertiesOf(target)) {
-    if (keys.has(key) || isAddition(property) || isOwn(property)) continue;
+    if (keys.has(key) || isAddition(property) || isOfEachProcess(property)) continue;
     if (isOfNode(target, key)) continue;
     Reflect.deleteProperty(target, key);
     if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
@@ -201,7 +201,7 @@ function keptNow(): readonly KeptObject[] {
 const firstKeys: WeakMap<object, ReadonlySet<PropertyKey>> = new WeakMap();
 
 /** Whether all simulated processes share it. */
-export function isShared(object: object): boolean {
+export function isSharedObject(object: object): boolean {
   return firstKeys.has(object);
 }
 
@@ -215,7 +215,7 @@ function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
       ...{ data: [], accessors: [], added: [] },
     };
     for (const [key, property] of properties) {
-      if (isOwn(property) || isOfNode(target, key)) continue;
+      if (isOfEachProcess(property) || isOfNode(target, key)) continue;
       if (!first.has(key) && isAddition(property)) kept.added.push([key, property]);
       else kept['value' in property ? 'data' : 'accessors'].push([key, property]);
     }
@@ -224,7 +224,7 @@ function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
 }
 
 /** Whether each process has its own there. */
-export function isOwn({ get }: PropertyDescriptor): boolean {
+export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
   return get !== undefined && ownGetters.has(get);
 }
 

@@ -300,6 +300,25 @@ describe('a program that never ends', () => {
   });
 });
 
+describe('a timer that nobody clears', () => {
+  const limits = { endUs: 3000 * MS };
+
+  test.each([
+    ['an interval', () => setInterval(() => {}, 100)],
+    ['a timeout', () => setTimeout(() => {}, 60_000)],
+  ])('leaves a run complete once every program is at its end: %s', async (_, set) => {
+    const alice: Script = async () => void set();
+    expect((await happen({ alice }, { limits })).ending).toEqual({ kind: 'complete' });
+  });
+
+  test('leaves one cut where a program still waits', async () => {
+    const alice: Script = async () => void setInterval(() => {}, 100);
+    const bob: Script = () => wait(60_000);
+    const { ending } = await happen({ alice, bob }, { limits });
+    expect(ending).toEqual({ kind: 'cut', limit: 'end' });
+  });
+});
+
 describe('what is left to do when a job has thrown', () => {
   const throwing = (): never => {
     throw new Error('nobody handles it');

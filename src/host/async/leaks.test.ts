@@ -8,7 +8,7 @@ import os from 'node:os';
 import process from 'node:process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
-import { isOwn } from './global-objects.ts';
+import { isOfEachProcess } from './global-objects.ts';
 import { virtualizeGlobals } from './globals.ts';
 import { happen } from './script.fixture.ts';
 
@@ -124,7 +124,7 @@ function functionsOf(name: string): ReadonlyMap<string, unknown> {
   const walk = (target: object, prefix: string, isDeep: boolean): void => {
     for (const key of Reflect.ownKeys(target)) {
       const property = Reflect.getOwnPropertyDescriptor(target, key) ?? {};
-      const value: unknown = isOwn(property) ? Reflect.get(target, key) : property.value;
+      const value: unknown = isOfEachProcess(property) ? Reflect.get(target, key) : property.value;
       if (typeof key !== 'string' || typeof value !== 'function' || key === 'constructor') continue;
       found.set(prefix + key, value);
       const { prototype } = value;

@@ -1,16 +1,18 @@
 /**
  * What Node keeps once for the whole thread, and each start of a simulated process has for itself:
  * the listeners of `process`, its environment, what is put in the place of its functions, as
- * `signal-exit` does, and of those of `console`, and the defaults of `events`. All of it is as on the
- * machine when a process starts; what it changes, no other one sees, nor its next start, nor the
- * next run. Signals and the end of the real process reach none of them.
+ * `signal-exit` does, and of those of `console`, what is defined anew in objects that all share,
+ * and the defaults of `events`. All of it is as on the machine when a process starts; what it changes,
+ * no other one sees, nor its next start, nor the next run. Signals and the end of the real process
+ * reach none of them.
  *
- * `process` stays the one object that it is: its fields find out whose they are asked for. The defaults of `events` cannot be replaced, so they are set while its code runs.
+ * `process` stays the one object that it is: its fields find out whose they are asked for. The
+ * defaults of `events` cannot be replaced, so they are set while its code runs.
  */
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
-import { isShared, ofEachProcess } from './global-objects.ts';
+import { isSharedObject, ofEachProcess } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
@@ -51,8 +53,8 @@ export function patchOwnProcess(patches: Patches): void {
 const ADDED = '__signal_exit_emitter__';
 
 /**
- * Each process replaces a function of `process`, or of `console`, for itself; to be called once they
- * are virtual, and again once the exits are, which are functions anew.
+ * Each process replaces a function of `process`, or of `console`, for itself; to be called once
+ * they are virtual, and again once the exits are, which are functions anew.
  */
 export function patchReplaceable(patches: Patches): void {
   for (const owner of [process, console]) {
@@ -123,7 +125,7 @@ function patchDefinitions(patches: Patches): void {
   patches.set(Object, 'defineProperty', (target: object, ...given: [PropertyKey, object]) => {
     const [key, property] = given;
     const { current } = ambient;
-    const own = current !== null && isShared(target) ? ownOf(target, key) : undefined;
+    const own = current !== null && isSharedObject(target) ? ownOf(target, key) : undefined;
     if (current === null || own === undefined) return defineProperty(target, key, property);
     noteImpure();
     own.set(current, property);
