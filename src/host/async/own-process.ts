@@ -2,9 +2,9 @@
  * What Node keeps once for the whole thread, and each start of a simulated process has for itself:
  * the listeners of `process`, its environment, what is put in the place of its functions, as
  * `signal-exit` does, and of those of `console`, what is defined anew in objects that all share,
- * and the defaults of `events`. All of it is as on the machine when a process starts; what it changes,
- * no other one sees, nor its next start, nor the next run. Signals and the end of the real process
- * reach none of them.
+ * and the defaults of `events`. All of it is as on the machine when a process starts; what it
+ * changes, no other one sees, nor its next start, nor the next run. Signals and the end of the real
+ * process reach none of them.
  *
  * `process` stays the one object that it is: its fields find out whose they are asked for. The
  * defaults of `events` cannot be replaced, so they are set while its code runs.
