@@ -42,7 +42,8 @@ export class Injector {
 
   /**
    * Schedules the faults that have a time, and the healing. What is injected at time 0 was so from
-   * the start: it comes before all else. `afterHeal` starts what follows the healing.
+   * the start: it comes before all else, and a clock is wrong as a program looks at it first.
+   * `afterHeal` starts what follows the healing.
    */
   begin(afterHeal: () => void): void {
     const { agenda } = this.reach;
@@ -51,7 +52,8 @@ export class Injector {
       const { atUs } = fault.when;
       const subject = 'process' in fault ? fault.process : fault.from;
       const name = `${fault.kind}/${String(subject)}/${atUs}`;
-      if (atUs === 0) agenda.atOnce(atUs, name, () => this.fire(index));
+      if (atUs === 0 && fault.kind === 'clock') this.fire(index);
+      else if (atUs === 0) agenda.atOnce(atUs, name, () => this.fire(index));
       else agenda.at(atUs, name, () => this.fire(index));
     });
     agenda.atOnce(this.reach.healAtUs, 'healed', () => {

@@ -99,6 +99,14 @@ describe('a pause', () => {
   });
 });
 
+test('a clock that is wrong from the start is so as a program looks at it first', async () => {
+  const ahead = { kind: 'clock', process: 'alice', stepUs: 3_600_000 * MS, ratePpm: 0 } as const;
+  const script: Script = async (context) => context.log('', new Date().toISOString());
+  const faults: readonly Fault[] = [{ ...ahead, when: at(0) }];
+  const trace = await happen({ alice: script, bob: script }, { faults });
+  expect(logOf(trace)).toEqual(['0 2024-01-01T01:00:00.000Z', '0 2024-01-01T00:00:00.000Z']);
+});
+
 describe('a crash', () => {
   const alice: Script = async (context, echo) => {
     context.log('', `life ${context.life.ordinal}, ${context.begun} sections`);
