@@ -88,3 +88,12 @@ test('a script says what it spared in the database of locks', () => {
   const gone: readonly Said[] = [TAKEN, ['bob', 'DEL l'], ['alice', `EVAL ${SCRIPT} 1 l`]];
   expect(toldOf(gone)).toEqual(['removed? l by alice of nobody']);
 });
+
+test.each([
+  ['l', ['removed l by bob of alice']],
+  ['other', []],
+])('a script that sets a key which is told to be a lock takes it: %s', (key, told) => {
+  const text = "return redis.call('set',KEYS[1],ARGV[1])".replaceAll(' ', '\t');
+  const script: Said = ['alice', `EVAL ${text} 1 ${key} locked`];
+  expect(toldOf([script, ['bob', `DEL ${key}`]])).toEqual(told);
+});

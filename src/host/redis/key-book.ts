@@ -1,7 +1,8 @@
 /**
  * Remembers who took which key, as locks take keys, and tells the observer what others do to it; it
  * has no effect on what the node does. A key is taken where it was not there, by a SET with NX, a
- * SETNX, or a script that is known to acquire. What is written in another way (a cache, a counter,
+ * SETNX, or a script that is known to acquire; where the node was told that the key is a lock, by a
+ * SET in any script. What is written in another way (a cache, a counter,
  * a queue, a semaphore in a sorted set) has no holder, and nothing is told of it.
  *
  * Whoever holds a key holds it as long as the node keeps it: what ran out, was evicted or lost is
@@ -110,7 +111,7 @@ export class KeyBook {
     if (actor === null) return;
     const { before, after } = write;
     const holding = before === null ? undefined : this.holdings.get(before);
-    if (before === null && after !== null && this.isTaking()) {
+    if (before === null && after !== null && this.isTaking(write.key)) {
       this.take(actor, write, after);
       this.tell(actor, { place: write, entry: after, change: 'taken', isDone: true });
       return;
@@ -138,15 +139,21 @@ export class KeyBook {
     return ENDS.test(this.command[0] ?? '') || (isSame && client === this.actor?.client);
   }
 
+  /** Whether it was told to be a lock; null where no keys were. */
+  private isNamed(key: string): boolean | null {
+    return this.named?.some((isOne) => isOne(key)) ?? null;
+  }
+
   private take(actor: Actor, place: KeyPlace, entry: Entry): void {
     this.holdings.set(entry, { client: actor.client, message: actor.message });
     this.takings.set(takingOf(actor, place), actor.message);
   }
 
-  private isTaking(): boolean {
+  private isTaking(key: string): boolean {
     const [name = '', , , ...options] = this.command;
     const isSet = /^set$/i.test(name);
-    if (isSet && this.script?.acquires === true) return true;
+    const { script } = this;
+    if (isSet && script !== null && (script.acquires || this.isNamed(key) === true)) return true;
     return /^setnx$/i.test(name) || (isSet && options.some((word) => /^nx$/i.test(word)));
   }
 
@@ -178,7 +185,7 @@ export class KeyBook {
   ): void {
     const { place, entry, change, isDone } = told;
     const { key } = place;
-    if (this.named?.some((isOne) => isOne(key)) === false) return;
+    if (this.isNamed(key) === false) return;
     const { client, message, atUs } = actor;
     const holding = told.holding ?? (entry === null ? undefined : this.holdings.get(entry));
     const end = entry?.end ?? null;
