@@ -46,6 +46,30 @@ const removesAgain: Section = async (redis, section) => {
   await redis.del(section.lock).catch(() => redis.del(section.lock));
 };
 
+/** No `SET NX`: a node notes nothing of such a key. */
+const TAKE = `
+  if redis.call("exists", KEYS[1]) == 1 then return 0 end
+  redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2])
+  return redis.call("incr", KEYS[2])`;
+
+/** Takes the key by a script, of which nothing is noted, and works whenever it hears of it. */
+const takesByScript =
+  (tries: number): Section =>
+  async (redis, section) => {
+    const { lock, ttlMs } = section;
+    const value = randomUUID();
+    let token = 0;
+    for (let tried = 0; token === 0 && tried < tries; tried += 1) {
+      if (tried > 0) await wait(2 + Math.random() * 4);
+      token = Number(await redis.eval(TAKE, 2, lock, `${lock}:token`, value, ttlMs));
+    }
+    if (token === 0) return;
+    const guard = section.guard({ token });
+    await guard.work();
+    guard.leave();
+    await giveBack(redis, lock, { value, untilMs: 0 });
+  };
+
 /** Asks whether the key is still its own, and writes once the answer is there. */
 const asksFirst: Section = async (redis, section) => {
   const lease = await take(redis, section);
@@ -295,6 +319,26 @@ export const retriedLocks: readonly ForeignLock[] = [
     says: [/the reply to \w+'s `set`.* came [\d.]+ ms late/, /entered when that key was gone/],
     never: BLAMES_STORE,
     shows: ['key'],
+  },
+  {
+    title: 'takes its key by a script, whose request was late, and was right to write',
+    lock: onRedis(takesByScript(1)),
+    claim: 'grant-order',
+    clients: '{ count: 2, ttl: 20ms, sections: 1, think: 0ms..10ms }',
+    faults: [
+      'delay: { message: eval, leg: request, by: 18ms..40ms, chance: 1/2 }',
+      'pause: { process: clients, before: write, for: 20ms..60ms, chance: 1/2 }',
+    ],
+    says: [/paused from .* to/],
+    never: [/lease that was over/, /although it had ended/],
+  },
+  {
+    title: 'takes its key by a script, and hears of it when another had it since',
+    lock: onRedis(takesByScript(40)),
+    claim: 'grant-order',
+    faults: ['delay: { message: eval, leg: reply, by: 30ms..60ms, chance: 1/3 }'],
+    says: [/the reply to \w+'s `eval`.* came [\d.]+ ms late/, /under a lease that was over/],
+    never: BLAMES_STORE,
   },
   {
     title: 'goes on without its session, which nobody hears of',

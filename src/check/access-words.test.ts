@@ -6,6 +6,7 @@ import { acceptance, issueOrder, lostInRecovery, writeAfterRead } from './access
 import { Contradiction, type Sentences } from './explanation.ts';
 import {
   accepted,
+  enter,
   fault,
   grant,
   read,
@@ -91,6 +92,12 @@ describe('a write after a later holder had read', () => {
     const told = toldAfter(write(14, 'bob', 2, 2));
     expect(told.headline).toBe('Stale write accepted by `store`');
     expect(told.however).toMatch(/, and the store took it, although it had taken token 2 before$/);
+  });
+
+  test('is told by whose lease was over, and says of nobody that it was right', () => {
+    const told = toldAfter(enter(22.5, 'bob', 2, 30));
+    expect(told.headline).toBe('bob read from `store` under a lease that was over');
+    expect(told.next).toBe('alice wrote 1 to `x` with token 1 at 21 ms under A');
   });
 
   test.each<[string, TraceEvent]>([

@@ -12,7 +12,7 @@ export function staleWrite(shown: Contradiction): Sentences {
   const seen = read === undefined ? '' : `; then ${shown.accessPhrase(read)}`;
   const impostor = shown.impostorOf(later.under);
   if (impostor !== null) {
-    return impostorAccess(shown, { impostor, access: later, rightful: stale, seen });
+    return impostorAccess(shown, { impostor, access: later, other: stale, seen });
   }
   return {
     headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
@@ -27,11 +27,11 @@ function impostorAccess(
   made: {
     readonly impostor: Impostor;
     readonly access: Write | Read;
-    readonly rightful: Write;
+    readonly other: Write;
     readonly seen?: string;
   },
 ): Sentences {
-  const { impostor, access, rightful, seen = '' } = made;
+  const { impostor, access, other, seen = '' } = made;
   const { client } = impostor;
   const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
   const over = `had ended at ${proseDuration(impostor.overUs)}`;
@@ -41,7 +41,7 @@ function impostorAccess(
   const where = shown.systemOr(access.process);
   return {
     headline: `${client} ${deed} ${where} under a lease that was over`,
-    next: `${shown.accessPhrase(rightful)}, rightly, under ${shown.letterOf(rightful.under)}`,
+    next: `${shown.accessPhrase(other)} under ${shown.letterOf(other.under)}`,
     however: `${client}, whose lease, ${asked}, ${over}, ${entered} and ${did}${seen}`,
   };
 }
@@ -70,7 +70,7 @@ export function writeAfterRead(shown: Contradiction): Sentences {
   const read = shown.need('later read', 'read');
   const stale = shown.need('stale write', 'write');
   const impostor = shown.impostorOf(read.under);
-  if (impostor !== null) return impostorAccess(shown, { impostor, access: read, rightful: stale });
+  if (impostor !== null) return impostorAccess(shown, { impostor, access: read, other: stale });
   const hadTaken = tokenTakenBefore(shown, stale);
   const why =
     hadTaken === null

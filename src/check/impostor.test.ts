@@ -15,6 +15,20 @@ function asked(ms: number, process: string, section: string): TraceEvent {
   return { kind: 'invoke', atUs: ms * 1000, process, operation: `${section}/set`, call };
 }
 
+/** The lock answers that call, and its answer arrives. */
+function told(
+  leftMs: number,
+  ms: number,
+  client: string,
+  section: string,
+): readonly [TraceEvent, TraceEvent] {
+  const names = { from: 'lock', to: client, message: `${section}/set/1/reply` };
+  return [
+    { kind: 'send', atUs: leftMs * 1000, ...names, body: 'OK' },
+    { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false },
+  ];
+}
+
 describe('where a server gives grants', () => {
   test('who enters when the server has ended the lease is an impostor', () => {
     const given = grant(1, 'alice', 1);
@@ -30,19 +44,42 @@ describe('where a server gives grants', () => {
 
 describe('where a program says itself that it has the lock', () => {
   const own = (ms: number, client: string, ordinal: number): Grant =>
-    grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000 });
+    grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000, untilUs: null });
   const mine = own(25, 'alice', 2);
-  const before = [asked(0, 'alice', 'alice/2'), asked(14, 'bob', 'bob/1')];
-  const after = [mine, enter(25, 'alice', 2, 35)];
+  const late = told(1, 25, 'alice', 'alice/2');
+  const his = told(15, 16, 'bob', 'bob/1');
+  const other = [...his, own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
+  const calls = [asked(0, 'alice', 'alice/2'), asked(14, 'bob', 'bob/1')];
+  const [leaves, comes] = late;
+  const entry = enter(25, 'alice', 2, 35);
 
-  test('it is an impostor if another asked for the lock since, and has entered', () => {
-    const other = [own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
-    const found = impostorUnder(traceOf([...before, ...other, ...after]), mine, ttlUs);
-    expect(found).toMatchObject({ client: 'alice', sentAtUs: 0, overUs: 10_000 });
+  test('it is an impostor if another was let in since, by an answer that left later', () => {
+    const events = [...calls, leaves, ...other, comes, mine, entry];
+    const found = { client: 'alice', enteredUs: 25_000, sentAtUs: 0, overUs: 11_000 };
+    expect(impostorUnder(traceOf(events), mine, ttlUs)).toEqual(found);
   });
 
-  test('it is none as long as nobody has', () => {
-    expect(impostorUnder(traceOf([...before, ...after]), mine, ttlUs)).toBeNull();
+  test('it is none as long as nobody was', () => {
+    expect(impostorUnder(traceOf([...calls, ...late, mine, entry]), mine, ttlUs)).toBeNull();
+  });
+
+  test('it is none where its request was handled late: its lease began then', () => {
+    const [left, came] = told(24, 25, 'alice', 'alice/2');
+    const events = [...calls, ...other, left, came, mine, entry];
+    expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
+  });
+
+  test('it is none where a message reached it that may have given it the lock', () => {
+    const push = told(24, 25, 'alice', 'alice/2').map((event) => {
+      return { ...event, message: 'alice/2/push/1/reply' };
+    });
+    const events = [...calls, leaves, ...other, comes, ...push, mine, entry];
+    expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
+  });
+
+  test('it is none where nothing tells what any server did', () => {
+    const silent = [own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
+    expect(impostorUnder(traceOf([...calls, ...silent, mine, entry]), mine, ttlUs)).toBeNull();
   });
 });
 
@@ -97,11 +134,22 @@ test('a client that entered again itself, or another lock, took the lock from no
   const mine = own(25, 'alice', 2);
   const last = [mine, enter(25, 'alice', 2, 35)];
   const since = (...events: readonly TraceEvent[]): ReturnType<typeof impostorUnder> =>
-    impostorUnder(traceOf([asked(0, 'alice', 'alice/2'), ...events, ...last]), mine, ttlUs);
-  expect(since(asked(14, 'alice', 'alice/1'), enter(16, 'alice', 1, 26))).toBeNull();
+    impostorUnder(
+      traceOf([
+        asked(0, 'alice', 'alice/2'),
+        ...told(1, 2, 'alice', 'alice/2'),
+        ...events,
+        ...last,
+      ]),
+      mine,
+      ttlUs,
+    );
+  const his = [asked(14, 'bob', 'bob/1'), ...told(15, 16, 'bob', 'bob/1')];
+  const hers = { ...enter(16, 'alice', 1, 26), section: 'alice/2' };
+  expect(since(hers)).toBeNull();
   const elsewhere = { ...enter(16, 'bob', 1, 26), lock: 'b' };
-  expect(since(asked(14, 'bob', 'bob/1'), elsewhere)).toBeNull();
-  expect(since(asked(14, 'bob', 'bob/1'), enter(16, 'bob', 1, 26))).not.toBeNull();
+  expect(since(...his, elsewhere)).toBeNull();
+  expect(since(...his, enter(16, 'bob', 1, 26))).not.toBeNull();
 });
 
 test('an entry to another lock by the same number is not that of the grant', () => {

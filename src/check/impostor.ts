@@ -1,19 +1,21 @@
 /**
  * Finds whose lease was over before its program entered: an impostor, which may have checked all it
- * could and still believes that it holds the lock. A lease is counted from the departure of the
- * request that won it, so it is over by then whatever clock is asked.
+ * could and still believes that it holds the lock. Only a server knows when a lease is over: one
+ * that notes its grants says so.
  *
  * Where no server notes its grants, but one tells of the keys that it keeps, the lease is what that
  * server said of the client's key: even a reply that is late by just about the lease is judged so.
  * Its word counts as long as its clock does, or once another client had the key.
  *
- * Where no server tells anything, the request is taken to be the last call before the program
- * entered, so that nobody is called an impostor who is none; and it counts only where the lock went
- * to another client after it, since code of one's own may well ask for a longer lease than its
- * scenario says.
+ * Where no server tells anything, the lease is taken to begin as late as it can have, so that
+ * nobody is called an impostor who is none: what let the program enter was in some message that
+ * reached it before, so its lease had begun when the last of these left. That its request had left
+ * long before says nothing, since it may have been handled late. And the end counts only where the
+ * lock went to another client after it, since code of one's own may well ask for a longer lease
+ * than its scenario says.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Enter, Invoke, Trace } from '../core/history/trace.ts';
+import type { Enter, Trace } from '../core/history/trace.ts';
 import { isQuorumGrant, keyAtEntry } from './leases.ts';
 
 export interface Impostor {
@@ -48,11 +50,12 @@ export function impostorUnder(
     if (overUs > enteredUs || !isGone(trace, { key, entry })) return null;
     return { client, enteredUs, sentAtUs: departureOf(trace, key), overUs };
   }
-  const sent = winningRequest(trace, entry);
-  if (sent === null) return null;
-  const overUs = sent.atUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
-  if (overUs > enteredUs || !wentToAnother(trace, { entry, lock, afterUs: sent.atUs })) return null;
-  return { client, enteredUs, sentAtUs: sent.atUs, overUs };
+  const won = wonBy(trace, entry);
+  if (won === null) return null;
+  const { sentAtUs, begunUs } = won;
+  const overUs = begunUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
+  if (overUs > enteredUs || !wentToAnother(trace, { entry, lock, begunUs })) return null;
+  return { client, enteredUs, sentAtUs, overUs };
 }
 
 /** Whether its end is one that a server gave it. */
@@ -85,30 +88,43 @@ function departureOf({ events }: Trace, { message, atUs }: KeyChange): number {
   return sent?.atUs ?? atUs;
 }
 
-/** The last call of its section before it entered: the lease is no older than that. */
-function winningRequest({ events }: Trace, entry: Enter): Invoke | null {
-  let last: Invoke | null = null;
-  for (const event of events) {
-    if (event === entry) break;
-    if (event.kind !== 'invoke') continue;
-    if (event.operation.startsWith(`${entry.section}/`)) last = event;
-  }
-  return last;
+/** The last call of a section before it entered, and when its lease had begun for certain. */
+interface Won {
+  readonly sentAtUs: number;
+  readonly begunUs: number;
 }
 
-/** Whether another client asked for the lock since, and entered before. */
+/** Null where it called nobody, or no message reached it. */
+function wonBy({ events }: Trace, entry: Enter): Won | null {
+  const { process, section } = entry;
+  const left = new Map<string, number>();
+  let sentAtUs = -1;
+  let begunUs = -1;
+  for (const event of events) {
+    if (event === entry) break;
+    if (event.kind === 'send' && event.to === process) left.set(event.message, event.atUs);
+    else if (event.kind === 'receive' && event.to === process) {
+      begunUs = Math.max(begunUs, left.get(event.message) ?? event.atUs);
+    } else if (event.kind === 'invoke' && event.operation.startsWith(`${section}/`)) {
+      sentAtUs = event.atUs;
+    }
+  }
+  return Math.min(sentAtUs, begunUs) < 0 ? null : { sentAtUs, begunUs };
+}
+
+/** Whether another client got an answer about the lock since, and entered before. */
 function wentToAnother(
   trace: Trace,
   {
     entry,
     lock,
-    afterUs,
-  }: { readonly entry: Enter; readonly lock: string; readonly afterUs: number },
+    begunUs,
+  }: { readonly entry: Enter; readonly lock: string; readonly begunUs: number },
 ): boolean {
   for (const event of trace.events) {
     if (event === entry) return false;
     if (event.kind !== 'enter' || event.lock !== lock || event.process === entry.process) continue;
-    if ((winningRequest(trace, event)?.atUs ?? 0) >= afterUs) return true;
+    if ((wonBy(trace, event)?.begunUs ?? -1) >= begunUs) return true;
   }
   return false;
 }
