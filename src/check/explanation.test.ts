@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { FaultInjected, TraceEvent } from '../core/history/trace.ts';
 import { at, Contradiction, explainBy, giverOf } from './explanation.ts';
 import {
+  acquire,
   enter,
   fault,
   grant,
@@ -266,6 +267,49 @@ test('a headline names the system, and the server where no system is known', () 
 
 test('a time is told in the unit that suits it', () => {
   expect(at({ atUs: 1500 })).toBe('at 1.5 ms');
+});
+
+describe('a lease has one end', () => {
+  const own = grant(36, 'alice', 1, { process: 'alice', sentAtUs: 36_000, untilUs: null });
+  const given = (...events: readonly TraceEvent[]): string => {
+    const trace = traceOf([...events, enter(36, 'alice', 1, 90)]);
+    const told = { role: 'grant', event: events.length - 1 };
+    const ttlUs = new Map([['alice', 10_000]]);
+    return new Contradiction(
+      trace,
+      { claim: 'c', rule: 'r', evidence: [told] },
+      { ttlUs },
+    ).grantsOf();
+  };
+
+  test('that of its key, of the last grant too', () => {
+    const taken = (ms: number): TraceEvent =>
+      keyChange(ms, 'alice', { untilUs: ms * 1000 + 10_000 });
+    expect(given(taken(30), own)).toBe(
+      "A be alice's grant 1 of `db` (from 36 ms, its key until 40 ms)",
+    );
+    expect(given(taken(24), own)).toBe(
+      "A be alice's grant 1 of `db` (from 36 ms, its key until 34 ms), entered when that key was gone",
+    );
+  });
+
+  test('and where that is not known, but was before the entry, it is not called unknown', () => {
+    const told = (ms: number, client: string): readonly TraceEvent[] => {
+      const names = { from: 'lock', to: client, message: `${client}/1/acquire/1/reply` };
+      return [
+        acquire(ms - 1, `${client}/1/acquire`),
+        { kind: 'send', atUs: ms * 1000, ...names, body: 'OK' },
+        { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false },
+      ];
+    };
+    const his = [...told(28, 'bob'), { ...enter(28, 'bob', 1, 40), ordinal: 2 }];
+    expect(given(...told(20, 'alice'), ...his, own)).toBe(
+      "A be alice's grant 1 of `db` (from 36 ms), although it had ended at 30 ms",
+    );
+    expect(given(...told(20, 'alice'), own)).toBe(
+      "A be alice's grant 1 of `db` (from 36 ms, no end known)",
+    );
+  });
 });
 
 describe('whoever entered when its lease was over', () => {

@@ -16,7 +16,7 @@ import { listOf } from '../text/prose.ts';
 import type { Theft } from './breach-cause.ts';
 import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
-import { endedUnasked, isOwnGrant, isQuorumGrant, keyUnder } from './leases.ts';
+import { endedUnasked, isOwnGrant, isQuorumGrant, keysUnder } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */
@@ -142,13 +142,15 @@ export class Contradiction {
 
   /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
   grantsOf(): string {
+    const lastUs = Math.max(...this.parts.map(({ event }) => event.atUs));
+    const keys = keysUnder(this.trace, this.grants, lastUs);
     return listOf(
       this.grants.map((grant, place) => {
         const letter = this.letterOf(grant.ordinal);
-        const next = this.grants[place + 1];
-        const key = next === undefined ? null : keyUnder(this.trace, grant, next);
-        const phrase = grantPhrase(grant, this.grants[place - 1], key?.untilUs ?? null);
-        return `${letter} be ${phrase}${this.impostorPhrase(grant, key?.untilUs ?? null)}`;
+        const keyUntilUs = keys[place]?.untilUs ?? null;
+        const impostor = this.impostorPhrase(grant, keyUntilUs);
+        const facts = { previous: this.grants[place - 1], keyUntilUs, isOver: impostor !== '' };
+        return `${letter} be ${grantPhrase(grant, facts)}${impostor}`;
       }),
     );
   }
@@ -300,15 +302,27 @@ function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): e
   return kinds.some((kind) => kind === event.kind);
 }
 
-/** What the grant before it had in common with a grant is not said again. */
-function grantPhrase(grant: Grant, previous: Grant | undefined, keyUntilUs: number | null): string {
+/** What the grant before it had in common with a grant is not said again, nor its end twice. */
+function grantPhrase(
+  grant: Grant,
+  {
+    previous,
+    keyUntilUs,
+    isOver,
+  }: {
+    readonly previous: Grant | undefined;
+    readonly keyUntilUs: number | null;
+    readonly isOver: boolean;
+  },
+): string {
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
   const facts = [`from ${proseDuration(atUs)}`];
   if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
   if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
-  else if (untilUs === null) facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
-  else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
+  else if (untilUs === null) {
+    if (!isOver) facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
+  } else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})`;
 }
 

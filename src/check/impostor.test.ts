@@ -81,6 +81,16 @@ describe('where a program says itself that it has the lock', () => {
     const silent = [own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
     expect(impostorUnder(traceOf([...calls, ...silent, mine, entry]), mine, ttlUs)).toBeNull();
   });
+
+  test('the end that it named itself is told, where that comes first', () => {
+    const over = (untilUs: number): number | undefined => {
+      const named = { ...mine, untilUs };
+      const events = [...calls, leaves, ...other, comes, named, entry];
+      return impostorUnder(traceOf(events), named, ttlUs)?.overUs;
+    };
+    expect(over(9000)).toBe(9000);
+    expect(over(30_000)).toBe(11_000);
+  });
 });
 
 describe('where a server tells of its keys, to whom a reply came late by just about the lease', () => {

@@ -13,6 +13,8 @@
  * long before says nothing, since it may have been handled late. And the end counts only where the
  * lock went to another client after it, since code of one's own may well ask for a longer lease
  * than its scenario says.
+ *
+ * Where a program names an end itself that comes before that one, its own word is told.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Enter, Trace } from '../core/history/trace.ts';
@@ -48,14 +50,15 @@ export function impostorUnder(
   if (key !== null) {
     const overUs = key.untilUs ?? Number.POSITIVE_INFINITY;
     if (overUs > enteredUs || !isGone(trace, { key, entry })) return null;
-    return { client, enteredUs, sentAtUs: departureOf(trace, key), overUs };
+    const sentAtUs = departureOf(trace, key);
+    return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
   }
   const won = wonBy(trace, entry);
   if (won === null) return null;
   const { sentAtUs, begunUs } = won;
   const overUs = begunUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
   if (overUs > enteredUs || !wentToAnother(trace, { entry, lock, begunUs })) return null;
-  return { client, enteredUs, sentAtUs, overUs };
+  return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
 }
 
 /** Whether its end is one that a server gave it. */

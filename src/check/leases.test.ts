@@ -8,7 +8,7 @@ import {
   isHeldAt,
   isReleasedBefore,
   keyAtEntry,
-  keyUnder,
+  keysUnder,
   serviceEndUs,
 } from './leases.ts';
 import {
@@ -67,16 +67,15 @@ test('a key stands for a grant without end that its client took, until another h
   const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange =>
     keyChange(ms, 'alice', { ...names, ...more });
   const under = (event: KeyChange, ...more: readonly KeyChange[]): KeyChange | null =>
-    keyUnder(traceOf([event, mine, ...more, next]), mine, next);
+    keysUnder(traceOf([event, mine, ...more, next]), [mine, next], 30_000)[0] ?? null;
   const set = key(1);
   const kept = key(5, { change: 'prolonged' });
   expect(under(set)).toBe(set);
   expect(under(set, kept)).toBe(kept);
-  // Of a grant that a server gave, that has an end, or whose lock did not go to the other one.
+  // Of a grant that a server gave, or that has an end.
   const events = traceOf([set, mine, next]);
-  expect(keyUnder(events, { ...mine, process: 'lock' }, next)).toBeNull();
-  expect(keyUnder(events, { ...mine, untilUs: 9000 }, next)).toBeNull();
-  expect(keyUnder(events, mine, { ...next, lock: 'b' })).toBeNull();
+  expect(keysUnder(events, [{ ...mine, process: 'lock' }, next], 30_000)).toEqual([null, null]);
+  expect(keysUnder(events, [{ ...mine, untilUs: 9000 }, next], 30_000)).toEqual([null, null]);
   // What another client, lock or server did, what was not done, and what came later.
   for (const other of [{ client: 'bob' }, { key: 'lock:b' }, { isDone: false }]) {
     expect(under({ ...set, ...other })).toBeNull();
@@ -92,7 +91,13 @@ test('a key stands for a grant without end that its client took, until another h
   const [first, last] = [key(2), key(20, { change: 'prolonged' })];
   expect(under(set, first)).toBe(first);
   expect(under(set, last)).toBe(last);
-  expect(keyUnder(traceOf([mine, next, key(21)]), mine, next)).toBeNull();
+  expect(keysUnder(traceOf([mine, next, key(21)]), [mine, next], 30_000)).toEqual([null, null]);
+  // The last one of its lock, as what is told comes to its end.
+  const other = { ...next, lock: 'b' };
+  const kept25 = key(25, { change: 'prolonged' });
+  const all = traceOf([set, mine, other, kept25]);
+  expect(keysUnder(all, [mine, other], 24_000)).toEqual([set, null]);
+  expect(keysUnder(all, [mine, other], 25_000)).toEqual([kept25, null]);
 });
 
 test('a session that is over takes back the grants that it gave, unasked', () => {

@@ -58,15 +58,24 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
 }
 
 /**
- * The key that stood for a grant of which its client told no end: as its only server kept it when
- * the next client had the lock. Null where several servers keep keys, or none tells of them.
+ * The keys that stood for those of `grants`, one after the other, of which their clients told no
+ * end: as their only server kept them when the next of them had the lock; of the last of a lock, at
+ * `lastUs`. Null where several servers keep keys, or none tells of them.
  */
-export function keyUnder(trace: Trace, grant: Grant, next: Grant): KeyChange | null {
-  if (!isQuorumGrant(grant) || grant.untilUs !== null || next.lock !== grant.lock) return null;
-  return keyOf(trace, grant, ({ atUs }) => atUs > next.atUs);
+export function keysUnder(
+  trace: Trace,
+  grants: readonly Grant[],
+  lastUs: number,
+): readonly (KeyChange | null)[] {
+  return grants.map((grant, place) => {
+    if (!isQuorumGrant(grant) || grant.untilUs !== null) return null;
+    const next = grants.find((one, at) => at > place && one.lock === grant.lock);
+    const untilUs = next?.atUs ?? lastUs;
+    return keyOf(trace, grant, ({ atUs }) => atUs > untilUs);
+  });
 }
 
-/** The same of any grant that its client took itself, as it was when the program entered. */
+/** The key of any grant that its client took itself, as it was when the program entered. */
 export function keyAtEntry(trace: Trace, grant: Grant, entry: Enter): KeyChange | null {
   return isQuorumGrant(grant) ? keyOf(trace, grant, (event) => event === entry) : null;
 }

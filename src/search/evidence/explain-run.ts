@@ -7,7 +7,7 @@ import { builtIn } from '../../catalogue.ts';
 import { theftBehind } from '../../check/breach-cause.ts';
 import type { Causation } from '../../check/causation.ts';
 import { explain } from '../../check/explain.ts';
-import { endedUnasked, keyUnder } from '../../check/leases.ts';
+import { endedUnasked, keysUnder } from '../../check/leases.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -73,11 +73,13 @@ function withNamed(
     const event = events[index];
     return event?.kind === 'grant' ? [event] : [];
   });
+  const lastUs = Math.max(...verdict.evidence.map(({ event }) => events[event]?.atUs ?? 0));
+  for (const key of keysUnder(trace, grants, lastUs)) {
+    if (key !== null) show('key', events.indexOf(key));
+  }
   for (const [place, next] of grants.slice(1).entries()) {
     const grant = grants[place];
     if (grant === undefined) continue;
-    const key = keyUnder(trace, grant, next);
-    if (key !== null) show('key', events.indexOf(key));
     const end = endedUnasked(trace, grant, next);
     if (end !== null) show('unasked end', events.indexOf(end));
   }
