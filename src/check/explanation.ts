@@ -149,8 +149,8 @@ export class Contradiction {
         const letter = this.letterOf(grant.ordinal);
         const keyUntilUs = keys[place]?.untilUs ?? null;
         const impostor = this.impostorPhrase(grant, keyUntilUs);
-        const facts = { previous: this.grants[place - 1], keyUntilUs, isOver: impostor !== '' };
-        return `${letter} be ${grantPhrase(grant, facts)}${impostor}`;
+        const known = { keyUntilUs, impostor };
+        return `${letter} be ${grantPhrase(grant, this.grants[place - 1], known)}`;
       }),
     );
   }
@@ -305,25 +305,18 @@ function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): e
 /** What the grant before it had in common with a grant is not said again, nor its end twice. */
 function grantPhrase(
   grant: Grant,
-  {
-    previous,
-    keyUntilUs,
-    isOver,
-  }: {
-    readonly previous: Grant | undefined;
-    readonly keyUntilUs: number | null;
-    readonly isOver: boolean;
-  },
+  previous: Grant | undefined,
+  { keyUntilUs, impostor }: { readonly keyUntilUs: number | null; readonly impostor: string },
 ): string {
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
   const facts = [`from ${proseDuration(atUs)}`];
   if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
   if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
-  else if (untilUs === null) {
-    if (!isOver) facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
-  } else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
-  return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})`;
+  else if (untilUs !== null) {
+    if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
+  } else if (impostor === '') facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
+  return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})${impostor}`;
 }
 
 function nounOf(access: Write | Read): string {

@@ -14,6 +14,12 @@
  * key runs out, bob takes it at 24 ms, with token 2, and enters at 25 ms; she enters at 26 ms. Her
  * token is lower than his, and yet they rise in the order in which the two took the key: that she
  * comes late is for a fence to notice.
+ *
+ * Where no server tells of the key, one grant was given after another for certain if the request
+ * that brought its token left once the other had been entered. Nobody says which request that was:
+ * it is no earlier than the first of the section whose answer had that number in it. So it is if
+ * what let it in was the answer to a request that it had made before in the same words: it asked
+ * again as it did not have the lock. Of all others nobody knows.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -139,6 +145,53 @@ export function inOrderOfTaking(
   return taken.every(({ taking }) => taking !== null && taking.event.key === key)
     ? taken.sort((one, other) => (one.taking?.index ?? 0) - (other.taking?.index ?? 0))
     : grants.map((grant) => ({ grant, taking: null }));
+}
+
+/**
+ * Number of an event: those of `inOrderOfTaking` before a grant that had been entered by then were
+ * given before it for certain. All of them, where their order is known; −1: none.
+ */
+export function givenAfter(indexed: TraceIndex, { grant, taking }: Taken): number {
+  const isKnown = taking !== null || !isOwnGrant(grant.event);
+  return isKnown ? Number.POSITIVE_INFINITY : requestOf(indexed, grant);
+}
+
+/** Whether one that was entered before a grant, with a higher token, may be the newer one. */
+export function mayBeOutrun(indexed: TraceIndex, late: GrantLog): boolean {
+  const grants = inOrderOfTaking(indexed, indexed.locks.get(late.event.lock)?.grants ?? []);
+  const place = grants.findIndex(({ grant }) => grant === late);
+  const mine = grants[place];
+  if (mine === undefined) return false;
+  const after = givenAfter(indexed, mine);
+  return grants.some(({ grant: { event, index } }, at) => {
+    if (index >= late.index || event.token <= late.event.token) return false;
+    return at > place || index >= after;
+  });
+}
+
+/** Number of the event by which the request left before which it was not given. */
+function requestOf({ trace, operations }: TraceIndex, { event, index }: GrantLog): number {
+  const entered = trace.events[index + 1];
+  if (entered?.kind !== 'enter') return -1;
+  const said = new Set<string>();
+  const left = (operation: string): number => operations.get(operation)?.invoke.index ?? -1;
+  let [asked, last] = [-1, -1];
+  for (const one of trace.events.slice(0, index)) {
+    if (one.kind !== 'send' && one.kind !== 'receive') continue;
+    const { message } = one;
+    if (!message.startsWith(`${entered.section}/`)) continue;
+    const operation = operationOf(message);
+    if (one.kind === 'receive') {
+      if (one.to === event.client) last = said.has(operation) ? left(operation) : -1;
+      continue;
+    }
+    const body = JSON.stringify(one.body);
+    if (one.from !== event.client) {
+      if (asked < 0 && body.split(/\D+/).includes(`${event.token}`)) asked = left(operation);
+    } else if (said.has(body)) said.add(operation);
+    else said.add(body);
+  }
+  return Math.max(asked, last);
 }
 
 /**

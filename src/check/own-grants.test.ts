@@ -83,28 +83,14 @@ describe('tokens', () => {
     );
   });
 
-  test('are put in the order of the entries where the taking of one is not known', () => {
-    const events = late(2, 1).filter((_, at) => at !== 2);
-    const breach = breachOf('tokens-increase', events);
-    expect(breach.evidence).toEqual(['2 earlier grant', '4 later grant']);
-    expect(breach.words).toMatchInlineSnapshot(
-      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (token 2, from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol entered under B after A, at 26 ms. However its token is 1, not above that of A, 2."`,
-    );
-    expect(
-      verdictOn(
-        'tokens-increase',
-        events.filter((_, at) => at > 0),
-      ).kind,
-    ).toBe('invalid');
-    const inOrder = late(1, 2).filter((_, at) => at !== 2);
-    expect(verdictOn('tokens-increase', inOrder).kind).toBe('valid');
-  });
-
-  test('are put in the order of the entries where they were drawn under different keys', () => {
+  test('are not compared where the taking of one is not known, or is that of another key', () => {
     const [first, ...others] = late(2, 1);
     const sharded = { ...takes(3, 'carol', 2), key: 'lock:db' };
     expect(first).toMatchObject({ kind: 'key-change' });
-    expect(verdictOn('tokens-increase', [sharded, ...others]).kind).toBe('invalid');
+    const oneUnknown = late(2, 1).filter((_, at) => at !== 2);
+    for (const events of [oneUnknown, oneUnknown.slice(1), [sharded, ...others]]) {
+      expect(verdictOn('tokens-increase', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+    }
   });
 
   test('that two guards have by one taking do not rise', () => {

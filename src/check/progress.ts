@@ -2,10 +2,12 @@
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
  * of its first try, sends the write that its section has, and the first write that it sends to a
  * store is accepted. And at no time does a store refuse the holder of the latest grant while the
- * lock service still holds that lease. Refusing what comes again, or after a later-issued write of
- * the same grant, is right and no such refusal, as is one that a rule of the table demands: there
- * is nothing left in stock. And no circle of clients stays that wait for one another, none of
- * them giving back what the one before it wants.
+ * lock service still holds that lease. Where only clients say that they have a lock, the one that
+ * entered last is no such holder if its lease was over by then, or if another with a higher token
+ * may have been given the lock after it: a fence refuses it by right. Refusing what comes again, or
+ * after a later-issued write of the same grant, is right and no such refusal, as is one that a rule
+ * of the table demands: there is nothing left in stock. And no circle of clients stays that wait
+ * for one another, none of them giving back what the one before it wants.
  */
 import type { Grant } from '../core/history/server-events.ts';
 import type { Deadlock } from '../core/history/trace.ts';
@@ -14,8 +16,9 @@ import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
+import { impostorUnder } from './impostor.ts';
 import { isHeldAt, isOwnGrant } from './leases.ts';
-import { granteePhrase } from './lock-keys.ts';
+import { granteePhrase, mayBeOutrun } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
@@ -46,7 +49,7 @@ export const progress: Claim = defineClaim({
   hazard: 'locks that a probe asked for, accesses under a live latest grant, circles of waiters',
   rules,
   judge: (indexed, terms) => {
-    const atStores = inAll(indexed.places, (place) => judgePlace(indexed, place));
+    const atStores = inAll(indexed.places, (place) => judgePlace(indexed, terms, place));
     const findings = [judgeDeadlocks(indexed), judgeProbes(indexed, terms), atStores];
     return inAll(findings, (found) => found);
   },
@@ -208,7 +211,7 @@ function breachOfFirstWrite(indexed: TraceIndex, operation: OperationLog): Breac
   return breachShown('probe-unheard', { 'first write': { index } });
 }
 
-function judgePlace(indexed: TraceIndex, place: PlaceLog): Findings<Rule> {
+function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Findings<Rule> {
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
   const lastIssue = new Map<number, number>();
@@ -219,11 +222,18 @@ function judgePlace(indexed: TraceIndex, place: PlaceLog): Findings<Rule> {
     exercised++;
     const newest = lastIssue.get(event.under) ?? 0;
     if (event.isAccepted) lastIssue.set(event.under, Math.max(newest, event.issue));
-    else if (event.issue > newest && !isForbidden(event)) {
+    else if (event.issue > newest && !isForbidden(event) && !isLate(indexed, terms, latest)) {
       breach ??= refusal(indexed, 'holder-refused', { place, refused: access });
     }
   }
   return { exercised, breach };
+}
+
+/** Whether the latest grant of a lock was, for all that is known, not the last one given. */
+function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
+  const { event } = grant;
+  const isOver = impostorUnder(indexed.trace, event, new Map([[event.client, ttlUs]])) !== null;
+  return (isOver && isOwnGrant(event)) || mayBeOutrun(indexed, grant);
 }
 
 /** A refusal that should not have been, with the access that the store went by. */

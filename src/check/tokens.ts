@@ -10,7 +10,7 @@ import {
   reasonFor,
 } from './evidence.ts';
 import { at, type Contradiction, reasonPhrase, type Sentences } from './explanation.ts';
-import { granteePhrase, inOrderOfTaking, type Taken } from './lock-keys.ts';
+import { givenAfter, granteePhrase, inOrderOfTaking, type Taken } from './lock-keys.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -53,13 +53,16 @@ export const tokensIncrease: Claim = defineClaim({
   },
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
-      let highest: Taken | null = null;
+      let exercised = 0;
       let breach: Breach<'token-not-higher'> | null = null;
       for (const later of grants) {
-        if (highest === null || tokenOf(later) > tokenOf(highest)) highest = later;
-        else breach ??= breachBetween(indexed, 'token-not-higher', { earlier: highest, later });
+        const earlier = highestBefore(grants, later, givenAfter(indexed, later));
+        if (earlier === null) continue;
+        exercised += 1;
+        if (tokenOf(later) > tokenOf(earlier)) continue;
+        breach ??= breachBetween(indexed, 'token-not-higher', { earlier, later });
       }
-      return { exercised: Math.max(0, grants.length - 1), breach };
+      return { exercised, breach };
     }),
 });
 
@@ -122,6 +125,17 @@ function grantsWithTokens(indexed: TraceIndex): readonly (readonly Taken[])[] {
 
 function tokenOf({ grant }: Taken): number {
   return grant.event.token;
+}
+
+/** The highest of those before one that were entered before event `after`. */
+function highestBefore(grants: readonly Taken[], later: Taken, after: number): Taken | null {
+  let highest: Taken | null = null;
+  for (const one of grants) {
+    if (one === later) break;
+    if (one.grant.index >= after) continue;
+    if (highest === null || tokenOf(one) > tokenOf(highest)) highest = one;
+  }
+  return highest;
 }
 
 /** The order of two grants. */

@@ -1,0 +1,93 @@
+/**
+ * Law: whoever hears late of a lock that is right, and has a lower token than one who entered
+ * before, breaks neither `tokens-increase` nor `progress`, although no server notes who has the
+ * key; and a lock whose tokens are wrong is still found.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { builtIn, extend } from '../src/catalogue.ts';
+import { defineSystem } from '../src/define-system.ts';
+import { loadScenario } from '../src/load.ts';
+import { sweep } from '../src/search/sweep/sweep.ts';
+import { claimTally, EMPTY_TALLY } from '../src/search/sweep/tally.ts';
+import { onRedis } from './foreign-locks.ts';
+
+const SEEDS = 60;
+
+/** When a token is drawn: with the key, before it, or by a counter that goes with the key. */
+type Draw = 'with' | 'before' | 'goes';
+
+const RELEASE = `
+  if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+  if ARGV[2] == "goes" then redis.call("del", KEYS[2]) end
+  return redis.call("del", KEYS[1])`;
+
+/** By a script that sets the key where there is none: no `SET NX`, so the node notes nothing. */
+function scripted(draw: Draw): ReturnType<typeof onRedis> {
+  const drawn = draw === 'before' ? '1' : 'redis.call("incr", KEYS[2])';
+  const take = `
+    if redis.call("exists", KEYS[1]) == 1 then return 0 end
+    redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2])
+    return ${drawn}`;
+  return onRedis(async (redis, section) => {
+    const { lock, ttlMs } = section;
+    const [owner, counter] = [randomUUID(), `${lock}:token`];
+    const early = draw === 'before' ? Number(await redis.incr(counter)) : 0;
+    let got = 0;
+    while (got === 0) {
+      got = Number(await redis.eval(take, 2, lock, counter, owner, ttlMs));
+      if (got === 0) await wait(5);
+    }
+    const guard = section.guard({ token: draw === 'before' ? early : got });
+    await guard.work();
+    guard.leave();
+    await redis.eval(RELEASE, 2, lock, counter, owner, draw);
+  });
+}
+
+/** How often each claim broke and was put to the test. */
+async function found(draw: Draw): Promise<Readonly<Record<string, readonly [number, number]>>> {
+  const claims = ['grant-order', 'tokens-increase', 'progress'];
+  const catalogue = extend(builtIn, defineSystem({ locks: { scripted: scripted(draw) } }));
+  const text = `
+name: late
+systems:
+  own: { lock: scripted, store: fenced-reads, expect: { holds: [${claims.join(', ')}] } }
+clients: { count: 3, ttl: 30ms, sections: 2, think: 0ms..10ms }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+faults:
+  - delay: { message: eval, leg: reply, by: 5ms..60ms, chance: 1/4 }
+  - pause: { process: clients, for: 1ms..80ms, chance: 1/4 }
+`;
+  const read = loadScenario(text, 'late.yaml', catalogue);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { tallies } = await sweep(read.scenario, { from: 0, to: SEEDS - 1, pool: null, catalogue });
+  const tally = tallies.get('own') ?? EMPTY_TALLY;
+  return Object.fromEntries(
+    claims.map((claim) => {
+      const { broken, exercised } = claimTally(tally, claim);
+      return [claim, [broken, exercised]];
+    }),
+  );
+}
+
+test('a lock that draws its token with its key breaks nothing, and is tested', async () => {
+  const { 'tokens-increase': tokens, progress, 'grant-order': order } = await found('with');
+  expect([tokens?.[0], progress?.[0], order?.[0]]).toEqual([0, 0, 0]);
+  expect(tokens?.[1]).toBeGreaterThan(SEEDS / 2);
+  expect(progress?.[1]).toBeGreaterThan(SEEDS / 2);
+});
+
+test('one that draws it before it has the key is found', async () => {
+  const { 'tokens-increase': tokens, progress } = await found('before');
+  expect(tokens?.[0]).toBeGreaterThan(0);
+  expect(progress?.[0]).toBeGreaterThan(0);
+});
+
+test('one whose counter goes with its key is found', async () => {
+  const { 'tokens-increase': tokens, progress } = await found('goes');
+  expect(tokens?.[0]).toBeGreaterThan(0);
+  expect(progress?.[0]).toBeGreaterThan(0);
+});
