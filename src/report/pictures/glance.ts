@@ -152,7 +152,7 @@ function sceneOf(layout: Layout, { id, untilUs = 0 }: GlanceOptions): Scene {
 }
 
 function drawAxis(scene: Scene): Child {
-  const style = { role: 'soft', anchor: 'middle', size: 11 } as const;
+  const style = { role: 'soft', anchor: 'middle', size: 11, hasHalo: false } as const;
   return ticksOf(scene, 12).map((atUs) => {
     const x = xAt(scene, atUs);
     return [
