@@ -1,6 +1,7 @@
 /**
- * Whatever keeps everybody from having the lock, no claim holds then: with faults or without, in
- * code of generators and in asynchronous code, and the reason is told once.
+ * Whatever keeps everybody from having the lock, or ends each section before anything is tested, no
+ * claim holds then: with faults or without, in code of generators and in asynchronous code, and the
+ * reason is told once.
  */
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../src/catalogue.ts';
@@ -39,6 +40,11 @@ const BODIES: Readonly<Record<string, Body>> = {
     void guard.work();
     guard.leave();
     await redis.del(section.lock);
+  },
+  'enters-and-throws': async (section, redis) => {
+    const guard = await take(section, redis);
+    guard.leave();
+    await redis.call('FOO', section.lock);
   },
   'never-guards': async (section, redis) => {
     await redis.set(section.lock, '1', 'PX', section.ttlMs);
@@ -120,6 +126,15 @@ describe.each([
     expect(tally.failed).toBe(10);
     expect(tally.failures[0]?.error).toMatch(/guard\.work\(\) at [\w.-]+:\d+:\d+ was still under/);
     expect(tally.sections.failed).toHaveLength(1);
+  });
+
+  test('sections that enter, test nothing and throw, all of them, say so', async () => {
+    const { judged, tally } = await found('enters-and-throws', faults);
+    expect(judged.met).toBeNull();
+    expect(judged.vacuous[0]).toMatch(
+      /^every section ended by an error: 40 ended by ReplyError: .*'FOO'/,
+    );
+    expect(tally.sections).toMatchObject({ began: 40, entered: 40 });
   });
 
   test('sections that never guard say so, and their runs come to an end', async () => {

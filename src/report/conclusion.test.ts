@@ -46,6 +46,31 @@ describe('the conclusion', () => {
     expect(told(summaryOf({ ...calm, hints: [] }))).not.toContain('never:');
   });
 
+  it('says how many sections errors ended of what was met, and by which', () => {
+    const error = { error: 'ReplyError: no', place: 'lock.mjs:12:5', count: 12, firstSeed: 3 };
+    const failed = [{ ...error, error: 'Late', count: 2 }, error];
+    const sections = { ...NO_SECTIONS, began: 1600, entered: 1600, failed, otherFailed: 1 };
+    const holding = systemWith({ sections });
+    const text = 'fenced: 15 of 1,600 sections ended by an error: ReplyError: no at lock.mjs:12:5';
+    expect(told(summaryOf(holding))).toContain(text);
+    // Of the others the overview has it.
+    for (const met of [false, null]) {
+      expect(told(summaryOf({ ...holding, met }))).not.toContain('by an error');
+    }
+    expect(told(summaryOf(systemWith({})))).not.toContain('by an error');
+    const painted = (began: number): string =>
+      renderConclusion(summaryOf({ ...holding, sections: { ...sections, began } }), {
+        ...plain,
+        colour: true,
+      });
+    const line = (text: string): string =>
+      text.split('\n').find((one) => one.includes('by an error')) ?? '';
+    const plainly = renderConclusion(summaryOf(holding), plain);
+    expect(line(painted(1600))).toBe(line(plainly));
+    // All of them: that is to be seen.
+    expect(line(painted(15))).toContain('\u001b[33m');
+  });
+
   it('gives no bound where all seeds are one run', () => {
     const holding = systemWith({
       ...{ expect: { holds: ['grant-order'] }, claims: { 'grant-order': HELD }, isWritten: true },
@@ -147,7 +172,11 @@ describe('the conclusion', () => {
     expect(told(summaryOf(systemWith(unknown)))).not.toContain('held:');
   });
 
-  it('has at most six lines of at most the width, whatever there is to say', () => {
+  it('has at most six lines of at most the width, and one for errors, whatever there is', () => {
+    const anySections = fc.record({ name: anyName, count: fc.nat(9) }).map(({ name, count }) => {
+      const failed = [{ error: name, place: null, count, firstSeed: 0 }];
+      return { ...NO_SECTIONS, began: 9, entered: 9, failed: count === 0 ? [] : failed };
+    });
     const anyClaim = fc.record({
       broken: fc.nat(1000),
       firstSeed: fc.constantFrom(null, 3),
@@ -161,6 +190,7 @@ describe('the conclusion', () => {
         unknown: fc.constantFrom(0, 0, 3),
         claims: fc.dictionary(anyName, anyClaim, { maxKeys: 12 }),
         vacuous: fc.array(anyName, { maxLength: 3 }),
+        sections: fc.oneof(fc.constant(NO_SECTIONS), anySections),
       })
       .map((parts) => {
         const names = Object.keys(parts.claims);
@@ -178,7 +208,9 @@ describe('the conclusion', () => {
     fc.assert(
       fc.property(anySummary, fc.integer({ min: 60, max: 160 }), (summary, width) => {
         const lines = renderConclusion(summary, { colour: false, width }).split('\n');
-        expect(lines.length).toBeLessThanOrEqual(6);
+        const all = summary.scenarios.flatMap(({ systems }) => systems);
+        const isTold = all.some(({ met, sections }) => met === true && sections.failed.length > 0);
+        expect(lines.length).toBeLessThanOrEqual(isTold ? 7 : 6);
         expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
         for (const scenario of summary.scenarios) {
           const line = renderScenarioLine(scenario, { colour: false, width });

@@ -1,11 +1,13 @@
 /**
  * What a run came to, in words: one line for a scenario among several, and at the end at most six
- * lines for all of them. What nobody expected comes first; what broke as expected is counted and
- * named, no more. What held is told with a bound: with none of n seeds broken, the share of seeds
- * that break it is below 1 - 0.05^(1/n) with 95 % confidence (the exact rule of three). The trials
- * are the seeds that ran, so the bound is about seeds of this scenario; beside it stands on how
- * many of them the claim was put to the test.
+ * lines for all of them, and one more where errors ended sections of a system that is as expected:
+ * of others the overview tells that. What nobody expected comes first; what broke as expected is
+ * counted and named, no more. What held is told with a bound: with none of n seeds broken, the
+ * share of seeds that break it is below 1 - 0.05^(1/n) with 95 % confidence (the exact rule of
+ * three). The trials are the seeds that ran, so the bound is about seeds of this scenario; beside
+ * it stands on how many of them the claim was put to the test.
  */
+import { errorPlace, failedSections, mostFirst } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
@@ -45,7 +47,7 @@ interface Fates {
   readonly unlisted: readonly Told[];
 }
 
-/** The last lines of a run, six at most, of at most `width` columns. */
+/** The last lines of a run, six or seven at most, of at most `width` columns. */
 export function renderConclusion(summary: Summary, { colour, width }: TerminalText): string {
   const screen = { width, paint: paintFor(colour) };
   const fates = fatesOf(summary.scenarios);
@@ -58,6 +60,8 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
     unlistedRow(fates, screen),
   ].filter(({ text }) => text !== '');
   let spare = MOST_LINES - 1 - rows.length;
+  const errors = errorsRow(summary, screen);
+  if (errors.text !== '') rows.push(errors);
   const lines = rows.flatMap(({ text, tint }) => {
     const wrapped = hang(visible(text), Math.max(20, width - 4), '  ', '    ');
     const shown = wrapped.slice(0, 1 + spare);
@@ -263,6 +267,25 @@ function unlistedRow({ unlisted }: Fates, { paint }: Screen): Row {
     return `${claim} on ${share}, first ${found.firstSeed ?? 0}`;
   });
   return { text: text === '' ? '' : `broke, listed nowhere: ${text}`, tint: paint.yellow };
+}
+
+/** `fenced: 16 of 16 sections ended by an error: ReplyError: … at lock.mjs:12:5`. */
+function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
+  let isAll = false;
+  const clauses = scenarios.flatMap(({ name, systems }) =>
+    systems.flatMap((system) => {
+      const { met, sections } = system;
+      const ended = failedSections(sections);
+      if (met !== true || ended === 0) return [];
+      isAll ||= ended >= sections.began;
+      const where = scenarios.length === 1 ? system.name : `${name}/${system.name}`;
+      const count = `${groupDigits(ended)} of ${countOf(sections.began, 'section')}`;
+      const [most] = mostFirst(sections.failed);
+      const why = most === undefined ? '' : `: ${errorPlace(most)}`;
+      return [`${where}: ${count} ended by an error${why}`];
+    }),
+  );
+  return { text: clauses.join('; '), tint: isAll ? paint.yellow : plain };
 }
 
 /** `unfenced: a, b; fenced: c`. */

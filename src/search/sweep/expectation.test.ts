@@ -113,6 +113,25 @@ describe('where no section was ever entered, nothing is met', () => {
   });
 });
 
+describe('where an error ended every section', () => {
+  const failed = [{ error: 'Error: no', place: 'lock.mjs:12:5', count: 300, firstSeed: 3 }];
+  const sections = { ...NO_SECTIONS, began: 300, entered: 300, failed };
+  const judged = (exercised: number, more = sections): ReturnType<typeof judgeSystem> => {
+    const tally = { ...tallyOf('grant-order', { exercised }), sections: more };
+    return judgeSystem(quiet, expecting(['grant-order'], []), tally, whole);
+  };
+
+  test('nothing is met if nothing was tested before', () => {
+    const why = 'every section ended by an error: 300 ended by Error: no at lock.mjs:12:5';
+    expect(judged(0)).toMatchObject({ met: null, vacuous: [why], isIncomplete: true });
+  });
+
+  test('what was tested counts, and so does a section that came to its end', () => {
+    expect(judged(1).met).toBe(true);
+    expect(judged(0, { ...sections, began: 301 }).met).toBe(true);
+  });
+});
+
 describe('where nothing was at stake, nothing that should hold is met', () => {
   const stakes = { ...NO_STAKES, contested: 9, shared: 3, toWrite: 9, written: 9 };
   const seen = { ...stakes, readAfter: 9, readBack: 1 };

@@ -15,7 +15,7 @@ import type { ClientScenario, Scenario, SystemScenario } from '../../scenario/sc
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
 import type { FaultStages, Stage } from './fault-stages.ts';
-import { fateText } from './sections.ts';
+import { failedSections, fateText } from './sections.ts';
 import { nothingAtStake } from './stakes.ts';
 import { claimTally, type Tally } from './tally.ts';
 export interface Judgement {
@@ -64,7 +64,7 @@ export function judgeSystem(
   const unmet = isFull ? claimsUnmet(system, tally, avoided) : [];
   const neverMet = unmet.map((claim) => `${claim} was never exercised`);
   const untested = isFull && hasFaults ? [...idleFaults(scenario, system, tally), ...neverMet] : [];
-  const empty = nothingEntered(tally);
+  const empty = [...nothingEntered(tally), ...nothingButErrors(system, tally)];
   const idle = isFull && empty.length === 0 ? nothingAtStake(tally.stakes) : [];
   const vacuous = [...empty, ...idle, ...untested];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
@@ -126,6 +126,15 @@ function claimsUnmet(
 function nothingEntered({ seeds, failed, sections }: Tally): readonly string[] {
   if (seeds === failed || sections.entered > 0) return [];
   return [`no section was ever entered: ${fateText(sections)}`];
+}
+
+/** Of seeds that ran: what was tested before an error ended a section was tested all the same. */
+function nothingButErrors({ expect }: SystemScenario, tally: Tally): readonly string[] {
+  const { sections } = tally;
+  const isAll = sections.entered > 0 && failedSections(sections) >= sections.began;
+  const isTested = expect.holds.some((claim) => claimTally(tally, claim).exercised > 0);
+  if (!isAll || isTested || expect.holds.length === 0) return [];
+  return [`every section ended by an error: ${fateText(sections)}`];
 }
 
 const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> = {
