@@ -52,6 +52,12 @@ export const scripts: readonly string[] = [
   'return redis.call("get", {})',
   'return redis.call("eval", "return 1", 0)',
   'return loadstring("return 1 + 1")()',
+  'return cjson.encode({KEYS, ARGV[1], tonumber(ARGV[2]) or cjson.null, {}, {a = 0.1}})',
+  'return cjson.decode(ARGV[1])',
+  'return {bit.tohex(bit.bxor(tonumber(ARGV[1]) or 5, 2 ^ 31)), bit.band(ARGV[2], 6)}',
+  'redis.log(redis.LOG_NOTICE, ARGV[1]) return redis.setresp(2)',
+  'return redis.log(ARGV[1])',
+  'return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM}',
   'local f = function(...) return select("#", ...) end return f(1, nil, 3)',
   'return type(redis.call("get", KEYS[1])) .. type(redis.call("set", KEYS[1], 1))',
   // In hours: what ends in milliseconds ends on one side first.

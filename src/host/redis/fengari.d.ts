@@ -10,6 +10,7 @@ declare module 'fengari' {
     readonly LUA_TNONE: number;
     readonly LUA_TNIL: number;
     readonly LUA_TBOOLEAN: number;
+    readonly LUA_TLIGHTUSERDATA: number;
     readonly LUA_TNUMBER: number;
     readonly LUA_TSTRING: number;
     readonly LUA_TTABLE: number;
@@ -18,13 +19,18 @@ declare module 'fengari' {
     lua_error(state: LuaState): never;
     lua_getfield(state: LuaState, index: number, name: Uint8Array): number;
     lua_gettop(state: LuaState): number;
+    /** Whether it is a number, or a text that is one. */
+    lua_isnumber(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
+    /** Puts the next key and its value in place of the key on top of the stack; or 0, and nothing. */
+    lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
     lua_call(state: LuaState, given: number, returned: number): void;
     lua_pop(state: LuaState, count: number): void;
     lua_pushboolean(state: LuaState, value: boolean): void;
     lua_pushcfunction(state: LuaState, run: LuaFunction): void;
+    lua_pushlightuserdata(state: LuaState, value: null): void;
     lua_pushnil(state: LuaState): void;
     lua_pushnumber(state: LuaState, value: number): void;
     lua_pushlstring(state: LuaState, text: Uint8Array, length: number): void;
@@ -33,6 +39,8 @@ declare module 'fengari' {
     /** Puts in place of the key on top of the stack what the table itself holds there. */
     lua_rawget(state: LuaState, index: number): number;
     lua_rawgeti(state: LuaState, index: number, item: number): number;
+    /** Sets a field of the table at `index` to the value on top of the stack; its key is below. */
+    lua_rawset(state: LuaState, index: number): void;
     lua_rawseti(state: LuaState, index: number, item: number): void;
     lua_setfield(state: LuaState, index: number, name: Uint8Array): void;
     lua_sethook(state: LuaState, hook: HookFunction, mask: number, count: number): void;
@@ -44,6 +52,7 @@ declare module 'fengari' {
     lua_tonumber(state: LuaState, index: number): number;
     lua_tostring(state: LuaState, index: number): Uint8Array;
     lua_type(state: LuaState, index: number): number;
+    lua_typename(state: LuaState, kind: number): Uint8Array;
   }
 
   type HookFunction = (state: LuaState) => void;

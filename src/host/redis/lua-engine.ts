@@ -73,6 +73,8 @@ class LuaEngine {
         ['call', (at) => this.command(at, true)],
         ['pcall', (at) => this.command(at, false)],
         ['sha1hex', sha1hex],
+        ['log', log],
+        ['setresp', setVersion],
       ]),
     );
   }
@@ -210,6 +212,23 @@ function sha1hex(state: LuaState): number {
   if (lua.lua_gettop(state) !== 1) return raise(state, 'ERR wrong number of arguments');
   pushText(state, shaOf(argumentAt(state, 1) ?? ''));
   return 1;
+}
+
+/** What it logs is nowhere to be read. */
+function log(state: LuaState): number {
+  const level = lua.lua_tonumber(state, 1);
+  if (lua.lua_gettop(state) < 2) raise(state, 'ERR redis.log() requires two arguments or more.');
+  if (!lua.lua_isnumber(state, 1)) {
+    raise(state, 'ERR First argument must be a number (log level).');
+  }
+  return level >= 0 && level <= 3 ? 0 : raise(state, 'ERR Invalid debug level.');
+}
+
+function setVersion(state: LuaState): number {
+  const version = lua.lua_tonumber(state, 1);
+  if (lua.lua_gettop(state) !== 1) raise(state, 'ERR redis.setresp() requires one argument.');
+  if (version === 3) raise(state, 'ERR fencepost gives scripts replies of version 2 only');
+  return version === 2 ? 0 : raise(state, 'ERR RESP version must be 2 or 3.');
 }
 
 let engine: LuaEngine | null = null;

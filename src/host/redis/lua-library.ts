@@ -118,6 +118,7 @@ const DIRECTIVE = /%([-+ #0]*)(\d*)(?:\.(\d*))?(.)/g;
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);
+  if (kind === lua.LUA_TLIGHTUSERDATA) return 'userdata: (nil)'; // cjson.null
   const text = latin1Of(lauxlib.luaL_tolstring(state, index));
   lua.lua_pop(state, 1);
   return kind === lua.LUA_TSTRING ? text : text.replace(/^(\w+: 0x)[0-9a-f]+$/, '$10');

@@ -6,6 +6,8 @@
  */
 
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
+import { bitFunctions } from './lua-bit.ts';
+import { decode, encode } from './lua-cjson.ts';
 import type { LuaChance } from './lua-library.ts';
 import { formatWith, libraryFunctions, protectedCall, repeatWith } from './lua-library.ts';
 import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './lua-values.ts';
@@ -39,6 +41,9 @@ export function openSandbox(state: LuaState, chance: () => LuaChance, redis: Fun
     ['format', formatWith(originalOf(state, 'format'))],
     ['rep', repeatWith(originalOf(state, 'rep'))],
     ['attempt', protectedCall],
+    ...bitFunctions,
+    ['encode', encode],
+    ['decode', decode],
     ...redis,
   ];
   runPrelude(state, given);
@@ -200,7 +205,18 @@ function maths.ldexp(value, exponent) return value * 2.0 ^ exponent end
 open.math = guard(maths)
 open.coroutine = guard(pick(real.coroutine, 'create resume running status wrap yield'))
 
-local redis = pick(given, 'call pcall sha1hex')
+open.bit = guard(pick(given, 'arshift band bnot bor bswap bxor lshift rol ror rshift tobit tohex'))
+local cjson = pick(given, 'encode decode')
+cjson.null = given.decode('null')
+open.cjson = guard(cjson)
+
+local redis = pick(given, 'call pcall sha1hex log setresp')
+redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = '7.0.15', 0x7000f
+redis.LOG_DEBUG, redis.LOG_VERBOSE, redis.LOG_NOTICE, redis.LOG_WARNING = 0, 1, 2, 3
+redis.REPL_NONE, redis.REPL_AOF, redis.REPL_SLAVE, redis.REPL_REPLICA, redis.REPL_ALL = 0, 1, 2, 2, 3
+function redis.breakpoint() return false end
+function redis.debug() end
+function redis.set_repl() end
 function redis.error_reply(...)
   local text = ...
   if select('#', ...) ~= 1 or plain.type(text) ~= 'string' then

@@ -1,0 +1,207 @@
+/**
+ * `cjson.encode` and `cjson.decode` of scripts, as Lua CJSON 2.1 has them in Redis: numbers with 14
+ * digits, an empty table as `{}`, and its words for what it does not take.
+ */
+import { lauxlib, lua, to_luastring } from 'fengari';
+import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';
+import { bytesOf, latin1Of } from './reply.ts';
+
+const MOST_NESTED = 1000;
+/** Up to here a list may have any gaps; from there at most every second place may be one. */
+const SAFE_LENGTH = 10;
+
+export function encode(state: LuaState): number {
+  requireOne(state);
+  pushText(state, encoded(state, 1));
+  return 1;
+}
+
+export function decode(state: LuaState): number {
+  requireOne(state);
+  read(state, latin1Of(lauxlib.luaL_checkstring(state, 1)));
+  return 1;
+}
+
+function requireOne(state: LuaState): void {
+  if (lua.lua_gettop(state) === 1) return;
+  lauxlib.luaL_argerror(state, 1, to_luastring('expected 1 argument'));
+}
+
+function fail(state: LuaState, problem: string): never {
+  return lauxlib.luaL_error(state, to_luastring(problem));
+}
+
+/** The value on top of the stack, which stays there. */
+function encoded(state: LuaState, depth: number): string {
+  const kind = lua.lua_type(state, -1);
+  if (kind === lua.LUA_TTABLE) return encodedTable(state, depth);
+  if (kind === lua.LUA_TSTRING) return quoted(latin1Of(lua.lua_tostring(state, -1)));
+  if (kind === lua.LUA_TNUMBER) return encodedNumber(state, -1);
+  if (kind === lua.LUA_TBOOLEAN) return String(lua.lua_toboolean(state, -1));
+  if (kind === lua.LUA_TNIL || kind === lua.LUA_TLIGHTUSERDATA) return 'null';
+  return fail(state, `Cannot serialise ${nameOf(state, kind)}: type not supported`);
+}
+
+function nameOf(state: LuaState, kind: number): string {
+  return latin1Of(lua.lua_typename(state, kind));
+}
+
+function encodedNumber(state: LuaState, index: number): string {
+  const value = lua.lua_tonumber(state, index);
+  if (Number.isFinite(value)) return formatNumber(value, LUA_DIGITS);
+  return fail(state, 'Cannot serialise number: must not be NaN or Inf');
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\/]|[^ -~\x80-\xff]/g, (one) => {
+    if (one === '/') return '\\/';
+    return one === '\x7f' ? '\\u007f' : JSON.stringify(one).slice(1, -1);
+  })}"`;
+}
+
+function encodedTable(state: LuaState, depth: number): string {
+  if (depth > MOST_NESTED || !lua.lua_checkstack(state, 4)) {
+    fail(state, `Cannot serialise, excessive nesting (${depth})`);
+  }
+  const parts: string[] = [];
+  const length = lengthOf(state);
+  for (let at = 1; at <= length; at += 1) {
+    lua.lua_rawgeti(state, -1, at);
+    parts.push(encoded(state, depth + 1));
+    lua.lua_pop(state, 1);
+  }
+  if (length > 0) return `[${parts}]`;
+  lua.lua_pushnil(state);
+  while (lua.lua_next(state, -2) !== 0) {
+    parts.push(`${encodedKey(state)}:${encoded(state, depth + 1)}`);
+    lua.lua_pop(state, 1);
+  }
+  return `{${parts}}`;
+}
+
+function encodedKey(state: LuaState): string {
+  const kind = lua.lua_type(state, -2);
+  if (kind === lua.LUA_TSTRING) return quoted(latin1Of(lua.lua_tostring(state, -2)));
+  if (kind === lua.LUA_TNUMBER) return `"${encodedNumber(state, -2)}"`;
+  const what = 'table key must be a number or string';
+  return fail(state, `Cannot serialise ${nameOf(state, kind)}: ${what}`);
+}
+
+/** Of the list on top of the stack; 0 where it is no list, or empty. */
+function lengthOf(state: LuaState): number {
+  let most = 0;
+  let count = 0;
+  lua.lua_pushnil(state);
+  while (lua.lua_next(state, -2) !== 0) {
+    lua.lua_pop(state, 1);
+    const isNumber = lua.lua_type(state, -1) === lua.LUA_TNUMBER;
+    const key = isNumber ? lua.lua_tonumber(state, -1) : 0;
+    if (!(key >= 1 && Number.isInteger(key))) {
+      lua.lua_pop(state, 1);
+      return 0;
+    }
+    most = Math.max(most, key);
+    count += 1;
+  }
+  if (most > SAFE_LENGTH && most > count * 2) {
+    fail(state, 'Cannot serialise table: excessively sparse array');
+  }
+  return most;
+}
+
+/** White space, and one token; none at the end and where there is none that is allowed. */
+const TOKEN =
+  /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|-?(?:0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?)|[-+]?(?:[iI]nf(?:inity)?|[nN]a[nN])|)/y;
+const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;
+
+/** What the first characters of tokens are, in this order. */
+const FIRST = '{}[]:,"tfn';
+const OBJECT = 'T_OBJ_BEGIN';
+const LIST = 'T_ARR_BEGIN';
+const STRING = 'T_STRING';
+const KINDS: readonly string[] = [
+  ...[OBJECT, 'T_OBJ_END', LIST, 'T_ARR_END', 'T_COLON', 'T_COMMA'],
+  ...[STRING, 'T_BOOLEAN', 'T_BOOLEAN', 'T_NULL'],
+];
+
+/** What it is, or why it is none; what it says; and where it begins. */
+type Token = readonly [kind: string, said: string, at: number];
+
+/** Reads the next token whenever it is called. */
+function tokensOf(text: string): () => Token {
+  let end = 0;
+  return () => {
+    TOKEN.lastIndex = end;
+    const [whole = '', token = '', inside = '', quote] = TOKEN.exec(text) ?? [];
+    end += whole.length;
+    const at = end - token.length;
+    if (token === '') return [end < text.length ? 'invalid token' : 'T_END', '', at];
+    if (quote === '') return ['unexpected end of string', '', end];
+    if (quote === undefined) {
+      const first = /^nan/i.test(token) ? -1 : FIRST.indexOf(token.slice(0, 1));
+      return [KINDS[first] ?? 'T_NUMBER', token, at];
+    }
+    let flaw: Token | null = null;
+    const said = inside.replace(ESCAPE, (part, offset: number) => {
+      try {
+        return bytesOf(String(JSON.parse(`"${part}"`)));
+      } catch {
+        const what = part === '\\u' ? 'unicode escape' : 'escape';
+        flaw ??= [`invalid ${what} code`, '', at + 1 + offset];
+        return '';
+      }
+    });
+    return flaw ?? [STRING, said, at];
+  };
+}
+
+/** Leaves on the stack what a text says. */
+function read(state: LuaState, text: string): void {
+  const next = tokensOf(text);
+  let [kind, said, at] = next();
+  const go = (): void => {
+    [kind, said, at] = next();
+  };
+  const refuse = (expected: string): never =>
+    fail(state, `Expected ${expected} but found ${kind} at character ${at + 1}`);
+  const pass = (needed: string, expected: string): void => {
+    if (kind !== needed) refuse(expected);
+    go();
+  };
+  const readTable = (end: string, depth: number): void => {
+    if (depth > MOST_NESTED || !lua.lua_checkstack(state, 4)) {
+      fail(state, `Found too many nested data structures (${depth}) at character ${at + 1}`);
+    }
+    const isList = kind === LIST;
+    lua.lua_createtable(state, 0, 0);
+    go();
+    for (let index = 1; index > 1 || kind !== end; index += 1) {
+      if (isList) lua.lua_pushnumber(state, index);
+      else {
+        pushText(state, said);
+        pass(STRING, 'object key string');
+        pass('T_COLON', 'colon');
+      }
+      readValue(depth + 1);
+      lua.lua_rawset(state, -3);
+      if (kind === end) break;
+      pass('T_COMMA', `comma or ${isList ? 'array' : 'object'} end`);
+    }
+  };
+  const readValue = (depth: number): void => {
+    if (kind === STRING) pushText(state, said);
+    else if (kind === 'T_NUMBER') lua.lua_pushnumber(state, numberOf(said));
+    else if (kind === 'T_BOOLEAN') lua.lua_pushboolean(state, said === 'true');
+    else if (kind === 'T_NULL') lua.lua_pushlightuserdata(state, null);
+    else if (kind === OBJECT || kind === LIST) readTable(kind.replace('BEGIN', 'END'), depth);
+    else refuse('value');
+    go();
+  };
+  readValue(1);
+  if (kind !== 'T_END') refuse('the end');
+}
+
+function numberOf(token: string): number {
+  const infinite = token.startsWith('-') ? -Infinity : Infinity;
+  return readNumber(token) ?? (/nan/i.test(token) ? Number.NaN : infinite);
+}
