@@ -9,7 +9,8 @@
  * or print as `5.0`, which cannot be replaced from outside. Integers of fengari, 32 bits, can be:
  * see `lua-values.ts`.
  *
- * What remains of 5.3: its words for errors within Lua, and a wider syntax (`//`, `goto`).
+ * What remains of 5.3: its words for errors within Lua, and in what `loadstring` is given its wider
+ * syntax (`//`, `goto`).
  */
 import { lauxlib, lua } from 'fengari';
 import { displayed, LuaChance } from './lua-library.ts';
@@ -127,10 +128,13 @@ class LuaEngine {
       lua.lua_rawgeti(state, lua.LUA_REGISTRYINDEX, kept);
       return null;
     }
-    const bytes = rawOf(text);
+    const bytes = rawOf(withOldSyntax(text));
     const status = lauxlib.luaL_loadbufferx(state, bytes, null, CHUNK, nameInLua('t'));
     if (status !== lua.LUA_OK) {
-      const problem = textAt(state, -1).replace(/near <eof>$/, "near '<eof>'");
+      const problem = textAt(state, -1)
+        .replaceAll('<eof>', "'<eof>'")
+        .replace(/syntax error(?= near '[^=,])/, "'=' expected")
+        .replace(/<\\(\d+)>(?='$)/, (_, code) => NEWER.charAt(Number(code) - NO_TOKEN));
       return `ERR Error compiling script (new function): ${problem}`;
     }
     this.sandbox.enclose();
@@ -184,6 +188,23 @@ class LuaEngine {
       throw error;
     }
   }
+}
+
+/** The last characters of what is an operator or a label from Lua 5.2 on, and none before. */
+const NEWER = '/<>&|~:';
+/** Bytes from here on begin no token, and no text in UTF-8 has them. */
+const NO_TOKEN = 0xf5;
+const LEXEME =
+  /^#!.*|--\[(=*)\[[\s\S]*?\]\1\]|--.*|\[(=*)\[[\s\S]*?\]\2\]|(["'])(?:\\[\s\S]|(?!\3)[^\\\n])*\3?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))/g;
+
+/** The script without its `#!`, and so that what Lua 5.1 does not know is no Lua 5.3 either. */
+function withOldSyntax(text: string): string {
+  return text.replace(LEXEME, (whole: string, _long, _longer, _quote, newer?: string) => {
+    if (newer === undefined) return whole.startsWith('#!') ? '' : whole;
+    if (newer === 'goto') return '_goto';
+    const code = NO_TOKEN + NEWER.indexOf(newer.slice(-1));
+    return newer.slice(0, -1) + String.fromCharCode(code);
+  });
 }
 
 /** Makes a table of an error, with the line of the script at which it was raised: a new one. */
