@@ -101,12 +101,19 @@ function refused([name = '']: RedisCommand, { error }: RedisError, at: Setting):
   return errorOf(`EXECABORT Transaction discarded because of: ${error.replace(/^ERR /, '')}`);
 }
 
+/** What is in the names of those commands that change keys, or publish, and in no others. */
+export const WRITES: RegExp =
+  /set|add|rem|incr|decr|append|del|getex|push|pop|store|move|persist|rename|copy|unlink|trim|insert|flush|publish|expire(?!time)/;
+
 /** Carries out a command that a script gave. */
 export function callFromScript(command: RedisCommand, at: Setting): RedisReply {
   const found = find(command);
   if ('error' in found) return inScript(found);
   if (has(found.row, 'no script')) {
     return errorOf('ERR This Redis command is not allowed from script');
+  }
+  if (at.isReadOnly === true && WRITES.test(found.row[0])) {
+    return errorOf('ERR Write commands are not allowed from read-only scripts.');
   }
   return carryOut(command, found, at);
 }

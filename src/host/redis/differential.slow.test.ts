@@ -64,8 +64,8 @@ interface Step {
 const step: fc.Arbitrary<Step> = fc.record({
   on: fc.constantFrom(0, 0, 0, 1),
   command: fc
-    .tuple(anyCommand, fc.constantFrom(false, false, true))
-    .map(([one, inScript]) => (inScript ? ['EVAL', PASSED_ON, '0', ...one] : one)),
+    .tuple(anyCommand, fc.constantFrom('', '', '', 'EVAL', 'EVAL', 'EVAL_RO'))
+    .map(([one, by]) => (by === '' ? one : [by, PASSED_ON, '0', ...one])),
 });
 
 const channel = fc.constantFrom('x', 'y', 'z');

@@ -75,7 +75,7 @@ function commandOf(request: RedisRequest): RedisCommand {
 
 /** The key that a command is about; that of a script is its first. */
 function keyOf([name = '', key = '', count = '0', first = '']: RedisCommand): string {
-  if (!/^eval(sha)?$/i.test(name)) return key;
+  if (!/^eval(sha)?(_ro)?$/i.test(name)) return key;
   return Number(count) > 0 ? first : '';
 }
 

@@ -41,7 +41,8 @@ export class Scripts implements ScriptRunner {
     at: Setting,
   ): RedisReply {
     const { mostSteps, chance } = this;
-    const inside = settingOfScript(at);
+    const isReadOnly = at.isReadOnly === true || firstLineOf(text).flags?.includes('no-writes');
+    const inside = { ...settingOfScript(at), isReadOnly };
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
     return at.memory.book.during(
       { text, keys, acquires: scriptVerb(sha) === 'acquire' },
@@ -54,7 +55,7 @@ export class Scripts implements ScriptRunner {
   load(text: string): string | RedisError {
     const sha = shaOf(text);
     if (this.texts.has(sha)) return sha;
-    const problem = checkScript(text);
+    const problem = firstLineOf(text).problem ?? checkScript(text);
     if (problem !== null) return errorOf(problem);
     this.texts.set(sha, text);
     return sha;
@@ -83,6 +84,25 @@ function settingOfScript(at: Setting): Setting {
   return { memory, session, scripts, nowUs, nowMs, carryOut, fromScript };
 }
 
+const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cross-slot-keys'];
+
+/** What a first line such as `#!lua flags=no-writes` says of its script, or what is wrong with it. */
+function firstLineOf(text: string): { readonly problem?: string; readonly flags?: string[] } {
+  const [line = '', end] = /^#![^\n]*(\n?)/.exec(text) ?? [];
+  if (end === undefined) return {};
+  if (end === '') return { problem: 'ERR Invalid script shebang' };
+  const [engine, ...options] = line.trim().split(/\s+/);
+  if (engine !== '#!lua') return { problem: `ERR Unexpected engine in script shebang: ${engine}` };
+  const wrong = options.find((option) => !option.startsWith('flags='));
+  if (wrong !== undefined) return { problem: `ERR Unknown lua shebang option: ${wrong}` };
+  const flags = options.flatMap((option) =>
+    option === 'flags=' ? [] : option.slice(6).split(','),
+  );
+  const unknown = flags.find((flag) => !FLAGS.includes(flag));
+  if (unknown === undefined) return { flags };
+  return { problem: `ERR Unexpected flag in script shebang: ${unknown}` };
+}
+
 interface Shape {
   readonly keys: readonly string[];
   readonly args: readonly string[];
@@ -105,9 +125,15 @@ function flush(words: readonly string[], { scripts }: Setting): RedisReply {
   return OK;
 }
 
+function readOnly(at: Setting): Setting {
+  return { ...at, isReadOnly: true };
+}
+
 export const scriptRows: readonly Row[] = [
   ['eval', -3, (given, at) => at.scripts.eval(given, at), 'no script'],
   ['evalsha', -3, (given, at) => at.scripts.evalSha(given, at), 'no script'],
+  ['eval_ro', -3, (given, at) => at.scripts.eval(given, readOnly(at)), 'no script'],
+  ['evalsha_ro', -3, (given, at) => at.scripts.evalSha(given, readOnly(at)), 'no script'],
   ['script|load', 3, ([text = ''], { scripts }) => scripts.load(text), 'no script'],
   [
     'script|exists',

@@ -188,6 +188,8 @@ export interface Setting {
   /** Carries out a command that a transaction queued, or, `fromScript`, one that a script gave. */
   readonly carryOut: (command: RedisCommand, setting: Setting) => RedisReply;
   readonly fromScript: (command: RedisCommand, setting: Setting) => RedisReply;
+  /** Of a script: it may call no command that writes. */
+  readonly isReadOnly?: boolean | undefined;
 }
 
 /** The scripts that a node keeps. */

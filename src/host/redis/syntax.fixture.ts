@@ -99,6 +99,7 @@ export const syntax: Readonly<Record<string, string>> = {
   ...{ zremrangebyrank: 'key index index', zremrangebyscore: 'key bound bound' },
   ...{ zremrangebylex: 'key text text', zpopmin: 'key [count]', zpopmax: 'key [count]' },
   ...{ zscan: `key ${SCAN}`, eval: 'script keyCount key+', evalsha: 'sha keyCount key+' },
+  ...{ eval_ro: 'script keyCount key+', evalsha_ro: 'sha keyCount key+' },
   ...{ 'script|load': 'script', 'script|exists': 'sha+', 'script|flush': '[ASYNC|NOW]' },
   ...{ multi: '', exec: '', discard: '', watch: 'key+', unwatch: '', publish: 'field value' },
   ...{ 'pubsub|channels': '[pattern]', 'pubsub|numsub': 'field+', 'pubsub|numpat': '' },
@@ -160,7 +161,7 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
  * With a wrong word these would set an end that is too near, draw by chance, stop half-way, or fail
  * in the words of another version of Lua.
  */
-const CAREFUL = /expire|^[sg]etex|^psetex|^set$|^spop|srand|^scan|^eval$|^script\|load/;
+const CAREFUL = /expire|^[sg]etex|^psetex|^set$|^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
 
 export const anyCommand: fc.Arbitrary<RedisCommand> = fc.oneof(
   ...Object.entries(syntax).map(commandOf),
