@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import tls from 'node:tls';
+import { getSystemErrorName } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -126,6 +127,40 @@ test('a lost answer resets the connection, and another can be opened', async () 
   const said = logOf(trace).map((line) => line.replace(/^[\d.]+ /, ''));
   expect(said.slice(0, 3)).toEqual(['connect', 'read ECONNRESET', 'close']);
   expect(said.slice(3, 5)).toEqual(['connect', '4 to alice/2']);
+});
+
+/** What the error of a connection says, beside its words: as Node's own on Linux does. */
+test.each([
+  ['ECONNRESET', 'echo-1', { errno: -104, code: 'ECONNRESET', syscall: 'read' }],
+  [
+    'ECONNREFUSED',
+    'gone-1',
+    { errno: -111, code: 'ECONNREFUSED', syscall: 'connect', address: 'gone-1', port: 7000 },
+  ],
+  [
+    'ETIMEDOUT',
+    'slow-1',
+    { errno: -110, code: 'ETIMEDOUT', syscall: 'connect', address: 'slow-1', port: 7000 },
+  ],
+])('the error of a connection has the number and the place of %s', async (name, host, told) => {
+  const plan = planOf({ clients: [clientOf('alice', [])] });
+  const errors: object[] = [];
+  await runFilled(plan, (given, world) => {
+    const hosts = hostsOf(world.world);
+    hosts.listen('gone-1:7000', async () => 'ECONNREFUSED');
+    hosts.listen('slow-1:7000', async () => 'ETIMEDOUT');
+    hosts.listen('echo-1:7000', async (_, { remote }) => {
+      return { send: () => remote.close('ECONNRESET'), close: () => {} };
+    });
+    const script: Script = async () => {
+      const socket = net.connect(7000, host).on('error', (error) => errors.push({ ...error }));
+      socket.write('ping');
+      await wait(10);
+    };
+    return fillOf({ alice: script })(given, world);
+  });
+  expect(errors).toEqual([told]);
+  expect(getSystemErrorName(told.errno)).toBe(name);
 });
 
 test('a secure socket is the plain one', async () => {

@@ -7,6 +7,7 @@
 import { Buffer } from 'node:buffer';
 import dns from 'node:dns';
 import net from 'node:net';
+import { constants } from 'node:os';
 import process from 'node:process';
 import tls from 'node:tls';
 import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
@@ -221,13 +222,20 @@ class Line implements Remote {
     if (socket.destroyed) return;
     this.catchUp();
     if (code === null) socket.push(null);
-    else {
-      const { host: address, port } = place;
-      const syscall = code === 'ECONNRESET' ? 'read' : 'connect';
-      const error = new Error(`${syscall} ${code}${syscall === 'read' ? '' : ` ${place.address}`}`);
-      socket.destroy(Object.assign(error, { code, errno: code, syscall, address, port }));
-    }
+    else socket.destroy(errorOf(code, place));
   }
+}
+
+/** As Node makes it: only one of connecting says where to. */
+function errorOf(code: string, { address, host, port }: Place): Error {
+  const isReset = code === 'ECONNRESET';
+  const syscall = isReset ? 'read' : 'connect';
+  const error = new Error(`${syscall} ${code}${isReset ? '' : ` ${address}`}`);
+  const errno = -Number(Reflect.get(constants.errno, code));
+  return Object.assign(error, {
+    ...{ errno, code, syscall },
+    ...(isReset ? {} : { address: host, ...(port > 0 ? { port } : {}) }),
+  });
 }
 
 interface Chunk {
