@@ -24,7 +24,7 @@ export interface Inhabitant {
   /** Null where it connects to nothing. */
   readonly network: Uplink | null;
   /** Whether it may call this, `fs.readFileSync` say, though that is no part of its world. */
-  mayCall(call: string): boolean;
+  mayCall(call: string, args: readonly unknown[]): boolean;
   /** One more job runs of what it does in one event; throws where that has no end. */
   countJob(): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */

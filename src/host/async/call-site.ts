@@ -89,7 +89,7 @@ function pathIn(file: string): string {
 const HOME = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Tests that stand beside the code of fencepost are users of it. */
-function isOfFencepost({ file }: Frame): boolean {
+export function isOfFencepost({ file }: Frame): boolean {
   const path = pathIn(file);
   if (/[\\/]node_modules[\\/]fencepost[\\/]/.test(path)) return true;
   return path.startsWith(HOME) && !/\.(?:test|fixture)\.[cm]?[jt]s$/.test(path);

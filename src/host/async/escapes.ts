@@ -7,7 +7,15 @@ import { AsyncResource, createHook } from 'node:async_hooks';
 import fs from 'node:fs';
 import process from 'node:process';
 import { ambient } from './ambient.ts';
-import { type Frame, framesIn, isOfNode, isOfPackage, pathOf, siteOf } from './call-site.ts';
+import {
+  type Frame,
+  framesIn,
+  isOfFencepost,
+  isOfNode,
+  isOfPackage,
+  pathOf,
+  siteOf,
+} from './call-site.ts';
 import { exitsOfNode } from './exits.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 /** What is virtual where the scenario has hosts. */
@@ -61,7 +69,7 @@ function guarded(real: object, call: string): object {
 /** Standard output and error: what a program prints stays what it prints. */
 const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 
-const { writeSync } = fs;
+const { closeSync, writeSync } = fs;
 
 /** Prints in the next tick, and says so then, as a logger expects that waits for no line. */
 function printLater(args: readonly unknown[]): void {
@@ -74,8 +82,11 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   const { current } = ambient;
   if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return null;
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
-  if (current.mayCall(call)) return null;
+  if (current.mayCall(call, args)) return null;
   if (call === 'fs.write' && PRINTS.has(args[0])) return { value: printLater(args) };
+  if (call === 'fs.close' && current.mayCall('fs.closeSync', args)) {
+    return { value: tellLater('close', () => closeSync(Number(args[0])), args.find(isFunction)) };
+  }
   const site = leaverOf(refuse);
   if (site.isMachinery) return null;
   const read = site.isOfPackage ? readForPackage(call, args) : null;
@@ -122,9 +133,10 @@ function leaverIn(frames: readonly Frame[]): Leaver {
   const isMachinery = frames
     .slice(0, at === -1 ? undefined : at)
     .some(({ line }) => MACHINERY.test(line));
-  const first = frames[at];
+  const theirs = frames.filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+  const [first] = theirs;
   if (first === undefined) return { text: 'an unknown place', isOfPackage: false, isMachinery };
-  const own = frames.find((frame) => !isOfNode(frame) && !isOfPackage(frame));
+  const own = theirs.find((frame) => !isOfPackage(frame));
   const places = own === undefined || own === first ? [first] : [first, own];
   const text = places.map((frame) => `${pathOf(frame)}:${frame.place}`).join(', called from ');
   return { text, isOfPackage: isOfPackage(first), isMachinery };

@@ -27,7 +27,10 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 /** Code that reads its clock more often than this, without waiting, waits for it to move. */
 const MOST_READINGS = 1_000_000;
 
-const READS_FILE = /^fs\.(?:readFile|exists|l?stat|realpath|readdir|access|readlink)Sync$/;
+const READS_FILE =
+  /^fs\.(?:readFile|exists|[fl]?stat|realpath|readdir|access|readlink|open|read|close)Sync$/;
+/** The flags with which `fs.openSync` opens a file to read it. */
+const TO_READ: ReadonlySet<unknown> = new Set([undefined, null, 'r', 0]);
 
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
@@ -128,8 +131,9 @@ export class Life implements Inhabitant, JobOwner {
   }
 
   /** What comes with a module may be read while it is loaded. */
-  mayCall(call: string): boolean {
+  mayCall(call: string, [, flags]: readonly unknown[]): boolean {
     if (CONNECTS.test(call)) return this.hasHosts;
+    if (call === 'fs.openSync' && !TO_READ.has(flags)) return false;
     return ambient.loading !== null && READS_FILE.test(call);
   }
 

@@ -1,0 +1,68 @@
+/** What a package may read of the disk while it is loaded, and what is said of one that may not. */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Trace } from '../../core/history/trace.ts';
+import { expand } from '../../scenario/expand.ts';
+import { runAsync } from '../async/run-async.ts';
+import { loadScenarioFile } from '../modules/load-files.ts';
+
+const LOCK = `import { defineSystem } from 'fencepost';
+import { told } from 'pack';
+const buildAsync = () => (client) => async (section) => {
+  client.log('told', told);
+  const guard = section.guard();
+  await guard.work();
+  guard.leave();
+};
+export default defineSystem({ locks: { reads: { about: 'reads', operations: [], buildAsync } } });
+`;
+
+const SCENARIO = `name: reads
+use: ./lock.mjs
+systems: { reads: { lock: reads, store: unfenced } }
+clients: { count: 1, ttl: 20ms, sections: 1 }
+workload: { kind: read-modify-write }
+`;
+
+/** A run with a package of this text. */
+async function runWith(text: string): Promise<Trace> {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-reads-'));
+  mkdirSync(join(folder, 'node_modules/pack'), { recursive: true });
+  writeFileSync(join(folder, 'node_modules/pack/index.js'), text);
+  writeFileSync(join(folder, 'lock.mjs'), LOCK);
+  writeFileSync(join(folder, 'reads.yaml'), SCENARIO);
+  const read = await loadScenarioFile(join(folder, 'reads.yaml'));
+  if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('\n'));
+  return await runAsync(expand(read.scenario, 'reads', 0), read.catalogue);
+}
+
+test.each([
+  'fs.closeSync(file)',
+  // As detect-libc does.
+  'fs.close(file, () => {})',
+])('a package reads a file piece by piece as it is loaded, and closes it by %s', async (close) => {
+  const trace = await runWith(`const fs = require('fs');
+const file = fs.openSync(__filename, 'r');
+const bytes = Buffer.alloc(8);
+fs.readSync(file, bytes, 0, 8, 0);
+exports.told = bytes.toString() + (fs.fstatSync(file).size > 100);
+${close};
+`);
+  expect(trace.ending).toEqual({ kind: 'complete' });
+  const told = trace.events.filter((event) => event.kind === 'log' && event.topic === 'told');
+  expect(told).toMatchObject([{ text: 'const fstrue' }, { text: 'const fstrue' }]);
+});
+
+test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+')`])(
+  'it does no more than that, and its own place is named: %s',
+  async (code) => {
+    const { ending } = await runWith(`const fs = require('fs');\n${code};\nexports.told = '';\n`);
+    if (ending.kind !== 'failed') expect.fail(ending.kind);
+    const place = String.raw`\S*node_modules/pack/index\.js:2:4`;
+    expect(ending.error).toMatch(
+      new RegExp(`leaves the simulated world: fs\\.openSync at ${place}$`),
+    );
+  },
+);
