@@ -1,6 +1,7 @@
 /**
  * `cjson.encode` and `cjson.decode` of scripts, as Lua CJSON 2.1 has them in Redis: numbers with 14
- * digits, an empty table as `{}`, and its words for what it does not take.
+ * digits, an empty table as `{}`, and its words for what it does not take. Infinite numbers and those
+ * that are none are not decoded.
  */
 import { lauxlib, lua, to_luastring } from 'fengari';
 import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';
@@ -111,7 +112,7 @@ function lengthOf(state: LuaState): number {
 
 /** White space, and one token; none at the end and where there is none that is allowed. */
 const TOKEN =
-  /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|-?(?:0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?)|[-+]?(?:[iI]nf(?:inity)?|[nN]a[nN])|)/y;
+  /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|-?(?:0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?)|)/y;
 const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;
 
 /** What the first characters of tokens are, in this order. */
@@ -138,8 +139,7 @@ function tokensOf(text: string): () => Token {
     if (token === '') return [end < text.length ? 'invalid token' : 'T_END', '', at];
     if (quote === '') return ['unexpected end of string', '', end];
     if (quote === undefined) {
-      const first = /^nan/i.test(token) ? -1 : FIRST.indexOf(token.slice(0, 1));
-      return [KINDS[first] ?? 'T_NUMBER', token, at];
+      return [KINDS[FIRST.indexOf(token.slice(0, 1))] ?? 'T_NUMBER', token, at];
     }
     let flaw: Token | null = null;
     const said = inside.replace(ESCAPE, (part, offset: number) => {
@@ -190,7 +190,7 @@ function read(state: LuaState, text: string): void {
   };
   const readValue = (depth: number): void => {
     if (kind === STRING) pushText(state, said);
-    else if (kind === 'T_NUMBER') lua.lua_pushnumber(state, numberOf(said));
+    else if (kind === 'T_NUMBER') lua.lua_pushnumber(state, Number(readNumber(said)));
     else if (kind === 'T_BOOLEAN') lua.lua_pushboolean(state, said === 'true');
     else if (kind === 'T_NULL') lua.lua_pushlightuserdata(state, null);
     else if (kind === OBJECT || kind === LIST) readTable(kind.replace('BEGIN', 'END'), depth);
@@ -199,9 +199,4 @@ function read(state: LuaState, text: string): void {
   };
   readValue(1);
   if (kind !== 'T_END') refuse('the end');
-}
-
-function numberOf(token: string): number {
-  const infinite = token.startsWith('-') ? -Infinity : Infinity;
-  return readNumber(token) ?? (/nan/i.test(token) ? Number.NaN : infinite);
 }

@@ -195,11 +195,11 @@ const NEWER = '/<>&|~:';
 /** Bytes from here on begin no token, and no text in UTF-8 has them. */
 const NO_TOKEN = 0xf5;
 const LEXEME =
-  /^#!.*|--\[(=*)\[[\s\S]*?\]\1\]|--.*|\[(=*)\[[\s\S]*?\]\2\]|(["'])(?:\\[\s\S]|(?!\3)[^\\\n])*\3?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))/g;
+  /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))/g;
 
 /** The script without its `#!`, and so that what Lua 5.1 does not know is no Lua 5.3 either. */
 function withOldSyntax(text: string): string {
-  return text.replace(LEXEME, (whole: string, _long, _longer, _quote, newer?: string) => {
+  return text.replace(LEXEME, (whole: string, _long, _quote, newer?: string) => {
     if (newer === undefined) return whole.startsWith('#!') ? '' : whole;
     if (newer === 'goto') return '_goto';
     const code = NO_TOKEN + NEWER.indexOf(newer.slice(-1));

@@ -213,10 +213,7 @@ open.cjson = guard(cjson)
 local redis = pick(given, 'call pcall sha1hex log setresp')
 redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = '7.0.15', 0x7000f
 redis.LOG_DEBUG, redis.LOG_VERBOSE, redis.LOG_NOTICE, redis.LOG_WARNING = 0, 1, 2, 3
-redis.REPL_NONE, redis.REPL_AOF, redis.REPL_SLAVE, redis.REPL_REPLICA, redis.REPL_ALL = 0, 1, 2, 2, 3
 function redis.breakpoint() return false end
-function redis.debug() end
-function redis.set_repl() end
 function redis.error_reply(...)
   local text = ...
   if select('#', ...) ~= 1 or plain.type(text) ~= 'string' then
