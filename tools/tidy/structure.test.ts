@@ -8,10 +8,11 @@ const MOST_SINGLE_IMPORTERS = 150;
 const MOST_DOUBLE_NAMES = 10;
 /**
  * But for claims, of which each has a file. 430 at the end of the rebuild, five for each system
- * since (etcd, Kubernetes, ZooKeeper, replicas, PostgreSQL), and one for what each start of a
- * process has of `process` (`own-process.ts`). A new file raises it, with its reason here.
+ * since (etcd, Kubernetes, ZooKeeper, replicas, PostgreSQL), one for what each start of a process
+ * has of `process` (`own-process.ts`), and one for the JSON of Redis scripts (`lua-cjson.ts`). A
+ * new file raises it, with its reason here.
  */
-const MOST_MODULES = 456;
+const MOST_MODULES = 457;
 
 /** Of a service whose folder is to be read by itself, in ten minutes. */
 const MOST_SERVICE_LINES = 600;

@@ -23,7 +23,7 @@ declare module 'fengari' {
     lua_isnumber(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
-    /** Puts the next key and its value in place of the key on top of the stack; or 0, and nothing. */
+    /** Puts the next key and its value in place of the key on top of the stack; else gives 0. */
     lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
     lua_call(state: LuaState, given: number, returned: number): void;

@@ -1,7 +1,7 @@
 /**
  * `cjson.encode` and `cjson.decode` of scripts, as Lua CJSON 2.1 has them in Redis: numbers with 14
- * digits, an empty table as `{}`, and its words for what it does not take. Infinite numbers and those
- * that are none are not decoded.
+ * digits, an empty table as `{}`, and its words for what it does not take. Infinite numbers and
+ * those that are none are not decoded.
  */
 import { lauxlib, lua, to_luastring } from 'fengari';
 import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';

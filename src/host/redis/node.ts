@@ -38,7 +38,8 @@ export interface RedisNodeOptions {
   readonly mostScriptSteps?: number;
   /**
    * Which keys are locks, as patterns of `KEYS`: `['job:*']`. They are judged by whoever took them
-   * with `NX`, or in a script. If absent, those that are named for a lock of the scenario: `db`, `lock:db`.
+   * with `NX`, or in a script. If absent, those that are named for a lock of the scenario: `db`,
+   * `lock:db`.
    */
   readonly lockKeys?: readonly string[];
 }

@@ -42,7 +42,10 @@ export class Scripts implements ScriptRunner {
   ): RedisReply {
     const { mostSteps, chance } = this;
     const isReadOnly = at.isReadOnly === true || firstLineOf(text).flags?.includes('no-writes');
-    const inside = { ...settingOfScript(at), isReadOnly };
+    // A script begins in the database of its caller; where it goes from there is its own.
+    const session = new Session(at.session.id);
+    session.database = at.session.database;
+    const inside = settingWith(at, { session, isReadOnly });
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
     return at.memory.book.during(
       { text, keys, acquires: scriptVerb(sha) === 'acquire' },
@@ -76,17 +79,16 @@ export class Scripts implements ScriptRunner {
   }
 }
 
-/** A script begins in the database of its caller; where it goes from there is its own. */
-function settingOfScript(at: Setting): Setting {
-  const session = new Session(at.session.id);
-  session.database = at.session.database;
-  const { memory, scripts, nowUs, nowMs, carryOut, fromScript } = at;
-  return { memory, session, scripts, nowUs, nowMs, carryOut, fromScript };
+function settingWith(
+  { memory, scripts, nowUs, nowMs, carryOut, fromScript }: Setting,
+  { session, isReadOnly }: Pick<Setting, 'session' | 'isReadOnly'>,
+): Setting {
+  return { memory, session, scripts, nowUs, nowMs, isReadOnly, carryOut, fromScript };
 }
 
 const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cross-slot-keys'];
 
-/** What a first line such as `#!lua flags=no-writes` says of its script, or what is wrong with it. */
+/** What a first line such as `#!lua flags=no-writes` says of its script, or what is wrong there. */
 function firstLineOf(text: string): { readonly problem?: string; readonly flags?: string[] } {
   const [line = '', end] = /^#![^\n]*(\n?)/.exec(text) ?? [];
   if (end === undefined) return {};
@@ -126,7 +128,7 @@ function flush(words: readonly string[], { scripts }: Setting): RedisReply {
 }
 
 function readOnly(at: Setting): Setting {
-  return { ...at, isReadOnly: true };
+  return settingWith(at, { session: at.session, isReadOnly: true });
 }
 
 export const scriptRows: readonly Row[] = [
