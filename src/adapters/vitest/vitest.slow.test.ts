@@ -296,7 +296,7 @@ test('a lock with a driver of its own is loaded for each process, and fails', as
   own.remove();
   expect(failed(ran)).toEqual(['an owner of each process']);
   expect(messages(ran).get('an owner of each process')).toMatch(
-    /Stale write accepted by `own-lock`.*the store took it/s,
+    /Stale write accepted by `own-lock`.*the store took\s+it/s,
   );
 }, 90_000);
 
