@@ -130,6 +130,25 @@ function inNobody<T>(load: () => T): Promise<T> {
   });
 }
 
+/**
+ * What code makes that belongs to no process, as `buildAsync` makes servers: at once, and in the
+ * same world as it is loaded in.
+ */
+export function madeByNobody<T>(make: () => T): T {
+  const nobody = new Nobody();
+  const { current } = ambient;
+  ambient.current = nobody;
+  takeDefaults(nobody);
+  try {
+    const made = make();
+    if (nobody.failure !== null) throw nobody.failure.error;
+    return made;
+  } finally {
+    ambient.current = current;
+    giveBackDefaults();
+  }
+}
+
 /** Whoever loads a definition: its time stands still, and its timers never come. */
 class Nobody implements Inhabitant {
   readonly name: string = 'the module';

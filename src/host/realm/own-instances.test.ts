@@ -145,6 +145,28 @@ new Response(null); // as \`pg\` does: Node puts what sends requests into global
   expect(said(trace, 'late')).toContain('alice found');
 });
 
+test('what a lock does as it adds its servers is done to no real process', async () => {
+  const adding = LOCK.replace(
+    'return (client) => {',
+    `process.on('SIGUSR2', () => {});
+  const built = [process.listenerCount('SIGUSR2'), Math.random(), Date.now()].join();
+  return (client) => {
+    client.log('built', built);`,
+  );
+  expect(adding).not.toBe(LOCK);
+  writeFileSync(join(folder, 'adding.mjs'), adding);
+  const adds = join(folder, 'adding.yaml');
+  writeFileSync(adds, SCENARIO.replace('lock.mjs', 'adding.mjs'));
+  const listening = process.listenerCount('SIGUSR2');
+  const [first, again] = await tracesOf([3, 3], adds);
+  expect(process.listenerCount('SIGUSR2')).toBe(listening);
+  if (first === undefined || again === undefined) expect.fail('no trace');
+  expect(digestOf(first)).toBe(digestOf(again));
+  // Theirs alone: that of its module, and that of the lock.
+  const counts = said(first, 'built').map((line) => line.replace(/,.*/, ''));
+  expect(new Set(counts)).toEqual(new Set(['alice 2', 'bob 2', 'probe 2']));
+});
+
 test('a lock that changes a builtin module as it runs is told so by name, on every seed', async () => {
   const changing = LOCK.replace('call();', 'dns.asked = (dns.asked ?? 0) + 1;');
   writeFileSync(join(folder, 'changing.mjs'), `import dns from 'node:dns';\n${changing}`);

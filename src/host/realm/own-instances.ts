@@ -19,6 +19,7 @@ import type {
 import { ambient } from '../async/ambient.ts';
 import type { AnyFunction } from '../async/patches.ts';
 import { shareHosts } from '../network/hosts.ts';
+import { madeByNobody } from './load-apart.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { loadsFrom, realmsOf } from './realm-blocks.ts';
 
@@ -47,7 +48,7 @@ function buildPerProcess(build: BuildAsync, { graph, again }: Again): BuildAsync
   return (world, options) => {
     const servers: Servers = new Map();
     const realmFor = realmsOf(world, graph);
-    const programOf: unknown = build(noting(world, servers), options);
+    const programOf: unknown = madeByNobody(() => build(noting(world, servers), options));
     if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
     const programIn = (namespace: object, client: AsyncClient): SectionProgram =>
       programOfAgain(again(namespace), { world: mirroring(world, servers), options })(client);
