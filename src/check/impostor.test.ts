@@ -77,6 +77,13 @@ describe('where a program says itself that it has the lock', () => {
     expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
   });
 
+  test('it is none where its lease still ran, though another was let in since', () => {
+    const [left, came] = told(20, 25, 'alice', 'alice/2');
+    const since = [...told(21, 22, 'bob', 'bob/1'), own(22, 'bob', 1), enter(22, 'bob', 1, 32)];
+    const events = [...calls, left, ...since, came, mine, entry];
+    expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
+  });
+
   test('it is none where nothing tells what any server did', () => {
     const silent = [own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
     expect(impostorUnder(traceOf([...calls, ...silent, mine, entry]), mine, ttlUs)).toBeNull();

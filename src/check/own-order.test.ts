@@ -60,6 +60,12 @@ describe('a lower token', () => {
     expect(breach.words).toContain('Then carol entered under B after A, at 28 ms.');
   });
 
+  test('that another section had heard of before is not the one that it was given', () => {
+    const others = [asks(1, 'dave', 1), ...answered(2, 'dave', 1, 1)];
+    const breach = breachOf('tokens-increase', [...others, ...after(26)]);
+    expect(breach.rule).toBe('token-not-higher');
+  });
+
   test('that no answer brought says nothing', () => {
     for (const body of [0, [10, 21], 'OK']) {
       expect(verdictOn('tokens-increase', after(26, body)).exercised).toBe(0);
