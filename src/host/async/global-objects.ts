@@ -14,7 +14,7 @@ import { Patches } from './patches.ts';
 const ownGetters: WeakSet<object> = new WeakSet();
 
 /** Such a getter, for `own-process.ts`: another value in each process is no change. */
-export function ofEachProcess(get: () => unknown): () => unknown {
+export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   ownGetters.add(get);
   return get;
 }
@@ -285,7 +285,8 @@ function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined)
   return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
 }
 
-function isAddition({ value }: PropertyDescriptor): boolean {
+/** What every realm that loads the same module would add the same, as polyfills do. */
+export function isAddition({ value }: PropertyDescriptor): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return true;
   if (!isObject(value) || !Object.isFrozen(value)) return false;
   return propertiesOf(value).every(([, { value: part }]) => typeof part === 'function');

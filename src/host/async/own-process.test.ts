@@ -212,6 +212,34 @@ describe('what is emitted on process', () => {
   });
 });
 
+test('what is defined in a prototype is asked for each object, and an object may have its own', async () => {
+  const key = Symbol('of this test');
+  const script: Script = async (context) => {
+    Object.defineProperty(Array.prototype, key, { get: lengthOf });
+    Object.defineProperty(Map.prototype, key, { value: { of: 'all' }, writable: true });
+    const [list, map, other] = [[1, 2], new Map(), new Map()];
+    Reflect.set(map, key, 'own');
+    const found = [list, map, other].map((object) => Reflect.get(object, key));
+    context.log('', JSON.stringify(found));
+  };
+  function lengthOf(this: readonly unknown[]): number {
+    return this.length;
+  }
+  const expected = '0 [2,"own",{"of":"all"}]';
+  expect(logOf(await happen({ alice: script, bob: script }))).toEqual([expected, expected]);
+});
+
+test('a polyfill that is defined for good may be defined again by each process', async () => {
+  const key = Symbol('of this test');
+  const script: Script = async (context) => {
+    Object.defineProperty(Array.prototype, key, { value: () => context.name });
+    context.log('', Reflect.get([], key)());
+  };
+  const trace = await happen({ alice: script, bob: script });
+  expect(logOf(trace)).toEqual(['0 alice', '0 bob']);
+  Reflect.deleteProperty(Array.prototype, key);
+});
+
 test('a default that is set back stays so', async () => {
   const script: Script = async (context) => {
     for (const most of [3, 10]) {

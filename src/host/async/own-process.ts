@@ -12,7 +12,7 @@
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
-import { isSharedObject, ofEachProcess } from './global-objects.ts';
+import { isAddition, isSharedObject, ofEachProcess } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
@@ -107,16 +107,16 @@ function patchDefinitions(patches: Patches): void {
     const descriptor = (): PropertyDescriptor =>
       ambient.current === null ? {} : (own.get(ambient.current) ?? {});
     patches.define(target, key, {
-      get: ofEachProcess(() => {
+      get: ofEachProcess(function ofProcess(this: unknown): unknown {
         const { get, value } = descriptor();
-        return get === undefined ? value : Reflect.apply(get, target, []);
+        return get === undefined ? value : Reflect.apply(get, this, []);
       }),
-      set: (given: unknown): void => {
+      set(this: unknown, given: unknown): void {
         const { set, writable } = descriptor();
-        if (set !== undefined) Reflect.apply(set, target, [given]);
-        else if (writable === true && ambient.current !== null) {
-          own.set(ambient.current, { value: given, writable });
-        }
+        if (set !== undefined) Reflect.apply(set, this, [given]);
+        else if (writable !== true || ambient.current === null) return;
+        else if (this === target) own.set(ambient.current, { value: given, writable });
+        else defineProperty(this, key, { value: given, writable, ...INHERITED });
       },
       enumerable: false,
     });
@@ -125,13 +125,21 @@ function patchDefinitions(patches: Patches): void {
   patches.set(Object, 'defineProperty', (target: object, ...given: [PropertyKey, object]) => {
     const [key, property] = given;
     const { current } = ambient;
-    const own = current !== null && isSharedObject(target) ? ownOf(target, key) : undefined;
-    if (current === null || own === undefined) return defineProperty(target, key, property);
+    if (current === null || !isSharedObject(target)) return defineProperty(target, key, property);
+    if (isAddition(property) && !Object.hasOwn(target, key)) {
+      // The next realm defines it again.
+      return defineProperty(target, key, { ...property, configurable: true });
+    }
+    const own = ownOf(target, key);
+    if (own === undefined) return defineProperty(target, key, property);
     noteImpure();
     own.set(current, property);
     return target;
   });
 }
+
+/** What an object is given that inherits a property. */
+const INHERITED = { configurable: true, enumerable: true };
 
 /** Emitted by Node itself while the code of a process runs. */
 const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
