@@ -7,7 +7,6 @@
  * the rows that fit are set as text, in which nothing can mean something to Mermaid, to the
  * Markdown around it or to HTML.
  */
-
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { countOf, millisecondsOf } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';

@@ -82,9 +82,10 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   const { current } = ambient;
   if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return null;
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
-  if (current.mayCall(call, args)) return null;
+  const mayClose = !/^fs\.close/.test(call) || !PRINTS.has(args[0]);
+  if (mayClose && current.mayCall(call, args)) return null;
   if (call === 'fs.write' && PRINTS.has(args[0])) return { value: printLater(args) };
-  if (call === 'fs.close' && current.mayCall('fs.closeSync', args)) {
+  if (call === 'fs.close' && mayClose && current.mayCall('fs.closeSync', args)) {
     return { value: tellLater('close', () => closeSync(Number(args[0])), args.find(isFunction)) };
   }
   const site = leaverOf(refuse);

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { stat } from 'node:fs';
 import process from 'node:process';
 import {
   setImmediate as pass,
@@ -298,6 +299,29 @@ describe('a program that never ends', () => {
     const trace = await happen({ alice: () => new Promise(() => {}) });
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
+});
+
+test('whatever the step, the thread itself runs as nobody beside a job that has thrown', async () => {
+  const real = process.pid;
+  const pids = new Set<number>();
+  let isOver = false;
+  const look = (): void => {
+    pids.add(process.pid);
+    if (!isOver) stat('.', look);
+  };
+  look();
+  for (let steps = 50; steps < 80; steps += 1) {
+    const alice: Script = async () => {
+      for (let at = 0; at < steps; at += 1) await wait(1);
+      process.nextTick(() => {
+        throw new Error('nobody handles it');
+      });
+      await wait(5);
+    };
+    expect((await happen({ alice })).ending.kind).toBe('failed');
+  }
+  isOver = true;
+  expect(pids).toEqual(new Set([real]));
 });
 
 describe('a timer that nobody clears', () => {

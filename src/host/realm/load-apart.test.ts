@@ -1,4 +1,5 @@
 import fs, { mkdirSync, mkdtempSync, realpathSync, stat, writeFileSync } from 'node:fs';
+import Module from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -6,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
+import { Patches } from '../async/patches.ts';
 import { drawersIn, loadApart, requireApart } from './load-apart.ts';
 import { ModuleGraph } from './module-graph.ts';
 
@@ -100,6 +102,40 @@ test('a longer stack, as Bluebird wants it, is put back and no error', async () 
   });
   expect(await load(graph)).toMatchObject({ most: stackTraceLimit + 6 });
   expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+});
+
+test.each<[string, string, () => unknown]>([
+  ['Error.prepareStackTrace', 'Error.prepareStackTrace = () => []', () => Error.prepareStackTrace],
+  ['process.noDeprecation', 'process.noDeprecation = 1', () => process.noDeprecation],
+  [
+    'how modules are found',
+    'require("module").prototype.require = () => {}',
+    () => Module.prototype.require,
+  ],
+])('so is another way to tell or to find: %s', async (_, code, find) => {
+  const kept = [Error.prepareStackTrace, process.noDeprecation];
+  Error.prepareStackTrace ??= String;
+  process.noDeprecation ??= false;
+  const before = find();
+  const text = `import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url); ${code};`;
+  await load(await graphOf({ 'main.mjs': text }));
+  expect(find()).toBe(before);
+  Object.assign(Error, { prepareStackTrace: kept[0] });
+  Object.assign(process, { noDeprecation: kept[1] });
+});
+
+test('what others change between two runs is none of theirs', async () => {
+  const inLaterTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  for (const pass of [inLaterTurn, () => new Patches().restore()]) {
+    const shared = new GlobalObjects();
+    expect(shared.takeBack()).toBe(null);
+    await pass();
+    Reflect.set(globalThis, 'changed', {});
+    shared.renew();
+    expect(shared.takeBack()).toBe(null);
+    Reflect.deleteProperty(globalThis, 'changed');
+  }
 });
 
 test('how files are read, as graceful-fs changes it, is put back and no error', async () => {

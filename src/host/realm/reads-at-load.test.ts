@@ -55,6 +55,14 @@ ${close};
   expect(told).toMatchObject([{ text: 'const fstrue' }, { text: 'const fstrue' }]);
 });
 
+test.each(['closeSync(2)', 'close(1, () => {})'])(
+  'nor does it close the real output: fs.%s',
+  async (code) => {
+    const loading = runWith(`const fs = require('fs');\nfs.${code};\nexports.told = '';\n`);
+    await expect(loading).rejects.toThrow(/leaves the simulated world: fs\.close/);
+  },
+);
+
 test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+')`])(
   'it does no more than that, and its own place is named: %s',
   async (code) => {

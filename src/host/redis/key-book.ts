@@ -2,8 +2,8 @@
  * Remembers who took which key, as locks take keys, and tells the observer what others do to it; it
  * has no effect on what the node does. A key is taken where it was not there, by a SET with NX, a
  * SETNX, or a script that is known to acquire; where the node was told that the key is a lock, by a
- * SET in any script. What is written in another way (a cache, a counter,
- * a queue, a semaphore in a sorted set) has no holder, and nothing is told of it.
+ * SET in any script. What is written in another way (a cache, a counter, a queue, a semaphore in a
+ * sorted set) has no holder, and nothing is told of it.
  *
  * Whoever holds a key holds it as long as the node keeps it: what ran out, was evicted or lost is
  * nobody's. A holding belongs to the entry itself, so that a replica that takes over has those of

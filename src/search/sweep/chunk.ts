@@ -207,9 +207,9 @@ class Count {
 
   tally(): Tally {
     const { sums, overlap, losses, stampede, failures } = this;
-    for (const [claim, breaches] of this.breaches) {
-      const counted = this.claims.get(claim);
-      if (counted !== undefined) counted.causes = mergeCauses([], breaches);
+    for (const [name, claim] of this.claims) {
+      const breaches = this.breaches.get(name);
+      if (breaches !== undefined) claim.causes = mergeCauses([], breaches);
     }
     const claims = Object.fromEntries(this.claims);
     const faults: Draft<Tally['faults']> = {};
