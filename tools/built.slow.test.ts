@@ -1,4 +1,4 @@
-/** What is built: the command line, and the benchmark and the fuzzer on the package in `dist`. */
+/** What is built: the command line, and the benchmark, the freeze and the fuzzer on its modules. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ const cwd = fileURLToPath(new URL('..', import.meta.url));
 
 function outputOf(command: string, ...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
-  expect(status, stderr).toBe(0);
+  expect(status, stdout + stderr).toBe(0);
   return stdout;
 }
 
@@ -32,4 +32,21 @@ test('the fuzzer compares as many histories as it is asked for', () => {
   expect(outputOf(process.execPath, 'tools/built/fuzz.js', '50', '0', 'mutex')).toContain(
     'mutex: 50 histories',
   );
+});
+
+test('the freeze compares what it is asked for, and finds what it recorded', () => {
+  const only = ['--only', 'token-regression', '--only', 'guide'];
+  const printed = outputOf(process.execPath, 'tools/built/freeze.js', '--compare', ...only);
+  expect(printed).toBe('3 subjects compared: no difference\n');
+});
+
+test.each([
+  [['--sample'], '--sample compares a part: add --compare'],
+  [['--compare', '--only', 'zombie'], '--only zombie: nothing is called so'],
+  [['--compares'], "Unknown option '--compares'"],
+])('the freeze refuses %j', (args, says) => {
+  const freeze = ['tools/built/freeze.js', ...args];
+  const { status, stderr } = spawnSync(process.execPath, freeze, { cwd, encoding: 'utf8' });
+  expect(stderr).toContain(`freeze: ${says}`);
+  expect(status).toBe(2);
 });

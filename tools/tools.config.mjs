@@ -1,6 +1,7 @@
 /**
- * Makes the benchmark and the fuzzer runnable on any Node: one file each in `tools/built`, which
- * imports what it measures from the built package in `tools/built/modules`, of which `dist` is made.
+ * Makes the benchmark, the fuzzer and the freeze runnable on any Node: one file each in
+ * `tools/built`, which imports what it runs from the built package in `tools/built/modules`, of
+ * which `dist` is made.
  */
 import { dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,11 @@ const fromBuilt = {
 };
 
 export default defineConfig({
-  input: { bench: at('bench/bench.ts'), fuzz: at('fuzz/fuzz.ts') },
+  input: {
+    bench: at('bench/bench.ts'),
+    freeze: at('freeze/freeze.ts'),
+    fuzz: at('fuzz/fuzz.ts'),
+  },
   platform: 'node',
   external: [/^[^./]/],
   plugins: [fromBuilt],

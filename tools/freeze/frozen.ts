@@ -1,0 +1,102 @@
+/**
+ * Reads, writes and compares `fixtures/frozen/records`: a text file for each subject, with a
+ * section for each system or command, and a digest of all that at its end, so that a damaged file
+ * is not taken for a change of fencepost.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BLOCK, type Depth, digest, type Sections } from './seeds.ts';
+
+export const RECORDS: string = fileURLToPath(
+  new URL('../../fixtures/frozen/records/', import.meta.url),
+);
+const TITLE = '==== ';
+const LAST = /^([\s\S]*\n)# ([0-9a-f]{12})\n$/;
+
+/** What is recorded of a subject; throws where its file is missing or damaged. */
+export function readRecord(name: string, folder: string = RECORDS): Sections {
+  const file = `${folder}${name}.txt`;
+  const how = `npm run freeze -- --only ${name} records it`;
+  if (!existsSync(file)) throw new Error(`${file} is missing: ${how}`);
+  const [, text = '', said] = LAST.exec(readFileSync(file, 'utf8')) ?? [];
+  if (digest(text) !== said) throw new Error(`${file} is damaged, by its last line: ${how}`);
+  const [, ...parts] = `\n${text.slice(0, -1)}`.split(`\n${TITLE}`);
+  const sections = parts.map((part) => part.split('\n'));
+  return new Map(sections.map(([title = '', ...lines]) => [title, lines]));
+}
+
+export function writeRecord(name: string, sections: Sections, folder: string = RECORDS): void {
+  const file = `${folder}${name}.txt`;
+  const parts = [...sections].map(([title, lines]) => [TITLE + title, ...lines, ''].join('\n'));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, `${parts.join('')}# ${digest(parts.join(''))}\n`);
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+/** What differs between a record of a subject and what was found, in words. */
+export function differencesOf(
+  name: string,
+  frozen: Sections,
+  found: Sections,
+  depth: Depth = 'full',
+): readonly string[] {
+  return [...new Set([...frozen.keys(), ...found.keys()])].flatMap((title) => {
+    const [before, after] = [frozen.get(title), found.get(title)];
+    const place = `${name}, ${title}`;
+    if (before === undefined) return [`${place}: not recorded`];
+    if (after === undefined) return [`${place}: recorded, but not there`];
+    if (name.startsWith('outputs/')) return printedDifference(place, before, after);
+    const known = depth === 'first' ? before.slice(0, after.length) : before;
+    return countDifferences(known, after).map((what) => `${place}, ${what}`);
+  });
+}
+
+/** The first line that differs. */
+function printedDifference(
+  place: string,
+  before: readonly string[],
+  after: readonly string[],
+): readonly string[] {
+  const longer = before.length > after.length ? before : after;
+  const at = longer.findIndex((_, line) => before[line] !== after[line]);
+  const [was = '(nothing)', is = '(nothing)'] = [before[at], after[at]];
+  return at === -1 ? [] : [`${place}: line ${at + 1} differs:\n  - ${was}\n  + ${is}`];
+}
+
+function countDifferences(before: readonly string[], after: readonly string[]): readonly string[] {
+  const [known, found] = [entriesOf(before), entriesOf(after)];
+  const blocks = new Map<string, string[]>();
+  const counts: string[] = [];
+  for (const key of new Set([...known.keys(), ...found.keys()])) {
+    const [was, is] = [known.get(key) ?? new Map(), found.get(key) ?? new Map()];
+    const changed = [...new Set([...was.keys(), ...is.keys()])].filter(
+      (field) => was.get(field) !== is.get(field),
+    );
+    if (changed.length === 0) continue;
+    const words = changed.map((field) => `${field} ${was.get(field) ?? 0} → ${is.get(field) ?? 0}`);
+    const what = `${changed.join(' and ')} differ`;
+    if (/^\d/.test(key)) blocks.set(what, [...(blocks.get(what) ?? []), key]);
+    else counts.push(`${key}: ${words.join(', ')}`);
+  }
+  const digests = [...blocks].map(([what, ranges]) => {
+    const more = ranges.length > 3 ? ` and ${ranges.length - 3} more blocks` : '';
+    return `seeds ${ranges.slice(0, 3).join(', ')}${more}: ${what}`;
+  });
+  return [...digests, ...counts];
+}
+
+type Fields = ReadonlyMap<string, string>;
+
+/** The fields of each line by what it is about: `claim progress`, or a block's `25..49`. */
+function entriesOf(lines: readonly string[]): ReadonlyMap<string, Fields> {
+  return new Map(
+    lines.map((line): [string, Fields] => {
+      const [, from, plans, traces] = /^(\d+) (\w+) (\w+)$/.exec(line) ?? [];
+      const block = `${from}..${Number(from) + BLOCK - 1}: plans=${plans} traces=${traces}`;
+      const [key = '', said = ''] = (from === undefined ? line : block).split(': ');
+      const fields = [...said.matchAll(/(\S+)=(\S+)/g)];
+      return [key, new Map(fields.map(([, name = '', value = '']) => [name, value]))];
+    }),
+  );
+}

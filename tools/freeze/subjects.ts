@@ -1,0 +1,124 @@
+/** What is frozen: the scenarios of `fixtures`, its packages, locks of users, and commands. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { keyUsersScenario, withKeyUsers } from '../../properties/key-users.ts';
+import { ownKinds, ownLocks, ownScenario } from '../../properties/own-locks.ts';
+import { loadScenarioFile } from '../../src/host/modules/load-files.ts';
+import { installPackage } from '../install-package.mjs';
+import { type Depth, type Loaded, type Sections, seedSections } from './seeds.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const fixtures = join(root, 'fixtures');
+/** Of built-in systems, and of code of users, each of whose runs takes longer. */
+const SEEDS = 1_000;
+const SEEDS_OF_CODE = 50;
+
+export interface Subject {
+  /** `scenarios/zombie-writer`: its file in `fixtures/frozen`, without the ending. */
+  readonly name: string;
+  readonly record: (depth: Depth) => Promise<Sections>;
+}
+
+/** All of them, those that take longest first. */
+export function subjects(): readonly Subject[] {
+  const own = ownKinds.map((kind): Subject => {
+    const name = `own-locks/${kind.title.toLowerCase().replace(/\W+/g, '-')}`;
+    const loaded = { scenario: ownScenario(kind, false), catalogue: ownLocks };
+    return { name, record: (depth) => seedSections(loaded, SEEDS_OF_CODE, depth) };
+  });
+  const keys = { scenario: keyUsersScenario(), catalogue: withKeyUsers };
+  const code = ['modules', 'guide', 'driver'].flatMap((folder) => yamlIn(join(fixtures, folder)));
+  const scenarios = [fixtures, join(fixtures, 'canary')].flatMap(yamlIn);
+  return [
+    ...readdirSync(join(fixtures, 'packages')).sort().map(packageSubject),
+    { name: 'key-users', record: (depth) => seedSections(keys, SEEDS_OF_CODE, depth) },
+    ...Object.entries(OUTPUTS).map(outputSubject),
+    ...code.map((file) => fileSubject(basename(dirname(file)), file, SEEDS_OF_CODE)),
+    ...own,
+    ...scenarios.map((file) => fileSubject('scenarios', file, SEEDS)),
+  ];
+}
+
+function yamlIn(folder: string): readonly string[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+  return files.sort().map((file) => join(folder, file));
+}
+
+async function load(file: string): Promise<Loaded> {
+  const read = await loadScenarioFile(file);
+  if (read.kind === 'scenario') return read;
+  throw new Error(`${file}: ${read.problems.map(({ what }) => what).join('; ')}`);
+}
+
+function fileSubject(group: string, file: string, seeds: number): Subject {
+  const record: Subject['record'] = async (depth) => seedSections(await load(file), seeds, depth);
+  return { name: `${group}/${basename(file, '.yaml')}`, record };
+}
+
+/** A package from npm, with all scenarios of its folder. */
+function packageSubject(name: string): Subject {
+  const record: Subject['record'] = async (depth) => {
+    const scratch = mkdtempSync(join(tmpdir(), 'fencepost-freeze-'));
+    try {
+      const folder = join(scratch, name);
+      const error = installPackage(join(fixtures, 'packages', name), folder);
+      if (error !== null) throw new Error(error);
+      const sections = new Map<string, readonly string[]>();
+      for (const file of yamlIn(folder)) {
+        const own = await seedSections(await load(file), SEEDS_OF_CODE, depth);
+        for (const [name, lines] of own) sections.set(`${basename(file, '.yaml')}, ${name}`, lines);
+      }
+      return sections;
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  };
+  return { name: `packages/${name}`, record };
+}
+
+/** Scenarios and kept plans of theirs, of which the words on the terminal are frozen. */
+const OUTPUTS: Readonly<Record<string, string>> = {
+  'zombie-writer': 'zombie-writer-unfenced-grant-order',
+  'six-steps': 'six-steps-unfenced-grant-order',
+  'redlock-late-reply': 'redlock-late-reply-unchecked-mutual-exclusion',
+  'zookeeper-fencing': 'zookeeper-fencing-unfenced-grant-order',
+  'cache-lock-boundary': 'cache-lock-boundary-published-owner-only-release',
+  'kubernetes-late-reply': 'kubernetes-late-reply-reply-lease-conservative',
+  'token-regression': 'token-regression-volatile-tokens-increase',
+  'lost-update': 'lost-update-fenced-no-lost-update',
+  'postgres-pooler': 'postgres-pooler-transaction-mutual-exclusion',
+  'modules/spin-lock': 'spin-lock-naive-owner-only-release',
+};
+
+/** What the built command line prints of a scenario, as people and as programs read it. */
+function outputSubject([scenario, plan]: readonly [string, string]): Subject {
+  const place = join('fixtures', dirname(scenario), 'plans', `${plan}.yaml`);
+  const output = `reports/freeze/${basename(scenario)}`;
+  const record: Subject['record'] = async () => {
+    const run = ['run', `fixtures/${scenario}.yaml`, '--seeds', '100', '--output', output];
+    const commands = [run, ['replay', place], ['show', place]];
+    const sections = commands.flatMap((command) =>
+      [command, [...command, '--json']].map((args): [string, readonly string[]] => {
+        const lines = printedBy(args);
+        // What it found would be tried first by the next one.
+        rmSync(join(root, output), { recursive: true, force: true });
+        return [`fencepost ${args.join(' ')}`, lines];
+      }),
+    );
+    return new Map(sections);
+  };
+  return { name: `outputs/${basename(scenario)}`, record };
+}
+
+/** Its lines without how fast it was, and its exit code. */
+function printedBy(args: readonly string[]): readonly string[] {
+  const options = { cwd: root, env: {}, encoding: 'utf8' } as const;
+  const { stdout, status } = spawnSync(process.execPath, ['dist/cli.js', ...args], options);
+  const untimed = stdout
+    .replace(/"(seeds|events)PerSecond":[\d.]+,/g, '')
+    .replace(/; [\d,]+ seeds\/s, [\d,]+ events\/s/g, '');
+  return [...untimed.split('\n'), `exit ${status}`];
+}
