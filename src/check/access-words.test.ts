@@ -70,7 +70,8 @@ describe('a write after a later holder had read', () => {
   const toldAfter = (...more: readonly TraceEvent[]): Sentences =>
     writeAfterRead(
       shownBy(
-        ...[FIRST, SECOND],
+        FIRST,
+        SECOND,
         ...more.map((event) => [event] as const),
         [read(15, 'bob', 2, 0), 'later read'],
         [write(21, 'alice', 1, 1), 'stale write'],

@@ -113,12 +113,14 @@ describe('a late release that frees the lock of a successor', () => {
   test('counts also where it came in time, its own grant having been lost to another', () => {
     const events = [
       ...taken(0, 'alice', 1),
-      ...[pause(1, 'alice', 12), call(12, 'alice/1/del')],
+      pause(1, 'alice', 12),
+      call(12, 'alice/1/del'),
       ...taken(11, 'dave', 4),
       ...deleted(12, 'alice/1/del'),
       ...taken(12, 'bob', 2),
       read(12, 'bob', 2, 0),
-      ...[call(12.5, 'dave/4/del'), ...deleted(13, 'dave/4/del')],
+      call(12.5, 'dave/4/del'),
+      ...deleted(13, 'dave/4/del'),
       ...taken(13, 'carol', 3),
       read(13, 'carol', 3, 0),
       write(14, 'bob', 2, 1),
@@ -130,9 +132,16 @@ describe('a late release that frees the lock of a successor', () => {
   test('counts also where who was given the lock first hears of it last', () => {
     const [asked, heard] = [taken(11, 'bob', 4).slice(0, 2), taken(13, 'bob', 4).slice(2)];
     const events = [
-      ...[...taken(0, 'alice', 1), pause(1, 'alice', 12), call(12, 'alice/1/del'), ...asked],
-      ...[...deleted(12, 'alice/1/del'), ...taken(12, 'carol', 3), read(12, 'carol', 3, 0)],
-      ...[...heard, read(13, 'bob', 4, 0), write(14, 'carol', 3, 1)],
+      ...taken(0, 'alice', 1),
+      pause(1, 'alice', 12),
+      call(12, 'alice/1/del'),
+      ...asked,
+      ...deleted(12, 'alice/1/del'),
+      ...taken(12, 'carol', 3),
+      read(12, 'carol', 3, 0),
+      ...heard,
+      read(13, 'bob', 4, 0),
+      write(14, 'carol', 3, 1),
     ];
     const cause = causeIn('grant-order', events);
     expect(causeText(cause)).toBe('another’s release (pause before release)');
@@ -144,7 +153,8 @@ describe('a late release that frees the lock of a successor', () => {
     const own = lostTurn(11, [call(12, 'bob/2/del'), ...deleted(12, 'bob/2/del')]);
     const again = lostTurn(11, [
       ...taken(11.5, 'alice', 4).filter(({ kind }) => kind !== 'grant' && kind !== 'enter'),
-      ...[call(12, 'alice/4/del'), ...deleted(12, 'alice/4/del')],
+      call(12, 'alice/4/del'),
+      ...deleted(12, 'alice/4/del'),
     ]);
     for (const events of [inVain, own, again]) {
       const cause = causeIn('grant-order', [...taken(0, 'alice', 1), ...events]);

@@ -45,7 +45,10 @@ describe('a breach', () => {
     );
     expect(breach.rule).toBe('r');
     expect(breach.evidence.map(({ event, role }) => `${event} ${role}`)).toEqual([
-      ...['3 many', '4 pause', '5 many', '7 late'],
+      '3 many',
+      '4 pause',
+      '5 many',
+      '7 late',
     ]);
   });
 
@@ -63,7 +66,10 @@ describe('a breach', () => {
     expect(rolesOf(1, 1)).toEqual(['1 grant']);
     expect(rolesOf(1, 2)).toEqual(['0 earlier grant', '1 later grant']);
     expect(rolesOf(0, 1, 2, 3, 4)).toEqual([
-      ...['0 earlier grant', '1 later grant', '2 third grant', '3 further grant'],
+      '0 earlier grant',
+      '1 later grant',
+      '2 third grant',
+      '3 further grant',
     ]);
   });
 });
@@ -75,7 +81,9 @@ test('the last test of a lease is of the grant under which a late access came', 
   const [late] = indexed.places[0]?.accesses ?? [];
   const { evidence } = accessBreach(indexed, 'r', { late }, { late });
   expect(evidence.map(({ event, role }) => `${event} ${role}`)).toEqual([
-    ...['0 grant', '2 lease test', '4 late'],
+    '0 grant',
+    '2 lease test',
+    '4 late',
   ]);
 });
 
@@ -178,7 +186,8 @@ describe('a client takes a lock that another one holds', () => {
     const asked = [first, deny(5, 'bob', 1), log(6), second];
     expect(causes(...asked)).toEqual(['1 denial', '2 misreading']);
     expect(causes(first, deny(3, 'bob', 1), deny(5, 'bob', 1), log(6), second)).toEqual([
-      ...['2 denial', '3 misreading'],
+      '2 denial',
+      '3 misreading',
     ]);
     const clock = fault(0, 'clock', 'bob');
     expect(causes(clock, ...asked)).toEqual(['0 clock']);
@@ -211,7 +220,12 @@ describe('a client takes a lock that another one holds', () => {
 
 test('the reason for a grant is what its own server last logged of it, since the one before', () => {
   const log = (ms: number, more: Partial<Log> = {}): Log => ({
-    ...{ kind: 'log', atUs: ms * 1000, process: 'lock', topic: 'why', text: '', ...more },
+    kind: 'log',
+    atUs: ms * 1000,
+    process: 'lock',
+    topic: 'why',
+    text: '',
+    ...more,
   });
   const reason = (...between: readonly TraceEvent[]): number | undefined => {
     const indexed = indexOf(log(0), grant(1, 'alice', 1), ...between, grant(9, 'bob', 2), log(10));

@@ -55,7 +55,10 @@ describe('grants', () => {
   test('have letters to Z, and their numbers from there', () => {
     const many = shown(...Array.from({ length: 27 }, (_, place) => grant(0, 'a', place + 1)));
     expect([1, 26, 27, 99].map((number) => many.letterOf(number))).toEqual([
-      ...['A', 'Z', 'grant 27', 'grant 99'],
+      'A',
+      'Z',
+      'grant 27',
+      'grant 99',
     ]);
   });
 
@@ -231,7 +234,8 @@ describe('without words', () => {
     headline: '`c` broke by its rule `r`',
     given: "A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)",
     next: 'the run shows the part 0 at 0 ms and the part 1 at 1 ms',
-    ...{ however: '', cure: '' },
+    however: '',
+    cure: '',
   };
   const told = { claim: 'c', rule: 'r', evidence };
 
@@ -317,7 +321,8 @@ describe('whoever entered when its lease was over', () => {
   const told = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
     const trace = traceOf([held, ...events, last]);
     const evidence = [held, last].map((event) => ({
-      ...{ role: event.kind, event: trace.events.indexOf(event) },
+      role: event.kind,
+      event: trace.events.indexOf(event),
     }));
     const found = new Contradiction(trace, { claim: 'c', rule: 'r', evidence });
     return found.grantsOf().replace("A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms)", '…');

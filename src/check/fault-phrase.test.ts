@@ -75,9 +75,20 @@ describe('a clock', () => {
 
 describe('a crash', () => {
   const key = (ms: number, client: string, more: Partial<KeyChange> = {}): KeyChange => ({
-    ...{ kind: 'key-change', atUs: ms * 1000, process: 'lock', key: 'lock:db', client },
-    ...{ message: '', change: 'taken', isNamed: false, isDone: true },
-    ...{ holder: client, taking: '', meant: '', untilUs: null, ...more },
+    kind: 'key-change',
+    atUs: ms * 1000,
+    process: 'lock',
+    key: 'lock:db',
+    client,
+    message: '',
+    change: 'taken',
+    isNamed: false,
+    isDone: true,
+    holder: client,
+    taking: '',
+    meant: '',
+    untilUs: null,
+    ...more,
   });
   const crash = fault(5, 'crash', 'alice');
   const phrase = (...events: TraceEvent[]): string =>

@@ -16,7 +16,11 @@ export function faultPhrase(trace: Trace, fault: FaultInjected): string {
   const who = listOf(processes);
   const at = `at ${proseDuration(atUs)}`;
   const said = FAULT_WORDS[fault.fault].prose({
-    ...{ who, processes, at, clock: clockPhrase(trace, fault), span: spanPhrase(fault) },
+    who,
+    processes,
+    at,
+    clock: clockPhrase(trace, fault),
+    span: spanPhrase(fault),
     target: hitsMessage(fault.fault) ? messagePhrase(trace, target) : `\`${target}\``,
     amount: proseDuration(amount),
   });

@@ -25,8 +25,12 @@ function stocked(ms: number, value: number): TraceEvent {
 
 test('a row that begins anew after the store forgot it is what it was', () => {
   const lost = [
-    ...[stocked(0, 10), grant(1, 'alice', 1), read(2, 'alice', 1, 10), recovered(3, 0, {})],
-    ...[stocked(4, 10), grant(5, 'bob', 2)],
+    stocked(0, 10),
+    grant(1, 'alice', 1),
+    read(2, 'alice', 1, 10),
+    recovered(3, 0, {}),
+    stocked(4, 10),
+    grant(5, 'bob', 2),
   ];
   for (const events of [lost, [...lost, read(6, 'bob', 2, 10)]]) {
     expect(judge(traceOf(events), terms, ['grant-order'])).toMatchObject([{ kind: 'valid' }]);
@@ -36,8 +40,13 @@ test('a row that begins anew after the store forgot it is what it was', () => {
 
 test('and what was sold of it before is lost', () => {
   const sold = [
-    ...[stocked(0, 10), grant(1, 'alice', 1), write(2, 'alice', 1, 9), recovered(3, 0, {})],
-    ...[stocked(4, 10), grant(5, 'bob', 2), read(6, 'bob', 2, 10)],
+    stocked(0, 10),
+    grant(1, 'alice', 1),
+    write(2, 'alice', 1, 9),
+    recovered(3, 0, {}),
+    stocked(4, 10),
+    grant(5, 'bob', 2),
+    read(6, 'bob', 2, 10),
   ];
   expect(breachOf('grant-order', sold).rule).toBe('lost-in-recovery');
 });
@@ -241,7 +250,9 @@ test('a grant that its server ended unasked is told so, and one that its client 
   const events = (message: string): readonly TraceEvent[] => [
     grant(1, 'alice', 1, forEver),
     release(3, 'alice', 1, { message }),
-    ...[grant(3, 'bob', 2, forEver), write(5, 'bob', 2, 2), write(13, 'alice', 1, 1)],
+    grant(3, 'bob', 2, forEver),
+    write(5, 'bob', 2, 2),
+    write(13, 'alice', 1, 1),
   ];
   expect(breachOf('grant-order', events('')).words).toContain('`lock` ended A at 3 ms');
   expect(breachOf('grant-order', events('alice/1/release/1/request')).words).not.toContain(

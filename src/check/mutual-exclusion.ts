@@ -203,9 +203,12 @@ function breachBetween(
 ): Breach<Rule> {
   const { grant, foreign } = earlier;
   const parts = {
-    ...{ 'earlier grant': grant, renewal: at.renewal ?? earlier.renewal },
-    ...{ 'foreign release': foreign, why: reasonFor(indexed, grant, at.later) },
-    ...{ 'later grant': at.later, taking: takingUnder(indexed, at.later) },
+    'earlier grant': grant,
+    renewal: at.renewal ?? earlier.renewal,
+    'foreign release': foreign,
+    why: reasonFor(indexed, grant, at.later),
+    'later grant': at.later,
+    taking: takingUnder(indexed, at.later),
   };
   return breachShown(rule, parts, [
     ...causesOfRelease(indexed, foreign),

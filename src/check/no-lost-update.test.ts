@@ -224,15 +224,21 @@ test('an acknowledged increment is lost that its store ignored, for what has a l
   const breach = breachOf('no-lost-update', [
     ...names.map((name) => invoke(1, `${name}/0/write`, { value: 1, adds: 1 })),
     read(2, 'carol', 0, 0, { process: 'store-1', store: 'store' }),
-    ...[put(2, 'carol', { stamp: [0, 9, 'carol'] }), accepted(3, 'carol/0/write')],
+    put(2, 'carol', { stamp: [0, 9, 'carol'] }),
+    accepted(3, 'carol/0/write'),
     // Nobody told alice that hers was accepted, although a replica took it, and served it.
-    ...[put(4, 'alice', { stamp: [0, 5, 'alice'], ...ignored }), unknown(5, 'alice/0/write')],
+    put(4, 'alice', { stamp: [0, 5, 'alice'], ...ignored }),
+    unknown(5, 'alice/0/write'),
     read(5, 'bob', 0, 1, served),
-    ...[put(6, 'bob', { stamp: [0, 6, 'bob'], ...ignored }), accepted(7, 'bob/0/write')],
+    put(6, 'bob', { stamp: [0, 6, 'bob'], ...ignored }),
+    accepted(7, 'bob/0/write'),
   ]);
   expect(breach.rule).toBe('update-lost');
   expect(breach.evidence).toEqual([
-    ...['3 other read', '4 overwriting write', '8 read', '9 lost write'],
+    '3 other read',
+    '4 overwriting write',
+    '8 read',
+    '9 lost write',
   ]);
   expect(breach.words).toBe(
     'Acknowledged increment ignored by `store`. Then bob read 1 from `x` at 5 ms, and carol wrote ' +
@@ -260,10 +266,12 @@ test.each([
   const leadsTo = (sum: number): boolean => {
     const carol = { operation: 'carol/0/write', adds: 1 };
     const verdict = verdictOn('no-lost-update', [
-      ...[invoke(1, 'alice/0/write', { value: 1, adds: 1 }), ended(2, 'alice/0/write', first)],
+      invoke(1, 'alice/0/write', { value: 1, adds: 1 }),
+      ended(2, 'alice/0/write', first),
       invoke(3, 'alice/0/write-2', { value: 1, adds: 1, repeats: 'alice/0/write' }),
       ended(4, 'alice/0/write-2', second),
-      ...[invoke(5, 'carol/0/write', { value: 1, adds: 1 }), write(6, 'carol', 0, sum + 1, carol)],
+      invoke(5, 'carol/0/write', { value: 1, adds: 1 }),
+      write(6, 'carol', 0, sum + 1, carol),
       accepted(7, 'carol/0/write'),
     ]);
     expect(verdict.exercised).toBe(1);
@@ -278,39 +286,61 @@ test('of two increments of one value the one that came late is told with what he
     const given = (client: string, ordinal: number, at: number): readonly TraceEvent[] =>
       ordinal === 0 ? [] : [grant(at, client, ordinal)];
     return breachOf('no-lost-update', [
-      ...[...given('alice', alice, 0), read(1, 'alice', alice, 0)],
+      ...given('alice', alice, 0),
+      read(1, 'alice', alice, 0),
       pause(2, 'alice', 20),
-      ...[...given('bob', bob, 11), read(12, 'bob', bob, 0)],
+      ...given('bob', bob, 11),
+      read(12, 'bob', bob, 0),
       invoke(13, `bob/${bob}/write`, { value: 1, adds: 1 }),
-      ...[write(14, 'bob', bob, 1, adding), accepted(15, `bob/${bob}/write`)],
+      write(14, 'bob', bob, 1, adding),
+      accepted(15, `bob/${bob}/write`),
       invoke(20, `alice/${alice}/write`, { value: 1, adds: 1 }),
-      ...[write(21, 'alice', alice, 1, adding), accepted(22, `alice/${alice}/write`)],
-      ...[read(23, 'alice', alice, 1, { operation: `alice/${alice}/read-2` })],
+      write(21, 'alice', alice, 1, adding),
+      accepted(22, `alice/${alice}/write`),
+      read(23, 'alice', alice, 1, { operation: `alice/${alice}/read-2` }),
     ]).evidence;
   };
   expect(both([1, 2])).toEqual([
-    ...['0 earlier grant', '1 read', '2 pause', '3 later grant', '4 other read', '6 lost write'],
+    '0 earlier grant',
+    '1 read',
+    '2 pause',
+    '3 later grant',
+    '4 other read',
+    '6 lost write',
     '9 overwriting write',
   ]);
   expect(both([2, 1])).toEqual([
-    ...['0 earlier grant', '1 read', '3 later grant', '4 other read', '6 lost write'],
+    '0 earlier grant',
+    '1 read',
+    '3 later grant',
+    '4 other read',
+    '6 lost write',
     '9 overwriting write',
   ]);
   expect(both([0, 0])).toEqual([
-    ...['0 read', '1 pause', '2 other read', '4 lost write', '7 overwriting write'],
+    '0 read',
+    '1 pause',
+    '2 other read',
+    '4 lost write',
+    '7 overwriting write',
   ]);
 });
 
 test('an increment that its holder computed from no read is told without one', () => {
   const second = { operation: 'alice/1/write-2', issue: 2, adds: 1 };
   const events = [
-    ...[grant(0, 'alice', 1), invoke(1, 'alice/1/write', { value: 1, adds: 1 })],
-    ...[write(2, 'alice', 1, 1, { adds: 1 }), accepted(3, 'alice/1/write')],
+    grant(0, 'alice', 1),
+    invoke(1, 'alice/1/write', { value: 1, adds: 1 }),
+    write(2, 'alice', 1, 1, { adds: 1 }),
+    accepted(3, 'alice/1/write'),
     invoke(4, 'alice/1/write-2', { value: 1, adds: 1 }),
-    ...[write(5, 'alice', 1, 1, second), accepted(6, 'alice/1/write-2')],
+    write(5, 'alice', 1, 1, second),
+    accepted(6, 'alice/1/write-2'),
   ];
   expect(breachOf('no-lost-update', events).evidence).toEqual([
-    ...['0 grant', '2 lost write', '5 overwriting write'],
+    '0 grant',
+    '2 lost write',
+    '5 overwriting write',
   ]);
 });
 
@@ -323,15 +353,18 @@ test('a refused try is neither of the two by which an increment was applied twic
   const [asked, called, ...rest] = repeated(true);
   if (asked === undefined || called === undefined) throw new Error('nothing is called');
   expect(breachOf('no-lost-update', [asked, called, refused, ...rest]).evidence).toEqual([
-    ...['3 first write', '7 repeated write'],
+    '3 first write',
+    '7 repeated write',
   ]);
 });
 
 test('a probe that is refused, or that adds to the counter itself, ends nothing', () => {
   const refused = write(31, 'probe', 3, 1_000_000, { isAccepted: false });
   const adds = [
-    ...[read(31, 'probe', 3, 1), invoke(32, 'probe/3/write', { value: 3, adds: 2 })],
-    ...[write(33, 'probe', 3, 3, { issue: 2, adds: 2 }), accepted(34, 'probe/3/write')],
+    read(31, 'probe', 3, 1),
+    invoke(32, 'probe/3/write', { value: 3, adds: 2 }),
+    write(33, 'probe', 3, 3, { issue: 2, adds: 2 }),
+    accepted(34, 'probe/3/write'),
   ];
   const since = [invoke(35, 'bob/2/write-3', { value: 9, adds: 1 }), accepted(36, 'bob/2/write-3')];
   for (const probing of [[refused], adds]) {

@@ -191,8 +191,10 @@ function breachOf(
   const read = readOf(key, overwriting);
   const otherRead = lost === null ? undefined : readOf(key, lost);
   const accesses = {
-    ...{ read, 'other read': otherRead },
-    ...{ 'lost write': lost, 'overwriting write': overwriting },
+    read,
+    'other read': otherRead,
+    'lost write': lost,
+    'overwriting write': overwriting,
   };
   const isOlder = lost !== null && lost.event.under < overwriting.event.under;
   return accessBreach(indexed, 'update-lost', accesses, { late: isOlder ? lost : overwriting });
@@ -216,11 +218,10 @@ function breachByIgnoring(
   const { place, key, ignored } = shown;
   const { write: later } = contentsBefore(place, key, ignored.index);
   const accesses = {
-    ...{
-      read: readOf(key, ignored),
-      'other read': later === null ? undefined : readOf(key, later),
-    },
-    ...{ 'overwriting write': later, 'lost write': ignored },
+    read: readOf(key, ignored),
+    'other read': later === null ? undefined : readOf(key, later),
+    'overwriting write': later,
+    'lost write': ignored,
   };
   return accessBreach(indexed, 'update-lost', accesses, { late: ignored });
 }

@@ -72,7 +72,8 @@ test('nobody was told of a release that was not answered, or with something else
   }
   const read = { ...wrote, value: null };
   expect(verdictOn('no-write-after-release', [...released, read])).toMatchObject({
-    ...{ kind: 'valid', exercised: 0 },
+    kind: 'valid',
+    exercised: 0,
   });
 });
 
@@ -95,6 +96,7 @@ test('a read after the release is no write', () => {
   const late = write(9, 'alice', 1, 8, { isAccepted: false });
   expect(verdictOn('no-write-after-release', events)).toMatchObject({ kind: 'valid' });
   expect(verdictOn('no-write-after-release', [...events, late])).toMatchObject({
-    ...{ kind: 'valid', exercised: 1 },
+    kind: 'valid',
+    exercised: 1,
   });
 });

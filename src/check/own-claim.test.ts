@@ -64,7 +64,10 @@ describe('a ruling', () => {
   test('with a headline is told by its own words, its evidence in the order of the trace', () => {
     const breach = { headline: 'Too many', evidence };
     expect(verdictBy(() => ({ exercised: 0, breach }))).toEqual({
-      ...{ kind: 'invalid', claim: 'few', exercised: 1, rule: 'few' },
+      kind: 'invalid',
+      claim: 'few',
+      exercised: 1,
+      rule: 'few',
       evidence: [evidence[1], evidence[0]],
       explanation: { headline: 'Too many', given: '', next: '', however: '', cure: '' },
     });
@@ -86,7 +89,9 @@ describe('a ruling', () => {
       explanation: {
         headline: '8 is one too many',
         given: "A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)",
-        ...{ next: '', however: '', cure: '' },
+        next: '',
+        however: '',
+        cure: '',
       },
     });
     expect(verdictBy(() => ruling)).toMatchObject({
@@ -112,8 +117,12 @@ describe('an answer that is no ruling leaves the claim unknown', () => {
   const strange = (part: unknown): string =>
     `its judge names ${JSON.stringify(part)} as evidence, which is no event of the trace`;
   const parts: readonly unknown[] = [
-    ...[null, 'second', 7],
-    ...[{ event: 1 }, { role: 'second' }, { role: 2, event: 1 }],
+    null,
+    'second',
+    7,
+    { event: 1 },
+    { role: 'second' },
+    { role: 2, event: 1 },
     ...['1', 1.5, -1, 3].map((event) => ({ role: 'second', event })),
   ];
 
@@ -147,7 +156,9 @@ describe('an answer that is no ruling leaves the claim unknown', () => {
       throw error;
     };
     expect(verdictBy(throwing(new Error('no such field')))).toEqual({
-      ...{ kind: 'unknown', claim: 'few', exercised: 0 },
+      kind: 'unknown',
+      claim: 'few',
+      exercised: 0,
       reason: 'its judge threw: no such field',
     });
     const defect = new Defect('this cannot be');

@@ -82,7 +82,8 @@ export function foreignBreach<Rule extends string>(
   const fromUs = meant?.event.sentAtUs ?? 0;
   const span = { processes: [client, process], message, fromUs, before: change.index };
   const parts = {
-    ...{ 'grant meant': meant, 'grant touched': lock.byNumber.get(touched) },
+    'grant meant': meant,
+    'grant touched': lock.byNumber.get(touched),
     [change.event.kind === 'release' ? 'release' : 'renewal']: change,
   };
   return breachShown(rule, parts, causesIn(indexed, span));

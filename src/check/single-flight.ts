@@ -195,8 +195,10 @@ function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-
   return breachShown(
     'computed-at-once',
     {
-      ...{ 'earlier grant': earlier?.grant, 'earlier computation': earlier?.began },
-      ...{ 'later grant': later.grant, 'later computation': later.began },
+      'earlier grant': earlier?.grant,
+      'earlier computation': earlier?.began,
+      'later grant': later.grant,
+      'later computation': later.began,
     },
     [
       ...without,

@@ -178,7 +178,8 @@ describe('a counter sees', () => {
 
 test('a register of versions sees which one each read saw and each write made', () => {
   const refused = (version?: number | null, check?: string): Answer => ({
-    ...{ kind: 'refused', highest: 0 },
+    kind: 'refused',
+    highest: 0,
     ...(version === undefined ? {} : { version }),
     ...(check === undefined ? {} : { check }),
   });

@@ -5,11 +5,13 @@ import { termsOf } from './terms.ts';
 const never = { minUs: 0, maxUs: 0 };
 
 const plan: Plan = {
-  ...{ fencepost: 1, scenario: 'long-renew' },
+  fencepost: 1,
+  scenario: 'long-renew',
   system: { name: 'fenced', lock: 'lock-service', store: 'fenced', options: {} },
   clients: [
     {
-      ...{ ...CLIENT_DEFAULTS, name: 'alice' },
+      ...CLIENT_DEFAULTS,
+      name: 'alice',
       sections: [
         { id: 1, thinkUs: 0, lock: 'db', work: [{ kind: 'renew', id: 1, ttlUs: 40_000 }] },
       ],
@@ -17,9 +19,12 @@ const plan: Plan = {
     { ...CLIENT_DEFAULTS, name: 'bob', ttlUs: 20_000, sections: [] },
   ],
   network: { link: 'connection', latencyUs: 1_000 },
-  ...{ faults: [], chance: null, decisions: {}, order: [] },
+  faults: [],
+  chance: null,
+  decisions: {},
+  order: [],
   limits: { healAtUs: 0, probe: true, slackUs: 0, endUs: 1, maxEvents: 1 },
-  bounds: { ...{ latency: never, think: never }, durations: {}, skewUs: null, driftPpm: null },
+  bounds: { latency: never, think: never, durations: {}, skewUs: null, driftPpm: null },
 };
 
 test('the clocks are judged by what was declared, where faults may go beyond it', () => {

@@ -105,7 +105,8 @@ describe('a place', () => {
 
   test('has its recoveries, and apart from them what its keys began as', () => {
     const begins = (key: string, version: number): TraceEvent => ({
-      ...{ ...recovered(0, 0, { x: 4, y: 5 }), begins: { key, version } },
+      ...recovered(0, 0, { x: 4, y: 5 }),
+      begins: { key, version },
     });
     const all = [begins('x', 3), begins('y', 0), begins('x', 9), begins('z', 1)];
     const from = indexTrace(traceOf([...all, recovered(5, 0, {})])).places[0];

@@ -38,7 +38,8 @@ describe('two runs differ first where', () => {
     const failing = [handled(15, BOB, 'store'), handled(20, ALICE, 'store')];
     const other = [handled(5, ALICE, 'store'), handled(15, BOB, 'store')];
     expect(turn(failing, other)).toEqual({
-      ...{ kind: 'order', event: 0 },
+      kind: 'order',
+      event: 0,
       text: "`store` handled bob's write before alice's write",
     });
   });
@@ -57,7 +58,8 @@ describe('two runs differ first where', () => {
   test('another enters first', () => {
     const failing = [enter(3, 'bob', 2, 9), enter(5, 'alice', 1, 9)];
     expect(turn(failing, [...failing].reverse())).toMatchObject({
-      ...{ kind: 'grant', event: 0 },
+      kind: 'grant',
+      event: 0,
       text: 'bob had `db` before alice',
     });
   });
@@ -87,7 +89,8 @@ describe('a difference is told by what happened in both runs', () => {
   const copy = { ...handled(4, BOB, 'store'), isCopy: true };
   const ended = (given: Return['answer'], more: Partial<Return> = {}): TraceEvent => ({
     ...answer(5, 'bob/2/write', { kind: 'accepted' }),
-    ...{ answer: given, ...more },
+    answer: given,
+    ...more,
   });
   const refused = { kind: 'refused', highest: 3 } as const;
 
@@ -177,7 +180,8 @@ describe('a difference is told by what happened in both runs', () => {
   test('an access that is answered before another is told by its store', () => {
     const failing = [write(3, 'bob', 2, 1), write(4, 'alice', 1, 2)];
     expect(turn(failing, [...failing].reverse())).toMatchObject({
-      ...{ kind: 'order', text: "`store` handled bob's write before alice's write" },
+      kind: 'order',
+      text: "`store` handled bob's write before alice's write",
     });
   });
 });
@@ -185,7 +189,11 @@ describe('a difference is told by what happened in both runs', () => {
 test('what leads to the breach goes from message to message, whatever fired or healed beside it', () => {
   const sent = send(1, 'carol', 'carol/3/note');
   const heard: TraceEvent = {
-    ...{ kind: 'receive', atUs: 3000, from: 'carol', to: 'store', isCopy: false },
+    kind: 'receive',
+    atUs: 3000,
+    from: 'carol',
+    to: 'store',
+    isCopy: false,
     message: 'carol/3/note/1/request',
   };
   const cause = { ...deny(0.5, 'carol', 1), process: 'carol' };

@@ -21,15 +21,25 @@ test('a long value is shown in part', () => {
 test('a field holds what its words say, and may be left out only where they say so', () => {
   const find = mistakesIn({
     put: {
-      ...{ text: 'a text', textOrNull: 'a text or null', number: 'a number' },
-      ...{ numberOrNull: 'a number or null', numberOrNot: 'a number or unknown' },
-      ...{ any: 'a number, a text or null', word: ['yes', 'no', 'unknown'] },
+      text: 'a text',
+      textOrNull: 'a text or null',
+      number: 'a number',
+      numberOrNull: 'a number or null',
+      numberOrNot: 'a number or unknown',
+      any: 'a number, a text or null',
+      word: ['yes', 'no', 'unknown'],
       more: { optional: 'a number' },
     },
   });
   const good = {
-    ...{ name: 'put', text: '', textOrNull: null, number: 0, numberOrNull: null },
-    ...{ numberOrNot: 'unknown', any: null, word: 'no' },
+    name: 'put',
+    text: '',
+    textOrNull: null,
+    number: 0,
+    numberOrNull: null,
+    numberOrNot: 'unknown',
+    any: null,
+    word: 'no',
   };
   expect(find(good)).toBeNull();
   const also = { textOrNull: 'a', numberOrNull: 1, numberOrNot: 2, any: 'a', word: 'yes', more: 3 };

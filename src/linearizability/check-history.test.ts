@@ -281,7 +281,10 @@ it('gives up with the operation that returns first where no time is left', () =>
   const stop = { shouldStop: () => true };
   const history = [write(1, 0, 9), write(2, 0, null), write(3, 1, 4), write(4, 2, 4)];
   expect(decide(history, register(), stop)).toEqual({
-    ...{ kind: 'unknown', cause: 'shouldStop', deepest: 2, configurations: 0 },
+    kind: 'unknown',
+    cause: 'shouldStop',
+    deepest: 2,
+    configurations: 0,
   });
   const failed = { ...write(5, 0, 1), outcome: 'fail' } as const;
   expect(decide([failed, ...history], register(), stop)).toMatchObject({ deepest: 3 });

@@ -74,9 +74,32 @@ function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
 }
 
 const CLIENTS = [
-  ...['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi', 'ivan', 'judy'],
-  ...['kim', 'leo', 'mallory', 'nina', 'olivia', 'peggy', 'quinn', 'rupert', 'sybil', 'trent'],
-  ...['uma', 'victor', 'walter', 'xena', 'yuri', 'zoe'],
+  'alice',
+  'bob',
+  'carol',
+  'dave',
+  'erin',
+  'frank',
+  'grace',
+  'heidi',
+  'ivan',
+  'judy',
+  'kim',
+  'leo',
+  'mallory',
+  'nina',
+  'olivia',
+  'peggy',
+  'quinn',
+  'rupert',
+  'sybil',
+  'trent',
+  'uma',
+  'victor',
+  'walter',
+  'xena',
+  'yuri',
+  'zoe',
 ];
 
 /** `alice`, `bob`, … and from the 27th on `client-27`. */

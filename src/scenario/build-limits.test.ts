@@ -6,7 +6,8 @@ const WAITS = { name: 'waits', values: ['retry', 'in-line'] };
 
 const vocabulary: Vocabulary = {
   locks: new Map([['lock-service', { options: [WAITS], servers: () => ['lock'] }]]),
-  ...{ stores: ['fenced'], claims: [] },
+  stores: ['fenced'],
+  claims: [],
 };
 
 /** What a lock whose clock runs 40,000 to 50,000 ppm fast does to the bounds of these clocks. */
@@ -25,7 +26,8 @@ ${clocks}
 
 test('a clock fault beyond what is declared may be drawn, and was not promised', () => {
   expect(boundsOf('clocks: { drift: 200ppm, skew: 5ms }')).toEqual({
-    ...{ skewUs: 5_000, driftPpm: 50_000 },
+    skewUs: 5_000,
+    driftPpm: 50_000,
     declared: { skewUs: 5_000, driftPpm: 200 },
   });
 });

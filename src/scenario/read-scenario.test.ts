@@ -361,7 +361,9 @@ describe('expect', () => {
       return found.kind === 'scenario' ? found.scenario.systems[0]?.expect : found.problems;
     };
     expect(expected('holds: [grant-order], may: [fence-monotone]')).toEqual({
-      ...{ holds: ['grant-order'], breaks: [], may: ['fence-monotone'] },
+      holds: ['grant-order'],
+      breaks: [],
+      may: ['fence-monotone'],
     });
     expect(expected('may: []')).toEqual({ holds: [], breaks: [] });
   });

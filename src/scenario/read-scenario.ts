@@ -142,7 +142,12 @@ function buildListed(file: ListedFile, vocabulary: Vocabulary): Built {
   const { healAtUs } = limits;
   const isDatagram = file.network?.link === 'datagram';
   const faults = buildFaults(file.faults, {
-    ...{ clients, stores, locks, operations, healAtUs, isDatagram },
+    clients,
+    stores,
+    locks,
+    operations,
+    healAtUs,
+    isDatagram,
     clocks: file.clocks ?? {},
   });
   const scenario: Scenario = {

@@ -74,7 +74,9 @@ describe('the lock service', () => {
   test('keeps its counter in a crash, unless that is volatile', () => {
     const bob = clientOf('bob', [], { section: { thinkUs: 30 * MS } });
     const crash: Fault = {
-      ...{ kind: 'crash', process: 'lock', when: { kind: 'at', atUs: 20 * MS } },
+      kind: 'crash',
+      process: 'lock',
+      when: { kind: 'at', atUs: 20 * MS },
       restartAfterUs: MS,
     };
     const tokensWith = (counter: string): readonly number[] =>
@@ -86,8 +88,11 @@ describe('the lock service', () => {
   test('judges expiry by the clock that an option names', () => {
     const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 5 * MS } });
     const step: Fault = {
-      ...{ kind: 'clock', process: 'lock', when: { kind: 'at', atUs: 3 * MS } },
-      ...{ stepUs: 20 * MS, ratePpm: 0 },
+      kind: 'clock',
+      process: 'lock',
+      when: { kind: 'at', atUs: 3 * MS },
+      stepUs: 20 * MS,
+      ratePpm: 0,
     };
     const holder = clientOf('alice', [sleeps]);
     const grants = ['monotonic', 'wall'].map((clock) => {
@@ -100,8 +105,11 @@ describe('the lock service', () => {
   test('as published lets a caller with a fast clock steal a live lock; the baseline does not', () => {
     const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 5 * MS } });
     const fast: Fault = {
-      ...{ kind: 'clock', process: 'bob', when: { kind: 'at', atUs: 0 } },
-      ...{ stepUs: 20 * MS, ratePpm: 0 },
+      kind: 'clock',
+      process: 'bob',
+      when: { kind: 'at', atUs: 0 },
+      stepUs: 20 * MS,
+      ratePpm: 0,
     };
     const holder = clientOf('alice', [sleeps]);
     const grants = ['lock-service', 'lock-service-published'].map(
@@ -131,7 +139,9 @@ describe('the lock service', () => {
 describe('a store that comes back', () => {
   test('reports every resource it was asked for, with what it still knows of it', () => {
     const crash: Fault = {
-      ...{ kind: 'crash', process: 'store', when: { kind: 'at', atUs: 50 * MS } },
+      kind: 'crash',
+      process: 'store',
+      when: { kind: 'at', atUs: 50 * MS },
       restartAfterUs: MS,
     };
     const read: Work = { kind: 'read', id: 1, store: 'store', key: 'x' };
@@ -175,7 +185,9 @@ describe('the probe', () => {
 
   test('waits out the lease of a client that crashed', () => {
     const crash: Fault = {
-      ...{ kind: 'crash', process: 'alice', when: { kind: 'at', atUs: 5 * MS } },
+      kind: 'crash',
+      process: 'alice',
+      when: { kind: 'at', atUs: 5 * MS },
       restartAfterUs: null,
     };
     const holder = clientOf('alice', [sleeps], { ttlUs: 40 * MS });
@@ -198,14 +210,20 @@ describe('an eviction from a store', () => {
   test('is seen as what the store holds after it, its highest token unchanged', () => {
     const writes = [writeOf(1), writeOf(2, { id: 2, key: 'y' })];
     const evict: Fault = {
-      ...{ kind: 'evict', process: 'store', key: 'x' },
+      kind: 'evict',
+      process: 'store',
+      key: 'x',
       when: { kind: 'after', point: 'alice/1/write-2' },
     };
     const trace = run(planOf({ clients: [clientOf('alice', writes)], faults: [evict] }));
     const at = trace.events.findIndex(({ kind }) => kind === 'fault');
     expect(trace.events[at + 1]).toEqual({
-      ...{ kind: 'recovered', atUs: trace.events[at]?.atUs, process: 'store', resource: 'db' },
-      ...{ highest: 1, values: { y: 2 } },
+      kind: 'recovered',
+      atUs: trace.events[at]?.atUs,
+      process: 'store',
+      resource: 'db',
+      highest: 1,
+      values: { y: 2 },
     });
   });
 });

@@ -50,7 +50,9 @@ class LatchDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean> {
     const { lock } = at.section;
     const answer = yield* askLock(at, {
-      ...({ verb: 'acquire', id: attempt, server: this.server } as const),
+      verb: 'acquire',
+      id: attempt,
+      server: this.server,
       request: { verb: 'take', lock },
       means: (reply) => reply,
     });
@@ -62,7 +64,8 @@ class LatchDriver implements LockDriver {
   *release(at: Section): Program<void> {
     const { lock } = at.section;
     yield* askLock(at, {
-      ...({ verb: 'release', server: this.server } as const),
+      verb: 'release',
+      server: this.server,
       request: { verb: 'return', lock },
       means: (reply) => reply,
     });
@@ -233,8 +236,12 @@ test.each([
             driverOf: () => new LatchDriver(target),
             check(turn, { lock, token }, tell) {
               const question = {
-                ...{ label: 'check', call: { verb: 'check', lock, token } as const, target },
-                ...{ request: { verb: 'return', lock } as const, timeoutUs: null, tries: 1 },
+                label: 'check',
+                call: { verb: 'check', lock, token } as const,
+                target,
+                request: { verb: 'return', lock } as const,
+                timeoutUs: null,
+                tries: 1,
               };
               // @ts-expect-error: what JavaScript may return.
               turn.ask({ ...question, describe }, () => tell(true, turn.atUs));
@@ -247,7 +254,8 @@ test.each([
   const plan = planOf({ clients, lock: 'asking', store: 'check-sequencer' });
   const { trace } = examine(plan, ['grant-order'], extend(builtIn, asking));
   expect(trace.ending).toMatchObject({
-    ...{ kind: 'failed', process: 'store' },
+    kind: 'failed',
+    process: 'store',
     error: `what a reply means is an object with its kind, not ${told}`,
   });
 });

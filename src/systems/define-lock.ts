@@ -43,7 +43,14 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const { operations } = definition;
   const { canRenew = built.build !== undefined, jitter, problem } = definition;
   return {
-    ...{ about, source, options, servers: names, takesSeveral, waitsInLine, canRenew, unpromised },
+    about,
+    source,
+    options,
+    servers: names,
+    takesSeveral,
+    waitsInLine,
+    canRenew,
+    unpromised,
     ...(jitter === undefined ? {} : { jitter }),
     ...(problem === undefined ? {} : { problem }),
     ...(operations === undefined ? {} : { operations }),

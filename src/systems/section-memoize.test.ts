@@ -83,7 +83,8 @@ describe('a memoized value', () => {
 
   test('is computed where a look under the lock, like one before it, gets no answer', () => {
     const late = (look: string): Fault => ({
-      ...{ kind: 'delay', byUs: 20 * MS },
+      kind: 'delay',
+      byUs: 20 * MS,
       which: { kind: 'message', message: `alice/1/${look}/1/reply` },
     });
     const alice = clientOf('alice', [memoizeOf(7)], { storeTimeoutUs: 3 * MS });
@@ -156,7 +157,12 @@ describe('a memoized value', () => {
     const trace = runOf([clientOf('alice', [memoizeOf(7)])], { probe: true });
     const probed = calls(trace).filter((call) => call.includes('probe'));
     expect(probed.map((call) => call.split('/').at(-1))).toEqual([
-      ...['acquire', 'read', 'write', 'release-touch', 'release-get', 'release'],
+      'acquire',
+      'read',
+      'write',
+      'release-touch',
+      'release-get',
+      'release',
     ]);
   });
 
@@ -170,14 +176,14 @@ describe('a memoized value', () => {
       const points = sectionPointsOf({ client: alice, section, store: 'unfenced' });
       const when = points.map(({ point }) => ({ kind: 'before', point }) as const);
       const faults: Fault[] = when.map((at) => ({
-        ...({ kind: 'pause', process: 'alice', forUs: 0, clocks: 'run' } as const),
+        kind: 'pause',
+        process: 'alice',
+        forUs: 0,
+        clocks: 'run',
         when: at,
       }));
       const late = timersOf({ client: alice, section }).map(
-        (timer): Fault => ({
-          ...({ kind: 'late-timer', byUs: MS } as const),
-          which: { kind: 'timer', timer },
-        }),
+        (timer): Fault => ({ kind: 'late-timer', byUs: MS, which: { kind: 'timer', timer } }),
       );
       const trace = runOf([alice], { faults: [...faults, ...late], options: COMPARES });
       expect(trace.unmatched).toEqual([]);
@@ -223,7 +229,8 @@ describe('a stampede', () => {
     const apart = names.map((name, at) => clientOf(name, [memoizeOf(1, { key: `k${at}` })], late));
     expect(stampedeOf(runOf(apart, { lock: 'none' }))).toEqual({ computations: 3, most: 1 });
     expect(stampedeOf(runOf([clientOf('alice', [writeOf(1)])]))).toEqual({
-      ...{ computations: 0, most: 0 },
+      computations: 0,
+      most: 0,
     });
   });
 
@@ -238,7 +245,8 @@ describe('a stampede', () => {
     const clients = [alice, bob];
     expect(stampedeOf(runOf(clients, { lock: 'none' }))).toEqual({ computations: 2, most: 2 });
     expect(stampedeOf(runOf(clients, { lock: 'none', faults: [crash] }))).toEqual({
-      ...{ computations: 2, most: 1 },
+      computations: 2,
+      most: 1,
     });
   });
 });

@@ -101,8 +101,11 @@ describe('a section', () => {
 
   test('stops when a write is refused, and when a renew is denied', () => {
     const pause: Fault = {
-      ...{ kind: 'pause', process: 'alice', when: { kind: 'before', point: 'alice/1/write' } },
-      ...{ forUs: 40 * MS, clocks: 'run' },
+      kind: 'pause',
+      process: 'alice',
+      when: { kind: 'before', point: 'alice/1/write' },
+      forUs: 40 * MS,
+      clocks: 'run',
     };
     const checksLease = false;
     const late = clientOf('alice', [writeOf(1), writeOf(2, { id: 2 })], { checksLease });
@@ -156,7 +159,14 @@ describe('a section', () => {
     const clients = [clientOf('alice', work, { ttlUs: 100 * MS })];
     const trace = run(planOf({ clients, store: 'fenced-open' }));
     expect(calls(trace).map((call) => call.split('/').at(-1))).toEqual([
-      ...['acquire', 'open', 'write', 'read-2', 'write-2', 'open-2', 'write-3', 'release'],
+      'acquire',
+      'open',
+      'write',
+      'read-2',
+      'write-2',
+      'open-2',
+      'write-3',
+      'release',
     ]);
   });
 
@@ -168,7 +178,9 @@ describe('a section', () => {
 
   test('is left once, also when its client crashes after it', () => {
     const crash: Fault = {
-      ...{ kind: 'crash', process: 'alice', when: { kind: 'before', point: 'alice/1/release' } },
+      kind: 'crash',
+      process: 'alice',
+      when: { kind: 'before', point: 'alice/1/release' },
       restartAfterUs: null,
     };
     const trace = runOf([writeOf(1)], { faults: [crash] });

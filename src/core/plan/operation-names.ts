@@ -116,9 +116,7 @@ export function isTimer(text: string, clients: ReadonlySet<string>): boolean {
 }
 
 /** Steps that take a time of their own; a transition does so as a job. */
-const TIMED: ReadonlySet<Work['kind']> = new Set([
-  ...(['compute', 'job', 'transition', 'memoize'] as const),
-]);
+const TIMED: ReadonlySet<Work['kind']> = new Set(['compute', 'job', 'transition', 'memoize']);
 
 /** A point without the name of its section. */
 interface Part {
@@ -152,10 +150,7 @@ const OPERATIONS: Readonly<Record<Work['kind'], Readonly<Record<string, Verb>>>>
   read: { read: 'read' },
   write: { write: 'write' },
   increment: { read: 'read', write: 'write' },
-  transfer: {
-    ...{ 'read-from': 'read', 'read-to': 'read' },
-    ...{ 'write-from': 'write', 'write-to': 'write' },
-  },
+  transfer: { 'read-from': 'read', 'read-to': 'read', 'write-from': 'write', 'write-to': 'write' },
   compute: {},
   renew: { renew: 'renew' },
   lock: { lock: 'acquire', unlock: 'release' },

@@ -18,7 +18,10 @@ const memoize: Work = {
 const transfer: Work = { kind: 'transfer', id: 1, from: 's', to: 's', key: 'x', amount: 1 };
 const transition: Work = { kind: 'transition', id: 1, forUs: 1 };
 const queue = {
-  ...{ steps: 1, retries: 1, visibilityUs: 1, copies: [] },
+  steps: 1,
+  retries: 1,
+  visibilityUs: 1,
+  copies: [],
   messages: [{ machine: 'db', steps: 1, retries: 0, atUs: 0 }],
 };
 

@@ -99,10 +99,32 @@ export function fitsLine(value: unknown): boolean {
 
 /** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
-  ...['system', 'options', 'hosts', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
-  ...['cause', 'bounds', 'durations', 'places', 'declared', 'from', 'to'],
-  ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
-  ...['lock', 'job', 'transition', 'memoize'],
+  'system',
+  'options',
+  'hosts',
+  'network',
+  'chance',
+  'lateTimer',
+  'order',
+  'limits',
+  'expect',
+  'cause',
+  'bounds',
+  'durations',
+  'places',
+  'declared',
+  'from',
+  'to',
+  'write',
+  'read',
+  'increment',
+  'transfer',
+  'compute',
+  'renew',
+  'lock',
+  'job',
+  'transition',
+  'memoize',
   ...FAULT_KINDS,
 ]);
 
@@ -134,7 +156,8 @@ function expectFields({ cause, ...said }: Expectation): FieldMap {
   return {
     ...said,
     cause: {
-      ...{ rule, ...(isByForeignRelease ? { byForeignRelease: true } : {}) },
+      rule,
+      ...(isByForeignRelease ? { byForeignRelease: true } : {}),
       ...(hits.length === 0 ? {} : { faults: hits }),
     },
   };
@@ -146,7 +169,9 @@ function unlessEmpty(field: string, fields: FieldMap): FieldMap {
 
 function systemFields({ name, lock, store, options, hosts: named }: SystemPlan): FieldMap {
   return {
-    ...{ name, lock, store },
+    name,
+    lock,
+    store,
     ...unlessEmpty('options', { ...options }),
     ...unlessEmpty('hosts', { ...named }),
   };

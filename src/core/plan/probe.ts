@@ -6,7 +6,11 @@ const PROBE_VALUE = 1_000_000_000;
 
 /** The steps of which a probe does the like. */
 const PROBED: ReadonlySet<Work['kind']> = new Set([
-  ...(['write', 'read', 'increment', 'transfer', 'memoize'] as const),
+  'write',
+  'read',
+  'increment',
+  'transfer',
+  'memoize',
 ]);
 
 /** It takes each lock of the plan once and does a first step of the work that the lock guards. */

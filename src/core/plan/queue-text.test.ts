@@ -41,7 +41,9 @@ describe('a queue that is written out', () => {
 
   test('has the messages that it lists, and no others', () => {
     const read = {
-      ...{ steps: 3, retries: 1, visibility: 9 },
+      steps: 3,
+      retries: 1,
+      visibility: 9,
       messages: [{ machine: 'a', steps: 2, retries: 1, at: 5 }],
       copies: [{ after: 7 }],
     };
@@ -50,7 +52,9 @@ describe('a queue that is written out', () => {
 
   test('always says which step a message asks for, and else what is not the default', () => {
     expect(fieldsOfQueue(full)).toEqual({
-      ...{ steps: 3, retries: 1, visibility: '9us' },
+      steps: 3,
+      retries: 1,
+      visibility: '9us',
       messages: [{ machine: 'a', steps: 2, retries: 1, at: '5us' }],
       copies: [{ steps: 0, after: '7us' }],
     });
@@ -62,7 +66,9 @@ describe('a message is wrong', () => {
   const wrongWith = (message: object): readonly string[] => {
     const one = { machine: 'a', steps: 0, retries: 0, ...message };
     const queue: QueuePlan = {
-      ...{ ...bare, steps: 2, retries: 3 },
+      ...bare,
+      steps: 2,
+      retries: 3,
       messages: [{ ...one, atUs: 0 }],
       copies: [{ ...one, afterUs: 0 }],
     };

@@ -43,7 +43,12 @@ const STEPS: readonly (readonly [unknown, Work])[] = [
   [
     { memoize: { key: 'x', value: 4, for: '1ms', pieces: 2, withoutLock: 'gives-up' } },
     {
-      ...{ kind: 'memoize', id: 3, ...place, value: 4, forUs: 1_000, pieces: 2 },
+      kind: 'memoize',
+      id: 3,
+      ...place,
+      value: 4,
+      forUs: 1_000,
+      pieces: 2,
       withoutLock: 'gives-up',
     },
   ],

@@ -230,8 +230,11 @@ const STATED: Readonly<Record<Work['kind'], object>> = {
   job: { tick: ALWAYS, retries: WORK_DEFAULTS.retries, forUs: ALWAYS },
   transition: { forUs: ALWAYS },
   memoize: {
-    ...{ ...ACCESS, value: ALWAYS, forUs: ALWAYS },
-    ...{ pieces: WORK_DEFAULTS.pieces, withoutLock: ALWAYS },
+    ...ACCESS,
+    value: ALWAYS,
+    forUs: ALWAYS,
+    pieces: WORK_DEFAULTS.pieces,
+    withoutLock: ALWAYS,
   },
 };
 

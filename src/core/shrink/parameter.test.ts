@@ -9,7 +9,9 @@ const clock = { kind: 'clock', process: 'bob', when: at, stepUs: -900, ratePpm: 
 const delay = { kind: 'delay', which: { kind: 'message', message: 'm' }, byUs: 5_000 } as const;
 const reset = { kind: 'reset', from: 'alice', to: 'lock', when: at } as const;
 const queue: QueuePlan = {
-  ...{ steps: 9, retries: 5, visibilityUs: 4_000_000 },
+  steps: 9,
+  retries: 5,
+  visibilityUs: 4_000_000,
   messages: [{ machine: 'db', steps: 3, retries: 1, atUs: 70 }],
   copies: [{ machine: 'db', steps: 2, retries: 2, afterUs: 20 }],
 };

@@ -152,7 +152,11 @@ function queueParameters({ queue }: Plan): Parameter[] {
   }));
   const instants = [...messages, ...copies].map(
     ({ path, what, value, changed }): Parameter => ({
-      ...{ kind: 'instant', path, what, value, range: { minUs: 0, maxUs: value } },
+      kind: 'instant',
+      path,
+      what,
+      value,
+      range: { minUs: 0, maxUs: value },
       write: (to, us) => changeQueue(to, (old) => changed(old, us)),
     }),
   );

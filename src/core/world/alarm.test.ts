@@ -90,8 +90,11 @@ describe('a late timer', () => {
 
   test('is late in true time, whatever becomes of its clock meanwhile', () => {
     const rate: Fault = {
-      ...{ kind: 'clock', process: 'alice', when: { kind: 'at', atUs: 3 * MS } },
-      ...{ stepUs: 0, ratePpm: -500_000 },
+      kind: 'clock',
+      process: 'alice',
+      when: { kind: 'at', atUs: 3 * MS },
+      stepUs: 0,
+      ratePpm: -500_000,
     };
     const script: Script = function* (alice) {
       yield* alice.wait('one', 2);

@@ -26,7 +26,9 @@ function pauseFrom(when: Extract<Fault, { kind: 'pause' }>['when']): Fault {
 describe('a program in the background', () => {
   test('goes on while the main one waits, by names of its own', () => {
     expect(linesOf(happen({ alice: works }), 'call')).toEqual([
-      ...['3 call alice/heartbeat-1', '8 call alice/heartbeat-2', '12 call alice/work'],
+      '3 call alice/heartbeat-1',
+      '8 call alice/heartbeat-2',
+      '12 call alice/work',
     ]);
   });
 
@@ -40,8 +42,10 @@ describe('a program in the background', () => {
     const faults = [pauseFrom({ kind: 'before', point: 'alice/heartbeat-2' })];
     const trace = happen({ alice: works }, { faults });
     expect(linesOf(trace, 'inject', 'call')).toEqual([
-      ...['3 call alice/heartbeat-1', '8 inject pause alice'],
-      ...['15 call alice/heartbeat-2', '15 call alice/work'],
+      '3 call alice/heartbeat-1',
+      '8 inject pause alice',
+      '15 call alice/heartbeat-2',
+      '15 call alice/work',
     ]);
   });
 
@@ -88,7 +92,9 @@ describe('a program in the background', () => {
     const looks: Script = (bob) => bob.wait('nap', 14);
     const trace = happen({ alice: leaves, probe: looks }, { healAtMs: 4 });
     expect(linesOf(trace, 'call')).toEqual([
-      ...['3 call alice/heartbeat-1', '8 call alice/heartbeat-2', '13 call alice/heartbeat-3'],
+      '3 call alice/heartbeat-1',
+      '8 call alice/heartbeat-2',
+      '13 call alice/heartbeat-3',
     ]);
     expect(trace.ending).toEqual({ kind: 'complete' });
   });

@@ -69,7 +69,9 @@ describe('a call', () => {
 
   test('is unknown when its last try failed and an earlier one may have happened', () => {
     const down = (ms: number): Fault => ({
-      ...{ kind: 'crash', process: 'echo', when: { kind: 'at', atUs: ms * MS } },
+      kind: 'crash',
+      process: 'echo',
+      when: { kind: 'at', atUs: ms * MS },
       restartAfterUs: 10 * MS,
     });
     const script: Script = function* (alice) {

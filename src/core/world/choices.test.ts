@@ -119,8 +119,14 @@ describe('what chance draws', () => {
 describe('the stream of random numbers of a process', () => {
   const stream = nameOf('alice/random');
   const chance: ChancePlan = {
-    ...{ seed: 7, latency: null, latencyStepUs: 1, delay: null, drop: null },
-    ...{ duplicate: null, lateTimer: null, jitter: null },
+    seed: 7,
+    latency: null,
+    latencyStepUs: 1,
+    delay: null,
+    drop: null,
+    duplicate: null,
+    lateTimer: null,
+    jitter: null,
   };
   const drawnBy = (more: Partial<Plan>): readonly unknown[] => {
     const log = { decisions: new Map<string, number>(), faults: [] };

@@ -62,7 +62,10 @@ describe('a server that crashes', () => {
 
   test('forgets what waited for it in a pause', () => {
     const pause: Fault = {
-      ...{ kind: 'pause', process: 'echo', when: at(0.5), forUs: 50 * MS },
+      kind: 'pause',
+      process: 'echo',
+      when: at(0.5),
+      forUs: 50 * MS,
       clocks: 'run',
     };
     const faults = [pause, crashOf({ when: at(3), restartAfterUs: 2 * MS })];
@@ -104,7 +107,10 @@ describe('a server that crashes', () => {
 
   test('cannot be paused while it is down', () => {
     const pause: Fault = {
-      ...{ kind: 'pause', process: 'echo', when: at(5), forUs: 50 * MS },
+      kind: 'pause',
+      process: 'echo',
+      when: at(5),
+      forUs: 50 * MS,
       clocks: 'run',
     };
     const trace = happen({ alice: asks }, { faults: [crashOf({ when: at(2.5) }), pause] });
@@ -231,7 +237,10 @@ describe('a failover', () => {
 
   test('puts a running replica in the place of a server that is paused or down', () => {
     const pause: Fault = {
-      ...{ kind: 'pause', process: 'echo', when: at(3.5), forUs: 500 * MS },
+      kind: 'pause',
+      process: 'echo',
+      when: at(3.5),
+      forUs: 500 * MS,
       clocks: 'run',
     };
     const crash = crashOf({ when: at(3.5), restartAfterUs: 20 * MS });

@@ -31,7 +31,10 @@ describe('when the world heals', () => {
 
   test('frozen clocks run again', () => {
     const frozen: Fault = {
-      ...{ kind: 'pause', process: 'alice', when: at(1), forUs: 100 * MS },
+      kind: 'pause',
+      process: 'alice',
+      when: at(1),
+      forUs: 100 * MS,
       clocks: 'freeze',
     };
     const naps: Script = function* (alice) {
@@ -44,8 +47,12 @@ describe('when the world heals', () => {
 
   test('partitions lift', () => {
     const partition: Fault = {
-      ...{ kind: 'partition', from: ['alice'], to: ['echo'], direction: 'both' },
-      ...{ when: at(0.5), forUs: 100 * MS },
+      kind: 'partition',
+      from: ['alice'],
+      to: ['echo'],
+      direction: 'both',
+      when: at(0.5),
+      forUs: 100 * MS,
     };
     const trace = happen({ alice: asks }, { faults: [partition], healAtMs });
     expect(linesOf(trace, 'healed', 'heal', 'end').slice(0, 3)).toEqual([

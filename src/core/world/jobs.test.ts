@@ -70,8 +70,14 @@ describe('the jobs of a process', () => {
       true,
     ]);
     expect(runAll(jobs, seen)).toEqual([
-      ...['begin alice', 'jobs', 'end alice', 'bob goes on'],
-      ...['begin bob', 'jobs', 'end bob', 'carol goes on'],
+      'begin alice',
+      'jobs',
+      'end alice',
+      'bob goes on',
+      'begin bob',
+      'jobs',
+      'end bob',
+      'carol goes on',
     ]);
     expect(jobs.mustWait(carol)).toBe(false);
   });

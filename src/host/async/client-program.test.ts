@@ -13,10 +13,17 @@ import { logOf } from './script.fixture.ts';
 const at = (ms: number): When => ({ kind: 'at', atUs: ms * MS });
 const before = (point: string): When => ({ kind: 'before', point });
 const pause = (when: When, ms: number): Fault => ({
-  ...{ kind: 'pause', process: 'alice', when, forUs: ms * MS, clocks: 'run' },
+  kind: 'pause',
+  process: 'alice',
+  when,
+  forUs: ms * MS,
+  clocks: 'run',
 });
 const crash = (when: When, restartAfterUs: number | null = null): Fault => ({
-  ...{ kind: 'crash', process: 'alice', when, restartAfterUs },
+  kind: 'crash',
+  process: 'alice',
+  when,
+  restartAfterUs,
 });
 
 const operationsOf = (trace: Trace): readonly string[] =>
@@ -70,8 +77,11 @@ describe('a section', () => {
     const faults = [crash(before('alice/2/write'), 3 * MS)];
     const trace = await happen(body, { clients: [alice(3, [write])], faults, start });
     expect(lives).toEqual([
-      ...['life 1', 'section 1 in life 1', 'section 2 in life 1'],
-      ...['life 2', 'section 3 in life 2'],
+      'life 1',
+      'section 1 in life 1',
+      'section 2 in life 1',
+      'life 2',
+      'section 3 in life 2',
     ]);
     expect(operationsOf(trace)).toEqual(['alice/1/write', 'alice/3/write']);
   });

@@ -39,8 +39,10 @@ describe('a pause', () => {
     };
     const trace = await happen({ alice }, { faults: [pause(at(0.5), 10)] });
     expect(logOf(trace)).toEqual([
-      ...['10.5 answer', '10.5 its job'],
-      ...['10.5 timer of 1 ms', '10.5 timer of 3 ms'],
+      '10.5 answer',
+      '10.5 its job',
+      '10.5 timer of 1 ms',
+      '10.5 timer of 3 ms',
     ]);
   });
 
@@ -92,8 +94,13 @@ describe('a pause', () => {
       return event.kind === 'mark' ? [`${event.atUs / MS} ${event.point}`] : [];
     });
     expect(asked).toEqual([
-      ...['0 alice/1/one', '5 alice/1/two', '5 alice/1/a', '5 alice/1/b'],
-      ...['10 alice/1/c', '10 alice/1/three', '10 alice/1/d'],
+      '0 alice/1/one',
+      '5 alice/1/two',
+      '5 alice/1/a',
+      '5 alice/1/b',
+      '10 alice/1/c',
+      '10 alice/1/three',
+      '10 alice/1/d',
     ]);
     expect(logOf(trace)).toEqual(['12 all']);
   });
@@ -123,8 +130,13 @@ describe('a crash', () => {
     const setup = { limits: { endUs: 14 * MS } };
     const trace = await happen({ alice }, { faults: [crash(at(4.5), 2 * MS)], ...setup });
     expect(logOf(trace)).toEqual([
-      ...['0 life 1, 0 sections', '2 answer', '4 tick of life 1'],
-      ...['6.5 life 2, 1 sections', '8.5 answer', '10.5 tick of life 2', '11.5 waited'],
+      '0 life 1, 0 sections',
+      '2 answer',
+      '4 tick of life 1',
+      '6.5 life 2, 1 sections',
+      '8.5 answer',
+      '10.5 tick of life 2',
+      '11.5 waited',
     ]);
   });
 

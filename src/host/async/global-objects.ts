@@ -176,7 +176,11 @@ function isOfNode(target: object, key: PropertyKey): boolean {
 }
 
 const KEPT_BY_NODE: ReadonlySet<PropertyKey> = new Set([
-  ...['_events', '_eventsCount', '_maxListeners', '_exiting', 'domain'],
+  '_events',
+  '_eventsCount',
+  '_maxListeners',
+  '_exiting',
+  'domain',
 ]);
 
 /** Node loads some of its classes as they are first looked at, and then puts them in place. */
@@ -212,7 +216,9 @@ function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
     const first = firstKeys.get(target) ?? keys;
     firstKeys.set(target, first);
     const kept: Record<'data' | 'accessors' | 'added', Property[]> = {
-      ...{ data: [], accessors: [], added: [] },
+      data: [],
+      accessors: [],
+      added: [],
     };
     for (const [key, property] of properties) {
       if (isOfEachProcess(property) || isOfNode(target, key)) continue;

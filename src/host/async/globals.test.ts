@@ -17,12 +17,27 @@ import { fillOf, happen, logOf, type Script } from './script.fixture.ts';
 function seen(): readonly unknown[] {
   const { Date: dates, Math: math, performance: clock, fetch: fetches } = globalThis;
   return [
-    ...[dates, dates.now, dates.prototype.constructor, math.random, clock.now, fetches],
-    ...[process.hrtime, process.exit, globalThis.setTimeout, globalThis.clearTimeout],
-    ...[timers.setImmediate, timersPromises.setTimeout, timersPromises.scheduler.wait],
-    ...[globalThis.crypto.randomUUID, AbortSignal.timeout, net.Socket.prototype.connect],
-    ...[Object.keys(clock), Reflect.ownKeys(globalThis.crypto), Reflect.ownKeys(clock)],
-    ...[process.listeners('unhandledRejection'), process.listeners('uncaughtException')],
+    dates,
+    dates.now,
+    dates.prototype.constructor,
+    math.random,
+    clock.now,
+    fetches,
+    process.hrtime,
+    process.exit,
+    globalThis.setTimeout,
+    globalThis.clearTimeout,
+    timers.setImmediate,
+    timersPromises.setTimeout,
+    timersPromises.scheduler.wait,
+    globalThis.crypto.randomUUID,
+    AbortSignal.timeout,
+    net.Socket.prototype.connect,
+    Object.keys(clock),
+    Reflect.ownKeys(globalThis.crypto),
+    Reflect.ownKeys(clock),
+    process.listeners('unhandledRejection'),
+    process.listeners('uncaughtException'),
     globalThis.MessageChannel,
   ];
 }

@@ -36,10 +36,8 @@ describe('grant-order judges guards', () => {
   test('that took turns', async () => {
     const trace = await runAsync(plan, noLock(20));
     expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
-      ...[
-        [1, 1],
-        [2, 2],
-      ],
+      [1, 1],
+      [2, 2],
     ]);
     expect(verdictOf(trace)).toBe('valid');
   });
@@ -47,10 +45,8 @@ describe('grant-order judges guards', () => {
   test('that did not', async () => {
     const trace = await runAsync(plan, noLock(1));
     expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
-      ...[
-        [1, 1],
-        [1, 2],
-      ],
+      [1, 1],
+      [1, 2],
     ]);
     expect(verdictOf(trace)).toBe('invalid');
   });

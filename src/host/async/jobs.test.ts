@@ -39,7 +39,10 @@ describe('jobs', () => {
     const faults = [{ ...fast, when: { kind: 'at', atUs: 0 } as const }];
     const trace = await happen({ alice: script, bob: script }, { faults });
     expect(logOf(trace).slice(2, 6)).toEqual([
-      ...['10 bob 5', '10 bob true', '10 alice 10', '10 alice true'],
+      '10 bob 5',
+      '10 bob true',
+      '10 alice 10',
+      '10 alice true',
     ]);
   });
 
@@ -56,7 +59,10 @@ describe('jobs', () => {
       const none = { latency: null, delay: null, drop: null, duplicate: null };
       const chance = { seed, latencyStepUs: 1, lateTimer: null, jitter: null, ...none };
       expect(logOf(await happen({ alice }, { chance }))).toEqual([
-        ...['2 a', '2 job of a', '2 b', '2 job of b'],
+        '2 a',
+        '2 job of a',
+        '2 b',
+        '2 job of b',
       ]);
     }
   });
@@ -111,9 +117,7 @@ describe('timers', () => {
       }, 2);
     };
     const trace = await happen({ alice });
-    expect(logOf(trace)).toEqual([
-      ...['2 tick', '4 1,2', '4 tick', '5 refreshed', '6 tick', '9 once'],
-    ]);
+    expect(logOf(trace)).toEqual(['2 tick', '4 1,2', '4 tick', '5 refreshed', '6 tick', '9 once']);
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
@@ -156,7 +160,11 @@ describe('timers', () => {
     };
     const trace = await happen({ alice });
     expect(logOf(trace)).toEqual([
-      ...['3 AbortError ABORT_ERR enough', '3 AbortError', '7 TimeoutError', '9 tick', '11 tick'],
+      '3 AbortError ABORT_ERR enough',
+      '3 AbortError',
+      '7 TimeoutError',
+      '9 tick',
+      '11 tick',
     ]);
     expect(trace.ending).toEqual({ kind: 'complete' });
   });

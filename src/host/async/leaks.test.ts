@@ -201,11 +201,20 @@ test('the machine of a process is the same everywhere', async () => {
     await new Promise((go) => setTimeout(go, 5));
     const event = new Event('a');
     seen = [
-      ...[os.cpus().length, os.availableParallelism(), os.loadavg(), os.totalmem() / 2 ** 30],
-      ...[os.uptime(), process.memoryUsage.rss(), process.cpuUsage().user],
-      ...[performance.mark('a').startTime, event.timeStamp, performance.timerify(Math.abs)(-1)],
-      ...[os.userInfo().username, os.networkInterfaces()['eth0']?.[0]?.mac.slice(0, 12)],
-      ...[new File([], 'a').lastModified, performance.eventLoopUtilization().active],
+      os.cpus().length,
+      os.availableParallelism(),
+      os.loadavg(),
+      os.totalmem() / 2 ** 30,
+      os.uptime(),
+      process.memoryUsage.rss(),
+      process.cpuUsage().user,
+      performance.mark('a').startTime,
+      event.timeStamp,
+      performance.timerify(Math.abs)(-1),
+      os.userInfo().username,
+      os.networkInterfaces()['eth0']?.[0]?.mac.slice(0, 12),
+      new File([], 'a').lastModified,
+      performance.eventLoopUtilization().active,
     ];
   };
   expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });

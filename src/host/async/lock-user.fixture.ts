@@ -95,7 +95,11 @@ export function lockPlan(seed: number, more: Partial<PlanSetup> = {}): Plan {
       seed,
       latency: { minUs: 500, maxUs: 3000 },
       latencyStepUs: seed % 2 === 0 ? 1 : 1000,
-      ...{ delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null },
+      delay: null,
+      drop: null,
+      duplicate: null,
+      lateTimer: null,
+      jitter: null,
     },
     bounds: {
       ...plan.bounds,

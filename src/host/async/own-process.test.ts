@@ -120,7 +120,9 @@ const CHANGES: Readonly<Record<string, Change>> = {
 };
 
 const RESTART: Fault = {
-  ...{ kind: 'crash', process: 'alice', when: { kind: 'at', atUs: 5 * MS } },
+  kind: 'crash',
+  process: 'alice',
+  when: { kind: 'at', atUs: 5 * MS },
   restartAfterUs: MS,
 };
 

@@ -143,8 +143,12 @@ const INHERITED = { configurable: true, enumerable: true };
 
 /** Emitted by Node itself while the code of a process runs. */
 const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
-  ...['unhandledRejection', 'rejectionHandled', 'multipleResolves', 'warning'],
-  ...['uncaughtException', 'uncaughtExceptionMonitor'],
+  'unhandledRejection',
+  'rejectionHandled',
+  'multipleResolves',
+  'warning',
+  'uncaughtException',
+  'uncaughtExceptionMonitor',
 ]);
 
 /** Of these, what the host itself listens to: it asks whose code went wrong. */
@@ -184,7 +188,8 @@ function patchListeners(patches: Patches): void {
       const isHeard = FAILURES.has(event) ? byReal(call) : asNobody(call);
       return call() === true || isHeard;
     },
-    ...{ writable: true, enumerable: false },
+    writable: true,
+    enumerable: false,
   });
 }
 

@@ -54,7 +54,8 @@ export class Patches {
     const before = Reflect.getOwnPropertyDescriptor(target, key);
     const enumerable = before?.enumerable ?? true;
     const isDone = Reflect.defineProperty(target, key, {
-      ...{ enumerable, configurable: true },
+      enumerable,
+      configurable: true,
       ...descriptor,
     });
     if (isDone) this.replaced.push({ target, key, before });

@@ -116,12 +116,20 @@ class PlannedGuard implements Guard {
     this.place = place;
     const self = selfUnder(leaseHold.ordinal, place);
     this.at = {
-      ...{ self, plan, section, name: calls.name, driver },
+      self,
+      plan,
+      section,
+      name: calls.name,
+      driver,
       servers: {
-        ...{ driverOf: () => driver, stores, manners },
+        driverOf: () => driver,
+        stores,
+        manners,
         ...(replicas === undefined ? {} : { replicas }),
       },
-      ...{ unanswered: [], opened: new Set(), end: leaseHold.end },
+      unanswered: [],
+      opened: new Set(),
+      end: leaseHold.end,
       versions: manners.hasVersions ? new Map() : null,
     };
   }

@@ -22,8 +22,14 @@ export function unfinished(call: { what: string; site: CallSite }, when: string)
 }
 
 const MISTAKES: readonly string[] = [
-  ...['TypeError', 'ReferenceError', 'SyntaxError', 'RangeError', 'EvalError'],
-  ...['AssertionError', 'LeftTheWorld', 'Unfinished'],
+  'TypeError',
+  'ReferenceError',
+  'SyntaxError',
+  'RangeError',
+  'EvalError',
+  'AssertionError',
+  'LeftTheWorld',
+  'Unfinished',
 ];
 
 /** Whether the code is wrong, rather than the world it met. */

@@ -102,8 +102,15 @@ function patchTexts(patches: Patches): void {
 }
 
 const MAKERS = [
-  ...['Collator', 'DateTimeFormat', 'DisplayNames', 'DurationFormat', 'ListFormat'],
-  ...['NumberFormat', 'PluralRules', 'RelativeTimeFormat', 'Segmenter'],
+  'Collator',
+  'DateTimeFormat',
+  'DisplayNames',
+  'DurationFormat',
+  'ListFormat',
+  'NumberFormat',
+  'PluralRules',
+  'RelativeTimeFormat',
+  'Segmenter',
 ] as const;
 
 function patchIntl(patches: Patches): void {

@@ -12,10 +12,22 @@ const GIB = 2 ** 30;
 const HEAP = 2 ** 26;
 const MEMORY = { rss: HEAP, heapTotal: HEAP, heapUsed: HEAP / 2, external: 0, arrayBuffers: 0 };
 const NO_USE = {
-  ...{ userCPUTime: 0, systemCPUTime: 0, maxRSS: HEAP / 1024, sharedMemorySize: 0 },
-  ...{ unsharedDataSize: 0, unsharedStackSize: 0, minorPageFault: 0, majorPageFault: 0 },
-  ...{ swappedOut: 0, fsRead: 0, fsWrite: 0, ipcSent: 0, ipcReceived: 0, signalsCount: 0 },
-  ...{ voluntaryContextSwitches: 0, involuntaryContextSwitches: 0 },
+  userCPUTime: 0,
+  systemCPUTime: 0,
+  maxRSS: HEAP / 1024,
+  sharedMemorySize: 0,
+  unsharedDataSize: 0,
+  unsharedStackSize: 0,
+  minorPageFault: 0,
+  majorPageFault: 0,
+  swappedOut: 0,
+  fsRead: 0,
+  fsWrite: 0,
+  ipcSent: 0,
+  ipcReceived: 0,
+  signalsCount: 0,
+  voluntaryContextSwitches: 0,
+  involuntaryContextSwitches: 0,
 };
 
 function processor(): object {
@@ -41,7 +53,11 @@ export function patchMachine(patches: Patches): void {
   give(os, 'uptime', (current) => current.monotonicUs() / 1_000_000);
   give(os, 'networkInterfaces', (current) => ({ eth0: [interfaceOf(current)] }));
   give(os, 'userInfo', () => ({
-    ...{ uid: 1000, gid: 1000, username: 'user', homedir: '/home/user', shell: null },
+    uid: 1000,
+    gid: 1000,
+    username: 'user',
+    homedir: '/home/user',
+    shell: null,
   }));
   give(process, 'memoryUsage', () => ({ ...MEMORY }));
   Reflect.set(process.memoryUsage, 'rss', () =>

@@ -54,7 +54,9 @@ test('a driver reaches what `hosts` names, without a line for its server', async
   const trace = await runAsync(plan, catalogue);
   expect(trace.ending).toEqual({ kind: 'complete' });
   expect(trace.processes.slice(0, 3)).toMatchObject([
-    ...[{ name: 'lock', role: 'lock' }, { name: 'store' }, { name: 'alice' }],
+    { name: 'lock', role: 'lock' },
+    { name: 'store' },
+    { name: 'alice' },
   ]);
   const operations = trace.events.flatMap((event) =>
     event.kind === 'invoke' ? [event.operation] : [],

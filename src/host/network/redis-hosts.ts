@@ -53,7 +53,13 @@ const REDIS: WireProtocol<RedisRequest, RedisReply> = {
 };
 
 const HANDSHAKE: ReadonlySet<string> = new Set([
-  ...['hello', 'auth', 'client', 'info', 'command', 'config', 'readonly'],
+  'hello',
+  'auth',
+  'client',
+  'info',
+  'command',
+  'config',
+  'readonly',
 ]);
 
 const SUBSCRIBES: ReadonlySet<string> = new Set(['subscribe', 'psubscribe']);

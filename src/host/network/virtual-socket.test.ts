@@ -78,8 +78,12 @@ test('what a driver writes are calls, and their answers come in its order', asyn
   });
   expect(trace.ending.kind).toBe('complete');
   expect(logOf(trace)).toEqual([
-    ...['2 connect', '4 2 to alice/1\nworld', '4 3 to alice/1', '10 true open'],
-    ...['10 end', '10 close'],
+    '2 connect',
+    '4 2 to alice/1\nworld',
+    '4 3 to alice/1',
+    '10 true open',
+    '10 end',
+    '10 close',
   ]);
   const called = trace.events.flatMap((event) =>
     event.kind === 'invoke' ? [event.operation] : [],
@@ -105,8 +109,14 @@ test('no data comes before the write that it answers has returned', async () => 
   });
   expect(trace.ending.kind).toBe('complete');
   expect(logOf(trace)).toEqual([
-    ...['2 connect', '2 written', '2 written', '2 written', '2 world\nworld'],
-    ...['4 2 to alice/1\nworld', '10 destroyed', '10 close'],
+    '2 connect',
+    '2 written',
+    '2 written',
+    '2 written',
+    '2 world\nworld',
+    '4 2 to alice/1\nworld',
+    '10 destroyed',
+    '10 close',
   ]);
 });
 
@@ -217,7 +227,11 @@ test('an idle socket says so by the clock of its process, set before or after it
     socket.destroy();
   });
   expect(logOf(trace)).toEqual([
-    ...['2 connect', '9 timeout', '11 2 to alice/1', '14 timeout', '14 close'],
+    '2 connect',
+    '9 timeout',
+    '11 2 to alice/1',
+    '14 timeout',
+    '14 close',
   ]);
 });
 

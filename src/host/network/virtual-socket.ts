@@ -132,7 +132,10 @@ class Line implements Remote {
       _final: (done: () => void) => this.finish(done),
       _destroy: (error: Error | null, done: (error: Error | null) => void) =>
         this.destroy(error, done),
-      ...{ setNoDelay: same, setKeepAlive: same, ref: same, unref: same },
+      setNoDelay: same,
+      setKeepAlive: same,
+      ref: same,
+      unref: same,
       address: () => ({ address: '10.0.0.254', family: 'IPv4', port: 40_000 }),
     });
     const shown = {
@@ -233,7 +236,9 @@ function errorOf(code: string, { address, host, port }: Place): Error {
   const error = new Error(`${syscall} ${code}${isReset ? '' : ` ${address}`}`);
   const errno = -Number(Reflect.get(constants.errno, code));
   return Object.assign(error, {
-    ...{ errno, code, syscall },
+    errno,
+    code,
+    syscall,
     ...(isReset ? {} : { address: host, ...(port > 0 ? { port } : {}) }),
   });
 }
@@ -294,7 +299,10 @@ function patchTls(patches: Patches): void {
     const others = given.filter((one) => one !== done);
     const socket = under instanceof net.Socket ? under : new net.Socket();
     Object.assign(socket, {
-      ...{ encrypted: true, authorized: true, authorizationError: null, alpnProtocol: false },
+      encrypted: true,
+      authorized: true,
+      authorizationError: null,
+      alpnProtocol: false,
       getPeerCertificate: () => ({}),
       getProtocol: () => 'TLSv1.3',
     });

@@ -71,7 +71,9 @@ faults:
 function resultWith(file: string, folder: string, { workers, env }: Layout): string {
   const args = [cli, 'run', file, '--seeds', '96', '--json', '--quiet', '--output', folder];
   const output = execFileSync(process.execPath, [...args, '--workers', String(workers)], {
-    ...{ encoding: 'utf8', cwd: folder, env: { ...process.env, ...env } },
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, ...env },
   });
   return output.replace(/"\w+PerSecond":[\d.]+,?/g, '');
 }

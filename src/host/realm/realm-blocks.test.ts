@@ -31,8 +31,13 @@ async function graphOf(modules: Readonly<Record<string, string>>): Promise<Modul
 /** A process that may do anything while modules are loaded. */
 const somebody: Inhabitant = Object.assign(Object.create(Life.prototype), {
   process: { name: 'alice', clock: { wallUs: () => 0, monotonicUs: () => 0 } },
-  ...{ parts: { scheduler: { nowUs: 0 }, choices: { streamOf: () => 0 } } },
-  ...{ drawn: new Map(), ordinal: 1, readings: 0, jobs: 0, isOver: false, network: null },
+  parts: { scheduler: { nowUs: 0 }, choices: { streamOf: () => 0 } },
+  drawn: new Map(),
+  ordinal: 1,
+  readings: 0,
+  jobs: 0,
+  isOver: false,
+  network: null,
   timers: { set: () => ({ unref: () => {} }) },
 });
 

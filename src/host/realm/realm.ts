@@ -334,10 +334,7 @@ export class Realm {
     const loading = this.loadingOf(unit);
     try {
       during(loading, () =>
-        Reflect.apply(unit.run, exports, [
-          ...[exports, require, module, file, folder, load],
-          makeRoom,
-        ]),
+        Reflect.apply(unit.run, exports, [exports, require, module, file, folder, load, makeRoom]),
       );
     } catch (error) {
       this.scripts.delete(unit);

@@ -100,7 +100,9 @@ describe('a command', () => {
 
 describe('where no reply comes', () => {
   const crash: Fault = {
-    ...{ kind: 'crash', process: 'lock', restartAfterUs: 20 * MS },
+    kind: 'crash',
+    process: 'lock',
+    restartAfterUs: 20 * MS,
     when: { kind: 'at', atUs: 500 },
   };
 
@@ -123,7 +125,10 @@ describe('where no reply comes', () => {
 
   test('in time, the command is given up, and may be carried out later', async () => {
     const pause: Fault = {
-      ...{ kind: 'pause', process: 'lock', forUs: 100 * MS, clocks: 'run' },
+      kind: 'pause',
+      process: 'lock',
+      forUs: 100 * MS,
+      clocks: 'run',
       when: before('incr'),
     };
     const values = await told(

@@ -13,8 +13,12 @@ function toldOf(said: readonly Said[]): readonly string[] {
     node.handle(
       { session: client, command: command.split(' ') },
       {
-        ...{ wallUs: at * 1000, atUs: at * 1000, client, message: `${client}/${at}` },
-        ...{ server: 'lock', trueTimeOf: (_, us) => us },
+        wallUs: at * 1000,
+        atUs: at * 1000,
+        client,
+        message: `${client}/${at}`,
+        server: 'lock',
+        trueTimeOf: (_, us) => us,
         observe: (event) => {
           if (event.kind !== 'key-change') return;
           const { change, key, isDone, holder } = event;

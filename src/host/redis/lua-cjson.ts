@@ -121,8 +121,16 @@ const OBJECT = 'T_OBJ_BEGIN';
 const LIST = 'T_ARR_BEGIN';
 const STRING = 'T_STRING';
 const KINDS: readonly string[] = [
-  ...[OBJECT, 'T_OBJ_END', LIST, 'T_ARR_END', 'T_COLON', 'T_COMMA'],
-  ...[STRING, 'T_BOOLEAN', 'T_BOOLEAN', 'T_NULL'],
+  OBJECT,
+  'T_OBJ_END',
+  LIST,
+  'T_ARR_END',
+  'T_COLON',
+  'T_COMMA',
+  STRING,
+  'T_BOOLEAN',
+  'T_BOOLEAN',
+  'T_NULL',
 ];
 
 /** What it is, or why it is none; what it says; and where it begins. */

@@ -89,7 +89,8 @@ describe('a script', () => {
     expect(errorOf(text, node)).toMatch(/readonly table|metatable|index a boolean/);
     expect(errorOf('return leaked', node)).toMatch('nonexistent global');
     expect(evaluate('return {type(string.leaked), redis.call("ping").ok}', node)).toEqual([
-      ...['nil', 'PONG'],
+      'nil',
+      'PONG',
     ]);
   });
 
@@ -204,8 +205,13 @@ describe('a script', () => {
 describe('what a command throws', () => {
   const run = (text: string, call: () => RedisReply): RedisReply =>
     runScript({
-      ...{ text, sha: shaOf(text), keys: [], args: [] },
-      ...{ chance: new LuaChance(), call, mostSteps: 1000 },
+      text,
+      sha: shaOf(text),
+      keys: [],
+      args: [],
+      chance: new LuaChance(),
+      call,
+      mostSteps: 1000,
     });
   const fail = (): never => {
     throw new Error('out of order');

@@ -45,20 +45,31 @@ function replies(...lines: readonly string[]): readonly RedisReply[] {
 describe('SET', () => {
   test('sets only what is absent with NX, and only what is there with XX', () => {
     expect(replies('SET a 1 XX', 'SET a 1 NX', 'SET a 2 NX', 'SET a 3 XX', 'GET a')).toEqual([
-      ...[NIL, OK, NIL, OK, '3'],
+      NIL,
+      OK,
+      NIL,
+      OK,
+      '3',
     ]);
   });
 
   test('returns what was there with GET, and refuses what is no string', () => {
     expect(replies('SET a 1 GET', 'SET a 2 GET', 'SET a 3 NX GET', 'GET a')).toEqual([
-      ...[NIL, '1', '2', '2'],
+      NIL,
+      '1',
+      '2',
+      '2',
     ]);
     expect(replies('HSET h f 1', 'SET h 1 GET', 'SET h 1')).toEqual([1, WRONG_TYPE, OK]);
   });
 
   test('takes the end away, unless KEEPTTL', () => {
     expect(replies('SET a 1 PX 500', 'SET a 2 KEEPTTL', 'PTTL a', 'SET a 3', 'PTTL a')).toEqual([
-      ...[OK, OK, 500, OK, -1],
+      OK,
+      OK,
+      500,
+      OK,
+      -1,
     ]);
   });
 
@@ -69,7 +80,10 @@ describe('SET', () => {
       replies('SET a 1 NX XX', 'SET a 1 PX', 'SET a 1 PX 5 EX 5', 'SET a 1 PX 5 KEEPTTL'),
     ).toEqual([syntax, syntax, syntax, syntax]);
     expect(replies('SET a 1 PX 0', 'SET a 1 EX -1', 'SET a 1 PX x', 'GET a')).toEqual([
-      ...[time, time, NOT_AN_INTEGER, NIL],
+      time,
+      time,
+      NOT_AN_INTEGER,
+      NIL,
     ]);
   });
 });
@@ -77,7 +91,11 @@ describe('SET', () => {
 describe('an end', () => {
   test('is kept by PEXPIRE and EXPIRE, told by PTTL and TTL, and taken by PERSIST', () => {
     expect(replies('PTTL a', 'PEXPIRE a 5', 'SET a 1', 'TTL a', 'PEXPIRE a 1600')).toEqual([
-      ...[-2, 0, OK, -1, 1],
+      -2,
+      0,
+      OK,
+      -1,
+      1,
     ]);
     const lines = ['SET a 1 EX 2', 'PTTL a', 'EXPIRE a 7', 'TTL a', 'PERSIST a', 'PERSIST a'];
     expect(replies(...lines)).toEqual([OK, 2000, 1, 7, 1, 0]);
@@ -115,17 +133,27 @@ test('INCR and INCRBY count in 64 bits, and refuse what is no integer', () => {
   expect(replies('INCR a', 'INCRBY a 41', 'INCRBY a -2', 'GET a')).toEqual([1, 42, 40, '40']);
   const most = '9223372036854775807';
   expect(replies(`SET a ${most}`, 'INCR a', 'GET a')).toEqual([
-    ...[OK, { error: 'ERR increment or decrement would overflow' }, most],
+    OK,
+    { error: 'ERR increment or decrement would overflow' },
+    most,
   ]);
   expect(replies('SET a 1.5', 'INCR a', 'SET b 07', 'INCR b', 'INCRBY c x')).toEqual([
-    ...[OK, NOT_AN_INTEGER, OK, NOT_AN_INTEGER, NOT_AN_INTEGER],
+    OK,
+    NOT_AN_INTEGER,
+    OK,
+    NOT_AN_INTEGER,
+    NOT_AN_INTEGER,
   ]);
   expect(replies('HSET h f 1', 'INCR h', 'GET h')).toEqual([1, WRONG_TYPE, WRONG_TYPE]);
 });
 
 test('DEL and EXISTS count keys, one that is named twice twice', () => {
   expect(replies('SET a 1', 'SET b 1', 'EXISTS a b c a', 'DEL a b c a', 'EXISTS a b')).toEqual([
-    ...[OK, OK, 3, 2, 0],
+    OK,
+    OK,
+    3,
+    2,
+    0,
   ]);
 });
 
@@ -224,7 +252,12 @@ describe('a transaction', () => {
     const lines = ['MULTI', 'SET a x', 'INCR a', 'INCR b', 'EXEC', 'GET b'];
     const error = { error: 'ERR value is not an integer or out of range' };
     expect(lines.map((line) => bench.on('c', line))).toEqual([
-      ...[OK, QUEUED, QUEUED, QUEUED, [OK, error, 1], '1'],
+      OK,
+      QUEUED,
+      QUEUED,
+      QUEUED,
+      [OK, error, 1],
+      '1',
     ]);
   });
 
@@ -293,7 +326,7 @@ describe('what a connection subscribed to', () => {
     const bench = new Bench();
     bench.on('c', 'SUBSCRIBE x y');
     expect([bench.do('PUBLISH x 1'), bench.do('PUBLISH y 2'), bench.do('PUBLISH z 3')]).toEqual([
-      ...[1, 1, 0],
+      1, 1, 0,
     ]);
     expect(awaits(bench, 'c')).toEqual([
       [

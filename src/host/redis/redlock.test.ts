@@ -158,7 +158,11 @@ describe('a quorum of nodes', () => {
 
   test('gives it away when their wall clocks are set forwards, not when one is', async () => {
     const step = (process: string): Fault => ({
-      ...{ kind: 'clock', process, stepUs: 5000 * MS, ratePpm: 0, when },
+      kind: 'clock',
+      process,
+      stepUs: 5000 * MS,
+      ratePpm: 0,
+      when,
     });
     expect(await marks(scripts, { faults: onTwo(step) })).toEqual(given);
     expect(await marks(scripts, { faults: onTwo(step).slice(1) })).toEqual(denied);
@@ -166,7 +170,10 @@ describe('a quorum of nodes', () => {
 
   test('gives it away when they crash, unless they write all of it down', async () => {
     const crash = (process: string): Fault => ({
-      ...{ kind: 'crash', process, restartAfterUs: MS, when },
+      kind: 'crash',
+      process,
+      restartAfterUs: MS,
+      when,
     });
     const faults = onTwo(crash);
     expect(await marks(scripts, { faults })).toEqual(given);
@@ -175,7 +182,7 @@ describe('a quorum of nodes', () => {
 
   test('gives it away when replicas take over that had not heard of it', async () => {
     const failover = (lagUs: number): readonly Fault[] =>
-      onTwo((process) => ({ ...{ kind: 'failover', process, lagUs, when } }));
+      onTwo((process) => ({ kind: 'failover', process, lagUs, when }));
     expect(await marks(scripts, { faults: failover(250 * MS) })).toEqual(given);
     expect(await marks(scripts, { faults: failover(50 * MS) })).toEqual(denied);
   });

@@ -100,10 +100,31 @@ export const jsonl: Format = {
 };
 
 const FIELDS: readonly string[] = [
-  ...['process', 'type', 'f', 'value', 'key', 'lock', 'lease', 'semaphore', 'resource', 'owner'],
-  ...['token', 'fence', 'version', 'permits', 'answer', 'ok', 'expected', 'new', 'from', 'to'],
+  'process',
+  'type',
+  'f',
+  'value',
+  'key',
+  'lock',
+  'lease',
+  'semaphore',
+  'resource',
+  'owner',
+  'token',
+  'fence',
+  'version',
+  'permits',
+  'answer',
+  'ok',
+  'expected',
+  'new',
+  'from',
+  'to',
   // For people.
-  ...['time', 'index', 'error', 'note'],
+  'time',
+  'index',
+  'error',
+  'note',
 ];
 
 /** In our own format a field that nobody reads is a mistake; of a fault anything may be told. */

@@ -96,7 +96,15 @@ function outcomeOf(returned: number | null, answered: Fields): RecordedOperation
 
 /** What is called with a key and no value, where an array says no more. */
 const TAKES_KEY: ReadonlySet<string> = new Set([
-  ...['get', 'read', 'delete', 'remove', 'acquire', 'lock', 'release', 'unlock', 'renew'],
+  'get',
+  'read',
+  'delete',
+  'remove',
+  'acquire',
+  'lock',
+  'release',
+  'unlock',
+  'renew',
 ]);
 
 function askedOf(input: Json | undefined): { f: string; fields: Fields } | null {

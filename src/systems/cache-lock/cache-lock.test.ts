@@ -35,7 +35,10 @@ describe('a CacheLock without the simulator', () => {
     expect(cache.get('db', 100)?.value).toBe('db-1');
     const hasty = lockOn(cache, { timeout: 4 });
     expect([100, 103, 104, 105].map((now) => hasty.acquire(now).kind)).toEqual([
-      ...['busy', 'busy', 'timed-out', 'busy'],
+      'busy',
+      'busy',
+      'timed-out',
+      'busy',
     ]);
     const once = lockOn(cache, { blocking: false });
     expect(once.acquire(100)).toEqual({ kind: 'busy', retryAt: null });

@@ -59,7 +59,10 @@ describe('a CacheLock', () => {
     const trace = runOf([clientOf('alice', [compute(20)]), bob]);
     expect(calls(trace).filter((call) => call.includes('acquire'))).toEqual([
       '0 alice/1/acquire',
-      ...['1 bob/1/acquire', '5 bob/1/acquire-2', '9 bob/1/acquire-3', '13 bob/1/acquire-4'],
+      '1 bob/1/acquire',
+      '5 bob/1/acquire-2',
+      '9 bob/1/acquire-3',
+      '13 bob/1/acquire-4',
     ]);
     expect(eventsOf(trace, 'deny')[0]).toMatchObject({ holder: 'alice', holderOrdinal: 1 });
     expect(eventsOf(trace, 'grant')[1]).toMatchObject({ atUs: 14 * MS, client: 'bob' });
@@ -209,7 +212,10 @@ describe('a section under a CacheLock', () => {
     const cured = runOf(clients, { faults, options });
     expect(eventsOf(cured, 'grant')[1]).toMatchObject({ atUs: 14 * MS, client: 'bob' });
     expect(eventsOf(cured, 'release')[0]).toMatchObject({
-      ...{ atUs: 17 * MS, client: 'alice', under: 1, released: 0 },
+      atUs: 17 * MS,
+      client: 'alice',
+      under: 1,
+      released: 0,
     });
   });
 });
@@ -235,7 +241,9 @@ describe('the probe', () => {
     'waits until the key of a client that crashed has expired, with %j',
     (options) => {
       const crash: Fault = {
-        ...{ kind: 'crash', process: 'alice', restartAfterUs: null },
+        kind: 'crash',
+        process: 'alice',
+        restartAfterUs: null,
         when: { kind: 'at', atUs: 4 * MS },
       };
       const alice = clientOf('alice', [compute(5), writeOf(1, { id: 2 })], { ttlUs: 20 * MS });

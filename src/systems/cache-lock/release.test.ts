@@ -26,7 +26,9 @@ describe('a release', () => {
   test('at its end extends the successor that was granted at that instant, or finds nothing', () => {
     const bob = clientOf('bob', [compute(5)], { section: { thinkUs: 10 * MS } });
     const plan = planOf({
-      ...{ clients: [clientOf('alice', [compute(8)]), bob], lock: 'cache-lock', store: 'unfenced' },
+      clients: [clientOf('alice', [compute(8)]), bob],
+      lock: 'cache-lock',
+      store: 'unfenced',
       options: { countsFrom: 'request' },
     });
     const touches = ['bob/1/acquire', 'alice/1/release-touch'].map((first) => {
@@ -85,7 +87,8 @@ describe('a release that gets no answer', () => {
     'to its %s does not know whether the key is still there',
     (call) => {
       const late: Fault = {
-        ...{ kind: 'delay', byUs: 20 * MS },
+        kind: 'delay',
+        byUs: 20 * MS,
         which: { kind: 'message', message: `alice/1/${call}/1/reply` },
       };
       const alice = clientOf('alice', [compute(1)], { lockTimeoutUs: 3 * MS });

@@ -45,7 +45,11 @@ describe('a lease', () => {
     const trace = happen({});
     expect(trace.ending).toEqual({ kind: 'complete' });
     expect(operationsOf(trace, 'alice').slice(0, 5)).toEqual([
-      ...['1/lease', '1/acquire', '1/write', '1/heartbeat', '1/heartbeat-2'],
+      '1/lease',
+      '1/acquire',
+      '1/write',
+      '1/heartbeat',
+      '1/heartbeat-2',
     ]);
     expect(entriesOf(trace)).toEqual(['alice 5', 'bob 3011']);
   });
@@ -91,7 +95,12 @@ describe('a client that waits in line', () => {
     const trace = happen({ faults });
     const asked = operationsOf(trace, 'bob').filter((name) => !name.startsWith('1/heartbeat'));
     expect(asked.slice(0, 6)).toEqual([
-      ...['1/lease', '1/acquire', '1/wait', '1/recheck', '1/lease-2', '1/acquire-2'],
+      '1/lease',
+      '1/acquire',
+      '1/wait',
+      '1/recheck',
+      '1/lease-2',
+      '1/acquire-2',
     ]);
     expect(eventsOf(trace, 'grant').every(({ untilUs, atUs }) => (untilUs ?? 0) > atUs)).toBe(true);
   });

@@ -18,8 +18,12 @@ const count = z.coerce.number().default(0);
 const header = z.object({ revision: count });
 const range = z.object({ kvs: z.array(z.object({ create_revision: count })).default([]) });
 const reply = z.object({
-  ...{ code: z.number().optional(), header: header.optional(), TTL: count, deleted: count },
-  ...{ kvs: range.shape.kvs, succeeded: z.boolean().default(false) },
+  code: z.number().optional(),
+  header: header.optional(),
+  TTL: count,
+  deleted: count,
+  kvs: range.shape.kvs,
+  succeeded: z.boolean().default(false),
   result: z.object({ header, TTL: count }).optional(),
   responses: z.array(z.object({ response_range: range.optional() })).default([]),
 });
@@ -47,9 +51,16 @@ export class RealEtcd {
     const [clients, peers] = [await freeUrl(), await freeUrl()];
     const args = ['--data-dir', folder, '--unsafe-no-fsync', '--log-level', 'error'];
     const at = [
-      ...['--listen-client-urls', clients, '--advertise-client-urls', clients],
-      ...['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers],
-      ...['--initial-cluster', `default=${peers}`],
+      '--listen-client-urls',
+      clients,
+      '--advertise-client-urls',
+      clients,
+      '--listen-peer-urls',
+      peers,
+      '--initial-advertise-peer-urls',
+      peers,
+      '--initial-cluster',
+      `default=${peers}`,
     ];
     const known = spawnSync('etcd', ['--help']).stdout.toString();
     const usable = args.filter((arg) => arg !== '--unsafe-no-fsync' || known.includes(arg));

@@ -41,7 +41,8 @@ describe('a client', () => {
     alice.acquire({ lock: 'db', ttl: 10, now: 0 });
     bob.acquire({ lock: 'db', ttl: 10, now: 10 });
     expect(alice.acquire({ lock: 'db', ttl: 10, now: 11 })).toEqual({
-      ...{ kind: 'denied', holder: 'bob' },
+      kind: 'denied',
+      holder: 'bob',
     });
     expect(bob.write(store, X, 2)).toEqual({ kind: 'accepted' });
     expect(alice.write(store, X, 1)).toEqual({ kind: 'refused', highest: 2 });

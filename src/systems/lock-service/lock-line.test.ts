@@ -22,7 +22,8 @@ describe('a line', () => {
     line.release({ lock: 'db', client: 'alice', token: 1 });
     expect(ask(line, 'carol', 3, 3)).toEqual({ kind: 'denied', holder: 'bob', place: 3 });
     expect(ask(line, 'bob', 4, 2)).toMatchObject({
-      ...{ kind: 'granted', grant: { token: 2, issuedAt: 4, ttl: 10 } },
+      kind: 'granted',
+      grant: { token: 2, issuedAt: 4, ttl: 10 },
     });
   });
 
@@ -49,7 +50,8 @@ describe('a line', () => {
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
     expect(ask(line, 'bob', 12, 2)).toMatchObject({
-      ...{ kind: 'granted', grant: { token: 2, issuedAt: 12, ttl: 0 } },
+      kind: 'granted',
+      grant: { token: 2, issuedAt: 12, ttl: 0 },
     });
     expect(line.current('db')).toBeNull();
     expect(ask(line, 'carol', 12)).toMatchObject({ kind: 'granted', grant: { token: 3 } });
@@ -60,7 +62,9 @@ describe('a line', () => {
     ask(line, 'alice', 0);
     ask(line, 'bob', 1);
     expect(ask(line, 'alice', 3)).toMatchObject({
-      ...{ kind: 'granted', isAgain: true, grant: { token: 1, issuedAt: 3, ttl: 10 } },
+      kind: 'granted',
+      isAgain: true,
+      grant: { token: 1, issuedAt: 3, ttl: 10 },
     });
     expect(ask(line, 'bob', 10, 2)).toEqual({ kind: 'denied', holder: 'alice', place: 2 });
     expect(ask(line, 'bob', 13, 2)).toMatchObject({ kind: 'granted', grant: { token: 2 } });
@@ -89,8 +93,15 @@ describe('a line', () => {
 });
 
 const CLAIMS = [
-  ...['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'token-stable', 'token-bound'],
-  ...['owner-only-release', 'lease-conservative', 'renew-live', 'grant-order'],
+  'mutual-exclusion',
+  'tokens-unique',
+  'tokens-increase',
+  'token-stable',
+  'token-bound',
+  'owner-only-release',
+  'lease-conservative',
+  'renew-live',
+  'grant-order',
 ];
 
 const WORLD = {
@@ -121,7 +132,8 @@ describe('a lock that is waited for in line', () => {
     const alice = clientOf('alice', [slow], { ttlUs: 60 * MS });
     const bob = clientOf('bob', [slow], { ttlUs: 60 * MS, section: { thinkUs: 2 * MS } });
     const duplicate: Fault = {
-      ...{ kind: 'duplicate', byUs: 6 * MS },
+      kind: 'duplicate',
+      byUs: 6 * MS,
       which: { kind: 'message', message: 'alice/1/acquire/1/request' },
     };
     const clients: readonly ClientPlan[] = [alice, bob];

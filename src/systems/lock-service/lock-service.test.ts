@@ -201,7 +201,9 @@ describe('the lock service', () => {
       return service.acquire({ lock: 'db', client: 'bob', ttl: 10, now }).kind;
     };
     expect([10, 14, 15].map((now) => grantedAt(now, false))).toEqual([
-      ...['denied', 'denied', 'granted'],
+      'denied',
+      'denied',
+      'granted',
     ]);
     expect(grantedAt(1, true)).toBe('granted');
   });

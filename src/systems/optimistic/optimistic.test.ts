@@ -41,7 +41,10 @@ describe.each(['versioned', 'versioned-sql'])('an optimistic client before a sto
     const trace = runOf([alice, bob], { store });
     expect(lastValue(trace)).toBe(2);
     expect(operations(trace, 'bob')).toEqual([
-      ...['bob/1/read', 'bob/1/write', 'bob/1/read-again', 'bob/1/write-again'],
+      'bob/1/read',
+      'bob/1/write',
+      'bob/1/read-again',
+      'bob/1/write-again',
     ]);
   });
 
@@ -67,7 +70,9 @@ describe.each(['versioned', 'versioned-sql'])('an optimistic client before a sto
       store,
     });
     expect(eventsOf(trace, 'write').map(({ isAccepted }) => isAccepted)).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ]);
     expect(operations(trace, 'alice')).toEqual(['alice/1/read', 'alice/1/write']);
   });

@@ -37,7 +37,9 @@ const releases = (trace: Trace): readonly string[] =>
       `${atUs / MS} ${client} ${lock} ${under}→${released}`,
   );
 const crashed: Fault = {
-  ...{ kind: 'crash', process: 'alice', when: { kind: 'after', point: 'alice/1/acquire' } },
+  kind: 'crash',
+  process: 'alice',
+  when: { kind: 'after', point: 'alice/1/acquire' },
   restartAfterUs: null,
 };
 
@@ -140,8 +142,13 @@ describe('a section that takes several pessimistic locks', () => {
     expect(grants(trace)).toEqual(['1 alice db 1', '3 alice b 2', '5 alice c 3']);
     expect(releases(trace)).toEqual(['9 alice c 3→3', '11 alice b 2→2', '13 alice db 1→1']);
     expect(eventsOf(trace, 'invoke').map(({ operation }) => operation)).toEqual([
-      ...['alice/1/acquire', 'alice/1/lock', 'alice/1/lock-2', 'alice/1/write-3'],
-      ...['alice/1/unlock-2', 'alice/1/unlock', 'alice/1/release'],
+      'alice/1/acquire',
+      'alice/1/lock',
+      'alice/1/lock-2',
+      'alice/1/write-3',
+      'alice/1/unlock-2',
+      'alice/1/unlock',
+      'alice/1/release',
     ]);
   });
 

@@ -35,7 +35,10 @@ const crash: Fault = { kind: 'crash', process: 'alice', when: atAlice, restartAf
 
 test('a session holds the lock until it unlocks', () => {
   expect(served(two({}))).toEqual([
-    ...['1 grant alice', '15 release alice', '18 grant bob', '22 release bob'],
+    '1 grant alice',
+    '15 release alice',
+    '18 grant bob',
+    '22 release bob',
   ]);
 });
 
@@ -101,7 +104,8 @@ test('over two connections of its own a client locks on one, and unlocks on the 
 
 describe('who gave up waiting, and was given the lock', () => {
   const late: Fault = {
-    ...{ kind: 'delay', byUs: 20 * MS },
+    kind: 'delay',
+    byUs: 20 * MS,
     which: { kind: 'message', message: 'alice/1/acquire/1/reply' },
   };
 

@@ -33,7 +33,10 @@ describe('a held lock', () => {
   });
 
   const step: Fault = {
-    ...{ kind: 'clock', process: 'lock', stepUs: 20 * MS, ratePpm: 0 },
+    kind: 'clock',
+    process: 'lock',
+    stepUs: 20 * MS,
+    ratePpm: 0,
     when: { kind: 'at', atUs: 3 * MS },
   };
   test('is given away when the wall clock is set forwards, unless another clock judges', () => {
@@ -42,7 +45,9 @@ describe('a held lock', () => {
   });
 
   const crash: Fault = {
-    ...{ kind: 'crash', process: 'lock', restartAfterUs: MS },
+    kind: 'crash',
+    process: 'lock',
+    restartAfterUs: MS,
     when: { kind: 'at', atUs: 3 * MS },
   };
   test('is forgotten in a crash, unless the node writes all of it down', () => {
@@ -51,7 +56,9 @@ describe('a held lock', () => {
   });
 
   const failover = (lagUs: number): Fault => ({
-    ...{ kind: 'failover', process: 'lock', lagUs },
+    kind: 'failover',
+    process: 'lock',
+    lagUs,
     when: { kind: 'at', atUs: 3 * MS },
   });
   test('is known to a replica that was sent it in time, and to no other', () => {
@@ -60,7 +67,9 @@ describe('a held lock', () => {
   });
 
   const evict: Fault = {
-    ...{ kind: 'evict', process: 'lock', key: 'db' },
+    kind: 'evict',
+    process: 'lock',
+    key: 'db',
     when: { kind: 'at', atUs: 3 * MS },
   };
   test('is given away when its key is evicted', () => {
@@ -73,7 +82,10 @@ function late(point: string, options: Record<string, string>): Trace {
   const renews: Work = { kind: 'renew', id: 1, ttlUs: 10 * MS };
   const works: Work = { kind: 'compute', id: 2, forUs: 5 * MS };
   const pause: Fault = {
-    ...{ kind: 'pause', process: 'alice', forUs: 14 * MS, clocks: 'run' },
+    kind: 'pause',
+    process: 'alice',
+    forUs: 14 * MS,
+    clocks: 'run',
     when: { kind: 'before', point },
   };
   const rival = clientOf('bob', [works], { attempts: 1, section: { thinkUs: 12 * MS } });

@@ -29,7 +29,11 @@ function lateReply(message: string, byUs: number): Fault {
 
 function cutOff(nodes: readonly string[], client = 'alice'): Fault {
   return {
-    ...{ kind: 'partition', from: [client], to: nodes, direction: 'both', forUs: 100 * MS },
+    kind: 'partition',
+    from: [client],
+    to: nodes,
+    direction: 'both',
+    forUs: 100 * MS,
     when: { kind: 'at', atUs: 0 },
   };
 }
@@ -100,7 +104,10 @@ describe('extending', () => {
   test('counts from its own requests and needs a majority', () => {
     const trace = traceOf({}, { clients: [holder] });
     expect(eventsOf(trace, 'renew')[0]).toMatchObject({
-      ...{ atUs: 10 * MS, sentAtUs: 8 * MS, extended: 1, untilUs: 29 * MS + 1 },
+      atUs: 10 * MS,
+      sentAtUs: 8 * MS,
+      extended: 1,
+      untilUs: 29 * MS + 1,
     });
     expect(eventsOf(trace, 'lease-test')[0]).toMatchObject({ believedUntilUs: 8_000 + 17_800 });
   });
@@ -108,7 +115,9 @@ describe('extending', () => {
   test('is over when a majority has let go of the key', () => {
     const evictions = ['lock-1', 'lock-2', 'lock-3'].map(
       (process): Fault => ({
-        ...{ kind: 'evict', process, key: 'db' },
+        kind: 'evict',
+        process,
+        key: 'db',
         when: { kind: 'at', atUs: 5 * MS },
       }),
     );
@@ -122,7 +131,10 @@ describe('extending', () => {
 
 describe('what a quorum is told to hold', () => {
   const evictAt = (process: string, atUs: number): Fault => ({
-    ...{ kind: 'evict', process, key: 'db', when: { kind: 'at', atUs } },
+    kind: 'evict',
+    process,
+    key: 'db',
+    when: { kind: 'at', atUs },
   });
   const untilUs = (faults: readonly Fault[], options = {}): readonly (number | null)[] => {
     const clients = [clientOf('alice', [], { attempts: 1 })];
@@ -139,7 +151,9 @@ describe('what a quorum is told to hold', () => {
   test('ends when a node starts again without its keys, unless it stays out of service', () => {
     const crashes = ['lock-1', 'lock-2'].map(
       (process): Fault => ({
-        ...{ kind: 'crash', process, restartAfterUs: 500 },
+        kind: 'crash',
+        process,
+        restartAfterUs: 500,
         when: { kind: 'at', atUs: 2_500 },
       }),
     );
@@ -154,10 +168,7 @@ describe('what a quorum is told to hold', () => {
 describe('a replica of a node', () => {
   const untilUs = (lagUs: number): readonly (number | null)[] => {
     const failovers = ['lock-1', 'lock-2'].map(
-      (process): Fault => ({
-        ...{ kind: 'failover', process, lagUs },
-        when: { kind: 'at', atUs: 2_500 },
-      }),
+      (process): Fault => ({ kind: 'failover', process, lagUs, when: { kind: 'at', atUs: 2_500 } }),
     );
     const faults = [...failovers, lateReply('alice/1/acquire/lock-3/1/reply', 3 * MS)];
     const clients = [clientOf('alice', [], { attempts: 1 })];
@@ -173,7 +184,9 @@ describe('a replica of a node', () => {
 
 describe('a node that lost its keys', () => {
   const crash = (process: string): Fault => ({
-    ...{ kind: 'crash', process, restartAfterUs: MS },
+    kind: 'crash',
+    process,
+    restartAfterUs: MS,
     when: { kind: 'at', atUs: 3 * MS },
   });
   const holder = clientOf('alice', [works]);
@@ -197,7 +210,10 @@ describe('a node that lost its keys', () => {
     const later = clientOf('bob', [], { attempts: 1, section: { thinkUs: 13 * MS } });
     const slow = ['lock-1', 'lock-2'].map(
       (process): Fault => ({
-        ...{ kind: 'clock', process, stepUs: 0, ratePpm: -500_000 },
+        kind: 'clock',
+        process,
+        stepUs: 0,
+        ratePpm: -500_000,
         when: { kind: 'at', atUs: 0 },
       }),
     );

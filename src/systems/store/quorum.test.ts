@@ -131,8 +131,11 @@ describe('of two writes, the later is', () => {
 
   test('of one holder whose clock was set back, the first, but not by count', () => {
     const step: Fault = {
-      ...{ kind: 'clock', process: 'alice', when: { kind: 'after', point: 'alice/1/write' } },
-      ...{ stepUs: -20 * MS, ratePpm: 0 },
+      kind: 'clock',
+      process: 'alice',
+      when: { kind: 'after', point: 'alice/1/write' },
+      stepUs: -20 * MS,
+      ratePpm: 0,
     };
     const work = [writeOf(1), writeOf(2, { id: 2 }), { ...read, id: 3 }];
     const value = (stamp: string): readonly (number | null)[] =>

@@ -126,7 +126,10 @@ function fenceKind(rule: FenceRule): StoreKind {
   const { about, source, unpromised, needsOpen, comparedBy } = rule;
   const manners = { needsOpen, comparesItself: comparedBy === 'client', hasVersions: false };
   return {
-    ...{ about, source, unpromised, manners },
+    about,
+    source,
+    unpromised,
+    manners,
     model: modelOf(rule),
     isFenced: rule.refuses !== 'nothing' && !rule.opensAnything,
     needsSql: false,
@@ -222,7 +225,13 @@ export function storeKindOf(name: string, definition: StoreDefinition): StoreKin
   const { needsOpen = false, comparesItself = false } = manners;
   const { hasVersions = false, addsItself = false } = manners;
   return {
-    ...{ about, source, unpromised, model, isFenced, asksLock, build },
+    about,
+    source,
+    unpromised,
+    model,
+    isFenced,
+    asksLock,
+    build,
     manners: { needsOpen, comparesItself, hasVersions, addsItself },
     needsSql: false,
   };

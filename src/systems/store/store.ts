@@ -366,6 +366,11 @@ function requireRule(rule: FenceRule): void {
 }
 
 const FLAGS = [
-  ...(['registers', 'coversReads', 'needsOpen', 'opensAnything'] as const),
-  ...(['isDurable', 'takesMissing', 'replicaCompares'] as const),
-];
+  'registers',
+  'coversReads',
+  'needsOpen',
+  'opensAnything',
+  'isDurable',
+  'takesMissing',
+  'replicaCompares',
+] as const;

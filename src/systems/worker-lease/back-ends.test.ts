@@ -29,12 +29,13 @@ const at = (us: number): { kind: 'at'; atUs: number } => ({ kind: 'at', atUs: us
 describe('three leases in a row', () => {
   const alice = worker('alice', [0, SECOND, SECOND], { releases: true });
   const crash: Fault = {
-    ...{ kind: 'crash', process: 'lock', when: at(1500 * MS), restartAfterUs: 100 * MS },
+    kind: 'crash',
+    process: 'lock',
+    when: at(1500 * MS),
+    restartAfterUs: 100 * MS,
   };
   const evict: Fault = { kind: 'evict', process: 'lock', key: 'm', when: at(1500 * MS) };
-  const failover: Fault = {
-    ...{ kind: 'failover', process: 'lock', when: at(1500 * MS), lagUs: SECOND },
-  };
+  const failover: Fault = { kind: 'failover', process: 'lock', when: at(1500 * MS), lagUs: SECOND };
   const always = { persistence: 'always' };
 
   test.each<[string, string, PlanSetup['options'], Fault, readonly number[]]>([
@@ -60,7 +61,9 @@ describe('three leases in a row', () => {
 
   test('begin at the time of day when told so, and again after an eviction', () => {
     const trace = runOf([alice], {
-      ...{ lock: 'lease-memcached', options: { absent: 'clock' }, faults: [evict] },
+      lock: 'lease-memcached',
+      options: { absent: 'clock' },
+      faults: [evict],
     });
     const [first = 0, second = 0, third = 0] = tokens(trace);
     expect([first, second - first]).toEqual([1, 1]);
@@ -71,7 +74,10 @@ describe('three leases in a row', () => {
 describe('the life of a key', () => {
   const alice = worker('alice', [0, 10 * SECOND], { releases: true });
   const leap: Fault = {
-    ...{ kind: 'clock', process: 'lock', when: at(5 * SECOND), ratePpm: 0 },
+    kind: 'clock',
+    process: 'lock',
+    when: at(5 * SECOND),
+    ratePpm: 0,
     stepUs: 90_000 * SECOND,
   };
 
@@ -125,7 +131,11 @@ describe('two workers at one time', () => {
 
 describe('the time of a lease', () => {
   const fast: Fault = {
-    ...{ kind: 'clock', process: 'bob', when: at(0), stepUs: 10 * SECOND, ratePpm: 0 },
+    kind: 'clock',
+    process: 'bob',
+    when: at(0),
+    stepUs: 10 * SECOND,
+    ratePpm: 0,
   };
   const slowServer: Fault = { ...fast, process: 'lock', stepUs: -SECOND };
   const clients = [worker('alice', [0], {}), worker('bob', [SECOND], {})];

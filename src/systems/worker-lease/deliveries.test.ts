@@ -20,7 +20,9 @@ function worker(
 ): ClientPlan {
   const sections = deliveries.map(
     ([tick, retries, thinkUs = 0], at): SectionPlan => ({
-      ...{ id: at + 1, thinkUs, lock: 'machine' },
+      id: at + 1,
+      thinkUs,
+      lock: 'machine',
       work: [{ kind: 'job', id: 1, tick, retries, forUs: 100 * MS }],
     }),
   );
@@ -111,8 +113,12 @@ describe.each(BACK_ENDS)('the fences of %s', (lock) => {
 
 describe('a dispatch', () => {
   const cutOff: Fault = {
-    ...{ kind: 'partition', from: ['alice'], to: ['lock'], direction: 'both' },
-    ...{ when: { kind: 'at', atUs: 0 }, forUs: 10 * SECOND },
+    kind: 'partition',
+    from: ['alice'],
+    to: ['lock'],
+    direction: 'both',
+    when: { kind: 'at', atUs: 0 },
+    forUs: 10 * SECOND,
   };
   const standby = { standby: 'yes' };
 
@@ -120,7 +126,9 @@ describe('a dispatch', () => {
     const clients = [worker('alice', [[0, 0]]), worker('bob', [[0, 0]])];
     const trace = runOf(clients, { options: standby, faults: [cutOff] });
     const granted = eventsOf(trace, 'grant').map(({ process, client, token }) => [
-      ...[process, client, token],
+      process,
+      client,
+      token,
     ]);
     // Her request to the primary comes late, for nobody.
     expect(granted.slice(0, 2)).toEqual([
@@ -241,7 +249,10 @@ describe('idempotency', () => {
   });
 
   const stall: Fault = {
-    ...{ kind: 'pause', process: 'alice', forUs: 12 * SECOND, clocks: 'run' },
+    kind: 'pause',
+    process: 'alice',
+    forUs: 12 * SECOND,
+    clocks: 'run',
     when: { kind: 'before', point: 'alice/1/claim' },
   };
 
@@ -261,7 +272,8 @@ describe('idempotency', () => {
 
   test('does not run what it got no answer for', () => {
     const lost: Fault = {
-      ...{ kind: 'drop', which: { kind: 'message', message: 'alice/1/claim/1/reply' } },
+      kind: 'drop',
+      which: { kind: 'message', message: 'alice/1/claim/1/reply' },
     };
     expect(phases({ idempotency: 'step' }, [lost])).toBe('alice skips, bob skips');
   });

@@ -14,7 +14,9 @@ const BACK_ENDS = ['lease-dynamodb', 'lease-memcached', 'lease-redis'];
 /** A worker with a step for each think time; none backs off for long, each tries once. */
 function worker(name: string, thinks: readonly number[], forUs: number = 2 * SECOND): ClientPlan {
   const sections = thinks.map((thinkUs, at) => ({
-    ...{ id: at + 1, thinkUs, lock: 'machine' },
+    id: at + 1,
+    thinkUs,
+    lock: 'machine',
     work: [{ kind: 'job', id: 1, tick: at, retries: 0, forUs } as const],
   }));
   const patience = { ttlUs: 10 * SECOND, lockTimeoutUs: SECOND, backoffUs: SECOND, attempts: 1 };
@@ -41,8 +43,12 @@ function asked(trace: Trace): readonly unknown[] {
 }
 
 const cutOff: Fault = {
-  ...{ kind: 'partition', from: ['alice'], to: ['lock'], direction: 'both' },
-  ...{ when: { kind: 'at', atUs: 0 }, forUs: 2 * SECOND },
+  kind: 'partition',
+  from: ['alice'],
+  to: ['lock'],
+  direction: 'both',
+  when: { kind: 'at', atUs: 0 },
+  forUs: 2 * SECOND,
 };
 
 describe.each(BACK_ENDS)('%s', (lock) => {
@@ -123,7 +129,9 @@ describe('a flip', () => {
 
   test('is lost with its worker', () => {
     const crash: Fault = {
-      ...{ kind: 'crash', process: 'alice', when: { kind: 'at', atUs: 4 * SECOND } },
+      kind: 'crash',
+      process: 'alice',
+      when: { kind: 'at', atUs: 4 * SECOND },
       restartAfterUs: SECOND,
     };
     const faults = [cutOff, crash];

@@ -25,7 +25,10 @@ import { tableBackEnd } from './table-back-end.ts';
 export const SECOND: number = 1000 * MS;
 
 const terms: LeaseTerms = {
-  ...{ rules: PUBLISHED_RULES, time: new LeaseTime('whole'), clock: 'client', absent: 'one' },
+  rules: PUBLISHED_RULES,
+  time: new LeaseTime('whole'),
+  clock: 'client',
+  absent: 'one',
 };
 
 const MANNER = { onDenied: 'waits', releases: 'held' } as const;
@@ -79,10 +82,15 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
     const manners = { needsOpen: false, comparesItself: false, hasVersions: false };
     const driver = new WorkerDriver({ backEnds, guard: null, manner: MANNER }, null);
     return {
-      ...{ self, plan, driver, name: under(nameOf(self.name), String(calls)) },
+      self,
+      plan,
+      driver,
+      name: under(nameOf(self.name), String(calls)),
       section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },
       servers: { driverOf: () => driver, stores: new Map(), manners },
-      ...{ unanswered: [], opened: new Set(), versions: null },
+      unanswered: [],
+      opened: new Set(),
+      versions: null,
       end: { clock: 'monotonic', us: 0 },
     };
   };

@@ -7,7 +7,10 @@ describe('a key', () => {
   test('is claimed once', () => {
     const keys = new JobKeys();
     expect([keys.has(step), keys.claim(step), keys.has(step), keys.claim(step)]).toEqual([
-      ...[false, true, true, false],
+      false,
+      true,
+      true,
+      false,
     ]);
   });
 

@@ -9,7 +9,12 @@ import {
 } from './lease-rules.ts';
 
 const held: LeaseRecord = {
-  ...{ state: 'leased', steps: 1, retries: 2, since: 10, expires: 20, fence: 7 },
+  state: 'leased',
+  steps: 1,
+  retries: 2,
+  since: 10,
+  expires: 20,
+  fence: 7,
 };
 const ask = { steps: 3, retries: 0, now: 21, timeout: 5 };
 

@@ -71,8 +71,17 @@ const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 
 
 /** What two holders at a time, with tokens of two counters, break without any fault. */
 const LOST_BY_FLIPPING: readonly string[] = [
-  ...['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'lease-conservative', 'progress'],
-  ...['grant-order', 'fence-monotone', 'read-fence', 'no-lost-update', 'cross-key', 'linearizable'],
+  'mutual-exclusion',
+  'tokens-unique',
+  'tokens-increase',
+  'lease-conservative',
+  'progress',
+  'grant-order',
+  'fence-monotone',
+  'read-fence',
+  'no-lost-update',
+  'cross-key',
+  'linearizable',
 ];
 
 /** What keeps leases, and how that is chosen. */

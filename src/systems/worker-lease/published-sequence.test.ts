@@ -50,7 +50,10 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
 
   test('that a fast clock asks for is stolen', () => {
     const fast: Fault = {
-      ...{ kind: 'clock', process: 'alice', stepUs: 301 * SECOND, ratePpm: 0 },
+      kind: 'clock',
+      process: 'alice',
+      stepUs: 301 * SECOND,
+      ratePpm: 0,
       when: { kind: 'at', atUs: 10 * SECOND },
     };
     const script = function* ({ acquire, until }: Dispatcher): Program<void> {
@@ -79,8 +82,12 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
 
   test('costs 0, not false, where its back end cannot be reached', () => {
     const cut: Fault = {
-      ...{ kind: 'partition', from: ['alice'], to: ['lock'], direction: 'both' },
-      ...{ when: { kind: 'at', atUs: 0 }, forUs: 100 * SECOND },
+      kind: 'partition',
+      from: ['alice'],
+      to: ['lock'],
+      direction: 'both',
+      when: { kind: 'at', atUs: 0 },
+      forUs: 100 * SECOND,
     };
     const script = function* ({ acquire, release }: Dispatcher): Program<void> {
       expect(yield* acquire({ steps: 0, retries: 0, timeout: 1 })).toBe(0);
@@ -102,7 +109,10 @@ describe.each(KEEPERS)('a lease in %s', (keeper) => {
 
   test('that was evicted has a second holder with the same token, who is released by the first', () => {
     const evict: Fault = {
-      ...{ kind: 'evict', process: 'lock', key: 'machine', when: { kind: 'at', atUs: 5 * SECOND } },
+      kind: 'evict',
+      process: 'lock',
+      key: 'machine',
+      when: { kind: 'at', atUs: 5 * SECOND },
     };
     const script = function* ({ acquire, release, until }: Dispatcher): Program<void> {
       const ask = { steps: 0, retries: 0, timeout: 300 };

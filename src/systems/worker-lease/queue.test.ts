@@ -78,7 +78,9 @@ describe.each(['table', 'memcached', 'redis'])('in %s', (system) => {
 /** One worker with so many sections, each for a message of `m`. */
 function worker(name: string, count: number, more: Partial<ClientPlan> = {}): ClientPlan {
   const sections = Array.from({ length: count }, (_, at) => ({
-    ...{ id: at + 1, thinkUs: 0, lock: 'm' },
+    id: at + 1,
+    thinkUs: 0,
+    lock: 'm',
     work: [{ kind: 'transition', id: 1, forUs: 100 * MS } as const],
   }));
   const patience = { ttlUs: 2 * SECOND, lockTimeoutUs: SECOND, backoffUs: 100 * MS };
@@ -110,7 +112,9 @@ function delivered(trace: Trace): readonly string[] {
 describe('a queue', () => {
   test('hides a message that was received, until its time-out or its deletion', () => {
     const crash: Fault = {
-      ...{ kind: 'crash', process: 'alice', when: { kind: 'before', point: 'alice/1/delete' } },
+      kind: 'crash',
+      process: 'alice',
+      when: { kind: 'before', point: 'alice/1/delete' },
       restartAfterUs: SECOND,
     };
     const one = queueOf({ steps: 1 });
@@ -123,8 +127,11 @@ describe('a queue', () => {
 
   test('does not delete what it has delivered again', () => {
     const pause: Fault = {
-      ...{ kind: 'pause', process: 'alice', when: { kind: 'before', point: 'alice/1/delete' } },
-      ...{ forUs: 4 * SECOND, clocks: 'run' },
+      kind: 'pause',
+      process: 'alice',
+      when: { kind: 'before', point: 'alice/1/delete' },
+      forUs: 4 * SECOND,
+      clocks: 'run',
     };
     const bob = worker('bob', 1);
     const late = { ...bob, sections: bob.sections.map((it) => ({ ...it, thinkUs: 3100 * MS })) };
@@ -154,14 +161,20 @@ describe('a queue', () => {
 
   test('carries the flip of a machine to whoever dispatches it next', () => {
     const cutOff: Fault = {
-      ...{ kind: 'partition', from: ['alice'], to: ['lock'], direction: 'both' },
-      ...{ when: { kind: 'at', atUs: 0 }, forUs: 2 * SECOND },
+      kind: 'partition',
+      from: ['alice'],
+      to: ['lock'],
+      direction: 'both',
+      when: { kind: 'at', atUs: 0 },
+      forUs: 2 * SECOND,
     };
     const bob = worker('bob', 1);
     const late = { ...bob, sections: bob.sections.map((it) => ({ ...it, thinkUs: 900 * MS })) };
     const trace = run(planWith([worker('alice', 1), late], queueOf(), [cutOff]));
     const grants = eventsOf(trace, 'grant').map(({ process, client, token }) => [
-      ...[process, client, token],
+      process,
+      client,
+      token,
     ]);
     expect(grants.filter(([process]) => process === 'lock-standby')).toEqual([
       ['lock-standby', 'alice', 1],
@@ -171,8 +184,12 @@ describe('a queue', () => {
 
   test('carries the flip to the retry of a step that got no lease', () => {
     const cutOff: Fault = {
-      ...{ kind: 'partition', from: ['alice'], to: ['lock', 'lock-standby'], direction: 'both' },
-      ...{ when: { kind: 'at', atUs: 0 }, forUs: 2500 * MS },
+      kind: 'partition',
+      from: ['alice'],
+      to: ['lock', 'lock-standby'],
+      direction: 'both',
+      when: { kind: 'at', atUs: 0 },
+      forUs: 2500 * MS,
     };
     const trace = run(planWith([worker('alice', 3)], queueOf(), [cutOff]));
     const acquires = eventsOf(trace, 'invoke').flatMap(({ operation, call }) =>
@@ -180,7 +197,9 @@ describe('a queue', () => {
     );
     // Both are away in her first dispatch; the second begins where the first one ended.
     expect(acquires.slice(0, 3)).toEqual([
-      ...['alice/1/acquire', 'alice/1/acquire-standby', 'alice/2/acquire-standby'],
+      'alice/1/acquire',
+      'alice/1/acquire-standby',
+      'alice/2/acquire-standby',
     ]);
   });
 
@@ -188,8 +207,12 @@ describe('a queue', () => {
     'shows the last answer of %s: 0 where nobody answered after a False',
     (lock) => {
       const cutOff: Fault = {
-        ...{ kind: 'partition', from: ['bob'], to: ['lock-standby'], direction: 'both' },
-        ...{ when: { kind: 'at', atUs: 0 }, forUs: 20 * SECOND },
+        kind: 'partition',
+        from: ['bob'],
+        to: ['lock-standby'],
+        direction: 'both',
+        when: { kind: 'at', atUs: 0 },
+        forUs: 20 * SECOND,
       };
       const messages = [0, 0].map((steps) => ({ machine: 'm', steps, retries: 0, atUs: 0 }));
       const bob = worker('bob', 1);
@@ -222,7 +245,9 @@ describe('a queue', () => {
     const logs = eventsOf(trace, 'log').map(({ text }) => text);
     expect(logs).toContain('gives up step 0 of m after 2 retries');
     expect(delivered(trace).filter((text) => text.startsWith('bob'))).toEqual([
-      ...['bob: 0, 0', 'bob: 0, 1', 'bob: 0, 2'],
+      'bob: 0, 0',
+      'bob: 0, 1',
+      'bob: 0, 2',
     ]);
   });
 });

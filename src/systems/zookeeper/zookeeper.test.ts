@@ -63,7 +63,8 @@ describe('a session', () => {
 
 describe('a child', () => {
   const one = clientOf('alice', [writeOf(1)], {
-    ...{ ttlUs: 40 * S, lockTimeoutUs: 1 * S },
+    ttlUs: 40 * S,
+    lockTimeoutUs: 1 * S,
     sections: [0, 61 * S].map((thinkUs, at) => {
       return { id: at + 1, thinkUs, lock: 'db', work: [writeOf(at + 1)] };
     }),
@@ -144,7 +145,9 @@ test('a timeout is two ticks at least, and twenty at most', () => {
     return eventsOf(happen({ clients, options: { tickTime } }), 'grant')[0]?.ttlUs;
   };
   expect([endOf(1 * S, 2000), endOf(5 * S, 2000), endOf(90 * S, 2000)]).toEqual([
-    ...[4 * S, 5 * S, 40 * S],
+    4 * S,
+    5 * S,
+    40 * S,
   ]);
   expect(endOf(1 * S, 500)).toBe(1 * S);
 });

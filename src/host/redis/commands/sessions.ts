@@ -149,8 +149,20 @@ function hello([version, ...words]: readonly string[], at: Setting): RedisReply 
   if (asked !== null) session.version = asked === 3n ? 3 : 2;
   return {
     mapping: [
-      ...['server', 'redis', 'version', SERVER_VERSION, 'proto', session.version],
-      ...['id', 1, 'mode', 'standalone', 'role', 'master', 'modules', []],
+      'server',
+      'redis',
+      'version',
+      SERVER_VERSION,
+      'proto',
+      session.version,
+      'id',
+      1,
+      'mode',
+      'standalone',
+      'role',
+      'master',
+      'modules',
+      [],
     ],
   };
 }
