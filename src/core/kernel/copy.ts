@@ -11,16 +11,14 @@ export function copy(value: Json): Json {
     if (part === undefined) continue;
     const same = typeof part === 'object' ? copy(part) : part;
     // Set as others are, a key of this name would be the prototype, and no key.
-    if (key === '__proto__') Object.defineProperty(twin, key, own(same));
-    else twin[key] = same;
+    if (key === '__proto__') {
+      const own = { value: same, configurable: true, enumerable: true, writable: true };
+      Object.defineProperty(twin, key, own);
+    } else twin[key] = same;
   }
   return twin;
 }
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-function own(value: Json): PropertyDescriptor {
-  return { value, configurable: true, enumerable: true, writable: true };
 }

@@ -103,15 +103,11 @@ export function amendedText(text: string, before: Plan, after: Plan): string {
   const document = parseDocument(text);
   amend(document, [], planFields(before), planFields(after));
   const amended = document.toString({ lineWidth: 100, flowCollectionPadding: true });
-  if (isText(amended, after)) return amended;
+  const read = readPlan({ text: amended, file: '' });
+  if (read.kind === 'plan' && renderPlan(read.plan) === renderPlan(after)) return amended;
   // Aliases, for one, cannot be amended at one of their places alone.
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
   return renderPlan(after, comment.replace(/^# ?/gm, '').trimEnd());
-}
-
-function isText(text: string, plan: Plan): boolean {
-  const read = readPlan({ text, file: '' });
-  return read.kind === 'plan' && renderPlan(read.plan) === renderPlan(plan);
 }
 
 type Path = readonly (string | number)[];

@@ -238,31 +238,36 @@ function allFindings(
   const unknown = new Set(
     issues.filter(({ code }) => code === 'unrecognized_keys').map(({ path }) => path.join('\n')),
   );
-  return issues
+  const found = issues
     .filter(({ code, path }) => code !== 'custom' || !unknown.has(path.join('\n')))
-    .flatMap((issue) => findingsOf(issue, base))
-    .filter((finding, at, all) => at === all.findIndex((other) => isSame(finding, other)));
-}
-
-/** zod says twice that a number is too large where a limit is that of safe integers. */
-function isSame(one: UnplacedProblem, other: UnplacedProblem): boolean {
-  return one.what === other.what && one.path.join('\n') === other.path.join('\n');
+    .flatMap((issue) => findingsOf(issue, base));
+  // zod says twice that a number is too large where a limit is that of safe integers.
+  return found.filter(({ path, what }, at) => {
+    const steps = path.join('\n');
+    return at === found.findIndex((one) => one.what === what && one.path.join('\n') === steps);
+  });
 }
 
 function findingsOf(
   issue: z.core.$ZodIssue,
   base: readonly PathStep[],
 ): readonly UnplacedProblem[] {
-  const path = [...base, ...issue.path.map(stepOf)];
+  const steps = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
+  const path = [...base, ...steps];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(key, path, issue.message));
+      return issue.keys.map((key) => {
+        // The message of a `closed` map: its noun, then its fields.
+        const [noun = 'field', words = ''] = issue.message.split(': ');
+        const what = `unknown ${noun} "${key}"${suggest(key, words.split(' '))}`;
+        return { path: [...path, key], isKey: true, what };
+      });
     case 'invalid_union':
       return unionFindings(issue, path);
     case 'invalid_key':
       return issue.issues.map(({ message }) => ({ path, isKey: true, what: message }));
     case 'invalid_type':
-      return [valueFinding(path, typeProblem(issue.expected, issue.input))];
+      return [valueFinding(path, unexpected(typeName(issue.expected), issue.input))];
     case 'invalid_value': {
       const isOwn = !issue.message.startsWith('Invalid');
       return [valueFinding(path, isOwn ? issue.message : wordProblem(issue.values, issue.input))];
@@ -276,19 +281,8 @@ function findingsOf(
   }
 }
 
-function stepOf(part: PropertyKey): PathStep {
-  return typeof part === 'number' ? part : String(part);
-}
-
 function valueFinding(path: readonly PathStep[], what: string): UnplacedProblem {
   return { path, isKey: false, what };
-}
-
-/** `known` is the message of a `closed` map: its noun, then its fields. */
-function unknownKey(key: string, path: readonly PathStep[], known: string): UnplacedProblem {
-  const [noun = 'field', words = ''] = known.split(': ');
-  const what = `unknown ${noun} "${key}"${suggest(key, words.split(' '))}`;
-  return { path: [...path, key], isKey: true, what };
 }
 
 /** Of several forms that a value may take, the one that it comes nearest to. */
@@ -313,10 +307,6 @@ function unionFindings(
   );
   const forms = [...new Set(expected)].join(' or ');
   return [valueFinding(path, unexpected(forms, issue.input))];
-}
-
-function typeProblem(expected: string, input: unknown): string {
-  return unexpected(typeName(expected), input);
 }
 
 const TYPE_NAMES: ReadonlyMap<string, string> = new Map([

@@ -102,32 +102,20 @@ function schemaOf(kind: FaultKind): z.ZodType<Fault> {
 function valueIn(read: Read, { type, inFiles }: FaultField): Value {
   switch (type) {
     case 'when':
-      return toWhen(read);
+      if (read.before !== undefined) return { kind: 'before', point: String(read.before) };
+      if (read.after !== undefined) return { kind: 'after', point: String(read.after) };
+      return { kind: 'at', atUs: Number(read.at) };
     case 'message':
-      return toWhich(read);
+      return read.message === undefined
+        ? { kind: 'link', from: String(read.from), to: String(read.to), atUs: Number(read.at) }
+        : { kind: 'message', message: String(read.message) };
     case 'timer':
-      return toWhichTimer(read);
+      return read.timer === undefined
+        ? { kind: 'process', process: String(read.process), atUs: Number(read.at) }
+        : { kind: 'timer', timer: String(read.timer) };
     default:
       return read[inFiles] ?? DEFAULTS[type] ?? null;
   }
-}
-
-function toWhen({ at: atUs, before, after }: Read): When {
-  if (before !== undefined) return { kind: 'before', point: String(before) };
-  if (after !== undefined) return { kind: 'after', point: String(after) };
-  return { kind: 'at', atUs: Number(atUs) };
-}
-
-function toWhich({ message, from, to, at: atUs }: Read): Which {
-  return message === undefined
-    ? { kind: 'link', from: String(from), to: String(to), atUs: Number(atUs) }
-    : { kind: 'message', message: String(message) };
-}
-
-function toWhichTimer({ timer, process, at: atUs }: Read): WhichTimer {
-  return timer === undefined
-    ? { kind: 'process', process: String(process), atUs: Number(atUs) }
-    : { kind: 'timer', timer: String(timer) };
 }
 
 /** One fault of a plan file. */
@@ -150,24 +138,18 @@ export function faultFields(fault: Fault): FieldMap {
 /** How one field stands in a file. */
 function fieldsOf(field: FaultField, value: Value | undefined): FieldMap {
   const { type, inFiles } = field;
-  if (value === undefined || isLeftOut(type, value)) return {};
+  // A crash that lasts for good says so all the same.
+  if (value === undefined || (value !== null && value === DEFAULTS[type])) return {};
   if (value === null || typeof value !== 'object') {
     return { [inFiles]: fieldText(field.name, value) };
   }
   return 'kind' in value ? placeFields(value) : { [inFiles]: [...value] };
 }
 
-/** A crash that lasts for good says so all the same. */
-function isLeftOut(type: FieldType, value: Value): boolean {
-  return value !== null && value === DEFAULTS[type];
-}
-
 function placeFields(place: When | Which | WhichTimer): FieldMap {
   if (place.kind === 'before' || place.kind === 'after') return { [place.kind]: place.point };
   const { kind, ...named } = place;
-  return 'atUs' in named ? timed(named) : named;
-}
-
-function timed({ atUs, ...rest }: { readonly atUs: number }): FieldMap {
+  if (!('atUs' in named)) return named;
+  const { atUs, ...rest } = named;
   return { ...rest, at: formatDuration(atUs) };
 }

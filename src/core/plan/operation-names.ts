@@ -44,11 +44,6 @@ const OPENED_STORES: readonly string[] = ['fenced-open', 'unique-token'];
 /** Stores whose clients ask for the highest token before each write. */
 const FENCE_READ_STORES: readonly string[] = ['client-side-fence'];
 
-function fencesOf(steps: readonly Part[]): readonly Part[] {
-  const writes = steps.filter(({ verb }) => verb === 'write');
-  return writes.map(({ part }) => ({ verb: 'fence', part: part.replace('write', 'fence') }));
-}
-
 /**
  * The points that the section passes, each once, when nothing goes wrong: those of its steps first,
  * in their order. Second and later attempts to acquire are none of them.
@@ -60,13 +55,18 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
     .filter(({ verb }) => verb !== 'release' || client.releases);
   const stores = new Set(section.work.flatMap(storesAccessed));
   const opens = OPENED_STORES.includes(store) ? stores.size : 0;
-  const fences = FENCE_READ_STORES.includes(store) ? fencesOf(steps) : [];
+  const fenced = FENCE_READ_STORES.includes(store) ? steps : [];
+  const fences = fenced
+    .filter(({ verb }) => verb === 'write')
+    .map(({ part }): Part => ({ verb: 'fence', part: part.replace('write', 'fence') }));
   // A memoize stores its value without a look at its lease.
   const tests = section.work.some(({ kind }) => kind !== 'memoize');
   const hasTest = client.checksLease && tests && steps.some(({ verb }) => verb === 'write');
+  // The default is how fencepost's own locks are taken.
+  const lockVerbs = operations ?? (client.releases ? ['acquire', 'release'] : ['acquire']);
   const parts: readonly Part[] = [
     ...steps,
-    ...(operations ?? lockParts(client)).flatMap(partsOf),
+    ...lockVerbs.flatMap(partsOf),
     ...(hasTest ? [{ verb: 'checked', part: 'checked' } as const] : []),
     ...Array.from(
       { length: opens },
@@ -76,11 +76,6 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   ];
   const prefix = `${client.name}/${section.id}`;
   return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
-}
-
-/** The operations of a client that takes its lock as fencepost's own locks are taken. */
-function lockParts({ releases }: ClientPlan): readonly Verb[] {
-  return releases ? ['acquire', 'release'] : ['acquire'];
 }
 
 /**

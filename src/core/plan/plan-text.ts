@@ -130,6 +130,7 @@ const ONE_LINE: ReadonlySet<string> = new Set([
 
 /** What a file says of a plan: all but what a default says. */
 export function planFields(plan: Plan): FieldMap {
+  const decisions = Object.entries(plan.decisions).map(([name, us]) => [name, formatDuration(us)]);
   return {
     fencepost: plan.fencepost,
     scenario: plan.scenario,
@@ -141,7 +142,7 @@ export function planFields(plan: Plan): FieldMap {
     ...unlessEmpty('network', statedFields(plan.network, NETWORK_DEFAULTS)),
     ...(plan.faults.length === 0 ? {} : { faults: plan.faults.map(faultFields) }),
     ...(plan.chance === null ? {} : { chance: chanceFields(plan.chance) }),
-    ...unlessEmpty('decisions', decisionFields(plan.decisions)),
+    ...unlessEmpty('decisions', Object.fromEntries(decisions)),
     ...(plan.order.length === 0 ? {} : { order: [...plan.order] }),
     limits: statedFields(plan.limits, { healAtUs: ALWAYS, ...LIMIT_DEFAULTS }),
     bounds: boundFields(plan.bounds),
@@ -178,13 +179,11 @@ function systemFields({ name, lock, store, options, hosts: named }: SystemPlan):
 }
 
 function clientPlanFields(client: ClientPlan): FieldMap {
-  const sections = client.sections.map((section) => sectionFields(section, client.ttlUs));
+  const sections = client.sections.map((section) => {
+    const work = section.work.map((step, at) => stepFields(step, at + 1, client.ttlUs));
+    return { ...statedFields(section, { id: ALWAYS, ...SECTION_DEFAULTS }), work };
+  });
   return { name: client.name, ...statedFields(client, CLIENT_DEFAULTS), sections };
-}
-
-function sectionFields(section: SectionPlan, ttlUs: number): FieldMap {
-  const work = section.work.map((step, at) => stepFields(step, at + 1, ttlUs));
-  return { ...statedFields(section, { id: ALWAYS, ...SECTION_DEFAULTS }), work };
 }
 
 function chanceFields(chance: ChancePlan): FieldMap {
@@ -201,12 +200,6 @@ function chanceFields(chance: ChancePlan): FieldMap {
 
 function oftenFields(often: Odds & RangeUs): FieldMap {
   return { odds: formatOdds(often), by: formatRange(often) };
-}
-
-function decisionFields(decisions: Plan['decisions']): FieldMap {
-  return Object.fromEntries(
-    Object.entries(decisions).map(([name, us]) => [name, formatDuration(us)]),
-  );
 }
 
 function boundFields(bounds: Bounds): FieldMap {

@@ -65,12 +65,18 @@ function faultParameters(plan: Plan): Parameter[] {
     const target = targetOf(fault);
     const amount = amountOf(fault);
     if (amount !== null) {
+      const ranges = amountRangesOf(fault, plan.bounds);
+      const lastBelowGaps = ranges.slice(0, -1).map(({ maxUs }) => maxUs);
+      const range = {
+        minUs: ranges[0].minUs,
+        maxUs: Math.max(...ranges.map(({ maxUs }) => maxUs)),
+      };
       found.push({
         kind: 'amount',
         path: `faults[${index}].${amountField(fault.kind)?.name}`,
         what: fault.kind === 'clock' ? `clock step of ${target}` : `${fault.kind} of ${target}`,
         value: amount,
-        ...amountRange(fault, plan.bounds),
+        ...(ranges.length === 1 ? { range } : { range, lastBelowGaps }),
         write: (to, value) => changeFault(to, index, (old) => withAmount(old, value)),
       });
     }
@@ -98,13 +104,6 @@ export function amountRangesOf(fault: Fault, bounds: Bounds): readonly [RangeUs,
   if (fault.kind === 'clock') return [{ minUs: 0, maxUs: bounds.skewUs ?? amountUs }];
   const [first = { minUs: 0, maxUs: amountUs }, ...more] = durationsOf(bounds, fault.kind);
   return [first, ...more];
-}
-
-function amountRange(fault: Fault, bounds: Bounds): Pick<Parameter, 'range' | 'lastBelowGaps'> {
-  const ranges = amountRangesOf(fault, bounds);
-  const lastBelowGaps = ranges.slice(0, -1).map(({ maxUs }) => maxUs);
-  const range = { minUs: ranges[0].minUs, maxUs: Math.max(...ranges.map(({ maxUs }) => maxUs)) };
-  return ranges.length === 1 ? { range } : { range, lastBelowGaps };
 }
 
 function rateParameter(

@@ -74,22 +74,21 @@ function placesFor(plan: Plan, index: number, pointsOf: PointsOf | undefined): r
 
 function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
   const fault = plan.faults[index];
-  const own = fault !== undefined && 'process' in fault ? fault.process : '';
+  if (fault === undefined) return [];
+  const own = 'process' in fault ? fault.process : '';
   const points = new Set(pointsOf?.(plan) ?? pointNames(plan, own));
   for (const { point } of declaredPoints(plan)) points.add(point);
   const places = [...points].flatMap((point): When[] => [
     { kind: 'before', point },
     { kind: 'after', point },
   ]);
-  return places.filter((when) => mayBe(plan, index, when)).slice(0, MAX_PLACES);
-}
-
-/** Whether it would be no further from where it may be than it is. */
-function mayBe(plan: Plan, index: number, when: When): boolean {
-  const before = plan.faults[index];
-  const after = placed(plan, index, when).faults[index];
-  if (before === undefined || after === undefined) return false;
-  return distanceFromPlaces(plan, after) <= distanceFromPlaces(plan, before);
+  const distance = distanceFromPlaces(plan, fault);
+  // Where it would be no further from where it may be than it is.
+  const nearer = places.filter((when) => {
+    const after = placed(plan, index, when).faults[index];
+    return after !== undefined && distanceFromPlaces(plan, after) <= distance;
+  });
+  return nearer.slice(0, MAX_PLACES);
 }
 
 /** The points of the client `own`, or of all clients when no client has that name. */

@@ -56,7 +56,10 @@ function retimings(plan: Plan): readonly Plan[] {
   const strong = withAllAmounts(plan, Number.POSITIVE_INFINITY);
   const names = plan.clients.map(({ name }) => name);
   const marginUs = Math.floor(Math.max(0, ...plan.clients.map(({ ttlUs }) => ttlUs)) / 10);
-  const led = latenciesFor(plan).flatMap((latencyUs) => {
+  // A round latency; the longest too, where the plan depends on what happens at which instant.
+  const isDelicate = plan.order.length > 0 || Object.keys(plan.decisions).length > 0;
+  const latencies = [roundLatency(plan), ...(isDelicate ? [plan.bounds.latency.maxUs] : [])];
+  const led = [...new Set(latencies)].flatMap((latencyUs) => {
     const calm = calmed(strong, latencyUs);
     return names.flatMap((name) => [
       ledBy(calm, name, marginUs),
@@ -64,13 +67,6 @@ function retimings(plan: Plan): readonly Plan[] {
     ]);
   });
   return [strong, ...led];
-}
-
-/** A round latency; the longest too, where the plan depends on what happens at which instant. */
-function latenciesFor(plan: Plan): readonly number[] {
-  const isDelicate = plan.order.length > 0 || Object.keys(plan.decisions).length > 0;
-  const latencies = [roundLatency(plan), ...(isDelicate ? [plan.bounds.latency.maxUs] : [])];
-  return [...new Set(latencies)];
 }
 
 /** What arrives at the instant at which the leader's lease ends comes before what it does then. */
@@ -132,17 +128,12 @@ function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan
     const timed = followedAfter(calmed(pair, latencyUs), first.client, waitUs);
     // So long that what was held up arrives after the second section's first access, and no longer.
     const just = Math.max(0, waitUs - latencyUs);
-    return alone(timed).flatMap((one) => [
+    const alone = timed.faults.map((fault) => ({ ...timed, faults: [fault] }));
+    return [timed, ...(alone.length < 2 ? [] : alone)].flatMap((one) => [
       withAllAmounts(one, Number.POSITIVE_INFINITY),
       withAllAmounts(one, just),
     ]);
   });
-}
-
-/** The plan, and the same with each of its faults alone. */
-function alone(plan: Plan): readonly Plan[] {
-  if (plan.faults.length < 2) return [plan];
-  return [plan, ...plan.faults.map((fault) => ({ ...plan, faults: [fault] }))];
 }
 
 function onlySections(plan: Plan, kept: readonly SectionKey[]): Plan {

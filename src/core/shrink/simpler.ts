@@ -3,7 +3,7 @@
  * a proposal that is not strictly simpler is never run, so shrinking ends and never grows.
  */
 import { instantOf } from '../plan/fault.ts';
-import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
+import type { Plan, SectionPlan, Work } from '../plan/plan.ts';
 import { parametersOf } from './parameter.ts';
 import { digitsOf } from './round.ts';
 
@@ -18,7 +18,7 @@ export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['clients', (plan) => plan.clients.length],
   ['probe', (plan) => (plan.limits.probe ? 1 : 0)],
   ['faults', (plan) => plan.faults.length],
-  ['messages', (plan) => messagesOf(plan)],
+  ['messages', ({ queue }) => (queue?.messages.length ?? 0) + (queue?.copies.length ?? 0)],
   ['sections', (plan) => sectionsOf(plan).length],
   ['steps of work', (plan) => workOf(plan).length],
   ['decisions', (plan) => Object.keys(plan.decisions).length],
@@ -39,10 +39,6 @@ export function isSimpler(candidate: Plan, other: Plan): boolean {
   return false;
 }
 
-function messagesOf({ queue }: Plan): number {
-  return queue === undefined ? 0 : queue.messages.length + queue.copies.length;
-}
-
 export function sectionsOf(plan: Plan): readonly SectionPlan[] {
   return plan.clients.flatMap((client) => client.sections);
 }
@@ -57,11 +53,11 @@ function countFeatures(plan: Plan): number {
     fault.kind === 'partition' ? fault.from.length + fault.to.length : 0,
   );
   const hasty = workOf(plan).filter((work) => work.kind === 'write' && !work.awaits);
-  return sum(plan.clients.map(clientFeatures)) + sum(members) + hasty.length;
-}
-
-function clientFeatures(client: ClientPlan): number {
-  return client.pool - 1 + client.tries - 1 + client.attempts - 1 + (client.releases ? 1 : 0);
+  const features = plan.clients.map(
+    ({ pool, tries, attempts, releases }) =>
+      pool - 1 + tries - 1 + attempts - 1 + (releases ? 1 : 0),
+  );
+  return sum(features) + sum(members) + hasty.length;
 }
 
 function writtenValue(work: Work): number {

@@ -5,9 +5,9 @@
  * would be another story. Numbers: lowered by bisection towards the least that the bounds allow,
  * over numbers that are no less round, and rounded to ones that people like to read.
  */
-import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
+import type { ClientPlan, Plan } from '../plan/plan.ts';
 import { changeClient, changeSection, changeWork } from './change.ts';
-import { type Parameter, type ParameterKind, parameterAt, parametersOf } from './parameter.ts';
+import { type ParameterKind, parameterAt, parametersOf } from './parameter.ts';
 import { clamp, digitsOf, rounderThan, roundestBetween, roundTo } from './round.ts';
 import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
@@ -33,7 +33,7 @@ const plainest: readonly Change[] = [
       (client) =>
         write(client, 1),
   ),
-  withoutRelease,
+  (client) => ({ ...client, releases: false }),
   awaitingAll,
 ];
 
@@ -41,10 +41,6 @@ function worksWithoutLock({ sections }: ClientPlan): boolean {
   return sections.some(({ work }) =>
     work.some((step) => step.kind === 'memoize' && step.withoutLock === undefined),
   );
-}
-
-function withoutRelease(client: ClientPlan): ClientPlan {
-  return { ...client, releases: false };
 }
 
 function awaitingAll(client: ClientPlan): ClientPlan {
@@ -120,18 +116,17 @@ export const renumberValues: Pass = tryingEach('make written values small', (pla
   let count = 0;
   const numbered = changeWork(plan, (work) => {
     if (work.kind === 'transfer') return { ...work, amount: 1 };
-    if (work.kind === 'increment') return byOne(work);
+    if (work.kind === 'increment') {
+      // Adds 1, or takes 1 away; what adds nothing goes on so.
+      const { by, ...plain } = work;
+      return by === undefined || by > 0 ? plain : { ...plain, by: by < 0 ? -1 : 0 };
+    }
     if (work.kind !== 'write' && work.kind !== 'memoize') return work;
     count += 1;
     return { ...work, value: count };
   });
   return [numbered];
 });
-
-/** Adds 1, or takes 1 away; what adds nothing goes on so. */
-function byOne({ by, ...work }: Extract<Work, { readonly kind: 'increment' }>): Work {
-  return by === undefined || by > 0 ? work : { ...work, by: by < 0 ? -1 : 0 };
-}
 
 export const shortenFaults: Pass = lowering('shorten faults', ['amount', 'rate']);
 export const startEarlier: Pass = lowering('start earlier', ['think', 'instant']);
@@ -176,7 +171,11 @@ const MAX_PAIRED = 6;
 export const lowerTogether: Pass = {
   name: 'lower numbers together',
   *run(search: Search): Steps<void> {
-    yield* lowerBySame(search, startPaths(search));
+    // The numbers that fix when things begin: each client's first think time, and the instants.
+    const starts = parametersOf(search.current)
+      .filter(({ kind, path }) => kind === 'instant' || /\.sections\[0\]\.thinkUs$/.test(path))
+      .map(({ path }) => path);
+    yield* lowerBySame(search, starts);
     const paths = parametersOf(search.current)
       .filter(({ kind, value, range }) => kind !== 'count' && value > range.minUs)
       .map(({ path }) => path);
@@ -187,13 +186,6 @@ export const lowerTogether: Pass = {
   },
 };
 
-/** The numbers that fix when things begin: each client's first think time, and the instants. */
-function startPaths(search: Search): readonly string[] {
-  return parametersOf(search.current)
-    .filter(({ kind, path }) => kind === 'instant' || /\.sections\[0\]\.thinkUs$/.test(path))
-    .map(({ path }) => path);
-}
-
 function* lowerBySame(search: Search, paths: readonly string[]): Steps<void> {
   const found = parametersOf(search.current).filter(({ path }) => paths.includes(path));
   if (found.length < 2) return;
@@ -201,11 +193,10 @@ function* lowerBySame(search: Search, paths: readonly string[]): Steps<void> {
   if (most <= 0) return;
   const less = roundestBetween(0, most);
   const steps = less === null ? [most] : [most, less];
-  yield* search.attemptFirst(steps.map((by) => loweredBy(search, found, by)));
-}
-
-function loweredBy(search: Search, parameters: readonly Parameter[], by: number): Plan {
-  return parameters.reduce((plan, { value, write }) => write(plan, value - by), search.current);
+  const lowered = steps.map((by) =>
+    found.reduce((plan, { value, write }) => write(plan, value - by), search.current),
+  );
+  yield* search.attemptFirst(lowered);
 }
 
 const GRIDS_US = [10_000, 5_000, 1_000] as const;
@@ -214,16 +205,17 @@ export const roundNumbers: Pass = {
   name: 'round numbers',
   *run(search: Search): Steps<void> {
     const plan = search.current;
-    yield* search.attemptFirst(GRIDS_US.map((gridUs) => roundedTo(plan, gridUs)));
+    const times = parametersOf(plan).filter(({ kind }) => kind !== 'rate' && kind !== 'count');
+    const rounded = GRIDS_US.map((gridUs) =>
+      times.reduce(
+        (next, { value, range, write }) => write(next, roundTo(value, gridUs, range)),
+        plan,
+      ),
+    );
+    yield* search.attemptFirst(rounded);
     for (const { path } of parametersOf(search.current)) yield* round(search, path);
   },
 };
-
-function roundedTo(plan: Plan, gridUs: number): Plan {
-  return parametersOf(plan)
-    .filter(({ kind }) => kind !== 'rate' && kind !== 'count')
-    .reduce((next, { value, range, write }) => write(next, roundTo(value, gridUs, range)), plan);
-}
 
 function* round(search: Search, path: string): Steps<void> {
   const parameter = parameterAt(search.current, path);
