@@ -18,13 +18,7 @@ import type { FaultInjected, Invoke, ProcessInfo } from '../core/history/trace.t
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
-import {
-  type GrantLog,
-  type Numbered,
-  type OperationLog,
-  operationOf,
-  type TraceIndex,
-} from './trace-index.ts';
+import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
 import type { Invalid } from './verdict.ts';
 
 /** What a breach came from. */
@@ -326,15 +320,12 @@ function handledCalls(
   return trace.events.flatMap((event, index) => {
     if (event.kind !== 'receive' || !event.message.endsWith('/request')) return [];
     const operation = operations.get(operationOf(event.message));
-    if (operation === undefined || !isDone(operation, verb)) return [];
+    const answer = operation?.return?.event.answer?.kind;
+    if (operation?.invoke.event.call.verb !== verb || answer !== DONE[verb]) return [];
     const { call } = operation.invoke.event;
     const lock = 'lock' in call ? call.lock : '';
     return [{ index, server: event.to, message: event.message, invoke: operation.invoke, lock }];
   });
-}
-
-function isDone({ invoke, return: returned }: OperationLog, verb: keyof typeof DONE): boolean {
-  return invoke.event.call.verb === verb && returned?.event.answer?.kind === DONE[verb];
 }
 
 function grantBefore({ locks }: TraceIndex, client: string, before: number): GrantLog | undefined {

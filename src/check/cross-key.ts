@@ -34,7 +34,9 @@ export const crossKey: Claim = defineClaim({
       const accesses = workOn(indexed, shared).filter(({ event }) => !unheard.has(event));
       if (!isTransferred(indexed, shared, accesses)) return { exercised: 0 };
       const breach = breachIn(indexed, shared, accesses);
-      return { exercised: overlappedSections(accesses), breach };
+      const overlapped = new Set<number>();
+      for (const access of accesses) if (isStale(access)) overlapped.add(access.event.under);
+      return { exercised: overlapped.size, breach };
     });
   },
 });
@@ -93,12 +95,6 @@ function isTransferred(
     else return false;
   }
   return [...taken.values()].every(({ amount }) => amount >= 0);
-}
-
-function overlappedSections(accesses: readonly LogEntry<AccessEvent>[]): number {
-  const overlapped = new Set<number>();
-  for (const access of accesses) if (isStale(access)) overlapped.add(access.event.under);
-  return overlapped.size;
 }
 
 function breachIn(

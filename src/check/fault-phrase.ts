@@ -24,7 +24,9 @@ export function faultPhrase(trace: Trace, fault: FaultInjected): string {
     target: hitsMessage(fault.fault) ? messagePhrase(trace, target) : `\`${target}\``,
     amount: proseDuration(amount),
   });
-  return `${said}${deedPhrase(trace, fault)}${lossPhrase(trace, fault)}${leftPhrase(trace, fault)}`;
+  const deed = fault.fault === 'pause' ? pausedBefore(trace, fault) : null;
+  const before = deed === null ? '' : `, before its ${deed.phrase}`;
+  return `${said}${before}${lossPhrase(trace, fault)}${leftPhrase(trace, fault)}`;
 }
 
 /** `from 3 ms to 20 ms`. */
@@ -101,12 +103,6 @@ function verbPhrase({ events }: Trace, operation: string): string {
 function labelOf(operation: string): string {
   const [, , label = ''] = operation.split('/');
   return label.replace(/-\d+$/, '');
-}
-
-/** `, before its write`, of a client that is paused; '' where it does nothing more. */
-function deedPhrase(trace: Trace, injected: FaultInjected): string {
-  const deed = injected.fault === 'pause' ? pausedBefore(trace, injected) : null;
-  return deed === null ? '' : `, before its ${deed.phrase}`;
 }
 
 /** What a client did next that was paused; null of a server, and where it did nothing more. */

@@ -109,17 +109,16 @@ function replayOf(key: KeyLog): readonly WriteEntry[] | null {
     replay.push(access);
     last = access;
   }
-  return isInOrder ? replay : replay.sort(orderOfWrites);
+  return isInOrder
+    ? replay
+    : replay.sort(
+        ({ event: a, index: i }, { event: b, index: j }) =>
+          a.under - b.under || a.issue - b.issue || i - j,
+      );
 }
 
 function comesBefore(one: AccessEvent, other: AccessEvent): boolean {
   return one.under === other.under ? one.issue < other.issue : one.under < other.under;
-}
-
-function orderOfWrites(one: WriteEntry, other: WriteEntry): number {
-  const { event: a } = one;
-  const { event: b } = other;
-  return a.under - b.under || a.issue - b.issue || one.index - other.index;
 }
 
 /** The last write of the replay that comes before `read` in it. */

@@ -121,15 +121,11 @@ function bothBelieve(shown: Contradiction): Sentences {
   };
 }
 
-/** Whether a program was entered when the lease, as the program itself counts it, was over. */
-function isOver({ atUs, believedUntilUs }: EventOf<'enter'>): boolean {
-  return believedUntilUs <= atUs;
-}
-
 /** `bob entered `bob/2` at 12 ms, when the lease that it asked for at 0 ms was over by …`. */
 function entryPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
   const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
-  if (!isOver(entry)) return entered;
+  // By its own count, its lease was not over.
+  if (entry.believedUntilUs > entry.atUs) return entered;
   const grant = shown.grants.find(({ ordinal }) => ordinal === entry.ordinal);
   const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;
   const end = `had ended at ${proseDuration(entry.believedUntilUs)}`;

@@ -41,7 +41,10 @@ export function impostorUnder(
   if (entry?.kind !== 'enter') return null;
   const { client, lock } = grant;
   const { atUs: enteredUs } = entry;
-  if (isByServer(trace, grant)) {
+  const isByServer =
+    !isQuorumGrant(grant) ||
+    (grant.sentAtUs < grant.atUs && trace.processes.some(({ role }) => role === 'lock'));
+  if (isByServer) {
     const overUs = grant.untilUs ?? Number.POSITIVE_INFINITY;
     const { sentAtUs } = grant;
     return overUs <= enteredUs ? { client, enteredUs, sentAtUs, overUs } : null;
@@ -50,7 +53,9 @@ export function impostorUnder(
   if (key !== null) {
     const overUs = key.untilUs ?? Number.POSITIVE_INFINITY;
     if (overUs > enteredUs || !isGone(trace, { key, entry })) return null;
-    const sentAtUs = departureOf(trace, key);
+    const { message } = key;
+    const sent = trace.events.find((event) => event.kind === 'send' && event.message === message);
+    const sentAtUs = sent?.atUs ?? key.atUs;
     return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
   }
   const won = wonBy(trace, entry);
@@ -59,12 +64,6 @@ export function impostorUnder(
   const overUs = begunUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
   if (overUs > enteredUs || !wentToAnother(trace, { entry, lock, begunUs })) return null;
   return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
-}
-
-/** Whether its end is one that a server gave it. */
-function isByServer({ processes }: Trace, grant: Grant): boolean {
-  if (!isQuorumGrant(grant)) return true;
-  return grant.sentAtUs < grant.atUs && processes.some(({ role }) => role === 'lock');
 }
 
 /** Whether a key was gone when the program entered that had taken it: the server was right. */
@@ -83,12 +82,6 @@ function isGone(
     if (isSame && event.client !== key.client && event.atUs > key.atUs) return true;
   }
   return isClockRight;
-}
-
-/** When the request left by which a key was taken or kept. */
-function departureOf({ events }: Trace, { message, atUs }: KeyChange): number {
-  const sent = events.find((event) => event.kind === 'send' && event.message === message);
-  return sent?.atUs ?? atUs;
 }
 
 /** The last call of a section before it entered, and when its lease had begun for certain. */

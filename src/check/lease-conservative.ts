@@ -65,14 +65,9 @@ function judgeLock(
 function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<ViewEvent>): boolean {
   if (!isQuorumGrant(grant.event)) return true;
   if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;
-  return successorOf(lock, grant, index) !== undefined;
-}
-
-/** The grant to another client that followed, before event `before`. */
-function successorOf(lock: LockLog, grant: GrantLog, before: number): GrantLog | undefined {
-  return lock.grants.find(
-    ({ event, index }) =>
-      index > grant.index && index < before && event.client !== grant.event.client,
+  const hasFollowed = (other: GrantLog) => other.index > grant.index && other.index < index;
+  return lock.grants.some(
+    (other) => hasFollowed(other) && other.event.client !== grant.event.client,
   );
 }
 

@@ -18,7 +18,7 @@ import {
   type Numbered,
   type TraceIndex,
 } from './trace-index.ts';
-import { type Breach, type Findings, inAll } from './verdict.ts';
+import { type Findings, inAll } from './verdict.ts';
 
 export const lossNoticed: Claim = defineClaim({
   name: 'loss-noticed',
@@ -36,15 +36,11 @@ type Rule = 'loss-unnoticed';
 function judgeLock(indexed: TraceIndex, lock: LockLog, mostUs: number): Findings<Rule> {
   const losses = lossesOf(indexed, lock);
   const late = losses.find((loss) => awakeUs(indexed, loss) > mostUs);
-  const breach = late === undefined ? null : breachOf(indexed, late);
-  return { exercised: losses.length, breach };
-}
-
-function breachOf(indexed: TraceIndex, loss: Loss): Breach<Rule> {
-  const { grant, entry, notice } = loss;
-  const end = notice ?? { index: indexed.trace.events.length };
+  if (late === undefined) return { exercised: losses.length };
+  const { grant, entry, notice } = late;
+  const causes = causesSince(indexed, grant, notice ?? { index: indexed.trace.events.length });
   const parts = { grant, entry, notice: notice ?? undefined };
-  return breachShown('loss-unnoticed', parts, causesSince(indexed, grant, end));
+  return { exercised: losses.length, breach: breachShown('loss-unnoticed', parts, causes) };
 }
 
 /** How often programs lost a lock that they counted on, and how long they did not know. */

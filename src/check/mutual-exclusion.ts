@@ -62,7 +62,9 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   const holds = new Map<number, LeaseHold>();
   const inside = new Set<string>();
   const count = (acquire: { readonly client: string; readonly atUs: number }): void => {
-    if (rivalOf(holds, acquire) !== null || isAnotherIn(inside, acquire)) exercised++;
+    // Between its entry and its leave.
+    const isAnotherIn = inside.size > (inside.has(acquire.client) ? 1 : 0);
+    if (isAnotherIn || rivalOf(holds, acquire) !== null) exercised++;
   };
   const unnoted = unnotedAcquires(indexed, lock);
   let counted = 0;
@@ -86,7 +88,11 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         if (rival !== null) {
           breach ??= breachBetween(indexed, 'granted-while-live', rival, { later: grant, index });
         }
-        if (grant !== undefined) holds.set(event.ordinal, holdFrom(grant, driftPpm));
+        if (grant !== undefined) {
+          const { sentAtUs } = grant.event;
+          const endUs = endOf(grant.event, driftPpm);
+          holds.set(event.ordinal, { grant, renewal: null, sentAtUs, endUs, foreign: null });
+        }
         break;
       }
       case 'renew': {
@@ -130,14 +136,6 @@ function rivalOf(
   return null;
 }
 
-/** Whether the program of another client is between its entry and its leave. */
-function isAnotherIn(
-  inside: ReadonlySet<string>,
-  { client }: { readonly client: string },
-): boolean {
-  return inside.size > (inside.has(client) ? 1 : 0);
-}
-
 function endHoldsOf(holds: Map<number, LeaseHold>, client: string): void {
   for (const [ordinal, { grant }] of holds) {
     if (grant.event.client === client) holds.delete(ordinal);
@@ -163,12 +161,6 @@ function shorten(
   if (hold === undefined || !isQuorumGrant(hold.grant.event)) return;
   if (believedUntilUs >= hold.endUs) return;
   holds.set(ordinal, changed(hold, { endUs: believedUntilUs }));
-}
-
-function holdFrom(grant: GrantLog, driftPpm: number): LeaseHold {
-  const { sentAtUs } = grant.event;
-  const endUs = endOf(grant.event, driftPpm);
-  return { grant, renewal: null, sentAtUs, endUs, foreign: null };
 }
 
 /** A renew that left before the one last honoured never shortens what that one gave. */
@@ -240,8 +232,12 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const whose = isOver
     ? `before ${earlier.client}'s ttl was over`
     : `while ${earlier.client} held it`;
+  const { client, lock } = later;
+  const got = isOwnGrant(later)
+    ? `${client} entered \`${lock}\``
+    : `\`${lock}\` granted to ${client}`;
   return {
-    headline: `${gotPhrase(later)} ${whose}`,
+    headline: `${got} ${whose}`,
     next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,
     however: `${live}${freed}${reasonPhrase(shown, later)}`,
   };
@@ -264,12 +260,6 @@ function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): 
 /** Who ended a lease too early: where its client alone tells of it, the clock of that client. */
 function enderOf(grant: Grant): string {
   return isOwnGrant(grant) ? `${grant.client}'s clock` : giverOf(grant);
-}
-
-/** `\`db\` granted to bob`; `bob entered \`db\`` where nobody but he says that he has it. */
-function gotPhrase(grant: Grant): string {
-  const { client, lock } = grant;
-  return isOwnGrant(grant) ? `${client} entered \`${lock}\`` : `\`${lock}\` granted to ${client}`;
 }
 
 /** The same of the grant: `\`lock\` granted B`, or `bob entered under B`. */

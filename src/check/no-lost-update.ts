@@ -98,7 +98,9 @@ function finalRanges(indexed: TraceIndex): ReadonlyMap<KeyLog, Range> {
       fate = eitherOf(fate, fateOf(repeat, range.before));
       range.repeated += 1;
     }
-    widen(range, call.adds, fate);
+    if (fate === 'no') continue;
+    if (fate === 'yes' || call.adds < 0) range.min += call.adds;
+    if (fate === 'yes' || call.adds > 0) range.max += call.adds;
   }
   return ranges;
 }
@@ -126,12 +128,6 @@ function fateOf(operation: OperationLog, before: number): Fate {
   if (answer === null || answer.event.outcome === 'info') return 'unknown';
   if (isAcknowledged(operation)) return answer.index < before ? 'yes' : 'unknown';
   return 'no';
-}
-
-function widen(range: Range, adds: number, fate: Fate): void {
-  if (fate === 'no') return;
-  if (fate === 'yes' || adds < 0) range.min += adds;
-  if (fate === 'yes' || adds > 0) range.max += adds;
 }
 
 function isOnlyIncremented(key: KeyLog, before: number): boolean {
@@ -182,7 +178,12 @@ function breachOf(
   }
   const overwriting = key.accesses.find((access) => overwrites(place, key, access));
   if (overwriting === undefined) {
-    const ignored = key.accesses.find((access) => wasIgnored(indexed, access));
+    // A store in which the last write wins took it for an earlier one, and said nothing.
+    const ignored = key.accesses.find(({ event }) => {
+      if (event.kind !== 'write' || event.isAccepted || event.stamp === undefined) return false;
+      const operation = indexed.operations.get(event.operation);
+      return operation !== undefined && isAcknowledged(operation);
+    });
     if (ignored !== undefined) return breachByIgnoring(indexed, { place, key, ignored });
     const gone = { 'lost write': key.accesses.findLast(isEffective) };
     return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
@@ -198,13 +199,6 @@ function breachOf(
   };
   const isOlder = lost !== null && lost.event.under < overwriting.event.under;
   return accessBreach(indexed, 'update-lost', accesses, { late: isOlder ? lost : overwriting });
-}
-
-/** Whether a store in which the last write wins took it for an earlier one, and said nothing. */
-function wasIgnored(indexed: TraceIndex, { event }: LogEntry<AccessEvent>): boolean {
-  if (event.kind !== 'write' || event.isAccepted || event.stamp === undefined) return false;
-  const operation = indexed.operations.get(event.operation);
-  return operation !== undefined && isAcknowledged(operation);
 }
 
 function breachByIgnoring(

@@ -26,7 +26,6 @@ import {
   type GrantLog,
   type LockLog,
   type Numbered,
-  type OperationLog,
   operationOf,
   type TraceIndex,
 } from './trace-index.ts';
@@ -201,18 +200,14 @@ function denialByKey(
 ): Denial | null {
   const end = later.find(({ event }) => event.isDone && event.change !== 'prolonged');
   const untilUs = taking.event.untilUs ?? Number.POSITIVE_INFINITY;
-  const asks = [...operations.values()].filter((one) => isDenied(one, taking.event.key));
-  for (const { invoke, return: denial } of asks) {
-    if (denial === null || invoke.index < unanswered.index) continue;
+  for (const { invoke, return: denial } of operations.values()) {
+    const { call } = invoke.event;
+    if (call.verb !== 'acquire' || call.lock !== taking.event.key) continue;
+    if (denial?.event.answer?.kind !== 'denied' || invoke.index < unanswered.index) continue;
     if (denial.event.atUs > untilUs || denial.index > (end?.index ?? denial.index)) continue;
     return { asked: invoke, denial };
   }
   return null;
-}
-
-function isDenied({ invoke, return: returned }: OperationLog, key: string): boolean {
-  const { call } = invoke.event;
-  return call.verb === 'acquire' && call.lock === key && returned?.event.answer?.kind === 'denied';
 }
 
 function isKeyLeftBehind(
@@ -266,21 +261,17 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const unanswered = shown.need('unanswered', 'return');
   const asked = shown.need('asked', 'invoke');
   const denial = shown.need('denial', 'return');
-  const { client, key, untilUs } = taking;
+  const { client, key, message, untilUs } = taking;
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
   const isOwn = asked.process === client;
   const whose = isOwn ? 'its own client' : asked.process;
-  const did = askingAfter(taking, asked);
+  // In the section that had no answer, its client or the driver sends the command again.
+  const again = sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
+  const did = isOwn ? again : 'asked';
   const by = isOwn ? 'its own key' : `the key of ${client}`;
   return {
     headline: `\`${key}\` kept from ${whose} by a key that ${client} never heard of`,
     next: `${client} took \`${key}\` ${at(taking)}, ${until}, and had no answer by ${proseDuration(unanswered.atUs)}`,
     however: `${asked.process} ${did} ${at(asked)} and was denied ${at(denial)} by ${by}`,
   };
-}
-
-/** In the section that had no answer, its client or the driver sends the command again. */
-function askingAfter({ client, message }: KeyChange, asked: Invoke): string {
-  if (asked.process !== client) return 'asked';
-  return sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
 }

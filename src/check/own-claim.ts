@@ -3,7 +3,7 @@ import type { Trace } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { errorText } from '../text/error-text.ts';
 import type { Checker, Claim } from './claim.ts';
-import { type Contradiction, explainBy, type Sentences, type Words } from './explanation.ts';
+import { type Contradiction, explainBy, type Sentences } from './explanation.ts';
 import type { Terms } from './terms.ts';
 import { type Breach, conclude, type Evidence, type Explanation, type Verdict } from './verdict.ts';
 
@@ -54,10 +54,17 @@ interface OwnSentences {
 
 /** Throws an error that names the field where one is missing or wrong. */
 export function ownClaim(name: string, definition: ClaimDefinition): Claim {
-  const { about, source = '', hazard = '', judge } = definition;
+  const { about, source = '', hazard = '', rules: given = {}, judge } = definition;
   if (typeof about !== 'string') throw new Error(`claims.${name}.about is no text`);
   if (typeof judge !== 'function') throw new Error(`claims.${name}.judge is no function`);
-  const rules = Object.fromEntries(wordsByRule(name, definition));
+  const rules = Object.fromEntries(
+    Object.entries(given).map(([rule, words]) => {
+      if (typeof words !== 'function') {
+        throw new Error(`claims.${name}.rules.${rule} is no function`);
+      }
+      return [rule, (shown: Contradiction) => allSentences(words(shown))];
+    }),
+  );
   const judgeTrace: Checker = ({ trace }, terms) => {
     try {
       const ruling = judge(trace, terms);
@@ -70,13 +77,6 @@ export function ownClaim(name: string, definition: ClaimDefinition): Claim {
     }
   };
   return { name, about, source, hazard, rules, judge: judgeTrace };
-}
-
-function wordsByRule(name: string, { rules = {} }: ClaimDefinition): readonly [string, Words][] {
-  return Object.entries(rules).map(([rule, words]) => {
-    if (typeof words !== 'function') throw new Error(`claims.${name}.rules.${rule} is no function`);
-    return [rule, (shown) => allSentences(words(shown))];
-  });
 }
 
 function allSentences({

@@ -12,7 +12,7 @@ import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import { foreignKeyChange, granteePhrase, judgeKeys } from './lock-keys.ts';
 import { unansweredCall } from './no-orphan.ts';
-import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
+import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const ownerOnlyRelease: Claim = defineClaim({
@@ -41,7 +41,9 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
       if (event.process === event.client) return { exercised: 0 };
       if (event.kind === 'release' && endsOwnOrphan(indexed, lock, event)) return { exercised: 0 };
       const change = { event, index, latest };
-      const exercised = namesCurrent(lock, change) ? 0 : 1;
+      const meant = lock.byNumber.get(event.under);
+      const isCurrent = meant !== undefined && meant === latest;
+      const exercised = isCurrent && isHeldAt(meant, { index, atUs: event.atUs }) ? 0 : 1;
       const touched = event.kind === 'release' ? event.released : event.extended;
       if (touched === 0 || touched === event.under) return { exercised };
       const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
@@ -58,12 +60,6 @@ function endsOwnOrphan(
 ): boolean {
   const grant = under === 0 ? lock.byNumber.get(released) : undefined;
   return grant?.event.client === client && unansweredCall(indexed, grant) !== null;
-}
-
-function namesCurrent(lock: LockLog, { event, index, latest }: LogEntry<Release | Renew>): boolean {
-  const meant = lock.byNumber.get(event.under);
-  if (meant === undefined || meant !== latest) return false;
-  return isHeldAt(meant, { index, atUs: event.atUs });
 }
 
 /** A change of grant `touched` by a message that meant another one, and what made it late. */

@@ -137,8 +137,14 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
 function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
-  const lock = indexed.locks.get(asked.lock) ?? ownLockOf(indexed, first.process);
-  const grant = lock?.grants.find(({ event }) => event.client === first.process);
+  const { process: client } = first;
+  // The lock that a client takes itself, whatever its servers call what it asks them for.
+  const ownLock = () =>
+    [...indexed.locks.values()].find(({ grants }) =>
+      grants.some(({ event }) => event.client === client && event.process === client),
+    );
+  const lock = indexed.locks.get(asked.lock) ?? ownLock();
+  const grant = lock?.grants.find(({ event }) => event.client === client);
   if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
   if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
@@ -151,13 +157,6 @@ function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breac
     grant === undefined ? 'probe-not-granted' : 'probe-granted-late',
     { 'first try': { index }, 'holder grant': holding, 'last renewal': renewal, denial, grant },
     holding === undefined ? [] : causesSince(indexed, holding, { index }),
-  );
-}
-
-/** The lock that a client takes itself, whatever its servers call what it asks them for. */
-function ownLockOf(indexed: TraceIndex, client: string): LockLog | undefined {
-  return [...indexed.locks.values()].find(({ grants }) =>
-    grants.some(({ event }) => event.client === client && event.process === client),
   );
 }
 

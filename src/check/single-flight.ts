@@ -60,10 +60,6 @@ interface Computations {
 
 const NONE: Computations = { all: [], contested: 0 };
 
-function isBeginning({ event }: Numbered<Mark>): boolean {
-  return event.point.endsWith('/computing');
-}
-
 /** What is known of each program while the trace is read. */
 interface Program {
   /** Of the last key that its section asked for: the one that it computes. */
@@ -78,7 +74,7 @@ interface Program {
  */
 function computationsOf(indexed: TraceIndex): Computations {
   // Asked first, since it is measured on every run, and hardly any workload memoizes.
-  if (!indexed.marks.some(isBeginning)) return NONE;
+  if (!indexed.marks.some(({ event }) => event.point.endsWith('/computing'))) return NONE;
   const reader = new Reader();
   let index = 0;
   for (const event of indexed.trace.events) {

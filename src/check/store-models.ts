@@ -246,7 +246,10 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
     const { call } = log.invoke.event;
     const returned = log.return?.event;
     if (!('store' in call) || call.verb === 'fence' || returned?.outcome === 'fail') continue;
-    const isAnswered = returned?.outcome === 'ok' && !isRepeat(returned.answer);
+    // A store that answers "applied before" does not say by which of the tries: this operation's
+    // own first message or one before it. So each may have happened, or not.
+    const isRepeat = returned?.answer?.kind === 'accepted' && returned.answer.isRepeated === true;
+    const isAnswered = returned?.outcome === 'ok' && !isRepeat;
     const answer = isAnswered ? returned.answer : null;
     const operation = { log, call, answer, isAnswered, isShared: isShared(indexed, call) };
     const resources = stores.get(call.store) ?? new Map<string, StoreOperation[]>();
@@ -256,14 +259,6 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
     else known.push(operation);
   }
   return [...stores.values()].flatMap((resources) => [...resources.values()]);
-}
-
-/**
- * A store that answers "applied before" does not say by which of the tries: this operation's own
- * first message or one before it. So each may have happened, or not.
- */
-function isRepeat(answer: Answer | null): boolean {
-  return answer?.kind === 'accepted' && answer.isRepeated === true;
 }
 
 /** As calls of a plain register: what was refused did not happen. */

@@ -103,7 +103,12 @@ export const tokenBound: Claim = defineClaim({
         const grant = grantUnder(indexed, access.event);
         if (access.event.kind !== 'write' || grant === undefined) return { exercised: 0 };
         const exercised = leftAfterSuccessor(indexed, access) ? 1 : 0;
-        if (carriesTokenOf(grant, access)) return { exercised };
+        const { token, client } = access.event;
+        const isOwn =
+          token === grant.event.token
+            ? client === grant.event.client
+            : grant.changes.some(({ event }) => event.kind === 'renew' && event.token === token);
+        if (isOwn) return { exercised };
         const others = { 'other grant': tokenDonor(indexed, access) };
         const shown = { late: access, others };
         const breach = accessBreach(indexed, 'token-foreign', { write: access }, shown);
@@ -180,13 +185,6 @@ function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>):
   const lock = indexed.locks.get(event.resource);
   const successor = lock?.grants.find((grant) => grant.event.ordinal > event.under);
   return successor !== undefined && successor.index < departure;
-}
-
-function carriesTokenOf(grant: GrantLog, { event }: LogEntry<AccessEvent>): boolean {
-  if (event.token === grant.event.token) return event.client === grant.event.client;
-  return grant.changes.some(
-    ({ event: change }) => change.kind === 'renew' && change.token === event.token,
-  );
 }
 
 /** The grant whose token a write carries instead of its own. */

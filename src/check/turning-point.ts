@@ -198,7 +198,11 @@ function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly 
     if (event === undefined) continue;
     // Faults and the end of them happen in no process: they lead from nobody to nobody.
     const by = processOf(event);
-    const isOn = shown.has(index) || (by !== null && processes.has(by)) || leaves(event, messages);
+    // It sends what somebody on the way handled later.
+    const leaves =
+      event.kind === 'send' &&
+      (messages.has(event.message) || messages.has(`${operationOf(event.message)}/`));
+    const isOn = shown.has(index) || (by !== null && processes.has(by)) || leaves;
     if (!isOn) continue;
     if (by !== null) processes.add(by);
     if (event.kind === 'receive') messages.add(event.message);
@@ -206,12 +210,6 @@ function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly 
     past.push(index);
   }
   return past.reverse();
-}
-
-/** Whether it sends what somebody on the way handled later. */
-function leaves(event: TraceEvent, messages: ReadonlySet<string>): boolean {
-  if (event.kind !== 'send') return false;
-  return messages.has(event.message) || messages.has(`${operationOf(event.message)}/`);
 }
 
 /** The process in which an event happens; null where it is none's own. */
