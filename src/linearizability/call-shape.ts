@@ -66,19 +66,15 @@ export function mistakesIn(table: {
       const value = values[name];
       const isOptional = typeof field === 'object' && 'optional' in field;
       const expected = isOptional ? field.optional : field;
-      if ((isOptional && value === undefined) || isHeld(value, expected)) continue;
-      return `"${name}" of its ${call.name} must be ${inWords(expected)}, not ${shownValue(value)}`;
+      if (isOptional && value === undefined) continue;
+      const isWord = typeof expected === 'string';
+      const isHeld = isWord ? accepts[expected](value) : expected.some((word) => word === value);
+      if (isHeld) continue;
+      const words = isWord ? expected : expected.join(', ').replace(/, ([^,]*)$/, ' or $1');
+      return `"${name}" of its ${call.name} must be ${words}, not ${shownValue(value)}`;
     }
     return null;
   };
-}
-
-function isHeld(value: unknown, field: CallField): boolean {
-  return typeof field === 'string' ? accepts[field](value) : field.some((word) => word === value);
-}
-
-function inWords(field: CallField): string {
-  return typeof field === 'string' ? field : field.join(', ').replace(/, ([^,]*)$/, ' or $1');
 }
 
 /** Any value as it reads in a message. */

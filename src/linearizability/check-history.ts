@@ -208,17 +208,14 @@ function mistakeIn(operation: Operation<unknown>): string | null {
   if (!outcomes.includes(outcome)) {
     return `"outcome" must be ok, fail or info, not ${shownValue(outcome)}`;
   }
-  if (!hasName(call)) return `"call" must be an object with a "name", not ${shownValue(call)}`;
+  const name = typeof call === 'object' && call !== null && 'name' in call ? call.name : null;
+  if (typeof name !== 'string') {
+    return `"call" must be an object with a "name", not ${shownValue(call)}`;
+  }
   if (!Number.isFinite(invoke)) return `"invoke" must be a number, not ${shownValue(invoke)}`;
   if (end === null) return outcome === 'ok' ? 'it is ok, so that "return" must be a number' : null;
   if (!Number.isFinite(end)) return `"return" must be a number or null, not ${shownValue(end)}`;
   return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
-}
-
-function hasName(call: unknown): boolean {
-  return (
-    typeof call === 'object' && call !== null && 'name' in call && typeof call.name === 'string'
-  );
 }
 
 /** Throws a `RangeError` that names the option, where it is none. */

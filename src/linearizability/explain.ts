@@ -67,7 +67,12 @@ export function explainHistory<State extends Json, Call extends CallData>(
   const at = indices.indexOf(verdict.at);
   const inWhole = (places: readonly number[]): number[] => places.map((i) => indices[i] ?? i);
   const limited = { ...options, allowance: allowanceAfter(verdict, options) };
-  const core = findCore(own, model, at, forCore(limited));
+  // The core matters most, but not so much that nothing is left for the rest.
+  const { maxConfigurations, allowance } = limited;
+  const most = Math.ceil(allowance.left * shareOfCore);
+  const coreOptions =
+    maxConfigurations === undefined ? limited : { ...limited, maxConfigurations: most };
+  const core = findCore(own, model, at, coreOptions);
   const before = decide(cutHistory(own, at, 'before'), model, limited);
   return {
     at: verdict.at,
@@ -91,13 +96,6 @@ export function allowanceAfter(
   { maxConfigurations = defaultMaxConfigurations }: CheckOptions,
 ): Allowance {
   return { left: Math.max(maxConfigurations - configurations, Math.ceil(maxConfigurations / 5)) };
-}
-
-/** The core matters most, but not so much that nothing is left for the rest. */
-function forCore(options: DecideOptions & { readonly allowance: Allowance }): DecideOptions {
-  const { maxConfigurations, allowance } = options;
-  const most = Math.ceil(allowance.left * shareOfCore);
-  return maxConfigurations === undefined ? options : { ...options, maxConfigurations: most };
 }
 
 function statesThere<State extends Json>(

@@ -50,7 +50,8 @@ export function explainInWords<State extends Json, Call extends CallData>(
   const span = `called ${from === null ? '' : 'or open '}${spanInWords(from, bad.return ?? 0)}`;
   const often = core.areOthersFree ? '' : ', each at most once,';
   const rest = `nothing else ${span}${often} ${premise}`;
-  const first = from === null ? `at first ${stateInWords(model.init, model)}` : '';
+  const start = model.describeState?.(model.init) ?? `the state is ${JSON.stringify(model.init)}`;
+  const first = from === null ? `at first ${start}` : '';
   const [only, ...more] = [...core.required, ...core.optional].filter((index) => index !== at);
   if (only === undefined) return `${subject}, but ${first}, and ${rest}.`;
   const before = history[only];
@@ -83,10 +84,6 @@ function named(
 /** "`write(2)` by 1". */
 function nameOf({ call, client }: Operation, model: Model): string {
   return `\`${model.describe?.(call) ?? JSON.stringify(call)}\` by ${client}`;
-}
-
-function stateInWords(state: Json, model: Model): string {
-  return model.describeState?.(state) ?? `the state is ${JSON.stringify(state)}`;
 }
 
 interface Place {

@@ -31,7 +31,11 @@ const CAS_ANSWERS: Answers = {
 
 const FENCE: Answers = { yes: ['accepted'], no: ['refused', 'denied', 'rejected'] };
 
-const anyRegister = { words: words({ read: READ, write: WRITE }), keys: ANY_KEY, begin: beginWith };
+const anyRegister = {
+  words: words({ read: READ, write: WRITE }),
+  keys: ANY_KEY,
+  begin: (initial: Json | undefined): Beginning => ({ value: scalarOf(initial ?? null) }),
+};
 
 /** Its keys lie in a resource, and the resource has the fence. */
 const anyFenced = {
@@ -59,7 +63,8 @@ const anyLock = {
   keys: ANY_KEY,
   answers: ANSWERS,
   isNamedByValue: true,
-  begin: beginFree,
+  begin: (initial: Json | undefined): Beginning | string =>
+    initial === undefined ? {} : 'it always begins free',
 };
 
 const ALL: readonly Dialect[] = [
@@ -153,10 +158,6 @@ function registerOf(operations: readonly RecordedOperation[], hasTokens: boolean
     return 'versioned-register';
   }
   return operations.some(({ f }) => f === 'get' || f === 'put') ? 'kv' : 'register';
-}
-
-function beginWith(initial: Json | undefined): Beginning {
-  return { value: scalarOf(initial ?? null) };
 }
 
 function readOrWrite({ name, operation, key, asked, answered }: Said): NamedFields | string {
@@ -278,10 +279,6 @@ function counterOf({ name, operation, key, asked, answered }: Said): NamedFields
   const by = asked ?? 1;
   if (typeof by !== 'number') return 'expected a value: the number that is added';
   return { name: 'increment', key, by: name === 'decrement' ? -by : by };
-}
-
-function beginFree(initial: Json | undefined): Beginning | string {
-  return initial === undefined ? {} : 'it always begins free';
 }
 
 function beginSemaphore(initial: Json | undefined): Beginning | string {

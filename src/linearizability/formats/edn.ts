@@ -151,7 +151,7 @@ class EdnReader {
     const next = this.text.charAt(this.at);
     if (next === '{') {
       const members = this.readSequence('}');
-      return { '#set': sortByText(members) };
+      return { '#set': members.sort((left, right) => byText(ednText(left), ednText(right))) };
     }
     if (next === '#') return this.readSymbolic(start);
     const tag = this.tokenFrom(this.at);
@@ -237,7 +237,12 @@ function valueOfToken(token: string): Json | undefined {
   if (token.startsWith(':'))
     return isName(token.slice(1)) || /^:\d+$/.test(token) ? token : undefined;
   // No name begins with a digit, and few with a sign.
-  if (token.charAt(0) < 'A' && /^[+-]?\d/.test(token)) return numberOf(token);
+  if (token.charAt(0) < 'A' && /^[+-]?\d/.test(token)) {
+    const number = Number(token.replace(/[NM]$/, ''));
+    if (INTEGER.test(token)) return Number.isSafeInteger(number) ? number : token;
+    if (FRACTION.test(token)) return Number.isFinite(number) ? number : token;
+    return RATIO.test(token) ? token : undefined;
+  }
   if (token === 'nil') return null;
   if (token === 'true' || token === 'false') return token === 'true';
   return isName(token) ? token : undefined;
@@ -245,13 +250,6 @@ function valueOfToken(token: string): Json | undefined {
 
 function isName(text: string): boolean {
   return PLAIN_NAME.test(text) || NAME.test(text);
-}
-
-function numberOf(token: string): Json | undefined {
-  const number = Number(token.replace(/[NM]$/, ''));
-  if (INTEGER.test(token)) return Number.isSafeInteger(number) ? number : token;
-  if (FRACTION.test(token)) return Number.isFinite(number) ? number : token;
-  return RATIO.test(token) ? token : undefined;
 }
 
 /** Commas are space too. */
@@ -289,9 +287,4 @@ export function isArray(value: Json | undefined): value is readonly Json[] {
 function byText(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
-}
-
-/** Sorts in place. */
-function sortByText(values: Json[]): readonly Json[] {
-  return values.sort((left, right) => byText(ednText(left), ednText(right)));
 }

@@ -7,7 +7,6 @@ import { suggest } from '../../text/problem.ts';
 import { ednText } from './edn.ts';
 import {
   EVENT_TYPES,
-  type EventType,
   type Fields,
   type FilePlace,
   type HistoryReader,
@@ -56,15 +55,11 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const known = EVENT_TYPES.find((name) => name === type);
   if (known === undefined) return wrong(`unknown type "${type}"${suggest(type, EVENT_TYPES)}`);
   const f = plainName(fields['f']);
-  if (f === null && needsF(fields, known)) {
+  // A completion may leave it out.
+  if (f === null && (known === 'invoke' || (fields['f'] ?? null) !== null)) {
     return wrong(`expected f, what is called, ${found(fields['f'])}`);
   }
   return { process, type: known, f: f ?? '', fields, line: place.line, column: place.column };
-}
-
-/** A completion may leave it out. */
-function needsF(fields: Fields, type: EventType): boolean {
-  return type === 'invoke' || (fields['f'] ?? null) !== null;
 }
 
 /** A name without the colon of a keyword; null when it is none. */

@@ -13,7 +13,11 @@ import { type Format, type Malformed, malformed, type TakeFields } from './recor
 export const jepsenLog: Format = {
   name: 'jepsen-log',
   about: 'INFO  jepsen.util - 3 :invoke :write 4',
-  begins: ({ text }) => text.split('\n').some((line) => isJepsenLine(line.trim())),
+  begins: ({ text }) =>
+    text.split('\n').some((line) => {
+      const event = eventPart(line.trim());
+      return event !== null && EVENT.test(event.text);
+    }),
   open(take) {
     let isClosed = true;
     const reader = readEvents(take, (takeFields) => {
@@ -33,12 +37,6 @@ const LOGGER = 'jepsen.util';
 const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
 /** What a line of this logger holds that may be a broken event; it says other things too. */
 const TYPE = /:(invoke|ok|fail|info)\b/;
-
-/** Whether a line of a file of unknown format is an event of this one. */
-function isJepsenLine(text: string): boolean {
-  const event = eventPart(text);
-  return event !== null && EVENT.test(event.text);
-}
 
 function takeLine(takeFields: TakeFields, line: Line): Malformed | null {
   const part = eventPart(line.text);

@@ -21,7 +21,9 @@ export function readJsonFields(text: string): FieldsRead {
     return explain(text);
   }
   if (!isFields(value)) return malformedAt(0, 'expected an object, {"process": …}');
-  const twice = mayHoldTwice(text, value) ? firstTwice(text) : null;
+  // A string may look like a key.
+  const keysInText = text.match(/"\s*:/g)?.length ?? 0;
+  const twice = keysInText > countKeys(value) ? firstTwice(text) : null;
   if (twice !== null) return malformedAt(twice.offset, `${twice.key} stands twice in this object`);
   return { kind: 'fields', fields: value };
 }
@@ -46,11 +48,6 @@ function whereTooDeep(text: string): number | null {
     if (depth > MOST_DEPTH) return index;
   }
   return null;
-}
-
-/** Whether there are more keys in the text than were kept; a string may look like one. */
-function mayHoldTwice(text: string, value: Json): boolean {
-  return (text.match(/"\s*:/g)?.length ?? 0) > countKeys(value);
 }
 
 function countKeys(value: Json): number {

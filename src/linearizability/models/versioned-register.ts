@@ -24,8 +24,6 @@ const calls = {
 
 export type VersionedCall = CallsOf<typeof calls>;
 
-type Write = Extract<VersionedCall, { readonly name: 'write' }>;
-
 export type Versioned = { readonly value: Value; readonly version: number };
 
 /** The initial value has version 0, or a later one that it is said to have. */
@@ -40,7 +38,10 @@ export function versionedRegister(
       if (call.name === 'read') {
         return call.version === state.version && call.value === state.value ? [state] : illegal;
       }
-      if (call.answer === 'refused') return refuses(state, call) ? [state] : illegal;
+      if (call.answer === 'refused') {
+        const isRight = call.version === null || call.version === state.version;
+        return isRight && call.expected !== state.version ? [state] : illegal;
+      }
       if (call.expected !== undefined && call.expected !== state.version) return illegal;
       const version = state.version + 1;
       if (call.version !== null && call.version !== version) return illegal;
@@ -55,10 +56,6 @@ export function versionedRegister(
     needs,
     describeState: ({ value, version }) => `it is ${value} at version ${version}`,
   };
-}
-
-function refuses({ version }: Versioned, { expected, version: found }: Write): boolean {
-  return expected !== version && (found === null || found === version);
 }
 
 /** `write(7) at version 2`, `write(7) over version 1, refused`. */
