@@ -32,10 +32,6 @@ function isProgram(given: unknown): given is SectionProgram {
   return typeof given === 'function';
 }
 
-function isGenerator(given: unknown): boolean {
-  return typeof given === 'object' && given !== null && 'next' in given;
-}
-
 function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
   return {
     name: context.name,
@@ -59,7 +55,9 @@ async function goThrough(
   calls.log.isDenied = false;
   try {
     const ended: unknown = program(section);
-    if (isGenerator(ended)) throw new TypeError('a section is to be asynchronous, no generator');
+    if (typeof ended === 'object' && ended !== null && 'next' in ended) {
+      throw new TypeError('a section is to be asynchronous, no generator');
+    }
     await ended;
     section.requireSettled();
     const { forgotten } = calls.log;

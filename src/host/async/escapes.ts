@@ -71,12 +71,6 @@ const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 
 const { closeSync, writeSync } = fs;
 
-/** Prints in the next tick, and says so then, as a logger expects that waits for no line. */
-function printLater(args: readonly unknown[]): void {
-  const given = args.filter((one) => !isFunction(one));
-  tellLater('write', () => Reflect.apply(writeSync, fs, given), args.find(isFunction));
-}
-
 /** Throws, unless it is harmless; what it returns, if anything, stands for the call. */
 function refuse(call: string, args: readonly unknown[]): { readonly value: unknown } | null {
   const { current } = ambient;
@@ -84,7 +78,12 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
   const mayClose = !/^fs\.close/.test(call) || !PRINTS.has(args[0]);
   if (mayClose && current.mayCall(call, args)) return null;
-  if (call === 'fs.write' && PRINTS.has(args[0])) return { value: printLater(args) };
+  if (call === 'fs.write' && PRINTS.has(args[0])) {
+    // Prints in the next tick, and says so then, as a logger expects that waits for no line.
+    const given = args.filter((one) => !isFunction(one));
+    const print = (): unknown => Reflect.apply(writeSync, fs, given);
+    return { value: tellLater('write', print, args.find(isFunction)) };
+  }
   if (call === 'fs.close' && mayClose && current.mayCall('fs.closeSync', args)) {
     return { value: tellLater('close', () => closeSync(Number(args[0])), args.find(isFunction)) };
   }

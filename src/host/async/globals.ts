@@ -46,7 +46,9 @@ const sources = layerOf((patches) => {
   keepExitCode();
   patchWaits(patches);
   patchTimers(patches);
-  patchClocks(patches);
+  patchDate(patches);
+  patchPerformance(patches);
+  patchProcess(patches);
   patchLocale(patches);
   patchRandom(patches);
   patchIdentity(patches);
@@ -95,13 +97,6 @@ const BILLION = 1_000_000_000n;
 /** What the simulated process at hand reads, and where none runs, what is real. */
 function either<T>(real: () => T, read: (current: Inhabitant) => T): () => T {
   return () => (ambient.current === null ? real() : read(ambient.current));
-}
-
-/** `Date`, `performance.now`, `performance.timeOrigin`, `process.hrtime` and `process.uptime`. */
-function patchClocks(patches: Patches): void {
-  patchDate(patches);
-  patchPerformance(patches);
-  patchProcess(patches);
 }
 
 /**

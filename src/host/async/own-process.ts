@@ -19,10 +19,6 @@ import { isFunction, type Patches } from './patches.ts';
 const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
 type Listeners = Map<(typeof FIELDS)[number], unknown>;
 
-function noListeners(): Listeners {
-  return new Map(FIELDS.map((field) => [field, field === '_eventsCount' ? 0 : undefined]));
-}
-
 interface Belongings {
   readonly listeners: Listeners;
   /** Null until it changes something there. */
@@ -36,7 +32,11 @@ const belongings: WeakMap<Inhabitant, Belongings> = new WeakMap();
 function belongingsOf(current: Inhabitant): Belongings {
   const known = belongings.get(current);
   if (known !== undefined) return known;
-  const made: Belongings = { listeners: noListeners(), env: null, defaults: new Map() };
+  const made: Belongings = {
+    listeners: new Map(FIELDS.map((field) => [field, field === '_eventsCount' ? 0 : undefined])),
+    env: null,
+    defaults: new Map(),
+  };
   belongings.set(current, made);
   return made;
 }

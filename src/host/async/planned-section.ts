@@ -5,7 +5,7 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
-import { type Awaitable, PendingCall } from '../../core/world/calls.ts';
+import { PendingCall } from '../../core/world/calls.ts';
 import { Alarm } from '../../core/world/process.ts';
 import type { Effect, Program, Self } from '../../core/world/program.ts';
 import {
@@ -255,7 +255,9 @@ function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | nu
     case 'send':
       return send(host, life, effect);
     case 'await':
-      return effect.call.isSettled ? null : settled(host, life, effect.call);
+      return effect.call.isSettled
+        ? null
+        : new Promise((resolve) => host.await(life, effect.call, resolve));
     case 'mark':
       return host.pass(life, effect.point);
     case 'sleep':
@@ -282,10 +284,6 @@ function send(
       });
     });
   });
-}
-
-function settled(host: AsyncHost, life: Life, call: Awaitable): Promise<void> {
-  return new Promise((resolve) => host.await(life, call, resolve));
 }
 
 function slept(

@@ -301,7 +301,11 @@ function route(event: string, args: readonly unknown[]): void {
   const { current } = ambient;
   if (current !== null) {
     areJobsLeft ||= event === 'uncaughtException';
-    current.fail(args[0], whyOf(event, args[0]));
+    const [error] = args;
+    const text = errorText(error);
+    // What the world did to a process, and its code let pass: Node ends such a process.
+    const isWorlds = event === 'unhandledRejection' && !isMistake(error);
+    current.fail(error, isWorlds ? `nobody handled its rejection: ${text}` : text);
     return;
   }
   const listeners = before.get(event) ?? [];
@@ -312,11 +316,4 @@ function route(event: string, args: readonly unknown[]): void {
   inRealTurn(() => {
     throw args[0];
   });
-}
-
-/** What the world did to a process, and its code let pass: Node ends such a process. */
-function whyOf(event: string, error: unknown): string {
-  const text = errorText(error);
-  const isWorlds = event === 'unhandledRejection' && !isMistake(error);
-  return isWorlds ? `nobody handled its rejection: ${text}` : text;
 }

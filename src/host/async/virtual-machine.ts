@@ -30,11 +30,6 @@ const NO_USE = {
   involuntaryContextSwitches: 0,
 };
 
-function processor(): object {
-  const times = { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 };
-  return { model: 'simulated', speed: 2000, times };
-}
-
 export function patchMachine(patches: Patches): void {
   const give = (target: object, key: string, value: (current: Inhabitant) => unknown): void => {
     const real: unknown = Reflect.get(target, key);
@@ -45,7 +40,8 @@ export function patchMachine(patches: Patches): void {
     });
   };
   const { memoryUsage } = process;
-  give(os, 'cpus', () => [processor()]);
+  const times = { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 };
+  give(os, 'cpus', () => [{ model: 'simulated', speed: 2000, times: { ...times } }]);
   give(os, 'availableParallelism', () => 1);
   give(os, 'loadavg', () => [0, 0, 0]);
   give(os, 'totalmem', () => 8 * GIB);

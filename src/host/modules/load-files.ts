@@ -11,7 +11,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { parseFile, type SourceFile } from '../../core/plan/document.ts';
 import type { ModuleDigests, Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
-import { type NamedModule, readUse, whyNoModulePath } from '../../core/plan/used-modules.ts';
+import { readUse, whyNoModulePath } from '../../core/plan/used-modules.ts';
 import { loadScenario, wordsOf } from '../../load.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -165,7 +165,9 @@ async function catalogueFor(source: SourceFile, modules: ModuleSource, hint = ''
   if (use.modules.length === 0) return { kind: 'used', catalogue: builtIn };
   const loaded = await loadCatalogue(use.modules, modules);
   if (loaded.kind === 'findings') {
-    const places = use.modules.filter((module) => isMissing(module, modules));
+    const places = use.modules.filter(
+      (module) => modules.kind === 'folder' && !existsSync(resolve(modules.folder, module.path)),
+    );
     const findings = loaded.findings.map((finding) =>
       places.some(({ place }) => place.path === finding.path)
         ? { ...finding, what: finding.what + hint }
@@ -174,8 +176,4 @@ async function catalogueFor(source: SourceFile, modules: ModuleSource, hint = ''
     return { kind: 'problems', problems: use.locate(findings) };
   }
   return { kind: 'used', catalogue: loaded.catalogue };
-}
-
-function isMissing({ path }: NamedModule, modules: ModuleSource): boolean {
-  return modules.kind === 'folder' && !existsSync(resolve(modules.folder, path));
 }

@@ -35,7 +35,10 @@ export function resolveModule(
     const url = ownFile(specifier, parent) ?? asNode(specifier, parent, asking);
     return { kind: 'file', url };
   } catch (error) {
-    const swapped = fileNear(triedIn(error), true);
+    // The file that Node looked for in vain.
+    const url = error instanceof Error && 'url' in error ? error.url : null;
+    const tried = typeof url === 'string' && isOwnFile(url) ? new URL(url) : null;
+    const swapped = fileNear(tried, true);
     if (swapped !== null) return { kind: 'file', url: swapped };
     return { kind: 'problem', what: errorText(error) };
   }
@@ -76,12 +79,6 @@ function asNode(specifier: string, parent: string, asking: Asking): string {
     return pathToFileURL(createRequire(parent).resolve(specifier)).href;
   }
   return moduleResolve(specifier, new URL(parent), new Set(IMPORT_CONDITIONS), false).href;
-}
-
-/** The file that Node looked for in vain. */
-function triedIn(error: unknown): URL | null {
-  const url = error instanceof Error && 'url' in error ? error.url : null;
-  return typeof url === 'string' && isOwnFile(url) ? new URL(url) : null;
 }
 
 /** The first file that there is, links followed; query and fragment are kept. */

@@ -177,7 +177,10 @@ export class ModuleGraph {
     const resolution = resolveModule(specifier, parentUrl, asking);
     switch (resolution.kind) {
       case 'problem':
-        throw notFound(resolution.what, asking);
+        // As Node does where there is no such module: packages try, and go on without it.
+        throw Object.assign(new Error(resolution.what), {
+          code: asking === 'import' ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND',
+        });
       case 'builtin': {
         const name = resolution.name.replace(/^node:/, '');
         const exports = takeInHand(name, () => hostRequire(resolution.name));
@@ -268,12 +271,6 @@ function compileScript(text: string, file: string): RunScript {
 
 function isScript(run: unknown): run is RunScript {
   return typeof run === 'function';
-}
-
-/** What Node throws where there is no such module: packages try, and go on without it. */
-function notFound(what: string, asking: Asking): Error {
-  const code = asking === 'import' ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND';
-  return Object.assign(new Error(what), { code });
 }
 
 /** A module has no export of that name. */

@@ -85,7 +85,12 @@ function declaredBy(node: AnyNode): readonly string[] {
     case 'FunctionDeclaration':
     case 'FunctionExpression':
     case 'ArrowFunctionExpression':
-      return [...node.params.flatMap(namesIn), ...hoistedIn(node.body), ...ownName(node)];
+      return [
+        ...node.params.flatMap(namesIn),
+        ...hoistedIn(node.body),
+        // A function expression can be called by its own name inside.
+        ...(node.type === 'FunctionExpression' && node.id ? [node.id.name] : []),
+      ];
     case 'BlockStatement':
     case 'StaticBlock':
       return node.body.flatMap(lexicalIn);
@@ -103,11 +108,6 @@ function declaredBy(node: AnyNode): readonly string[] {
     default:
       return [];
   }
-}
-
-/** A function expression can be called by its own name inside. */
-function ownName(node: AnyNode): readonly string[] {
-  return node.type === 'FunctionExpression' && node.id ? [node.id.name] : [];
 }
 
 function lexicalIn(node: AnyNode): readonly string[] {
@@ -156,7 +156,8 @@ export function filledClassesIn(
     for (const statement of statementsOf(node)) {
       const { end } = statement;
       const name = classIn(statement);
-      if (name !== null && names.has(name) && isLastInLine(source, end)) found.push({ name, end });
+      if (name === null || !names.has(name)) continue;
+      if (LAST_IN_LINE.test(source.slice(end))) found.push({ name, end });
     }
     for (const child of childrenOf(node)) search(child);
   };
@@ -165,9 +166,7 @@ export function filledClassesIn(
 }
 
 /** But for a comment. */
-function isLastInLine(source: string, end: number): boolean {
-  return /^[ \t]*(?:\/\/|[\n\r\u2028\u2029]|$)/.test(source.slice(end));
-}
+const LAST_IN_LINE = /^[ \t]*(?:\/\/|[\n\r\u2028\u2029]|$)/;
 
 /** Those of a list, in which one more may stand. */
 function statementsOf(node: AnyNode): readonly AnyNode[] {

@@ -31,7 +31,11 @@ export function withOwnInstances(
   const locks = [...definition.locks].map(([name, protocol]) => {
     const { buildAsync } = protocol;
     if (buildAsync === undefined) return [name, protocol] as const;
-    const again = (namespace: object): BuildAsync => buildOf(namespace, name, graph);
+    const again = (namespace: object): BuildAsync => {
+      const build = definitionIn(namespace)?.locks.get(name)?.buildAsync;
+      if (build !== undefined) return build;
+      throw new Error(`${graph.root.name} defines ${name} in one process and not in another`);
+    };
     const perProcess = loadsFrom(buildPerProcess(buildAsync, { graph, again }), graph);
     return [name, { ...protocol, buildAsync: perProcess }] as const;
   });
@@ -111,13 +115,6 @@ function withAddServer(world: World, addServer: AnyFunction): World {
   });
   shareHosts(world, seen);
   return seen;
-}
-
-function buildOf(namespace: object, lock: string, graph: ModuleGraph): BuildAsync {
-  const definition = definitionIn(namespace);
-  const build = definition?.locks.get(lock)?.buildAsync;
-  if (build !== undefined) return build;
-  throw new Error(`${graph.root.name} defines ${lock} in one process and not in another`);
 }
 
 /** What a module exports by default, where that is what `defineSystem` returns. */

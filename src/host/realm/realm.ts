@@ -131,7 +131,10 @@ export class Realm {
     if (known !== undefined) return known;
     const instance = new EsInstance(unit, {
       load: (specifier) => this.loadLater(String(specifier), unit.url),
-      resolve: (specifier) => urlOf(this.graph.resolve(specifier, unit.url, 'import')),
+      resolve: (specifier) => {
+        const found = this.graph.resolve(specifier, unit.url, 'import');
+        return found.kind === 'host' ? `node:${found.name}` : found.url;
+      },
     });
     this.modules.set(unit, instance);
     for (const specifier of unit.rewritten.requests) {
@@ -304,7 +307,9 @@ export class Realm {
         return this.scriptOf(target).exports;
       case 'module': {
         const loaded = this.importTarget(target);
-        if (!(loaded instanceof Promise)) return forRequire(loaded);
+        if (!(loaded instanceof Promise)) {
+          return 'module.exports' in loaded ? loaded['module.exports'] : loaded;
+        }
         loaded.catch(() => {});
         const what = `require() of ${target.name}, which awaits something at its top level`;
         throw Object.assign(new Error(what), { code: 'ERR_REQUIRE_ASYNC_MODULE' });
@@ -351,10 +356,12 @@ export class Realm {
     const resolve = (specifier: unknown): ImportTarget =>
       this.resolve(String(specifier), parentUrl, 'require');
     const require = (specifier: unknown): unknown => this.exportsOf(resolve(specifier));
+    const nameOf = (specifier: unknown): string => {
+      const target = resolve(specifier);
+      return target.kind === 'host' ? target.name : target.file;
+    };
     return Object.assign(require, {
-      resolve: Object.assign((specifier: unknown) => nameForRequire(resolve(specifier)), {
-        paths: () => null,
-      }),
+      resolve: Object.assign(nameOf, { paths: () => null }),
       cache: {},
       extensions: {},
       main: undefined,
@@ -414,24 +421,8 @@ function namesOf(exports: object): readonly string[] {
 
 /** The default export of what is no ES module is all that it exports. */
 function valueIn(target: ImportTarget, exports: unknown, name: string): unknown {
-  const isNamespace = target.kind === 'host' && isModuleNamespace(exports);
+  const isNamespace =
+    target.kind === 'host' && Object.prototype.toString.call(exports) === '[object Module]';
   if (name === 'default' && !isNamespace) return exports;
   return hasNames(exports) ? Reflect.get(exports, name) : undefined;
-}
-
-function isModuleNamespace(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Module]';
-}
-
-/** What `require` gives of an ES module. */
-function forRequire(namespace: object): unknown {
-  return 'module.exports' in namespace ? namespace['module.exports'] : namespace;
-}
-
-function urlOf(target: ImportTarget): string {
-  return target.kind === 'host' ? `node:${target.name}` : target.url;
-}
-
-function nameForRequire(target: ImportTarget): string {
-  return target.kind === 'host' ? target.name : target.file;
 }

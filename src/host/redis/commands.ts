@@ -80,16 +80,14 @@ export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   if ('error' in found) return refused(command, found, at);
   const { row } = found;
   if (session.isSubscriber && session.version === 2 && !has(row, 'subscriber')) {
-    return refused(command, notForSubscribers(row), at);
+    const [name] = row;
+    const allowed = '(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET';
+    const why = `ERR Can't execute '${name}': only ${allowed} are allowed in this context`;
+    return refused(command, errorOf(why), at);
   }
   if (session.queue === null || has(row, 'at once')) return carryOut(command, found, at);
   session.queue.push(command);
   return { status: 'QUEUED' };
-}
-
-function notForSubscribers([name]: Row): RedisError {
-  const allowed = '(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET';
-  return errorOf(`ERR Can't execute '${name}': only ${allowed} are allowed in this context`);
 }
 
 /** What is no command spoils the transaction that it comes in; an EXEC that is none ends it. */

@@ -60,8 +60,12 @@ export function readReply(state: LuaState, depth = 0): RedisReply {
   switch (lua.lua_type(state, -1)) {
     case lua.LUA_TSTRING:
       return textAt(state, -1);
-    case lua.LUA_TNUMBER:
-      return truncated(lua.lua_tonumber(state, -1));
+    case lua.LUA_TNUMBER: {
+      // What does not fit into 64 bits is what C makes of it on most machines: the least number.
+      const value = lua.lua_tonumber(state, -1);
+      const whole = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
+      return Number.isSafeInteger(whole) ? whole : { integer: String(BigInt(whole)) };
+    }
     case lua.LUA_TBOOLEAN:
       return lua.lua_toboolean(state, -1) ? 1 : NIL;
     case lua.LUA_TTABLE:
@@ -69,12 +73,6 @@ export function readReply(state: LuaState, depth = 0): RedisReply {
     default:
       return NIL;
   }
-}
-
-/** What does not fit into 64 bits is what C makes of it on most machines: the least number. */
-function truncated(value: number): RedisReply {
-  const whole = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
-  return Number.isSafeInteger(whole) ? whole : { integer: String(BigInt(whole)) };
 }
 
 function readTable(state: LuaState, depth: number): RedisReply {
@@ -221,7 +219,7 @@ function patch(): void {
     if (!areDoubles) return luaO_str2num(bytes, cell);
     const end = bytes.indexOf(0);
     const length = end === -1 ? bytes.length : end;
-    const value = readNumber(latin1(bytes.subarray(0, length)));
+    const value = readNumber(String.fromCharCode(...bytes.subarray(0, Math.min(length, 400))));
     if (value === null) return 0;
     cell.setfltvalue(value);
     return length + 1;
@@ -236,8 +234,4 @@ function patch(): void {
       ),
     );
   };
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes.subarray(0, 400));
 }

@@ -18,9 +18,15 @@ export function encodeReply(reply: RedisReply, version: RespVersion): string {
   if ('error' in reply) return `-${reply.error}${END}`;
   if ('integer' in reply) return `:${reply.integer}${END}`;
   if ('double' in reply) return version === 3 ? `,${reply.double}${END}` : bulk(reply.double);
-  if ('verbatim' in reply) return version === 3 ? verbatim(reply.verbatim) : bulk(reply.verbatim);
+  if ('verbatim' in reply) {
+    const bytes = reply.verbatim;
+    return version === 3 ? `=${bytes.length + 4}${END}txt:${bytes}${END}` : bulk(bytes);
+  }
   if ('pushes' in reply) return reply.pushes.map((push) => encodePush(push, version)).join('');
-  if ('mapping' in reply) return encodeMap(reply.mapping, version);
+  if ('mapping' in reply) {
+    if (version === 2) return list('*', reply.mapping, version);
+    return `%${reply.mapping.length / 2}${END}${joined(reply.mapping, version)}`;
+  }
   if ('set' in reply) return list(version === 3 ? '~' : '*', reply.set, version);
   if ('pairs' in reply)
     return list('*', version === 3 ? inPairs(reply.pairs) : reply.pairs, version);
@@ -34,15 +40,6 @@ export function encodePush(push: RedisPush, version: RespVersion): string {
 
 function bulk(bytes: string): string {
   return `$${bytes.length}${END}${bytes}${END}`;
-}
-
-function verbatim(bytes: string): string {
-  return `=${bytes.length + 4}${END}txt:${bytes}${END}`;
-}
-
-function encodeMap(entries: readonly RedisReply[], version: RespVersion): string {
-  if (version === 2) return list('*', entries, version);
-  return `%${entries.length / 2}${END}${joined(entries, version)}`;
 }
 
 function list(sign: string, items: readonly RedisReply[], version: RespVersion): string {

@@ -112,10 +112,6 @@ function add(key: string, given: readonly string[], at: Setting): RedisReply {
   return words.has('CH') ? changed : grown;
 }
 
-function remove(key: string, members: readonly string[], at: Setting): RedisReply {
-  return removeWhere(key, (scores) => members.filter((member) => scores.has(member)), at);
-}
-
 /** Removes members, each once; how many that were. */
 function removeWhere(
   key: string,
@@ -299,12 +295,6 @@ function popping(isReversed: boolean): Run {
   });
 }
 
-function scanned({ scores }: SortedData, matches: (member: string) => boolean): readonly string[] {
-  return inOrder(scores)
-    .filter(([member]) => matches(member))
-    .flatMap(([member, score]) => [member, scoreText(score)]);
-}
-
 function scoreOf(scores: Scores, member: string): RedisReply {
   const score = scores.get(member);
   return score === undefined ? NIL : scoreReply(score);
@@ -313,7 +303,13 @@ function scoreOf(scores: Scores, member: string): RedisReply {
 export const sortedSetRows: readonly Row[] = [
   ['zadd', -4, onKey(add)],
   ['zincrby', 4, ([key = '', by = '', member = ''], at) => add(key, ['INCR', by, member], at)],
-  ['zrem', -3, onKey(remove)],
+  [
+    'zrem',
+    -3,
+    onKey((key, members, at) =>
+      removeWhere(key, (scores) => members.filter((member) => scores.has(member)), at),
+    ),
+  ],
   ['zcard', 2, reading((scores) => scores.size)],
   ['zscore', 3, reading((scores, [member = '']) => scoreOf(scores, member))],
   ['zmscore', -3, reading((scores, members) => members.map((one) => scoreOf(scores, one)))],
@@ -332,5 +328,13 @@ export const sortedSetRows: readonly Row[] = [
   ['zremrangebylex', 4, removing('text')],
   ['zpopmin', -2, popping(false)],
   ['zpopmax', -2, popping(true)],
-  ['zscan', -3, scanning(SORTED, scanned)],
+  [
+    'zscan',
+    -3,
+    scanning(SORTED, ({ scores }, matches) =>
+      inOrder(scores)
+        .filter(([member]) => matches(member))
+        .flatMap(([member, score]) => [member, scoreText(score)]),
+    ),
+  ],
 ];

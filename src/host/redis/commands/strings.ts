@@ -92,10 +92,6 @@ function reading(answer: (text: string, rest: readonly string[]) => RedisReply):
   });
 }
 
-function get(key: string, _: readonly string[], at: Setting): RedisReply {
-  return stringAt(key, at) ?? NIL;
-}
-
 function getDel(key: string, _: readonly string[], at: Setting): RedisReply {
   const text = stringAt(key, at);
   if (typeof text === 'string') databaseOf(at).delete(key, at.nowMs);
@@ -232,7 +228,7 @@ function getSet(key: string, [value = '']: readonly string[], at: Setting): Redi
 
 export const stringRows: readonly Row[] = [
   ['set', -3, onKey(set)],
-  ['get', 2, onKey(get)],
+  ['get', 2, onKey((key, _, at) => stringAt(key, at) ?? NIL)],
   ['setnx', 3, onKey(setNx)],
   ['setex', 4, setFor('setex', 's')],
   ['psetex', 4, setFor('psetex', 'ms')],
