@@ -8,7 +8,6 @@ import type { World } from '../core/world/world.ts';
 import { errorText } from '../text/error-text.ts';
 import {
   type AsyncClientSetting,
-  type OptionInfo,
   Options,
   type Protocol,
   type SectionProgramOf,
@@ -135,7 +134,7 @@ function optionsIn({ system }: Plan, protocol: Protocol, kind: StoreKind): Optio
   if (known?.protocol === protocol && known.kind === kind && isSame(known.given, system.options)) {
     return known.options;
   }
-  const options = Options.read(optionsOf(protocol, kind), system.options);
+  const options = Options.read([...protocol.options, ...(kind.options ?? [])], system.options);
   const given = Object.assign({}, system.options);
   readOptions.set(system.options, { protocol, kind, given, options });
   return options;
@@ -147,10 +146,6 @@ function isSame(one: Plan['system']['options'], other: Plan['system']['options']
   return (
     names.length === Object.keys(one).length && names.every((name) => one[name] === other[name])
   );
-}
-
-function optionsOf(protocol: Protocol, { options = [] }: StoreKind): readonly OptionInfo[] {
-  return [...protocol.options, ...options];
 }
 
 /** Steps that take a lock themselves, which asynchronous code does in its own way. */

@@ -38,16 +38,12 @@ export function* sections(
     const opened = new Set<string>();
     const unanswered: Section['unanswered'] = [];
     const at = { self, plan, section, name, driver, servers, unanswered, opened, versions, end };
-    yield* runSection(at);
+    yield* sleep(under(name, 'think'), section.thinkUs);
+    const [only] = section.work;
+    if (only?.kind === 'memoize') yield* memoize(at, only);
+    else yield* underLock(at, () => doAll(at));
   }
   driver.finish?.(self);
-}
-
-function* runSection(at: Section): Program<void> {
-  yield* sleep(under(at.name, 'think'), at.section.thinkUs);
-  const [only] = at.section.work;
-  if (only?.kind === 'memoize') yield* memoize(at, only);
-  else yield* underLock(at, () => doAll(at));
 }
 
 /** The steps of a section, up to the first that is refused; then it is false. */

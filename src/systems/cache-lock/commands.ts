@@ -38,7 +38,8 @@ export type CacheReply =
 
 /** Executes one command; `now` and the command's ttl are in the cache's unit. */
 export function execute(cache: Cache, request: CacheRequest, now: number): CacheReply {
-  const there = textAt(cache, request.key, now);
+  const value = cache.get(request.key, now)?.value;
+  const there = typeof value === 'string' ? value : null;
   if (request.kind === 'get') return { kind: 'value', value: there };
   return isDone(cache, request, { there, now })
     ? { kind: 'done' }
@@ -54,11 +55,6 @@ function isDone(
   if (request.kind === 'add') return cache.add(key, request.value, request.ttlUs, now);
   if (request.onlyIf !== null && request.onlyIf !== there) return false;
   return request.kind === 'touch' ? cache.touch(key, request.ttlUs, now) : cache.delete(key, now);
-}
-
-function textAt(cache: Cache, key: string, now: number): string | null {
-  const value = cache.get(key, now)?.value;
-  return typeof value === 'string' ? value : null;
 }
 
 export const RELEASES = ['published', 'add-again', 'compare-and-delete', 'delete'] as const;

@@ -30,7 +30,7 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import { mix } from '../../core/kernel/chance.ts';
-import { type Name, under } from '../../core/kernel/name.ts';
+import { under } from '../../core/kernel/name.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
 import { backOff, type Program } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
@@ -141,7 +141,9 @@ class EtcdDriver implements LockDriver, Opening {
 
   *open(at: Section): ReturnType<Opening['open']> {
     const operation = this.names.next(at, 'lease');
-    const id = leaseIdOf(operation);
+    // The number of a lease, which etcd draws: of 20 high bits and 32 low ones, and in no order.
+    const high = mix(under(operation, 'id').hash) >>> 12;
+    const id = high * 0x1_0000_0000 + mix(operation.hash) + 1;
     const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
     const { reply } = yield* askServer<EtcdRequest, EtcdReply>(at, operation, {
       verb: 'claim',
@@ -276,12 +278,6 @@ class EtcdDriver implements LockDriver, Opening {
       under: ordinal,
     });
   }
-}
-
-/** The number of a lease, which etcd draws: of 20 high bits and 32 low ones, and in no order. */
-function leaseIdOf(operation: Name): number {
-  const high = mix(under(operation, 'id').hash) >>> 12;
-  return high * 0x1_0000_0000 + mix(operation.hash) + 1;
 }
 
 /** How long a lease lasts by an answer; null where there is none. */

@@ -24,16 +24,13 @@ import type { ClientSettings } from '../../core/plan/client-text.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
 import { type Program, request, sleep } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
-import type { World } from '../../core/world/world.ts';
 import { KeepAlive, type LeaseTerm, Names } from '../keep-alive.ts';
 import { enterLock, questionOf } from '../lease.ts';
 import {
   type Chosen,
   chosenFrom,
-  type DriverOf,
   type LockDriver,
   type OptionProblem,
-  type Options,
   optionsFor,
   type Protocol,
   type Section,
@@ -70,7 +67,12 @@ export const kubernetes: Protocol = {
   unpromised: ['tokens-unique', 'tokens-increase'],
   operations: ['get', 'acquire', 'heartbeat', 'release-get', 'release'],
   problem: (options, clients) => problemOf(chosenFrom(options, choices), clients),
-  build,
+  build: (world, given) => {
+    const chosen = chosenFrom(given, choices);
+    const server = new ApiServer(NAME, (record) => tokenOf(chosen, record));
+    const host = world.addServer({ name: NAME, role: 'lock' }, server);
+    return () => new Elector(chosen, host);
+  },
 };
 
 function problemOf(
@@ -85,13 +87,6 @@ function problemOf(
   if (renewDeadline + retryPeriod < 100) return null;
   const what = 'renewDeadline and retryPeriod together must be less than 100 percent of the ttl';
   return { option: 'renewDeadline', what };
-}
-
-function build(world: World, given: Options): DriverOf {
-  const chosen = chosenFrom(given, choices);
-  const server = new ApiServer(NAME, (record) => tokenOf(chosen, record));
-  const host = world.addServer({ name: NAME, role: 'lock' }, server);
-  return () => new Elector(chosen, host);
 }
 
 function tokenOf({ token }: Pick<ChosenHere, 'token'>, { transitions }: ElectionRecord): number {

@@ -93,7 +93,11 @@ export class LockService {
     this.firstToken = firstToken;
     requireObject('rules', rules);
     this.rules = { ...BOOK, ...rules };
-    requireRules(this.rules);
+    const { numbering, renewRaises, lockDelay, serves } = this.rules;
+    requireWord('serves', serves, SERVES);
+    requireWord('numbering', numbering, NUMBERINGS);
+    requireFlag('renewRaises', renewRaises);
+    requireWhole('lockDelay', lockDelay, 0);
   }
 
   /**
@@ -190,13 +194,6 @@ export class LockService {
     this.grants.clear();
     for (const grant of state.grants) this.grants.set(grant.lock, grant);
   }
-}
-
-function requireRules({ numbering, renewRaises, lockDelay, serves }: LockRules): void {
-  requireWord('serves', serves, SERVES);
-  requireWord('numbering', numbering, NUMBERINGS);
-  requireFlag('renewRaises', renewRaises);
-  requireWhole('lockDelay', lockDelay, 0);
 }
 
 function requireState(state: LockServiceState): void {

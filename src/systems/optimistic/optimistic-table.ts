@@ -61,7 +61,12 @@ export class OptimisticTable {
     requireObject('setting', setting);
     const { first, version = 'count' } = setting;
     requireWord('version', version, ['count', 'timestamp']);
-    if (first !== undefined) requireFirst(first);
+    if (first !== undefined) {
+      // A row begins with no fewer than no pieces; a version may be a time.
+      requireObject('first', first);
+      requireWhole('first.value', first.value, 0);
+      requireSafe('first.version', first.version);
+    }
     const stock = first === undefined ? null : { pieces: first.value, version: first.version };
     this.table = new MemoryTable(stock);
     this.hasTimestamps = version === 'timestamp';
@@ -83,7 +88,8 @@ export class OptimisticTable {
     const { id, set, version, once, now } = update;
     if (this.hasTimestamps || now !== undefined) requireTime('now', now);
     const before = this.read(id);
-    if ('adds' in set) requireSum(before.value + set.adds);
+    // Beyond 2^53 a sum would silently be another one.
+    if ('adds' in set) requireSafe('the sum of the value and set.adds', before.value + set.adds);
     const outcome = this.table.commit({
       cell: cellOf(id),
       value: 'value' in set ? set.value : before.value + set.adds,
@@ -99,13 +105,6 @@ export class OptimisticTable {
   }
 }
 
-/** A row begins with no fewer than no pieces; a version may be a time. */
-function requireFirst(first: { readonly value: number; readonly version: number }): void {
-  requireObject('first', first);
-  requireWhole('first.value', first.value, 0);
-  requireSafe('first.version', first.version);
-}
-
 function requireUpdate({ id, set, version, once }: Update): void {
   requireName('id', id);
   requireObject('set', set);
@@ -114,11 +113,6 @@ function requireUpdate({ id, set, version, once }: Update): void {
   else requireSafe('set.value', set.value);
   if (version !== undefined && version !== null) requireSafe('version', version);
   if (once !== undefined) requireName('once', once);
-}
-
-/** Beyond 2^53 a sum would silently be another one. */
-function requireSum(sum: number): void {
-  requireSafe('the sum of the value and set.adds', sum);
 }
 
 function cellOf(id: string): { readonly resource: string; readonly key: string } {

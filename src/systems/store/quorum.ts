@@ -274,7 +274,12 @@ class QuorumClient implements SeveralServers {
     const { reply } = read;
     if (readRepair === 'off' || reply?.kind !== 'value' || reply.stamp === null) return;
     const { value, stamp } = reply;
-    const having = new Set(read.calls.filter((call) => isSame(stampOf(call), stamp)));
+    const having = new Set(
+      read.calls.filter((call) => {
+        const one = stampOf(call);
+        return one !== null && !isEarlier(one, stamp) && !isEarlier(stamp, one);
+      }),
+    );
     const needs = writeQuorum - having.size;
     const isAwaited = readRepair === 'before' && needs > 0;
     const lacking = read.calls.filter(
@@ -305,10 +310,6 @@ function accepted(): ReplicaReply {
 
 function stampOf({ reply }: ReplicaCall): Stamp | null {
   return reply?.kind === 'value' ? reply.stamp : null;
-}
-
-function isSame(one: Stamp | null, other: Stamp): boolean {
-  return one !== null && !isEarlier(one, other) && !isEarlier(other, one);
 }
 
 function newestOf(answered: readonly ReplicaCall[]): ReplicaCall {

@@ -69,7 +69,8 @@ export class Dispatch {
     const { steps, retries } = delivery;
     let taken = yield* this.backEndOf(machine).acquire(at, delivery, number);
     if (taken === 0 || (taken === false && this.manner.onDenied === 'flips')) {
-      at.self.log('lease', `system error acquiring primary=${isPrimary(machine)} lease of ${lock}`);
+      const isPrimary = machine.backEnd === 0;
+      at.self.log('lease', `system error acquiring primary=${isPrimary} lease of ${lock}`);
       machine.backEnd = (machine.backEnd + 1) % this.backEnds.length;
       if (this.backEnds.length > 1) {
         taken = yield* this.backEndOf(machine).acquire(at, delivery, number);
@@ -122,10 +123,6 @@ export class Dispatch {
   get fence(): number {
     return Number(this.held?.lease.fence ?? 0);
   }
-}
-
-function isPrimary({ backEnd }: Machine): boolean {
-  return backEnd === 0;
 }
 
 export interface LeaseBackEnd {

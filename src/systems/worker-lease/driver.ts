@@ -7,7 +7,7 @@
  * does not delete comes again.
  */
 import { under } from '../../core/kernel/name.ts';
-import type { QueuePlan, SectionPlan } from '../../core/plan/plan.ts';
+import type { QueuePlan } from '../../core/plan/plan.ts';
 import type { Program } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { askServer } from '../lease.ts';
@@ -62,11 +62,12 @@ export class WorkerDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
     this.lock = at.section.lock;
     if (this.queue !== null) return yield* this.receive(at, attempt, this.queue);
-    const { steps, retries } = deliveryOf(at.section);
+    // The step that it runs, and how often that failed before, are those of its first job.
+    const job = at.section.work.find((step) => step.kind === 'job');
     const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
     this.machines.set(this.lock, machine);
     // A message that is retried says so: each attempt counts as one more retry.
-    const delivery = { steps, retries: retries + attempt - 1 };
+    const delivery = { steps: job?.tick ?? 0, retries: (job?.retries ?? 0) + attempt - 1 };
     const isLast = attempt >= at.plan.attempts;
     const what = { machine, delivery, number: attempt, isLast };
     return yield* this.dispatch.take(at, what, noRetry);
@@ -184,9 +185,3 @@ export class WorkerDriver implements LockDriver {
 
 /** The section itself tries again, as another attempt. */
 function* noRetry(): Program<void> {}
-
-/** Which step a section runs, and how often it failed before; by its first job. */
-function deliveryOf({ work }: SectionPlan): Delivery {
-  const job = work.find((step) => step.kind === 'job');
-  return { steps: job?.tick ?? 0, retries: job?.retries ?? 0 };
-}

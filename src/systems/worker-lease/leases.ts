@@ -212,7 +212,8 @@ export class CacheLeases {
 
   /** Stores over what was seen; false when somebody stored, or the key went, in between. */
   put(key: string, record: LeaseRecord, { unique }: Pick<Seen, 'unique'>, now: number): boolean {
-    const text = textOf(record);
+    const { steps, retries, since, expires, fence } = record;
+    const text = [steps, retries, since, expires, fence].join(':');
     if (unique === null) {
       if (this.vacant === 'add') return this.cache.add(key, text, this.keyLife, now);
       this.cache.set(key, text, this.keyLife, now);
@@ -224,10 +225,6 @@ export class CacheLeases {
 
 /** A lease that was given back belongs to step -1. */
 const NOBODY = -1;
-
-function textOf({ steps, retries, since, expires, fence }: LeaseRecord): string {
-  return [steps, retries, since, expires, fence].join(':');
-}
 
 function recordFrom(text: string): LeaseRecord {
   const [steps = NOBODY, retries = NOBODY, since = 0, expires = 0, fence = 0] = text

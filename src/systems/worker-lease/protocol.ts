@@ -3,7 +3,7 @@
 import { QUEUE } from '../../core/plan/operation-names.ts';
 import type { QueuePlan } from '../../core/plan/plan.ts';
 import type { World } from '../../core/world/world.ts';
-import type { DriverOf, OptionProblem, Options, Protocol } from '../protocol.ts';
+import type { DriverOf, Options, Protocol } from '../protocol.ts';
 import { chosenFrom, optionsFor } from '../protocol.ts';
 import { CacheBackEnd, type LeaseCacheSetting } from './cache-back-end.ts';
 import { type DispatchManner, PRIMARY, STANDBY } from './dispatch.ts';
@@ -60,12 +60,6 @@ const redisOptions = optionsFor(ofRedis, {
   expiry: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
 });
 
-function problem(given: Options): OptionProblem | null {
-  if (given.word('onDenied') === 'waits' || given.word('standby') === 'yes') return null;
-  const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
-  return { option: 'onDenied', what };
-}
-
 /** What the published dispatch does where the options do not say otherwise. */
 const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
 
@@ -96,11 +90,16 @@ function leases({ about, options, cacheOf }: Kept): Protocol {
     about,
     source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
     options: [...sharedOptions, ...options],
-    servers,
+    servers: (given) =>
+      given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS],
     takesSeveral: false,
     canRenew: false,
     takesMessages: true,
-    problem,
+    problem: (given) => {
+      if (given.word('onDenied') === 'waits' || given.word('standby') === 'yes') return null;
+      const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
+      return { option: 'onDenied', what };
+    },
     unpromised: ['at-most-once'],
     build: (world, given, queue) =>
       build(world, given, { cache: cacheOf(given), releases: 'held', queue }),
@@ -161,10 +160,6 @@ function keyLifeUs(given: Options): number {
 
 function backEndsOf(given: Options): readonly string[] {
   return given.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
-}
-
-function servers(given: Options): readonly string[] {
-  return given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS];
 }
 
 interface Built {
