@@ -2,11 +2,6 @@
 /** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
 
-function versionOfPackage(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
-}
-
 /** Streams that take nothing more, as on a full disk, each until that is told. */
 const unwritten = new Map<string, Promise<void>>();
 
@@ -36,7 +31,8 @@ function fail(error: unknown): void {
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const version = versionOfPackage();
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const version = /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`${version}\n`);
     return 0;

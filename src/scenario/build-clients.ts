@@ -43,7 +43,10 @@ export function buildClients(file: ScenarioFile): BuiltClients {
       workload: buildWorkload(own.workload ?? shared.workload ?? file.workload ?? {}),
     };
   });
-  const stores = [...new Set(clients.flatMap(({ workload }) => storesOf(workload)))];
+  const used = clients.flatMap(({ workload: { kind, steps, stores: usable } }) =>
+    kind === 'steps' ? steps.flatMap((step) => stepStores(step, usable)) : usable,
+  );
+  const stores = [...new Set(used)];
   const findings = [
     ...nameFindings(file, names, stores),
     ...unknownClients(shared, names),
@@ -70,7 +73,10 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const own = Object.keys(each ?? {});
-  return count === undefined && own.length > 0 ? own : clientNames(count ?? 2);
+  // `alice`, `bob`, … and from the 27th on `client-27`.
+  return count === undefined && own.length > 0
+    ? own
+    : Array.from({ length: count ?? 2 }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
 }
 
 const CLIENTS = [
@@ -102,11 +108,6 @@ const CLIENTS = [
   'zoe',
 ];
 
-/** `alice`, `bob`, … and from the 27th on `client-27`. */
-function clientNames(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
-}
-
 /** Those given; or `base` for one, and `base-1`, `base-2`, … for more. */
 function namesOf(read: ReadNames | undefined, base: string): readonly string[] {
   if (read === undefined || read === 1) return [base];
@@ -127,11 +128,6 @@ function buildWorkload(read: ReadWorkload): Workload {
       kind === 'transfer' ? namesOf(read.stores ?? pair, 'store') : namesOf(read.stores, 'store'),
     steps: read.steps ?? [],
   };
-}
-
-/** The stores that a section may use. */
-function storesOf({ kind, steps, stores }: Workload): readonly string[] {
-  return kind === 'steps' ? steps.flatMap((step) => stepStores(step, stores)) : stores;
 }
 
 function stepStores(step: ReadStep, stores: readonly string[]): readonly string[] {

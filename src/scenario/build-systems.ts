@@ -273,15 +273,15 @@ function idleFindings(
     const at = path(name, 'options', problem.option);
     findings.push({ path: at, isKey: false, what: problem.what });
   }
-  if (word.canRenew === false && clients.some(renews)) {
+  const renews = clients.some(
+    ({ workload: { kind, steps } }) =>
+      kind === 'steps' && steps.some((step) => step.kind === 'renew'),
+  );
+  if (word.canRenew === false && renews) {
     const what = `${system.lock} has no lease that could be renewed, and there is a renew step`;
     findings.push({ path: path(name, 'lock'), isKey: false, what });
   }
   return findings;
-}
-
-function renews({ workload: { kind, steps } }: ClientScenario): boolean {
-  return kind === 'steps' && steps.some((step) => step.kind === 'renew');
 }
 
 function valueProblem({ values, range }: OptionWord, value: Json): string | null {

@@ -185,11 +185,6 @@ function isList(value: FileValue): value is readonly string[] {
   return Array.isArray(value);
 }
 
-function chanceIn({ fields }: ReadFault): Odds | null {
-  const value = fields['chance'];
-  return typeof value === 'object' && 'numerator' in value ? value : null;
-}
-
 /** What the faults of a scenario refer to. */
 export interface Cast {
   readonly clients: readonly ClientScenario[];
@@ -253,7 +248,9 @@ class FaultBuilder {
     const { kind } = this.read;
     const [subject] = fieldsOfKind(kind);
     const fields = fieldsOfKind(kind).map((field) => this.field(field, field === subject));
-    return { kind, odds: chanceIn(this.read), fields };
+    const value = this.read.fields['chance'];
+    const odds = typeof value === 'object' && 'numerator' in value ? value : null;
+    return { kind, odds, fields };
   }
 
   private field({ name: called, type, inFiles }: FaultField, isSubject: boolean): TemplateField {
@@ -313,7 +310,9 @@ class FaultBuilder {
       }
       if (clients.includes(word) || servers.includes(word)) return [word];
       const known = [...GROUPS, ...servers, ...clients];
-      const hint = nearName(word, known);
+      // A name that ends in a number is near none: `lock-1` is another process than `lock-4`.
+      const near = /\d$/.test(word) ? '' : suggest(word, known);
+      const hint = near.includes('did you mean') ? near : '';
       const there = hint === '' ? '; known' : `${hint} Known`;
       this.report(field, `unknown process "${word}"${there}: ${listed(known)}`);
       return [];
@@ -383,7 +382,9 @@ class FaultBuilder {
 
   /** A step or rate; where a fault says neither, both are drawn inside what clocks are allowed. */
   private reading(field: string, bound = 0): RangeUs {
-    return this.saysReading() ? (rangeIn(this.read, field) ?? NOTHING) : around(bound);
+    return this.saysReading()
+      ? (rangeIn(this.read, field) ?? NOTHING)
+      : { minUs: 0 - bound, maxUs: bound };
   }
 
   private saysReading(): boolean {
@@ -439,17 +440,7 @@ class FaultBuilder {
   }
 }
 
-/** None for a name that ends in a number: `lock-1` is another process than `lock-4`. */
-function nearName(word: string, known: readonly string[]): string {
-  const hint = /\d$/.test(word) ? '' : suggest(word, known);
-  return hint.includes('did you mean') ? hint : '';
-}
-
 /** All of them, since no single one is sure to be meant. */
 function listed(known: readonly string[]): string {
   return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
-}
-
-function around(bound: number): RangeUs {
-  return { minUs: 0 - bound, maxUs: bound };
 }
