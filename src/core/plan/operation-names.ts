@@ -66,7 +66,12 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   const lockVerbs = operations ?? (client.releases ? ['acquire', 'release'] : ['acquire']);
   const parts: readonly Part[] = [
     ...steps,
-    ...lockVerbs.flatMap(partsOf),
+    ...lockVerbs.flatMap((verb) =>
+      Array.from({ length: verb === HEARTBEAT ? HEARTBEATS : 1 }, (_, at) => ({
+        verb,
+        part: nth(verb, at + 1),
+      })),
+    ),
     ...(hasTest ? [{ verb: 'checked', part: 'checked' } as const] : []),
     ...Array.from(
       { length: opens },
@@ -86,11 +91,6 @@ export const HEARTBEAT = 'heartbeat';
 
 /** How many heartbeats of a section are named before it has run; there may be more, or fewer. */
 const HEARTBEATS = 4;
-
-function partsOf(verb: string): readonly Part[] {
-  const count = verb === HEARTBEAT ? HEARTBEATS : 1;
-  return Array.from({ length: count }, (_, at) => ({ verb, part: nth(verb, at + 1) }));
-}
 
 /** The timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
 export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): readonly string[] {

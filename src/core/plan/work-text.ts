@@ -125,14 +125,13 @@ const MAPPED: ReadonlyMap<unknown, string> = new Map([
 
 /** One step of a section: a map of one key, or the key alone (`- read`). */
 export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapOfOne('step', kinds)], {
-  error: ({ input }) => (typeof input === 'string' ? wordProblem(input) : undefined),
+  error({ input: word }): string | undefined {
+    if (typeof word !== 'string') return undefined;
+    const example = MAPPED.get(word);
+    if (example !== undefined) return `${word} says too little alone; write ${example}`;
+    return `unknown step ${shown(word)}${suggest(word, [...BARE, ...MAPPED.keys()].map(String))}`;
+  },
 });
-
-function wordProblem(word: string): string {
-  const example = MAPPED.get(word);
-  if (example !== undefined) return `${word} says too little alone; write ${example}`;
-  return `unknown step ${shown(word)}${suggest(word, [...BARE, ...MAPPED.keys()].map(String))}`;
-}
 
 /** What a step has instead of what it leaves out; undefined: it must say so itself. */
 export interface Otherwise {
