@@ -94,7 +94,11 @@ function breachOf(
     if (event.value === (expected?.event.value ?? firstValue(place, key.key))) continue;
     return breachAtRead(indexed, { place, key, expected, read: access });
   }
-  return indexed.isComplete ? breachAtEnd(indexed, { place, key, expected: replay.at(-1) }) : null;
+  if (!indexed.isComplete) return null;
+  const expected = replay.at(-1);
+  const { value } = contentsBefore(place, key, Number.POSITIVE_INFINITY);
+  if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
+  return breachByOverwriting(indexed, { place, key, expected }, null);
 }
 
 /** The key's effective writes as if holders had taken turns; null if one was under no grant. */
@@ -163,13 +167,6 @@ function breachAtRead(
     return accessBreach(indexed, rule, accesses, { late: read });
   }
   return breachByOverwriting(indexed, { place, key, expected }, read);
-}
-
-function breachAtEnd(indexed: TraceIndex, mismatch: Mismatch) {
-  const { place, key, expected } = mismatch;
-  const { value } = contentsBefore(place, key, Number.POSITIVE_INFINITY);
-  if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
-  return breachByOverwriting(indexed, mismatch, null);
 }
 
 /** The expected value had been there, and was gone when `read` came, or at the end. */

@@ -226,8 +226,10 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
+  // Where its client alone tells of a lease, the clock of that client ended it.
+  const ender = isOwnGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
   const live = isOver
-    ? `${enderOf(earlier)} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
+    ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
     : `${letter} was live (${endPhrase(counted)})`;
   const whose = isOver
     ? `before ${earlier.client}'s ttl was over`
@@ -255,11 +257,6 @@ function deniedPhrase(shown: Contradiction): string {
 function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
   const meant = `${client}'s release under ${shown.letterOf(under)}`;
   return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
-}
-
-/** Who ended a lease too early: where its client alone tells of it, the clock of that client. */
-function enderOf(grant: Grant): string {
-  return isOwnGrant(grant) ? `${grant.client}'s clock` : giverOf(grant);
 }
 
 /** The same of the grant: `\`lock\` granted B`, or `bob entered under B`. */

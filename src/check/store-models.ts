@@ -283,21 +283,15 @@ export function fencedHistory(operations: readonly StoreOperation[]): ClientHist
   return historyOf(operations, ({ call, answer }) => {
     const { resource, key, token } = call;
     if (call.verb === 'read') {
-      return { name: 'read', resource, key, token, value: servedBy(answer) };
+      const served = answer?.kind === 'value' ? answer.value : 'refused';
+      const value = answer === null ? 'unknown' : served;
+      return { name: 'read', resource, key, token, value };
     }
-    const given = answer === null ? 'unknown' : acceptanceOf(answer);
+    const acceptance = answer?.kind === 'accepted' ? 'accepted' : 'refused';
+    const given = answer === null ? 'unknown' : acceptance;
     if (call.verb === 'open') return { name: 'open', resource, token, answer: given };
     return { name: 'write', resource, key, value: call.value, token, answer: given };
   });
-}
-
-function servedBy(answer: Answer | null): number | 'refused' | 'unknown' {
-  if (answer === null) return 'unknown';
-  return answer.kind === 'value' ? answer.value : 'refused';
-}
-
-function acceptanceOf(answer: Answer): 'accepted' | 'refused' {
-  return answer.kind === 'accepted' ? 'accepted' : 'refused';
 }
 
 /**
