@@ -152,13 +152,13 @@ function saysNo(operation: RecordedOperation, answers: Answers): boolean | strin
   if (isOk !== null) said.push(read(isOk, 'ok', answers));
   const value = answered['value'] ?? null;
   const isTold = answers.mayBeValue === true && ednText(asked['value'] ?? null) !== ednText(value);
-  if (isTold && isAnswer(value, answers)) said.push(read(value, 'value', answers));
+  if (isTold) {
+    const words = [...answers.yes, ...answers.no, ...ALWAYS_YES];
+    const isAnswer =
+      typeof value === 'string' ? words.includes(wordOf(value)) : typeof value === 'boolean';
+    if (isAnswer) said.push(read(value, 'value', answers));
+  }
   return said.find((one) => typeof one === 'string') ?? said.includes(true);
-}
-
-function isAnswer(value: Json, { yes, no }: Answers): boolean {
-  if (typeof value === 'boolean') return true;
-  return typeof value === 'string' && [...yes, ...no, ...ALWAYS_YES].includes(wordOf(value));
 }
 
 function read(value: Json, field: string, answers: Answers): boolean | string {

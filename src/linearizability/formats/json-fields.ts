@@ -141,11 +141,8 @@ function isExact(token: string): boolean {
   const isWhole = /^-?\d+$/.test(token);
   if (isWhole) return Number.isSafeInteger(number);
   const [written, read] = [decimalOf(token), decimalOf(String(number))];
-  return written !== null && read !== null && isSame(written, read);
-}
-
-function isSame(one: Decimal, other: Decimal): boolean {
-  const places = Math.max(one.places, other.places);
-  const at = ({ digits, places: own }: Decimal): bigint => scaleUp(digits, places - own);
-  return at(one) === at(other);
+  if (written === null || read === null) return false;
+  const most = Math.max(written.places, read.places);
+  const scaled = ({ digits, places }: Decimal): bigint => scaleUp(digits, most - places);
+  return scaled(written) === scaled(read);
 }

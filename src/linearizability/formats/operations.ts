@@ -66,7 +66,9 @@ function operationOf(
 ): RecordedOperation | string {
   const invoke = times.of(fields['call']);
   if (invoke === null) return `expected Call, when it was called, ${TIME}`;
-  const hasReturn = (fields['return'] ?? null) !== null && !isNever(fields['return']);
+  const returnTime = exactTime(fields['return']);
+  const isNever = returnTime !== null && returnTime >= NEVER;
+  const hasReturn = (fields['return'] ?? null) !== null && !isNever;
   const returned = hasReturn ? times.of(fields['return']) : null;
   if (hasReturn && returned === null) return `expected Return, when it returned, ${TIME}`;
   if (returned !== null && returned < invoke) return 'it returns before it is called';
@@ -75,7 +77,9 @@ function operationOf(
     return 'expected Input, {"op": "put", "key": "x", "value": "4"} or ["put", "x", "4"]';
   }
   const answered = answeredOf(fields['output']);
-  const outcome = outcomeOf(returned, answered);
+  const isUnknown = returned === null || answered['unknown'] === true;
+  const known = answered['ok'] === false ? 'fail' : 'ok';
+  const outcome = isUnknown ? 'info' : known;
   return {
     process: plainName(fields['clientid'] ?? fields['client']) ?? '0',
     f: asked.f,
@@ -87,11 +91,6 @@ function operationOf(
     invokedAt: { line, column },
     returnedAt: returned === null ? null : { line, column },
   };
-}
-
-function outcomeOf(returned: number | null, answered: Fields): RecordedOperation['outcome'] {
-  if (returned === null || answered['unknown'] === true) return 'info';
-  return answered['ok'] === false ? 'fail' : 'ok';
 }
 
 /** What is called with a key and no value, where an array says no more. */
@@ -164,11 +163,6 @@ class Times {
     const distance = Number(whole - this.base);
     return Number.isSafeInteger(distance) ? distance + Number(fraction) / Number(ONE) : null;
   }
-}
-
-function isNever(value: Json | undefined): boolean {
-  const exact = exactTime(value);
-  return exact !== null && exact >= NEVER;
 }
 
 /** In units of the last of `PLACES`. */

@@ -81,7 +81,10 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
       if (call.name === 'release' || call.token === null) return mutexNeeds(call);
       return `${mutexNeeds(call)} and every token before to be below ${call.token}`;
     },
-    describeState: (state) => `${describeHold(state.hold)} and ${describeToken(state)}`,
+    describeState({ hold, highest, isSeen }): string {
+      if (highest === null) return `${describeHold(hold)} and no token is known yet`;
+      return `${describeHold(hold)} and the last token was ${isSeen ? '' : 'at least '}${highest}`;
+    },
   };
 }
 
@@ -95,9 +98,4 @@ function mayBe(token: number, { hold, highest, isSeen }: FencedHold): boolean {
   if (highest === null) return true;
   if (hold === null) return token > highest;
   return isSeen ? token === highest : token >= highest;
-}
-
-function describeToken({ highest, isSeen }: FencedHold): string {
-  if (highest === null) return 'no token is known yet';
-  return `the last token was ${isSeen ? '' : 'at least '}${highest}`;
 }

@@ -60,7 +60,12 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
     mistakeIn: mistakesIn(calls),
     partition: (call) => call.resource,
-    describe,
+    describe(call): string {
+      const token = `with token ${call.token}`;
+      if (call.name === 'read') return `read(${call.key})=${call.value} ${token}`;
+      if (call.name === 'open') return `open ${token} (${call.answer})`;
+      return `write(${call.key}, ${call.value}) ${token} (${call.answer})`;
+    },
     needs(call): string {
       if (call.name === 'read') return `${call.key} to be ${call.value}`;
       const bound = isStrict ? 'below' : 'at most';
@@ -68,7 +73,10 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
         ? `a token ${isStrict ? 'of at least' : 'above'} ${call.token} before it`
         : `every token before it to be ${bound} ${call.token}`;
     },
-    describeState,
+    describeState({ highest, values }): string {
+      const shown = Object.entries(values).map(([key, value]) => `${key} is ${value}`);
+      return [`the highest token is ${highest}`, ...shown].join(', ');
+    },
   };
 }
 
@@ -97,18 +105,6 @@ export function fencedRegisterWithReads(initial: Value = null): Model<FencedStat
       return `${call.key} to be ${call.value} and every token before it at most ${call.token}`;
     },
   };
-}
-
-function describe(call: FencedCall): string {
-  const token = `with token ${call.token}`;
-  if (call.name === 'read') return `read(${call.key})=${call.value} ${token}`;
-  if (call.name === 'open') return `open ${token} (${call.answer})`;
-  return `write(${call.key}, ${call.value}) ${token} (${call.answer})`;
-}
-
-function describeState({ highest, values }: FencedState): string {
-  const held = Object.entries(values).map(([key, value]) => `${key} is ${value}`);
-  return [`the highest token is ${highest}`, ...held].join(', ');
 }
 
 /** What a read of `key` returns. */

@@ -48,7 +48,11 @@ export function lease(): Model<string | null, LeaseCall> {
       if (!isHolder) return call.answer === 'unknown' ? [owner] : illegal;
       return [call.name === 'renew' ? owner : null];
     },
-    isPure: isPure,
+    isPure(call): boolean {
+      if (call.name === 'acquire') return call.answer === 'denied';
+      // A denied renewal is not: it may show that the lease has expired.
+      return call.name === 'renew' && call.answer !== 'denied';
+    },
     mistakeIn: mistakesIn(calls),
     partition: (call) => call.lease,
     whenFailed: (call) => (call.name === 'expire' ? null : { ...call, answer: 'denied' }),
@@ -64,10 +68,4 @@ export function lease(): Model<string | null, LeaseCall> {
     describeState: (owner) =>
       owner === null ? 'nobody holds it' : `${owner} was the last to be granted it`,
   };
-}
-
-/** A denied renewal is not: it may show that the lease has expired. */
-function isPure(call: LeaseCall): boolean {
-  if (call.name === 'acquire') return call.answer === 'denied';
-  return call.name === 'renew' && call.answer !== 'denied';
 }
