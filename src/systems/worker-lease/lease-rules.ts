@@ -52,7 +52,10 @@ export function takenBy(
   rules: LeaseRules = PUBLISHED_RULES,
 ): LeaseRecord | null {
   const isLeased = held?.state === 'leased';
-  if (isLeased && now <= lastTimeOf(held, timeout, rules)) return null;
+  if (isLeased) {
+    const lastTime = rules.timeout === 'own' ? held.since + timeout : held.expires;
+    if (now <= lastTime) return null;
+  }
   const raise = isLeased && rules.takeover === 'keeps' ? 0 : 1;
   const fence = held === null ? 1 : held.fence + raise;
   return { state: 'leased', steps, retries, since: now, expires: now + timeout, fence };
@@ -62,10 +65,6 @@ export function takenBy(
 export function beginningAt(record: LeaseRecord, first: number): LeaseRecord {
   const { state, steps, retries, since, expires } = record;
   return { state, steps, retries, since, expires, fence: Math.max(1, first) };
-}
-
-function lastTimeOf(held: LeaseRecord, timeout: number, rules: LeaseRules): number {
-  return rules.timeout === 'own' ? held.since + timeout : held.expires;
 }
 
 /** The record to put over `held`, or null when it is not the lease that is given back. */
