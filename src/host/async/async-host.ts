@@ -344,7 +344,9 @@ export class SectionCalls implements Caller {
       this.host.ask(this.life, place, (settled) => {
         told?.(settled);
         if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
-        resolve(outcomeOf(settled));
+        const { state, reply } = settled;
+        if (state === 'answered' && reply !== null) resolve({ kind: 'answered', reply });
+        else resolve({ kind: state === 'never' ? 'never' : 'unknown' });
       });
     });
   }
@@ -389,13 +391,6 @@ export class SectionCalls implements Caller {
     this.leaseHold = new LeaseHold(this.host, this.life, entered);
     return this.leaseHold;
   }
-}
-
-function outcomeOf<Q extends Json, R extends Json>(call: PendingCall<Q, R>): Outcome<R> {
-  if (call.state === 'answered' && call.reply !== null) {
-    return { kind: 'answered', reply: call.reply };
-  }
-  return { kind: call.state === 'never' ? 'never' : 'unknown' };
 }
 
 interface LeaseHoldSetting {

@@ -51,12 +51,8 @@ export function sectionErrorOf(error: unknown): SectionError {
   const line = lineOf(error).trimEnd();
   const isTold = blame === null || line.toLowerCase().includes(blame.call.toLowerCase());
   const text = isTold ? line : `${line} (${blame.call})`;
-  return { text, place: placeOf(error, blame?.site ?? null) };
-}
-
-function placeOf(error: unknown, site: CallSite | null): string | null {
-  if (site !== null) return ownPlaceIn(site);
-  return error instanceof Error ? ownPlaceIn(stackOf(error)) : null;
+  const site = blame?.site ?? (error instanceof Error ? stackOf(error) : null);
+  return { text, place: site === null ? null : ownPlaceIn(site) };
 }
 
 /** Whoever threw it may have made its stack anything. */

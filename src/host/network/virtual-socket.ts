@@ -53,16 +53,14 @@ function placeIn(given: readonly unknown[]): Place {
   const [first, second] = list;
   const whenOpen = list.find(isFunction) ?? null;
   const options = typeof first === 'object' && first !== null ? first : {};
-  const path = 'path' in options ? options.path : isPath(first) ? first : undefined;
+  const isPath = typeof first === 'string' && !/^\d+$/.test(first);
+  const named = isPath ? first : undefined;
+  const path = 'path' in options ? options.path : named;
   if (typeof path === 'string') return { address: path, host: path, port: 0, whenOpen };
   const host = 'host' in options ? options.host : second;
   const port = Number('port' in options ? options.port : first);
   const name = typeof host === 'string' && host !== '' ? host : 'localhost';
   return { address: `${name}:${port}`, host: name, port, whenOpen };
-}
-
-function isPath(given: unknown): given is string {
-  return typeof given === 'string' && !/^\d+$/.test(given);
 }
 
 function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket {
@@ -272,15 +270,14 @@ function setIdle(
     else socket.once('timeout', done);
   }
   idles.get(socket)?.timer?.close();
-  idles.set(socket, { timeoutMs, timer: idleTimer(socket, timeoutMs, current) });
+  const callback = (): void => void socket.emit('timeout');
+  const timer =
+    timeoutMs > 0
+      ? current.setTimer({ kind: 'timeout', delayMs: timeoutMs, callback }).unref()
+      : null;
+  idles.set(socket, { timeoutMs, timer });
   Reflect.set(socket, 'timeout', timeoutMs);
   return socket;
-}
-
-function idleTimer(socket: net.Socket, delayMs: number, current: Inhabitant): VirtualTimer | null {
-  if (!(delayMs > 0)) return null;
-  const callback = (): void => void socket.emit('timeout');
-  return current.setTimer({ kind: 'timeout', delayMs, callback }).unref();
 }
 
 /** Something was sent or came: it is idle from now on. */

@@ -187,14 +187,11 @@ const PASSING: unique symbol = Symbol('passing');
  * stands in; and V8 goes back to the other form by itself where methods are looked up.
  */
 export function makeRoom(made: unknown): void {
-  if (typeof made !== 'function' || !isObject(made.prototype)) return;
-  Reflect.defineProperty(made.prototype, PASSING, PASSES);
-  Reflect.deleteProperty(made.prototype, PASSING);
+  const prototype: unknown = typeof made === 'function' ? made.prototype : null;
+  if (typeof prototype !== 'object' || prototype === null) return;
+  Reflect.defineProperty(prototype, PASSING, PASSES);
+  Reflect.deleteProperty(prototype, PASSING);
 }
 
 /** Of no prototype: modules may have written into that of all objects. */
 const PASSES: PropertyDescriptor = Object.assign(Object.create(null), { configurable: true });
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}

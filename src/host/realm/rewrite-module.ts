@@ -119,15 +119,12 @@ function parse(source: string, url: string, kind: keyof typeof OPTIONS): Program
   try {
     return Parser.parse(source, OPTIONS[kind]);
   } catch (error) {
-    throw error instanceof SyntaxError ? placed(error, url) : error;
+    if (!(error instanceof SyntaxError)) throw error;
+    // acorn ends its messages by the place, `(3:7)`, with columns from 0.
+    const [, what = error.message, line = '1', column = '0'] =
+      /^(.*) \((\d+):(\d+)\)$/s.exec(error.message) ?? [];
+    throw syntaxErrorAt(what, url, { line: Number(line), column: Number(column) + 1 });
   }
-}
-
-/** acorn ends its messages by the place, `(3:7)`, with columns from 0. */
-function placed(error: SyntaxError, url: string): SyntaxError {
-  const [, what = error.message, line = '1', column = '0'] =
-    /^(.*) \((\d+):(\d+)\)$/s.exec(error.message) ?? [];
-  return syntaxErrorAt(what, url, { line: Number(line), column: Number(column) + 1 });
 }
 
 export function syntaxErrorAt(
@@ -344,7 +341,8 @@ class Rewriting {
     const locals = new Set([...this.exported.keys()].filter((name) => !name.startsWith(tools)));
     for (const { name, node, isStatement } of changesOf(tree, locals)) {
       const telling = this.telling(this.exported.get(name) ?? []);
-      if (isLoop(node)) this.insertInLoop(node, telling);
+      const isLoop = node.type === 'ForInStatement' || node.type === 'ForOfStatement';
+      if (isLoop) this.insertInLoop(node, telling);
       else if (isStatement) this.insert(node.end, `,${telling}`);
       else this.wrap(node, telling);
     }
@@ -443,10 +441,6 @@ class Rewriting {
 function isAwait(node: AnyNode): boolean {
   if (node.type === 'VariableDeclaration') return node.kind === 'await using';
   return node.type === 'ForOfStatement' ? node.await : node.type === 'AwaitExpression';
-}
-
-function isLoop(node: AnyNode): node is ForInStatement | ForOfStatement {
-  return node.type === 'ForInStatement' || node.type === 'ForOfStatement';
 }
 
 function placeOf({ loc }: AnyNode): SourcePlace {
