@@ -144,7 +144,12 @@ const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 
 /** How long these last: one range, or several with lengths between them that none may have. */
 function apart(faults: readonly FaultTemplate[]): RangeUs | readonly RangeUs[] {
-  const ranges = faults.flatMap(durationOf).sort((a, b) => a.minUs - b.minUs);
+  const ranges = faults
+    .flatMap(({ fields }) => fields)
+    .flatMap(({ type, value }) =>
+      (type === 'duration' || type === 'durationOrNever') && value !== null ? [value] : [],
+    )
+    .sort((a, b) => a.minUs - b.minUs);
   const [first = NOTHING, ...rest] = ranges;
   const found = [first];
   for (const range of rest) {
@@ -153,12 +158,6 @@ function apart(faults: readonly FaultTemplate[]): RangeUs | readonly RangeUs[] {
     else found.push(range);
   }
   return found.length === 1 ? (found[0] ?? first) : found;
-}
-
-function durationOf({ fields }: FaultTemplate): readonly RangeUs[] {
-  return fields.flatMap(({ type, value }) =>
-    (type === 'duration' || type === 'durationOrNever') && value !== null ? [value] : [],
-  );
 }
 
 function hull(a: RangeUs, b: RangeUs): RangeUs {
