@@ -47,7 +47,13 @@ function hitsOnly(client: string, fault: Fault): boolean {
 }
 
 const COUNTED: readonly string[] = [
-  ...['token', 'highest', 'ordinal', 'under', 'extended', 'released', 'holderOrdinal'],
+  'token',
+  'highest',
+  'ordinal',
+  'under',
+  'extended',
+  'released',
+  'holderOrdinal',
 ];
 
 /** Events as text, tokens and ordinals numbered anew in the order of their first appearance. */

@@ -93,13 +93,18 @@ describe('a scenario of fixtures/', () => {
         isSingle: false,
       });
       expect({ system: system.name, unexpected, missing, vacuous, met }).toEqual({
-        ...{ system: system.name, unexpected: [], missing: [], vacuous: [], met: true },
+        system: system.name,
+        unexpected: [],
+        missing: [],
+        vacuous: [],
+        met: true,
       });
       const { holds, breaks, may = [] } = system.expect;
       const listed = [...holds, ...breaks, ...may];
       const broken = Object.keys(tally.claims).filter((claim) => isBroken(tally, claim));
       expect({ system: system.name, unlisted: without(broken, listed) }).toEqual({
-        ...{ system: system.name, unlisted: [] },
+        system: system.name,
+        unlisted: [],
       });
     }
   });
@@ -345,7 +350,9 @@ function shrinkAfresh(scenario: Scenario, system: string, claim: string): Plan {
     const kept = left.get(claim);
     const isKept = kept !== undefined && isSameCause(kept, cause);
     expect({ seed, isKept, strayed: strayed(shrunk.plan, trace) }).toEqual({
-      ...{ seed, isKept: true, strayed: [] },
+      seed,
+      isKept: true,
+      strayed: [],
     });
     if (best === null || isSimpler(shrunk.plan, best)) best = shrunk.plan;
   }

@@ -59,7 +59,11 @@ describe('a holder of a key', () => {
 
   test('is told of all that there are', () => {
     expect(HOLDERS).toEqual([
-      ...['compares', 'deletes', 'renews-any', 'overwrites', 'overwrites-alike'],
+      'compares',
+      'deletes',
+      'renews-any',
+      'overwrites',
+      'overwrites-alike',
     ]);
   });
 });

@@ -55,11 +55,14 @@ function sectionOf(workload: readonly Kind[], isSingle: boolean): fc.Arbitrary<S
   const kinds = isSingle
     ? fc.tuple(fc.constantFrom<Kind>('compute', 'renew'), fc.constantFrom(...workload))
     : fc.array(fc.constantFrom<Kind>(...workload, ...workload, 'compute', 'renew'), {
-        ...{ minLength: 1, maxLength: 3 },
+        minLength: 1,
+        maxLength: 3,
       });
   return fc.record({ kinds, thinkUs: fc.nat(10_000), value: fc.integer({ min: 1, max: 99 }) }).map(
     (drawn): SectionPlan => ({
-      ...{ id: 1, thinkUs: drawn.thinkUs, lock: 'db' },
+      id: 1,
+      thinkUs: drawn.thinkUs,
+      lock: 'db',
       work: drawn.kinds.map((kind, at) => step(kind, at + 1, drawn.value * 10 + at)),
     }),
   );
@@ -91,12 +94,18 @@ function calmPlans(system: { lock: string; store: string }, isSingle: boolean): 
     const section = sectionOf(workload, isSingle);
     const clients = ['alice', 'bob', 'carol', 'dave'].map((name) => clientOf(name, section));
     const chance = fc.record({
-      ...{ seed: fc.nat(), latency: fc.constant(LATENCY), latencyStepUs: fc.constantFrom(1, 500) },
-      ...{ delay: fc.constant(null), drop: fc.constant(null), duplicate: fc.constant(null) },
-      ...{ lateTimer: fc.constant(null), jitter: fc.constant(null) },
+      seed: fc.nat(),
+      latency: fc.constant(LATENCY),
+      latencyStepUs: fc.constantFrom(1, 500),
+      delay: fc.constant(null),
+      drop: fc.constant(null),
+      duplicate: fc.constant(null),
+      lateTimer: fc.constant(null),
+      jitter: fc.constant(null),
     });
     return fc.record({
-      ...{ fencepost: fc.constant(1 as const), scenario: fc.constant('calm') },
+      fencepost: fc.constant(1 as const),
+      scenario: fc.constant('calm'),
       system: fc.constant({ name: system.store, ...system, options: {} }),
       clients: fc
         .tuple(fc.integer({ min: 1, max: 4 }), ...clients)
@@ -105,7 +114,9 @@ function calmPlans(system: { lock: string; store: string }, isSingle: boolean): 
         link: fc.constantFrom('connection' as const, 'datagram' as const),
         latencyUs: fc.constant(LATENCY.maxUs),
       }),
-      ...{ faults: fc.constant([]), decisions: fc.constant({}), order: fc.constant([]) },
+      faults: fc.constant([]),
+      decisions: fc.constant({}),
+      order: fc.constant([]),
       chance: fc.option(chance, { nil: null }),
       limits: fc.constant({ ...LIMITS, healAtUs: 10_000_000 }),
       bounds: fc.constant(BOUNDS),
@@ -215,7 +226,8 @@ describe.each([...storeKinds].filter(([, { manners }]) => manners.hasVersions))(
 
 test('a store that refuses equal tokens breaks `progress` when a grant writes twice', () => {
   const plans = fc.sample(calmPlans({ lock: 'lock-service', store: 'fenced-strict' }, false), {
-    ...{ numRuns: runs(60), seed: 2 },
+    numRuns: runs(60),
+    seed: 2,
   });
   const broken = plans.filter(
     (plan) => examine(plan, ['progress']).verdicts[0]?.kind === 'invalid',

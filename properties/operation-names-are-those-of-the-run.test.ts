@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
+import type { Fault } from '../src/core/plan/fault.ts';
 import { type SectionPoint, sectionPointsOf } from '../src/core/plan/operation-names.ts';
 import {
   CLIENT_DEFAULTS,
@@ -97,10 +98,15 @@ describe.each([...storeKinds.keys()].filter((name) => !STRICT.has(name)))('with 
 
   test('a fault before or after any of them fires', () => {
     const faults = points.flatMap(({ point }) =>
-      (['before', 'after'] as const).map((kind) => ({
-        ...({ kind: 'pause', process: 'bob', forUs: 0, clocks: 'run' } as const),
-        when: { kind, point },
-      })),
+      (['before', 'after'] as const).map(
+        (kind): Fault => ({
+          kind: 'pause',
+          process: 'bob',
+          forUs: 0,
+          clocks: 'run',
+          when: { kind, point },
+        }),
+      ),
     );
     expect(run({ ...plan, faults }).unmatched).toEqual([]);
   });
@@ -156,7 +162,11 @@ describe('an operation is invoked once in a life of its process', () => {
     const work: readonly Work[] = [{ kind: 'job', id: 1, tick: 1, retries: 0, forUs: 3_000_000 }];
     const clients = ['alice', 'bob'].map(
       (name, at): ClientPlan => ({
-        ...{ ...CLIENT_DEFAULTS, name, ttlUs: 4_000_000, backoffUs: 1_500_000, attempts: 4 },
+        ...CLIENT_DEFAULTS,
+        name,
+        ttlUs: 4_000_000,
+        backoffUs: 1_500_000,
+        attempts: 4,
         sections: [{ id: 1, thinkUs: at * 100_000, lock: 'machine', work }],
       }),
     );
@@ -169,7 +179,10 @@ describe('an operation is invoked once in a life of its process', () => {
       event.kind === 'invoke' && event.call.verb === 'release' ? [event.operation] : [],
     );
     expect(releases).toEqual([
-      ...['bob/1/release', 'bob/1/release-2', 'alice/1/release', 'bob/1/release-3'],
+      'bob/1/release',
+      'bob/1/release-2',
+      'alice/1/release',
+      'bob/1/release-3',
     ]);
   });
 });

@@ -57,13 +57,40 @@ function plainKind(kind: string): string {
 
 /** Those of which a number is of the right type, and may be out of range. */
 const NUMERIC: ReadonlySet<string> = new Set<Kind>([
-  ...(['time', 'count', 'length', 'token', 'timeout', 'value', 'json'] as const),
+  'time',
+  'count',
+  'length',
+  'token',
+  'timeout',
+  'value',
+  'json',
 ]);
 
 const wrong: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
-    ...[Number.NaN, Infinity, -Infinity, -1, 0, -2, 0.5, 1.5, 2 ** 53, -(2 ** 53)],
-    ...['1', '', '10', 'foo', 'toString', undefined, null, true, false, {}, [], [1], 1n],
+    Number.NaN,
+    Infinity,
+    -Infinity,
+    -1,
+    0,
+    -2,
+    0.5,
+    1.5,
+    2 ** 53,
+    -(2 ** 53),
+    '1',
+    '',
+    '10',
+    'foo',
+    'toString',
+    undefined,
+    null,
+    true,
+    false,
+    {},
+    [],
+    [1],
+    1n,
   ),
   fc.double(),
   fc.integer(),
@@ -132,9 +159,25 @@ describe.each(rows.map((row) => [row.method, row] as const))('%s', (_method, row
 
 /** What nobody calls from outside, and what is called without arguments. */
 const WITHOUT_ROW: ReadonlySet<string> = new Set([
-  ...['constructor', 'isFreeFor', 'nextToken', 'heldBy', 'denial', 'resetCounter', 'snapshot'],
-  ...['save', 'heed', 'access', 'servedBy', 'requireValid', 'register', 'refuses', 'scopeOf'],
-  ...['crash', 'clear', 'isAcquired', 'newToken'],
+  'constructor',
+  'isFreeFor',
+  'nextToken',
+  'heldBy',
+  'denial',
+  'resetCounter',
+  'snapshot',
+  'save',
+  'heed',
+  'access',
+  'servedBy',
+  'requireValid',
+  'register',
+  'refuses',
+  'scopeOf',
+  'crash',
+  'clear',
+  'isAcquired',
+  'newToken',
 ]);
 
 test('the table has every public method', () => {

@@ -58,20 +58,17 @@ function untyped(target: object, method: string): Untyped {
 }
 
 /** A method that is given one object, or its arguments in order. */
-function rowOf<T extends object>(setup: {
-  readonly of: string;
-  readonly method: string;
-  readonly make: () => { readonly target: T; readonly look: () => unknown };
-  readonly order?: readonly string[];
-  readonly good: Row['good'];
-  readonly kinds: Row['kinds'];
-}): Row {
-  const { of, method, make, order, good, kinds } = setup;
+function rowOf<T extends object>(
+  method: `${string}.${string}`,
+  make: () => { readonly target: T; readonly look: () => unknown },
+  rest: Pick<Row, 'good' | 'kinds'> & { readonly order?: readonly string[] },
+): Row {
+  const { order, good, kinds } = rest;
   return {
-    method: `${of}.${method}`,
+    method,
     make: () => {
       const { target, look } = make();
-      const apply = untyped(target, method);
+      const apply = untyped(target, method.slice(method.indexOf('.') + 1));
       return {
         look,
         call: (given) =>
@@ -117,37 +114,33 @@ const ofService: readonly Row[] = [
     good: { rules: {} },
     kinds: { rules: 'object?' },
   }),
-  rowOf({
-    ...{ of: 'LockService', method: 'acquire', make: service },
+  rowOf('LockService.acquire', service, {
     good: { ...asked, ttl: 10, now: 5 },
     kinds: { ...askedKinds, ttl: 'length', now: 'time' },
   }),
-  rowOf({
-    ...{ of: 'LockService', method: 'renew', make: service },
+  rowOf('LockService.renew', service, {
     good: { ...asked, token: 1, ttl: 10, now: 5 },
     kinds: { ...askedKinds, token: 'token|null', ttl: 'length', now: 'time' },
   }),
-  rowOf({
-    ...{ of: 'LockService', method: 'release', make: service },
+  rowOf('LockService.release', service, {
     good: { ...asked, token: 1 },
     kinds: { ...askedKinds, token: 'token|null' },
   }),
   ...['acquire', 'renew', 'release'].map((method) =>
-    rowOf({
-      ...{ of: 'LockService', method, make: service, order: ['ask'] },
+    rowOf(`LockService.${method}`, service, {
+      order: ['ask'],
       good: { ask: { ...asked, token: 1, ttl: 10, now: 5 } },
       kinds: { ask: 'object' },
     }),
   ),
   ...['current', 'forget'].map((method) =>
-    rowOf({
-      ...{ of: 'LockService', method, make: service, order: ['lock'] },
+    rowOf(`LockService.${method}`, service, {
+      order: ['lock'],
       good: { lock: 'db' },
       kinds: { lock: 'name' },
     }),
   ),
-  rowOf({
-    ...{ of: 'LockService', method: 'load', make: service },
+  rowOf('LockService.load', service, {
     good: { counter: 1, grants: [] },
     kinds: { counter: 'count', grants: 'list' },
   }),
@@ -206,27 +199,25 @@ const ofClient: readonly Row[] = [
     kinds: { id: 'name', service: 'made|null?' },
   }),
   ...(['acquire', 'renew'] as const).map((method) =>
-    rowOf({
-      ...{ of: 'LockClient', method, make: client },
+    rowOf(`LockClient.${method}`, client, {
       good: { lock: 'db', ttl: 10, now: 5 },
       kinds: { lock: 'name', ttl: 'length', now: 'time' },
     }),
   ),
-  rowOf({
-    ...{ of: 'LockClient', method: 'remember', make: client },
+  rowOf('LockClient.remember', client, {
     good: { lock: 'db', token: 2 },
     kinds: { lock: 'name', token: 'token' },
   }),
   ...['release', 'forget', 'token'].map((method) =>
-    rowOf({
-      ...{ of: 'LockClient', method, make: client, order: ['lock'] },
+    rowOf(`LockClient.${method}`, client, {
+      order: ['lock'],
       good: { lock: 'db' },
       kinds: { lock: 'name' },
     }),
   ),
   ...['read', 'write', 'open'].map((method) =>
-    rowOf({
-      ...{ of: 'LockClient', method, make: client, order: ['store', 'place', 'value'] },
+    rowOf(`LockClient.${method}`, client, {
+      order: ['store', 'place', 'value'],
       good: { store: new Store('unfenced'), place, value: 1 },
       kinds: { store: 'made', place: 'object', ...(method === 'write' ? { value: 'value' } : {}) },
     }),
@@ -253,7 +244,7 @@ const ofStore: readonly Row[] = [
     kinds: { takesAnyToken: 'flag?' },
   }),
   ...['read', 'open', 'whyRefused'].map((method) =>
-    rowOf({ ...{ of: 'Store', method, make: store }, good: ofAccess, kinds: accessKinds }),
+    rowOf(`Store.${method}`, store, { good: ofAccess, kinds: accessKinds }),
   ),
   {
     method: 'Store.write',
@@ -265,20 +256,13 @@ const ofStore: readonly Row[] = [
     good: { ...ofAccess, value: 1 },
     kinds: { ...accessKinds, value: 'value' },
   },
-  rowOf({
-    ...{ of: 'Store', method: 'highest', make: store, good: inStore },
-    kinds: { resource: 'name', key: 'name' },
-  }),
-  rowOf({
-    ...{ of: 'Store', method: 'contents', make: store, order: ['resource'] },
+  rowOf('Store.highest', store, { good: inStore, kinds: { resource: 'name', key: 'name' } }),
+  rowOf('Store.contents', store, {
+    order: ['resource'],
     good: inStore,
     kinds: { resource: 'name' },
   }),
-  rowOf({
-    ...{ of: 'Store', method: 'forget', make: store, order: ['key'] },
-    good: inStore,
-    kinds: { key: 'name' },
-  }),
+  rowOf('Store.forget', store, { order: ['key'], good: inStore, kinds: { key: 'name' } }),
 ];
 
 const holder = { machine: 'order-7', steps: 0, retries: 0 };
@@ -305,30 +289,30 @@ const ofLeases: readonly Row[] = [LeaseTable, LeaseCache].flatMap((of) => {
   };
   const isCache = of === LeaseCache;
   return [
-    rowOf({
-      ...{ of: of.name, method: 'acquire', make },
+    rowOf(`${of.name}.acquire`, make, {
       good: { ...holder, timeout: 300, now: 0 },
       kinds: { ...holderKinds, timeout: 'count', now: 'count' },
     }),
-    rowOf({
-      ...{ of: of.name, method: 'release', make: taken },
+    rowOf(`${of.name}.release`, taken, {
       good: { ...holder, fence: 1, now: 0 },
       kinds: { ...holderKinds, fence: 'count', ...(isCache ? { now: 'count' as const } : {}) },
     }),
   ];
 });
 
+function leaseCache(): { target: LeaseCache; look: () => unknown } {
+  const target = new LeaseCache();
+  return { target, look: () => plainOf(target) };
+}
+
 const ofLeaseCache: readonly Row[] = [
   made('new LeaseCache', ({ keyLife }) => reconstruct(LeaseCache, keyLife), {
     good: { keyLife: 10 },
     kinds: { keyLife: 'length?' },
   }),
-  rowOf({
-    ...{ of: 'LeaseCache', method: 'evict', order: ['machine'], good: holder },
-    make: () => {
-      const target = new LeaseCache();
-      return { target, look: () => plainOf(target) };
-    },
+  rowOf('LeaseCache.evict', leaseCache, {
+    order: ['machine'],
+    good: holder,
     kinds: { machine: 'name' },
   }),
 ];
@@ -345,41 +329,38 @@ const inCache = { key: 'name', now: 'time' } as const;
 
 const ofCache: readonly Row[] = [
   ...['get', 'endOf', 'delete'].map((method) =>
-    rowOf({
-      ...{ of: 'Cache', method, make: cache, order: ['key', 'now'] },
-      ...{ good: item, kinds: inCache },
-    }),
+    rowOf(`Cache.${method}`, cache, { order: ['key', 'now'], good: item, kinds: inCache }),
   ),
   ...['add', 'set'].map((method) =>
-    rowOf({
-      ...{ of: 'Cache', method, make: cache, order: ['key', 'value', 'ttl', 'now'] },
-      ...{ good: item, kinds: itemKinds },
+    rowOf(`Cache.${method}`, cache, {
+      order: ['key', 'value', 'ttl', 'now'],
+      good: item,
+      kinds: itemKinds,
     }),
   ),
-  rowOf({
-    ...{ of: 'Cache', method: 'cas', make: cache },
+  rowOf('Cache.cas', cache, {
     order: ['key', 'value', 'unique', 'ttl', 'now'],
     good: { ...item, unique: 1 },
     kinds: { ...itemKinds, unique: 'count' },
   }),
-  rowOf({
-    ...{ of: 'Cache', method: 'touch', make: cache, order: ['key', 'ttl', 'now'] },
+  rowOf('Cache.touch', cache, {
+    order: ['key', 'ttl', 'now'],
     good: item,
     kinds: { ...inCache, ttl: 'length|null' },
   }),
-  rowOf({
-    ...{ of: 'Cache', method: 'forget', make: cache, order: ['key'] },
-    good: item,
-    kinds: { key: 'name' },
-  }),
-  rowOf({
-    ...{ of: 'Cache', method: 'load', make: cache, good: { unique: 1, entries: [] } },
+  rowOf('Cache.forget', cache, { order: ['key'], good: item, kinds: { key: 'name' } }),
+  rowOf('Cache.load', cache, {
+    good: { unique: 1, entries: [] },
     kinds: { unique: 'count', entries: 'list' },
   }),
 ];
 
 const settings = {
-  ...{ key: 'db', expiration: 10, retry: 2, timeout: -1, blocking: true },
+  key: 'db',
+  expiration: 10,
+  retry: 2,
+  timeout: -1,
+  blocking: true,
   newToken: () => 'token',
   release: 'published',
   extends: 'anyone',
@@ -398,27 +379,34 @@ const ofCacheLock: readonly Row[] = [
   made('new CacheLock', (given) => reconstruct(CacheLock, new Cache(), given), {
     good: settings,
     kinds: {
-      ...{ key: 'name', expiration: 'length', retry: 'length', timeout: 'timeout?' },
-      ...{ blocking: 'flag?', newToken: 'function', release: 'word?', extends: 'word?' },
+      key: 'name',
+      expiration: 'length',
+      retry: 'length',
+      timeout: 'timeout?',
+      blocking: 'flag?',
+      newToken: 'function',
+      release: 'word?',
+      extends: 'word?',
     },
   }),
   made('new CacheLock', (given) => reconstruct(CacheLock, given['cache'], given['settings']), {
     good: { cache: new Cache(), settings },
     kinds: { cache: 'made', settings: 'object' },
   }),
-  rowOf({
-    ...{ of: 'CacheLock', method: 'acquire', make: lockOnCache(false), order: ['now'] },
-    ...{ good: { now: 5 }, kinds: { now: 'time' } },
+  rowOf('CacheLock.acquire', lockOnCache(false), {
+    order: ['now'],
+    good: { now: 5 },
+    kinds: { now: 'time' },
   }),
-  rowOf({
-    ...{ of: 'CacheLock', method: 'extend', make: lockOnCache(true) },
+  rowOf('CacheLock.extend', lockOnCache(true), {
     order: ['now', 'expiration'],
     good: { now: 5, expiration: 10 },
     kinds: { now: 'time', expiration: 'length?' },
   }),
-  rowOf({
-    ...{ of: 'CacheLock', method: 'release', make: lockOnCache(true), order: ['now'] },
-    ...{ good: { now: 5 }, kinds: { now: 'time' } },
+  rowOf('CacheLock.release', lockOnCache(true), {
+    order: ['now'],
+    good: { now: 5 },
+    kinds: { now: 'time' },
   }),
 ];
 
@@ -444,7 +432,10 @@ function updateRow(version: 'count' | 'timestamp', change: 'adds' | 'value'): Ro
     },
     good: { ...update, [change]: 1 },
     kinds: {
-      ...{ id: 'name', version: 'time?', once: 'name?', [change]: 'time' },
+      id: 'name',
+      version: 'time?',
+      once: 'name?',
+      [change]: 'time',
       now: version === 'timestamp' ? 'time' : 'time?',
     },
   };
@@ -459,12 +450,12 @@ const ofTable: readonly Row[] = [
     good: { version: 'count', first: { value: 1, version: 5 } },
     kinds: { version: 'word?', first: 'object?' },
   }),
-  rowOf({
-    ...{ of: 'OptimisticTable', method: 'read', make: table('count'), order: ['id'] },
-    ...{ good: { id: 'x' }, kinds: { id: 'name' } },
+  rowOf('OptimisticTable.read', table('count'), {
+    order: ['id'],
+    good: { id: 'x' },
+    kinds: { id: 'name' },
   }),
-  rowOf({
-    ...{ of: 'OptimisticTable', method: 'update', make: table('count') },
+  rowOf('OptimisticTable.update', table('count'), {
     good: { ...update, set: { adds: 1 } },
     kinds: { set: 'object' },
   }),
@@ -474,6 +465,12 @@ const ofTable: readonly Row[] = [
 ];
 
 export const rows: readonly Row[] = [
-  ...[...ofService, ...ofClient, ...ofStore, ...ofLeases, ...ofLeaseCache],
-  ...[...ofCache, ...ofCacheLock, ...ofTable],
+  ...ofService,
+  ...ofClient,
+  ...ofStore,
+  ...ofLeases,
+  ...ofLeaseCache,
+  ...ofCache,
+  ...ofCacheLock,
+  ...ofTable,
 ];

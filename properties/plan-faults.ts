@@ -16,8 +16,17 @@ import { storeNamesOf } from '../src/systems/assemble.ts';
 /** Every kind; what a law draws by a fixed seed depends on the order, so new ones come last. */
 export const ALL_KINDS: readonly FaultKind[] = [
   ...new Set<FaultKind>([
-    ...(['pause', 'crash', 'partition', 'clock', 'evict', 'failover', 'reset'] as const),
-    ...(['delay', 'drop', 'duplicate', 'late-timer'] as const),
+    'pause',
+    'crash',
+    'partition',
+    'clock',
+    'evict',
+    'failover',
+    'reset',
+    'delay',
+    'drop',
+    'duplicate',
+    'late-timer',
     ...FAULT_KINDS,
   ]),
 ];
@@ -143,19 +152,32 @@ function ownFaults(targets: Targets): Readonly<Partial<Record<FaultKind, fc.Arbi
   const kind = <Kind extends FaultKind>(name: Kind): fc.Arbitrary<Kind> => fc.constant(name);
   return {
     pause: fc.record({
-      ...{ kind: kind('pause'), process, when, forUs, clocks: fc.constantFrom('run', 'freeze') },
+      kind: kind('pause'),
+      process,
+      when,
+      forUs,
+      clocks: fc.constantFrom('run', 'freeze'),
     }),
     crash: fc.record({ kind: kind('crash'), process, when, restartAfterUs: orNull(forUs) }),
     partition: fc.record({
-      ...{ kind: kind('partition'), from: client.map((one) => [one]), when, forUs },
-      ...{ to: server.map((one) => [one]), direction: fc.constantFrom('both', 'one-way') },
+      kind: kind('partition'),
+      from: client.map((one) => [one]),
+      when,
+      forUs,
+      to: server.map((one) => [one]),
+      direction: fc.constantFrom('both', 'one-way'),
     }),
     clock: fc.record({
-      ...{ kind: kind('clock'), process, when, stepUs: fc.integer({ min: -30_000, max: 30_000 }) },
+      kind: kind('clock'),
+      process,
+      when,
+      stepUs: fc.integer({ min: -30_000, max: 30_000 }),
       ratePpm: fc.constantFrom(0, 200, -200, 500_000, -500_000),
     }),
     evict: fc.record({
-      ...{ kind: kind('evict'), process: server, when },
+      kind: kind('evict'),
+      process: server,
+      when,
       key: fc.constantFrom(...locks, 'x', 'y'),
     }),
     failover: fc.record({ kind: kind('failover'), process: server, when, lagUs: byUs }),
@@ -164,11 +186,13 @@ function ownFaults(targets: Targets): Readonly<Partial<Record<FaultKind, fc.Arbi
     drop: fc.record({ kind: kind('drop'), which }),
     duplicate: fc.record({ kind: kind('duplicate'), which, byUs }),
     'late-timer': fc.record({
-      ...{ kind: kind('late-timer'), byUs },
+      kind: kind('late-timer'),
+      byUs,
       which: fc.oneof(
         fc.record({ kind: fc.constant('timer' as const), timer: fc.constantFrom(...timers) }),
         fc.record({
-          ...{ kind: fc.constant('process' as const), process: client },
+          kind: fc.constant('process' as const),
+          process: client,
           atUs: span(0, 50_000),
         }),
       ),

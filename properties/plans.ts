@@ -44,13 +44,21 @@ function workOf({ stores }: Territory): fc.Arbitrary<Work> {
   const [from, to] = stores;
   return fc.oneof(
     fc.record({
-      ...{ kind: fc.constant('write' as const), id, store, key },
-      ...{ value: fc.integer({ min: 1, max: 99 }), awaits: fc.boolean() },
+      kind: fc.constant('write' as const),
+      id,
+      store,
+      key,
+      value: fc.integer({ min: 1, max: 99 }),
+      awaits: fc.boolean(),
     }),
     fc.record({ kind: fc.constantFrom('read' as const, 'increment' as const), id, store, key }),
     fc.record({
-      ...{ kind: fc.constant('transfer' as const), id, key },
-      ...{ from: fc.constant(from), to: fc.constant(to), amount: fc.integer({ min: 1, max: 9 }) },
+      kind: fc.constant('transfer' as const),
+      id,
+      key,
+      from: fc.constant(from),
+      to: fc.constant(to),
+      amount: fc.integer({ min: 1, max: 9 }),
     }),
     fc.record({ kind: fc.constant('compute' as const), id, forUs: span(0, 8_000) }),
     fc.record({ kind: fc.constant('renew' as const), id, ttlUs: span(2_000, 20_000) }),
@@ -130,7 +138,11 @@ export const BOUNDS: Plan['bounds'] = {
 };
 
 export const LIMITS: Plan['limits'] = {
-  ...{ healAtUs: HEAL_AT_US, probe: true, slackUs: 10_000, endUs: 100_000_000, maxEvents: 50_000 },
+  healAtUs: HEAL_AT_US,
+  probe: true,
+  slackUs: 10_000,
+  endUs: 100_000_000,
+  maxEvents: 50_000,
 };
 
 /** Plans of 1–4 clients, 1–3 sections and 0–5 faults. */
@@ -143,9 +155,9 @@ export function runnablePlans(setting: PlanSetting = {}): fc.Arbitrary<Plan> {
     return fc.record({
       fencepost: fc.constant(1 as const),
       scenario: fc.constant('property'),
-      system: fc.constantFrom(...(setting.stores ?? ['fenced'])).map((store) => ({
-        ...{ name: store, lock: 'lock-service', store, options: {} },
-      })),
+      system: fc
+        .constantFrom(...(setting.stores ?? ['fenced']))
+        .map((store) => ({ name: store, lock: 'lock-service', store, options: {} })),
       clients: fc.constant(clients),
       network,
       faults: fc.array(fault, { maxLength: kinds.length === 0 ? 0 : 5 }),

@@ -108,8 +108,12 @@ test('a stream of draws gives what it gave', () => {
   const draw = new Draw('7/alice', false);
   const odds = { numerator: 1, denominator: 3 };
   expect([
-    ...[draw.bits(), draw.below(10), draw.time({ minUs: 0, maxUs: 50_000 })],
-    ...[draw.oneOf(['x', 'y', 'z']), draw.happens(odds), draw.bits()],
+    draw.bits(),
+    draw.below(10),
+    draw.time({ minUs: 0, maxUs: 50_000 }),
+    draw.oneOf(['x', 'y', 'z']),
+    draw.happens(odds),
+    draw.bits(),
   ]).toMatchInlineSnapshot(`
     [
       1746108629,

@@ -38,7 +38,12 @@ function work(name: string, workload: Json, unpromised: readonly string[] = []):
 /** The same at a pace for leases of whole seconds, where each worker has a job of its own. */
 function inSeconds({ name, file, unpromised }: CalmWork): CalmWork {
   const clients = {
-    ...{ count: 2, ttl: '2s', sections: 2, think: '0s..1s', backoff: '200ms', lockTimeout: '1s' },
+    count: 2,
+    ttl: '2s',
+    sections: 2,
+    think: '0s..1s',
+    backoff: '200ms',
+    lockTimeout: '1s',
   };
   return { name, file: { ...file, clients, network: { latency: '1ms..20ms' } }, unpromised };
 }
@@ -96,9 +101,7 @@ const IDEMPOTENCIES = [
   ['step-fence', []],
 ] as const;
 
-const CACHE_LOCK_CURED = {
-  ...{ countsFrom: 'request', extends: 'owner', release: 'compare-and-delete' },
-};
+const CACHE_LOCK_CURED = { countsFrom: 'request', extends: 'owner', release: 'compare-and-delete' };
 
 /** Options that are other ways to do it right. */
 const SETTINGS: readonly (readonly [string, Record<string, Json>, readonly CalmWork[]])[] = [
@@ -125,12 +128,18 @@ export const calm: readonly Calm[] = [
   ...leases.flatMap((lock) => [
     { lock, stores: ['unfenced', ...COMPARING], works: SLOW },
     ...IDEMPOTENCIES.map(([idempotency, promises]) => ({
-      ...{ lock, stores: ['fenced'], options: { idempotency }, works: [W4_REPEATED], promises },
+      lock,
+      stores: ['fenced'],
+      options: { idempotency },
+      works: [W4_REPEATED],
+      promises,
     })),
   ]),
   // Published they break these without a fault; cured by one option they hold them.
   ...leases.map((lock) => ({
-    ...{ lock: `${lock}-published`, stores: ['fenced'], options: { onDenied: 'waits' } },
+    lock: `${lock}-published`,
+    stores: ['fenced'],
+    options: { onDenied: 'waits' },
     works: SLOW,
     promises: ['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'progress'],
   })),
@@ -143,11 +152,16 @@ export const calm: readonly Calm[] = [
   { lock: 'pessimistic', stores: PLAIN, works: ONE_WRITE },
   { lock: 'postgres', stores: PLAIN, works: ONE_WRITE },
   {
-    ...{ lock: 'postgres', stores: COMPARING, options: { token: 'sequence' }, works: ONE_WRITE },
+    lock: 'postgres',
+    stores: COMPARING,
+    options: { token: 'sequence' },
+    works: ONE_WRITE,
     promises: ['tokens-unique', 'tokens-increase'],
   },
   {
-    ...{ lock: 'postgres', stores: PLAIN, works: ONE_WRITE },
+    lock: 'postgres',
+    stores: PLAIN,
+    works: ONE_WRITE,
     options: { pooler: 'transaction', level: 'transaction' },
   },
   { lock: 'optimistic', stores: VERSIONED, works: [W1, W2] },
@@ -185,7 +199,8 @@ export function promisedBy(
 ): string[] {
   const kind = storeKinds.get(store);
   const left = [
-    ...['holder-overlap', ...unpromised],
+    'holder-overlap',
+    ...unpromised,
     ...(kind?.model === null ? ['linearizable'] : []),
     ...(protocols.get(lock)?.unpromised ?? []).filter((claim) => !promises.includes(claim)),
     ...(kind?.unpromised ?? []),

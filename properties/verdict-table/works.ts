@@ -32,7 +32,8 @@ export const W1_SEVERAL: Work = fast('W1, several writes', {
 
 /** The same without awaiting the answer to the one before. */
 export const W1_UNAWAITED: Work = fast('W1, several writes, not awaited', {
-  ...{ steps: ['write', { compute: '500us' }, 'write'], awaits: false },
+  steps: ['write', { compute: '500us' }, 'write'],
+  awaits: false,
 });
 
 /** Read, add one, write. */
@@ -51,7 +52,9 @@ export const W2_OPPOSITE: Work = {
   ...W2,
   name: 'W2, two locks in opposite order',
   clients: {
-    ...{ count: 2, sections: 3, think: '0ms..10ms' },
+    count: 2,
+    sections: 3,
+    think: '0ms..10ms',
     each: {
       alice: { workload: { locks: ['a'], steps: [{ lock: 'b' }, 'increment'] } },
       bob: { workload: { locks: ['b'], steps: [{ lock: 'a' }, 'increment'] } },
@@ -69,13 +72,16 @@ export const W4: Work = slow('W4', JOB);
 
 /** The same by one worker, with hours between. */
 export const W4_IDLE: Work = slow('W4, 24 h idle', JOB, {
-  ...{ count: 1, sections: 4, think: '1h..30h' },
+  count: 1,
+  sections: 4,
+  think: '1h..30h',
 });
 
 /** Blind writes under sessions of whole seconds, two ticks of ZooKeeper. */
 export const W1_SLOW: Work = {
   ...slow('W1, in seconds', { kind: 'blind-writes' }),
-  ...{ ttlUs: 4_000_000, clients: { sections: 2, think: '0s..1s', ...PATIENCE } },
+  ttlUs: 4_000_000,
+  clients: { sections: 2, think: '0s..1s', ...PATIENCE },
 };
 
 /** The same with work of a second before each write. */
