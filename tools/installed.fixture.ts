@@ -16,7 +16,8 @@ export interface Tarball {
 
 const entry = z.object({ path: z.string(), size: z.number() });
 const tarball: z.ZodType<Tarball> = z.object({
-  ...{ filename: z.string(), size: z.number() },
+  filename: z.string(),
+  size: z.number(),
   files: z.array(entry),
 });
 

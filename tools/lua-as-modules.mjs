@@ -13,7 +13,14 @@ const PATH = /[\\/]node_modules[\\/]fengari[\\/]src[\\/]\w+\.js$/;
  * reads compiled chunks, which `load` of the sandbox refuses.
  */
 const LEFT_OUT = [
-  ...['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lundump', 'lutf8lib'],
+  'fengarilib',
+  'ldblib',
+  'linit',
+  'liolib',
+  'loadlib',
+  'loslib',
+  'lundump',
+  'lutf8lib',
 ];
 
 /** All words of the sandbox: a function that its text does not name it takes from no library. */

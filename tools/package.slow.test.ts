@@ -88,7 +88,8 @@ describe('what people install', () => {
     for (const path of [
       ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
       ...loadedByUrl(),
-      ...['dist/cli.js', 'dist/LICENCES.md'],
+      'dist/cli.js',
+      'dist/LICENCES.md',
     ]) {
       expect(paths).toContain(path);
     }

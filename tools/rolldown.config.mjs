@@ -112,7 +112,12 @@ export default defineConfig([
   {
     ...bundled,
     plugins: [
-      ...[schemasAsFiles, placed, zodAsUsed, aleaAsModule, luaAsModules, smaller],
+      schemasAsFiles,
+      placed,
+      zodAsUsed,
+      aleaAsModule,
+      luaAsModules,
+      smaller,
       licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
     ],
     output: {

@@ -45,7 +45,10 @@ function recordOf(seeds: number, chunkSeeds: number): SweepRecord {
 
 function optionsFor(record: SweepRecord, queue: SweepQueue): Parameters<typeof coordinate>[0] {
   return {
-    ...{ sweep: record, scenario: fiveByFive(), queue, checkpoint: null },
+    sweep: record,
+    scenario: fiveByFive(),
+    queue,
+    checkpoint: null,
     save: () => {},
     planFileOf: () => '',
     onShrunk: () => {},
@@ -59,7 +62,10 @@ function optionsFor(record: SweepRecord, queue: SweepQueue): Parameters<typeof c
 export async function coordinateAndTell(chunks: number): Promise<void> {
   const queue = new MemoryQueue();
   const empty = ({ chunk, from, to }: ChunkJob): unknown => ({
-    ...{ chunk, from, to, milliseconds: 0 },
+    chunk,
+    from,
+    to,
+    milliseconds: 0,
     tallies: { [SYSTEM]: { ...EMPTY_TALLY, seeds: 1 } },
   });
   const ended = queue.ended.bind(queue);

@@ -14,7 +14,10 @@ import type { Row, Shown, SourceDocument } from './documents/row.ts';
 import { document as workerLeases } from './documents/worker-leases.ts';
 
 const documents: readonly SourceDocument[] = [
-  ...[fencingTokens, optimisticLocking, workerLeases, cacheLock],
+  fencingTokens,
+  optimisticLocking,
+  workerLeases,
+  cacheLock,
 ];
 
 let printed = '';

@@ -49,7 +49,7 @@ test('the page on edges is what a search finds', { timeout: 240_000 }, async () 
     const lines = edges.map((edge) => edgeSentence(edge, scope));
     parts.push(`## \`${name}\`\n`, ['```text', ...lines, '```'].join('\n'));
     parts.push(`\n\`${shown}\` of \`${map?.system}\`, in full; × breaks, · holds:\n`);
-    parts.push([...['```text', ...table, '```'], ''].join('\n'));
+    parts.push(['```text', ...table, '```', ''].join('\n'));
     if (name !== 'lost-update' || map === undefined) continue;
     const picture = 'edge-lost-update.svg';
     parts.push(`![${edgeSentence(map, scope)}](${picture})\n`);

@@ -112,7 +112,8 @@ redis.test('and so do those of a fleet', { timeout: 120_000 }, async () => {
   try {
     expect(shell(onRedis('sweep'))).toMatchObject({ code: 0 });
     expect(shell(onRedis('sweep status'))).toMatchObject({
-      ...{ code: 0, said: expect.stringContaining('workers: 1') },
+      code: 0,
+      said: expect.stringContaining('workers: 1'),
     });
   } finally {
     worker.kill('SIGTERM');

@@ -231,12 +231,18 @@ test('a plan is explained as the comments say', () => {
 test('every example of a page is run by a test', () => {
   const run = [
     'explainPlan(read.plan',
-    ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
+    'shrinkFailure(plan',
+    'new LockService()',
+    'new LeaseTable()',
+    'planArbitrary(',
     'new OptimisticTable(',
     // driver.slow.test.ts runs these two, vitest.slow.test.ts those in vitest.
-    ...["from 'ioredis'", "from './src/lock.ts'"],
+    "from 'ioredis'",
+    "from './src/lock.ts'",
     // readme-cache-lock.slow.test.ts runs the last.
-    ...['checkHistory(', "'fencepost/vitest'", 'new CacheLock('],
+    'checkHistory(',
+    "'fencepost/vitest'",
+    'new CacheLock(',
   ];
   expect(examples.filter((text) => !run.some((words) => text.includes(words)))).toEqual([]);
 });

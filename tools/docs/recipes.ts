@@ -108,7 +108,10 @@ export class Copy {
   styleErrors(): string {
     const files = [...this.touched].filter((path) => path.endsWith('.ts'));
     const { status, stdout, stderr } = this.run('@biomejs/biome/bin/biome', [
-      ...['check', '--error-on-warnings', '--vcs-enabled=false', ...files],
+      'check',
+      '--error-on-warnings',
+      '--vcs-enabled=false',
+      ...files,
     ]);
     return status === 0 ? '' : `${stdout}${stderr}`;
   }

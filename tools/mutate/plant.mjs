@@ -10,7 +10,10 @@ import { pathToFileURL } from 'node:url';
 const INSTRUMENTER = '@stryker-mutator/instrumenter';
 const VERSION = '9.6.1';
 const ROOMS = [
-  ...['src/core', 'src/check', 'src/search/sweep', 'src/search/corpus'],
+  'src/core',
+  'src/check',
+  'src/search/sweep',
+  'src/search/corpus',
   'src/linearizability',
 ];
 /** What runs as a thread begins, which no test can begin twice. */
@@ -24,7 +27,10 @@ const MUTATED = ROOMS.flatMap((room) =>
   .sort();
 /** What an error says is tested where it matters; a text that reads otherwise is no mistake. */
 const OPTIONS = {
-  ...{ plugins: null, excludedMutations: ['StringLiteral'], ignorers: [], noHeader: true },
+  plugins: null,
+  excludedMutations: ['StringLiteral'],
+  ignorers: [],
+  noHeader: true,
 };
 /** Two functions of runner.mjs, which take numbers in place of texts: hot code asks them often. */
 const HEADER =

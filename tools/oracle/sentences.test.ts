@@ -34,8 +34,12 @@ import {
 import { readSentence, refuteSentence } from './sentence-reader.ts';
 
 const shape: HistoryShape = {
-  ...{ operations: 9, clients: 4, longest: 6 },
-  ...{ wrong: 15, unknown: 15, failed: 5 },
+  operations: 9,
+  clients: 4,
+  longest: 6,
+  wrong: 15,
+  unknown: 15,
+  failed: 5,
 };
 
 const ascending = (indices: readonly number[]): readonly number[] =>

@@ -29,8 +29,12 @@ import {
 
 const histories = runs(2_000);
 const shape: HistoryShape = {
-  ...{ operations: 5, clients: 3, longest: 5 },
-  ...{ wrong: 25, unknown: 0, failed: 0 },
+  operations: 5,
+  clients: 3,
+  longest: 5,
+  wrong: 25,
+  unknown: 0,
+  failed: 0,
 };
 
 /** The history with the answers of the operations at `places` forgotten. */

@@ -37,7 +37,17 @@ const BANNED: ReadonlyMap<string, string> = new Map([
 
 /** Correctly rounded, or exact, in every engine. */
 const EXACT_MATH: ReadonlySet<string> = new Set([
-  ...['abs', 'ceil', 'clz32', 'floor', 'imul', 'max', 'min', 'round', 'sign', 'sqrt', 'trunc'],
+  'abs',
+  'ceil',
+  'clz32',
+  'floor',
+  'imul',
+  'max',
+  'min',
+  'round',
+  'sign',
+  'sqrt',
+  'trunc',
 ]);
 
 /** The core has no ambient time, chance, timer, locale or environment. */

@@ -19,9 +19,17 @@ import { isTest, nodesOf, type Rule, violation } from './source.ts';
 
 /** What runs for each event, for each section or for each breach of a run. */
 const HOT: readonly string[] = [
-  ...['src/core/kernel/', 'src/core/history/', 'src/core/world/', 'src/systems/'],
-  ...['src/host/redis/', 'src/check/trace-index', 'src/check/evidence', 'src/check/terms'],
-  ...['src/check/holder-overlap', 'src/search/sweep/fault-stages', 'src/search/sweep/stakes'],
+  'src/core/kernel/',
+  'src/core/history/',
+  'src/core/world/',
+  'src/systems/',
+  'src/host/redis/',
+  'src/check/trace-index',
+  'src/check/evidence',
+  'src/check/terms',
+  'src/check/holder-overlap',
+  'src/search/sweep/fault-stages',
+  'src/search/sweep/stakes',
 ];
 
 /** Functions there that run once for each plan at most, where a spread says best what is meant. */

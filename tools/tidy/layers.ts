@@ -20,20 +20,34 @@ import { isTest, nodesOf, type Rule, type Source, stringOf, violation } from './
  * the last that it may import.
  */
 const LAYERS: readonly string[] = [
-  ...['text', 'core/kernel', 'core/plan', 'core/history', 'linearizability', 'core/world'],
-  ...['systems', 'run.ts', 'check', 'scenario', 'core/shrink', 'catalogue.ts', 'define-system.ts'],
-  ...[
-    'examine.ts',
-    'harness.ts',
-    'load.ts',
-    'host',
-    'redis.ts',
-    'search',
-    'report',
-    'index.ts',
-    'adapters',
-  ],
-  ...['fast-check.ts', 'vitest.ts', 'fleet.ts', 'cli', 'cli.ts'],
+  'text',
+  'core/kernel',
+  'core/plan',
+  'core/history',
+  'linearizability',
+  'core/world',
+  'systems',
+  'run.ts',
+  'check',
+  'scenario',
+  'core/shrink',
+  'catalogue.ts',
+  'define-system.ts',
+
+  'examine.ts',
+  'harness.ts',
+  'load.ts',
+  'host',
+  'redis.ts',
+  'search',
+  'report',
+  'index.ts',
+  'adapters',
+  'fast-check.ts',
+  'vitest.ts',
+  'fleet.ts',
+  'cli',
+  'cli.ts',
 ];
 
 const DATA: readonly string[] = ['text', 'core/kernel', 'core/plan', 'core/history'];

@@ -141,8 +141,19 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
       {
         refuses: [
           ...[
-            ...['Date', 'performance', 'setTimeout', 'setInterval', 'setImmediate', 'process'],
-            ...['crypto', 'Intl', 'queueMicrotask', 'fetch', 'console', 'globalThis', 'WeakRef'],
+            'Date',
+            'performance',
+            'setTimeout',
+            'setInterval',
+            'setImmediate',
+            'process',
+            'crypto',
+            'Intl',
+            'queueMicrotask',
+            'fetch',
+            'console',
+            'globalThis',
+            'WeakRef',
           ].map(
             (name) => ['src/core/kernel/a.ts', `export const a = ${name};`, `${name}: `] as const,
           ),
