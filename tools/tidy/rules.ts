@@ -2,6 +2,7 @@
 import { isSelfContained } from './ambient.ts';
 import { copiesByLiterals } from './hot-paths.ts';
 import { importsNoTest, importsPureCode, keepsLayers, packsNoFolder } from './layers.ts';
+import { groupsNoFields, inlinesShortHelpers, namedHelpers } from './over-split.ts';
 import { exportsByName, trustsTheChecker } from './safety.ts';
 import {
   beginsWithComment,
@@ -374,6 +375,81 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
           ['src/core/plan/a.ts', `export const a = ['any'] as const; // as any`],
           ['src/core/plan/a.ts', `import { a as b } from './plan.ts'; export const c = !b;`],
           ['src/core/plan/a.ts', `export const a = { b: 1 } satisfies object;`],
+        ],
+      },
+    ],
+  ],
+  [
+    'fields are not grouped by spreads',
+    [
+      groupsNoFields,
+      {
+        refuses: [
+          ['src/a.ts', `export const a = { ...{ b: 1, c: 2 }, d: 3 };`, 'a spread of a literal'],
+          ['src/a.ts', `export const a = [...['b', 'c'], 'd'];`, 'write its parts without'],
+          ['tools/a.ts', `export const a = Math.max(...[1, 2]);`, 'a spread of a literal'],
+          ['properties/a.ts', `export const a = { ...({ b: 1 } as const) };`, 'a spread of a'],
+        ],
+        passes: [
+          ['src/a.ts', `export const a = (b: boolean) => ({ ...(b ? { c: 1 } : {}), d: 2 });`],
+          ['src/a.ts', `export const a = (b: object) => [...Object.keys({ ...b }), '...{ c }'];`],
+          ['src/a.ts', `export const a = [...['b'].map((c) => c)];`],
+        ],
+      },
+    ],
+  ],
+  [
+    'a short function with one caller is inlined',
+    [
+      inlinesShortHelpers(namedHelpers),
+      {
+        refuses: [
+          [
+            'src/a.ts',
+            `const a = (b: number) => b + 1; export const c = { d: [2].filter((e) => a(e) > 2) };`,
+            'a: 1 lines for one caller: inline it, or, if the name replaces a comment, list it',
+          ],
+          [
+            'src/a.ts',
+            `function a(b: number) {\n const c = b;\n return c;\n} export const d = 1 + a(2);`,
+            'a: 4 lines',
+          ],
+          [
+            'src/a.ts',
+            `function a(b: 1) { if (b) return 1; return 2; } export function c() { f(a(1)); }`,
+            'a: ',
+          ],
+          [
+            'src/a.ts',
+            `function a(b: 1) { if (b) { return 1; } return 2; } export const c = () => a(1);`,
+            'a: ',
+          ],
+          [
+            'src/a.ts',
+            `async function a() { f(); } export async function b() { await a(); }`,
+            'a: ',
+          ],
+        ],
+        passes: [
+          [`src/a.ts`, `export function a() { return 1; } export const b = a();`],
+          [`src/a.ts`, `function a() { return 1; } export const b = a(); export { a };`],
+          [`src/a.ts`, `function a() { return 1; } export const b = [a(), a()];`],
+          [`src/a.ts`, `function a() {\n\n\n\n\n return 1;\n} export const b = a();`],
+          [`src/a.ts`, `function a(b: 1) { return b; } export const c = [1].map(a);`],
+          [`src/a.ts`, `function a(b: 1): 1 { return a(b); } export const c = 1;`],
+          [`src/a.ts`, `function a(b: 1): b is 1 { return true; } export const c = a(1);`],
+          [`src/a.ts`, `function* a() { yield 1; } export const b = [...a()];`],
+          [`src/a.ts`, `async function a() { f(); } export const b = () => void a();`],
+          [
+            'src/a.ts',
+            `const a = (b: 1) => (b ? 1 : 2); export const c = (d: 1) => (d ? a(d) : 3);`,
+          ],
+          [
+            'src/a.ts',
+            `function a(b: 1) { const c = b; return c; } export const d = (e: 1) => e && a(e);`,
+          ],
+          ['src/a.ts', `function a(b: 1) { for (;;) if (b) return 1; } export const c = 1 + a(1);`],
+          ['src/a.test.ts', `function a() { return 1; } export const b = a();`],
         ],
       },
     ],

@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { importsOf, isCore } from './layers.ts';
+import { inlinesShortHelpers, namedHelpers, readNamedHelpers } from './over-split.ts';
 import { rules } from './rules.ts';
 import { readProject, readSnippets, type Source } from './source.ts';
 
@@ -50,4 +51,18 @@ test('every import of a source is found, of whatever form', () => {
   if (source === undefined) expect.fail('the snippet was not read');
   const found = importsOf(source).map(({ specifier }) => specifier);
   expect(found).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
+});
+
+test('a helper whose name replaces a comment stays, and leaves the list with its last reason', () => {
+  const rule = inlinesShortHelpers(readNamedHelpers('# why\nsrc/a.ts kept\nsrc/a.ts gone\n'));
+  const [source] = readSnippets([
+    { path: 'src/a.ts', text: 'const kept = () => 1; export const a = kept();' },
+  ]);
+  if (source === undefined) expect.fail('the snippet was not read');
+  expect(rule(source)).toEqual(['src/a.ts:1: gone: remove it from named-helpers.txt']);
+});
+
+test('each file of named-helpers.txt is one of the project', () => {
+  const paths = new Set(project.map(({ path }) => path));
+  expect([...namedHelpers.keys()].filter((path) => !paths.has(path))).toEqual([]);
 });

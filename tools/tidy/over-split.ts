@@ -1,0 +1,277 @@
+/**
+ * Decides what is split too finely: a private function of a few lines that is called in one place,
+ * where a reader has to jump for an expression, and a spread of a literal, which groups fields only
+ * to keep the formatter from giving each its line.
+ */
+import { readFileSync } from 'node:fs';
+import {
+  type Block,
+  isArrayLiteralExpression,
+  isArrowFunction,
+  isAsExpression,
+  isAwaitExpression,
+  isBinaryExpression,
+  isBlock,
+  isCallExpression,
+  isConditionalExpression,
+  isExpressionStatement,
+  isFunctionDeclaration,
+  isFunctionLikeDeclaration,
+  isIdentifier,
+  isIfStatement,
+  isMethodDeclaration,
+  isObjectLiteralExpression,
+  isParenthesizedExpression,
+  isPropertyAccessExpression,
+  isPropertyAssignment,
+  isPropertyDeclaration,
+  isReturnStatement,
+  isSatisfiesExpression,
+  isSpreadAssignment,
+  isSpreadElement,
+  isStatement,
+  isThrowStatement,
+  isTypePredicateNode,
+  isVariableStatement,
+  type Node,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
+import { isTest, lineOf, nodesOf, type Rule, type Source, violation } from './source.ts';
+
+/** A private function with at most so many lines and one caller is inlined. */
+const MOST_INLINED_LINES = 6;
+
+/** Places whose code these rules do not refuse yet. */
+const PENDING: readonly string[] = [
+  'src/search/',
+  'src/report/',
+  'src/adapters/',
+  'src/cli/',
+  'src/fleet.ts',
+];
+
+/** Fields and elements are written where they belong: no spread of a literal. */
+export const groupsNoFields: Rule = (source) => {
+  if (isPending(source.path)) return [];
+  return nodesOf(source.tree).flatMap((node) => {
+    const isSpread = isSpreadAssignment(node) || isSpreadElement(node);
+    if (!isSpread || !isLiteral(node.expression)) return [];
+    return [violation(source, node, 'a spread of a literal: write its parts without the spread')];
+  });
+};
+
+function isPending(path: string): boolean {
+  return PENDING.some((place) => path.startsWith(place));
+}
+
+function isLiteral(node: Node): boolean {
+  if (isParenthesizedExpression(node) || isSatisfiesExpression(node) || isAsExpression(node)) {
+    return isLiteral(node.expression);
+  }
+  return isObjectLiteralExpression(node) || isArrayLiteralExpression(node);
+}
+
+/**
+ * Helpers with one caller that stay, since their name replaces a comment: by path, read from a file
+ * with a `path name` a line.
+ */
+export function readNamedHelpers(text: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const helpers = new Map<string, Set<string>>();
+  for (const line of text.split('\n')) {
+    const [path, name] = line.split(' ');
+    if (path === undefined || name === undefined || path.startsWith('#')) continue;
+    helpers.set(path, (helpers.get(path) ?? new Set()).add(name));
+  }
+  return helpers;
+}
+
+export const namedHelpers: ReadonlyMap<string, ReadonlySet<string>> = readNamedHelpers(
+  readFileSync(new URL('named-helpers.txt', import.meta.url), 'utf8'),
+);
+
+/** A short function with one caller is inlined, unless `named` has it. */
+export function inlinesShortHelpers(named: ReadonlyMap<string, ReadonlySet<string>>): Rule {
+  return (source) => {
+    if (isTest(source.path) || isPending(source.path)) return [];
+    const kept = named.get(source.path) ?? new Set();
+    const found = overSplit(source);
+    const names = new Set(found.map(({ name }) => name));
+    return [
+      ...found.flatMap(({ name, lines, node }) => {
+        if (kept.has(name)) return [];
+        const what = `${name}: ${lines} lines for one caller: inline it, or, if the name replaces`;
+        return [violation(source, node, `${what} a comment, list it in named-helpers.txt`)];
+      }),
+      ...[...kept].flatMap((name) =>
+        names.has(name) ? [] : [violation(source, 1, `${name}: remove it from named-helpers.txt`)],
+      ),
+    ];
+  };
+}
+
+/** A private function that could be inlined into its one caller. */
+interface OverSplit {
+  readonly name: string;
+  readonly lines: number;
+  readonly node: Node;
+}
+
+function overSplit(source: Source): readonly OverSplit[] {
+  const uses = usesByName(source);
+  return privateFunctions(source).flatMap(({ name, node, body, isAsync }) => {
+    const [call, ...others] = (uses.get(name) ?? []).filter((use) => use.parent !== node);
+    const lines = lineOf(source, node, 'end') - lineOf(source, node) + 1;
+    const isShort = lines <= MOST_INLINED_LINES && call !== undefined && others.length === 0;
+    // What nothing awaits goes on by itself.
+    if (!isShort || (isAsync && !isAwaitExpression(call.parent.parent))) return [];
+    return canInline(body, call) ? [{ name, lines, node }] : [];
+  });
+}
+
+interface PrivateFunction {
+  readonly name: string;
+  readonly node: Node;
+  readonly body: Node;
+  readonly isAsync: boolean;
+}
+
+/** Functions of the module's level that it does not export and that a call could do without. */
+function privateFunctions(source: Source): readonly PrivateFunction[] {
+  const functions: PrivateFunction[] = [];
+  source.tree.forEachChild((node) => {
+    if (hasChild(node, SyntaxKind.ExportKeyword)) return;
+    if (isFunctionDeclaration(node) && node.name !== undefined && node.body !== undefined) {
+      const isPlain = node.asteriskToken === undefined && !isPredicate(node.type);
+      const isAsync = hasChild(node, SyntaxKind.AsyncKeyword);
+      if (isPlain) functions.push({ name: node.name.text, node, body: node.body, isAsync });
+    }
+    if (!isVariableStatement(node)) return;
+    for (const declaration of node.declarationList.declarations) {
+      const { name, initializer: made } = declaration;
+      if (made === undefined || !isArrowFunction(made) || !isIdentifier(name)) continue;
+      if (isPredicate(made.type)) continue;
+      const isAsync = hasChild(made, SyntaxKind.AsyncKeyword);
+      functions.push({ name: name.text, node: declaration, body: made.body, isAsync });
+    }
+  });
+  return functions;
+}
+
+function hasChild(node: Node, kind: SyntaxKind): boolean {
+  let found = false;
+  node.forEachChild((child) => {
+    if (child.kind === kind) found = true;
+  });
+  return found;
+}
+
+/** Whether a return type narrows an argument, which an expression does not always do. */
+function isPredicate(type: Node | undefined): boolean {
+  return type !== undefined && isTypePredicateNode(type);
+}
+
+/** Where each name is used, names of fields and methods left out. */
+function usesByName(source: Source): ReadonlyMap<string, readonly Node[]> {
+  const uses = new Map<string, Node[]>();
+  for (const node of nodesOf(source.tree)) {
+    if (!isIdentifier(node)) continue;
+    const { parent } = node;
+    const isField =
+      (isPropertyAccessExpression(parent) ||
+        isPropertyAssignment(parent) ||
+        isMethodDeclaration(parent)) &&
+      parent.name === node;
+    if (isField) continue;
+    const known = uses.get(node.text);
+    if (known === undefined) uses.set(node.text, [node]);
+    else known.push(node);
+  }
+  return uses;
+}
+
+/**
+ * An expression fits everywhere; a choice, where it would not be part of another condition; and
+ * statements, where the call is evaluated with its statement, once. What returns before its last
+ * statement fits only where the caller returns the value of the call. A function that is passed on,
+ * or that calls itself, does not fit.
+ */
+function canInline(body: Node, use: Node): boolean {
+  const call = use.parent;
+  const isCalled = isCallExpression(call) && call.expression === use;
+  if (!isCalled || isInside(call, body)) return false;
+  const place = placeOf(call);
+  if (place === 'returned') return true;
+  const value = expressionOf(body);
+  if (value !== null) return place === 'statement' || !chooses(value);
+  if (place === 'part' || !isBlock(body)) return false;
+  const last = body.statements.at(-1);
+  if (returnsIn(body).some((node) => node !== last)) return isChoice(body);
+  return true;
+}
+
+function isInside(node: Node, outer: Node): boolean {
+  return node.pos >= outer.pos && node.end <= outer.end;
+}
+
+/** What a body of one expression returns; null for any other. */
+function expressionOf(body: Node): Node | null {
+  if (!isBlock(body)) return body;
+  const [first, ...more] = body.statements;
+  const isOne = first !== undefined && more.length === 0 && isReturnStatement(first);
+  return isOne ? (first.expression ?? null) : null;
+}
+
+/** Whether a body is `if (a) return b; return c`, where `b` and `c` choose nothing. */
+function isChoice(body: Block): boolean {
+  const [first, last, ...more] = body.statements;
+  if (first === undefined || last === undefined || more.length > 0) return false;
+  if (!isIfStatement(first) || !isReturnStatement(last)) return false;
+  const returned = first.thenStatement;
+  return [returned, last].every((one) => isReturnStatement(one) && !chooses(one.expression));
+}
+
+function chooses(node: Node | undefined): boolean {
+  if (node === undefined) return false;
+  return isParenthesizedExpression(node) ? chooses(node.expression) : isConditionalExpression(node);
+}
+
+/** Operators that do not always evaluate what is on their right. */
+const CHOICES: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.AmpersandAmpersandToken,
+  SyntaxKind.BarBarToken,
+  SyntaxKind.QuestionQuestionToken,
+]);
+
+/** Whether the value of a call is returned as it is, or is evaluated once with its statement. */
+function placeOf(call: Node): 'returned' | 'statement' | 'part' {
+  const { parent } = call;
+  if (isAwaitExpression(parent) || isParenthesizedExpression(parent)) return placeOf(parent);
+  if (isReturnStatement(parent)) return 'returned';
+  if (isArrowFunction(parent) && parent.body === call) return 'returned';
+  return isUnconditional(call) ? 'statement' : 'part';
+}
+
+/** Whether what is around a node, up to its statement, evaluates it once. */
+function isUnconditional(node: Node): boolean {
+  const { parent } = node;
+  if (isExpressionStatement(parent) || isReturnStatement(parent)) return true;
+  if (isVariableStatement(parent) || isThrowStatement(parent)) return true;
+  if (isIfStatement(parent)) return parent.expression === node && !isIfStatement(parent.parent);
+  const isBranch =
+    (isConditionalExpression(parent) && parent.condition !== node) ||
+    (isBinaryExpression(parent) && CHOICES.has(parent.operatorToken.kind) && parent.right === node);
+  const isElsewhere =
+    isStatement(parent) || isFunctionLikeDeclaration(parent) || isPropertyDeclaration(parent);
+  return !isBranch && !isElsewhere && isUnconditional(parent);
+}
+
+/** The returns of a function, those of functions inside it left out. */
+function returnsIn(body: Node): readonly Node[] {
+  const returns: Node[] = [];
+  const visit = (node: Node): void => {
+    if (isReturnStatement(node)) returns.push(node);
+    if (!isFunctionLikeDeclaration(node)) node.forEachChild(visit);
+  };
+  visit(body);
+  return returns;
+}
