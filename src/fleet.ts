@@ -1,16 +1,14 @@
 /**
- * `fencepost/fleet`: sweeps on an existing queue, for programs of one's own. It needs the packages
- * `bullmq` and `ioredis`; the commands `sweep` and `worker` do the same.
+ * `fencepost/fleet`: a worker for sweeps on an existing queue, in programs of one's own. It needs
+ * the packages `bullmq` and `ioredis`; the command `worker` does the same.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { readQueueUrl } from './adapters/fleet/queue-url.ts';
-import type { ChunkResult } from './adapters/fleet/sweep-queue.ts';
-import type { ChunkPlace, FleetWorker } from './adapters/fleet/worker.ts';
+import type { FleetWorker } from './adapters/fleet/worker.ts';
 import { requireVersions } from './adapters/installed-version.ts';
 
-export type { ChunkResult } from './adapters/fleet/sweep-queue.ts';
-export type { ChunkPlace, FleetWorker } from './adapters/fleet/worker.ts';
+export type { FleetWorker } from './adapters/fleet/worker.ts';
 
 export interface StartWorkerOptions {
   /**
@@ -22,31 +20,32 @@ export interface StartWorkerOptions {
   readonly threads?: number;
   /** The folder below which the scenarios’ modules lie; without it none that uses any is taken. */
   readonly modules?: string;
-  /** Told, in one line each, what is refused or goes wrong. */
+  /** Called with what is refused or goes wrong, in one line each. */
   readonly onNote?: (line: string) => void;
-  /** Told of each chunk that is done, and which sweep it is of. */
-  readonly onChunk?: (result: ChunkResult, place: ChunkPlace) => void;
+  /** Called with each shard that is done, in one line. */
+  readonly onShard?: (line: string) => void;
 }
 
 /**
- * Works for the sweeps on a queue until `close()`, which finishes the chunk at hand. Rejects where
+ * Works for the sweeps on a queue until `close()`, which finishes the shard at hand. Rejects where
  * the URL is none, the queue cannot be reached, or `bullmq` or `ioredis` is too old.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<FleetWorker> {
   const { queue, threads = availableParallelism(), modules = null } = options;
   const read = readQueueUrl(queue);
   if (read.kind === 'problem') throw new Error(`the queue’s URL ${read.what}`);
-  const { onNote = () => {}, onChunk = () => {} } = options;
+  const { onNote = () => {}, onShard = () => {} } = options;
   requireVersions(['bullmq', 'ioredis']);
   const { startFleetWorker } = await import('./adapters/fleet/worker.ts');
-  const { address } = read;
+  const { runShard } = await import('./cli/stages.ts');
   return await startFleetWorker({
-    address,
+    address: read.address,
     threads,
     modules,
     version: version(),
-    note: onNote,
-    onChunk,
+    runShard,
+    onNote,
+    onShard,
   });
 }
 

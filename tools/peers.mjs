@@ -84,8 +84,8 @@ async function useFleet(project, url) {
     });
   }
   const ended = new Promise((resolve) => worker.once('close', resolve));
-  const sweep = [...cli, 'sweep', 'zombie-writer', '--seeds', '1..400', '--workers', '1'];
-  const used = run('node', [...sweep, '--chunk-seconds', '1'], project, { FENCEPOST_QUEUE: url });
+  const sweep = [...cli, 'sweep', 'zombie-writer', '--seeds', '1..400', '--shards', '3'];
+  const used = run('node', sweep, project, { FENCEPOST_QUEUE: url });
   worker.kill('SIGTERM');
   const code = await ended;
   return code === used.status

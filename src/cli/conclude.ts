@@ -95,11 +95,6 @@ interface ConcludeContext {
   readonly isInterrupted: () => boolean;
   /** Where seeds are shrunk; in this thread if absent or null. */
   readonly pool?: TaskContext['pool'];
-  /** What a seed shrinks to, where a worker did that before; absent where none did. */
-  readonly shrunkBefore?: (
-    kind: Pick<Failing, 'system' | 'claim'>,
-    seed: number,
-  ) => Promise<ShrunkBefore | null>;
 }
 
 interface ShrinkContext extends ConcludeContext {
@@ -227,19 +222,16 @@ async function shrinkKinds(
   loaded: LoadedScenario,
   { system, claim, kinds }: Pick<Failing, 'system' | 'claim'> & { kinds: readonly SeedsOfKind[] },
   folders: Folders,
-  { isInterrupted, shrunkBefore, pool = null, onLost, numbered }: ShrinkContext,
+  { isInterrupted, pool = null, onLost, numbered }: ShrinkContext,
 ): Promise<readonly Finding[]> {
   const planOf = numbered && { planOf: (number: number) => numbered.planOf(number) };
-  const before = shrunkBefore && {
-    shrunkBefore: (seed: number) => shrunkBefore({ system, claim }, seed),
-  };
   const found: Finding[] = [];
   const met: { readonly plan: Plan; readonly seed: number }[] = [];
   const next = async (failing: Pick<Failing, 'seeds' | 'planOf'>): Promise<void> => {
     const onOthers: Failing['onOthers'] = (others, seed) =>
       void met.push(...others.map(({ plan }) => ({ plan, seed })));
     const number = found.length + 1;
-    const setting = { system, claim, number, onOthers, onLost, ...before, ...planOf, ...failing };
+    const setting = { system, claim, number, onOthers, onLost, ...planOf, ...failing };
     const context = { pool, isGivenUp: isInterrupted };
     const finding = await findCounterexample(loaded, setting, folders, context);
     if (finding !== null && !found.some((one) => isSameFinding(one, finding))) found.push(finding);
@@ -281,8 +273,6 @@ export interface Failing {
   readonly claim: string;
   /** Seeds that broke it, at least one; the simplest counterexample of the first few is taken. */
   readonly seeds: readonly number[];
-  /** What a seed shrinks to, where somebody did that before; absent where nobody did. */
-  readonly shrunkBefore?: (seed: number) => Promise<ShrunkBefore | null>;
   /** The plan that is shrunk of a seed; that of the scenario if absent. */
   readonly planOf?: (seed: number) => Plan;
   /** Which counterexample of its claim it is, from 1, as its file says; 1 if absent. */
@@ -293,8 +283,8 @@ export interface Failing {
   readonly onLost?: (what: string) => void;
 }
 
-/** A plan that was shrunk before, known to break its claim. */
-export type ShrunkBefore = Shrunk['result'] & Pick<ShrinkResult, 'others'>;
+/** A plan that breaks its claim, shrunk unless that cannot be. */
+type ShrunkSeed = Shrunk['result'] & Pick<ShrinkResult, 'others'>;
 
 interface Folders {
   /** Where plans and pages are written. */
@@ -319,7 +309,7 @@ export async function findCounterexample(
   const context = { pool, catalogue, isGivenUp };
   const { exhaust } = loaded.scenario;
   const isWritten = exhaust === undefined && drawsNothing(loaded.scenario, failing.system);
-  let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
+  let best: { seed: number; original: Plan; result: ShrunkSeed } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = failing.planOf?.(seed) ?? expand(loaded.scenario, failing.system, seed);
     if (isGivenUp()) break;
@@ -328,17 +318,15 @@ export async function findCounterexample(
       best = { seed, original, result };
       break;
     }
-    const isDrawn = failing.planOf === undefined;
-    const before = isDrawn ? ((await failing.shrunkBefore?.(seed)) ?? null) : null;
     const title = `shrinking seed ${seed} of ${failing.system} in ${loaded.scenario.name}`;
     const task = { kind: 'shrink', plan: original, claim: failing.claim, title } as const;
-    const end = before === null ? await performTask(task, context) : null;
-    if (end?.kind === 'lost') {
+    const end = await performTask(task, context);
+    if (end.kind === 'lost') {
       failing.onLost?.(`${end.where}: ${end.why}`);
       best ??= { seed, original, result: await unshrunk(original, failing.claim, catalogue) };
       break;
     }
-    const result = before ?? (end === null ? null : shrunkBy(end));
+    const result = shrunkBy(end);
     if (result === null) continue;
     failing.onOthers?.(result.others, seed);
     const isBetter = best === null || isSimpler(result.plan, best.result.plan);
@@ -366,7 +354,7 @@ async function unshrunk(
   claim: string,
   catalogue: LoadedScenario['catalogue'],
   whyNoBoundary = 'not shrunk: a run did not end',
-): Promise<ShrunkBefore> {
+): Promise<ShrunkSeed> {
   const plan = expectsBreach(await pinAsync(original, catalogue), claim);
   return { plan, boundary: null, whyNoBoundary, others: [] };
 }

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { smallScenario } from '../adapters/fleet/sweep.fixture.ts';
 import { builtIn } from '../catalogue.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { pause, planWith } from '../core/shrink/sample-plan.fixture.ts';
@@ -11,6 +10,7 @@ import { sweep } from '../search/sweep/sweep.ts';
 import { concludeScenario } from './conclude.ts';
 import { exits } from './exit.ts';
 import { report, setAside, summaryOf } from './reporting.ts';
+import { smallScenario } from './small.fixture.ts';
 import { openTerminal } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-reporting-'));
@@ -50,7 +50,7 @@ test('what one run wrote gives way to no later run of the same process', () => {
   expect(asideOf('twice', second, renderPlan(paused))).toEqual([1, second]);
 });
 
-test('what a run wrote on its way gives way to what it reports', async () => {
+test('what is reported takes the place of another plan, which is set aside', async () => {
   const scenario = smallScenario();
   const range = { from: 0, to: 9 };
   const { tallies } = await sweep(scenario, { ...range, pool: null });
@@ -73,10 +73,9 @@ test('what a run wrote on its way gives way to what it reports', async () => {
   const options = { ...reported, reporters: new Set<never>() };
   const overview = summaryOf([outcome], exits.met, 1);
   notes.length = 0;
-  for (const ownPlans of [new Set([planFile]), new Set<string>()]) {
-    writeFileSync(planFile, 'by: hand\n');
-    report([outcome], overview, { options: { ...options, ownPlans }, terminal });
-    expect(readFileSync(planFile, 'utf8')).toBe(planText);
-    expect(notes.length).toBe(ownPlans.has(planFile) ? 0 : 1);
-  }
+  writeFileSync(planFile, 'by: hand\n');
+  report([outcome], overview, { options, terminal });
+  expect(readFileSync(planFile, 'utf8')).toBe(planText);
+  expect(readFileSync(planFile.replace(/\.yaml$/, '.before.yaml'), 'utf8')).toBe('by: hand\n');
+  expect(notes.length).toBe(1);
 });

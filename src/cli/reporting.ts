@@ -32,8 +32,6 @@ export interface ReportOptions {
   readonly baseline?: readonly Earlier[] | null;
   /** Of fencepost. */
   readonly version: string;
-  /** Files that this run wrote plans to before it reports, which give way; absent if none. */
-  readonly ownPlans?: ReadonlySet<string>;
   /** Whether the terminal has had a line for each scenario; absent if not. */
   readonly hasToldScenarios?: boolean;
 }
@@ -63,7 +61,7 @@ export function report(
   for (const finding of results.flatMap(({ findings }) => findings)) {
     const { planFile, planText } = finding;
     write(planFile, planText, (file) => {
-      if (options.ownPlans?.has(file) !== true) setAside(file, planText, terminal);
+      setAside(file, planText, terminal);
     });
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }

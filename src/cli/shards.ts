@@ -40,24 +40,28 @@ interface ShardOptions {
   /** The seeds of all shards. */
   readonly range: SeedRange;
   readonly shard: Shard;
-  readonly output: string;
   /** Of fencepost. */
   readonly version: string;
 }
 
-/** Writes the file of a shard and gives its name. */
-export function writeShard(
+/** Writes the file of a shard and returns its name. */
+export function writeShard(text: string, { index, of }: Shard, output: string): string {
+  const file = join(output, `shard-${index}-of-${of}.json`);
+  writeText(file, text);
+  return file;
+}
+
+/** The text of a shard's file. */
+export function shardText(
   scenarios: readonly LoadedScenario[],
   outcomes: readonly ScenarioOutcome[],
-  { range, shard, output, version }: ShardOptions,
+  { range, shard, version }: ShardOptions,
 ): string {
   const parts = outcomes.flatMap(({ examined }, at): ScenarioShard[] => {
     const loaded = scenarios[at];
     return loaded === undefined ? [] : [scenarioShard(loaded, examined, version)];
   });
-  const file = join(output, `shard-${shard.index}-of-${shard.of}.json`);
-  writeText(file, renderShard({ shard, range, scenarios: parts }));
-  return file;
+  return renderShard({ shard, range, scenarios: parts });
 }
 
 function scenarioShard(loaded: LoadedScenario, examined: Examined, version: string): ScenarioShard {
@@ -117,8 +121,16 @@ export interface MergeOptions extends ReportOptions, ModuleOptions {
 
 /** Merges the shards in files and folders. */
 export async function mergePaths(paths: readonly string[], options: MergeOptions): Promise<Exit> {
+  return await mergeShardFiles(await makeAll(filesIn(paths), shardIn), options);
+}
+
+/** Merges shards, wherever they were read from, and reports them as `run` does. */
+export async function mergeShardFiles(
+  shards: readonly FiledShard[],
+  options: MergeOptions,
+): Promise<Exit> {
   const terminal = openTerminal(options);
-  const merge = mergeShards(await makeAll(filesIn(paths), shardIn));
+  const merge = mergeShards(shards);
   if (merge.kind === 'refused') throw new UserError(merge.problems);
   if (merge.kind === 'missing') {
     terminal.warn(`${missingText(merge)}: nothing was merged`);

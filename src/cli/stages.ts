@@ -1,12 +1,12 @@
 /**
  * The stages of a scenario: its kept plans, a few seeds run twice, and the seeds, whose tallies are
  * kept in a journal (`journal-file.ts`); then `conclude.ts` judges and shrinks, and `reporting.ts`
- * writes what all of them came to. A shard leaves the judgement to `merge`, and a sweep over a
- * fleet has the same stages around its own.
+ * writes what all of them came to. A shard leaves the judgement to `merge`; a worker of a fleet
+ * runs shards.
  */
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { renderScenarioLine } from '../report/conclusion.ts';
 import type { CutShort, Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
@@ -22,7 +22,7 @@ import {
   type SeedRange,
   type Shard,
 } from '../search/sweep/shards.ts';
-import { openPool, type SweepResult, sweep } from '../search/sweep/sweep.ts';
+import { openPool, type Progress, type SweepResult, sweep } from '../search/sweep/sweep.ts';
 import type { Tally } from '../search/sweep/tally.ts';
 import { performTask } from '../search/sweep/tasks.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
@@ -46,7 +46,7 @@ import {
   summaryOf,
 } from './reporting.ts';
 import { systemsToReuse } from './reusing.ts';
-import { writeShard } from './shards.ts';
+import { shardText, writeShard } from './shards.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
 import { breaksNoted, noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -72,6 +72,8 @@ export interface RunOptions extends ReportOptions, ModuleOptions {
   readonly isResumed: boolean;
   /** The folder of kept plans; null takes `plans` beside each scenario. */
   readonly corpus: string | null;
+  /** Leaves the kept plans to the caller; absent if not. */
+  readonly skipsKeptPlans?: boolean;
 }
 
 /** `2/5` is the second of five shards, of which there are at most `MOST_SHARDS`. */
@@ -94,6 +96,8 @@ interface RunContext {
   readonly isInterrupted: () => boolean;
   /** Opened here, and deleted once what they are about was reported. */
   readonly journals: Journal[];
+  /** Called with the counts of the scenario at hand; absent if they are not wanted. */
+  readonly onProgress?: (progress: Pick<Progress, 'done' | 'broken'>) => void;
 }
 
 /** Runs scenarios, one after the other, and reports them. */
@@ -149,6 +153,71 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   return exit;
 }
 
+interface ShardRun {
+  /** The seeds of all shards. */
+  readonly range: SeedRange;
+  readonly shard: Shard;
+  /** Of fencepost. */
+  readonly version: string;
+  readonly pool: Pool;
+  /** Called with the counts of all scenarios together. */
+  readonly onProgress: NonNullable<RunContext['onProgress']>;
+}
+
+/**
+ * Runs one shard of scenarios as `run --shard` does, and returns the text of its file. The kept
+ * plans are left to the caller: they lie beside the scenario, perhaps on another machine.
+ */
+export async function runShard(
+  scenarios: readonly LoadedScenario[],
+  { range, shard, version, pool, onProgress }: ShardRun,
+): Promise<string> {
+  const output = mkdtempSync(join(tmpdir(), 'fencepost-shard-'));
+  const options: RunOptions = {
+    from: range.from,
+    to: range.to,
+    shard,
+    version,
+    output,
+    timeMs: null,
+    maxFailures: null,
+    exhaust: null,
+    workers: pool.workers,
+    checksDeterminism: false,
+    isResumed: false,
+    corpus: null,
+    skipsKeptPlans: true,
+    modules: false,
+    reporters: new Set(),
+    isQuiet: true,
+    isJson: true,
+    isVerbose: false,
+  };
+  const outcomes: ScenarioOutcome[] = [];
+  const before = { done: 0, broken: 0 };
+  const context: RunContext = {
+    pool,
+    options,
+    terminal: openTerminal(options),
+    isInterrupted: () => false,
+    journals: [],
+    onProgress: ({ done, broken }) =>
+      onProgress({ done: before.done + done, broken: before.broken + broken }),
+  };
+  try {
+    for (const loaded of scenarios) {
+      const outcome = await runScenario(loaded, context);
+      outcomes.push(outcome);
+      before.done += outcome.seeds;
+      for (const { broken } of outcome.examined.tallies.values()) before.broken += broken;
+    }
+    return shardText(scenarios, outcomes, { range, shard, version });
+  } finally {
+    for (const journal of context.journals) journal.close();
+    rmSync(output, { recursive: true, force: true });
+  }
+}
+
 /** So many runs take one thread about as long as another takes to start, a third of a second. */
 const RUNS_PER_THREAD = 64;
 
@@ -183,7 +252,8 @@ function reportShard(
     terminal.note('interrupted: no shard was written');
     return;
   }
-  const file = writeShard(scenarios, outcomes, { range: { from, to }, shard, output, version });
+  const text = shardText(scenarios, outcomes, { range: { from, to }, shard, version });
+  const file = writeShard(text, shard, output);
   terminal.note(`shard ${shard.index} of ${shard.of}: ${file}`);
   terminal.note(`when all are there: npx --no-install fencepost merge ${output}`);
 }
@@ -258,12 +328,17 @@ function journalFor(
   return journal;
 }
 
+interface KeptContext extends Pick<RunContext, 'terminal' | 'isInterrupted'> {
+  readonly options: Pick<RunOptions, 'shard' | 'modules' | 'corpus' | 'skipsKeptPlans'>;
+}
+
 /** Replays the kept plans of this scenario; of several shards the first does. */
 export async function replayKeptOf(
   loaded: LoadedScenario,
-  { options, terminal, isInterrupted }: RunContext,
+  { options, terminal, isInterrupted }: KeptContext,
 ): Promise<readonly KeptOutcome[]> {
   const { shard, modules } = options;
+  if (options.skipsKeptPlans === true) return [];
   if (shard !== null && shard.index > 1) {
     terminal.note('  corpus: replayed by shard 1');
     return [];
@@ -379,6 +454,7 @@ async function sweepSeeds(
       hasFailedEnough(),
     onProgress: (progress) => {
       broken = progress.broken;
+      context.onProgress?.(progress);
       const seconds = (performance.now() - startedMs) / 1000;
       const rate = runs / Math.max(seconds, 0.001);
       const leftS = Math.ceil((progress.total - progress.done) / Math.max(rate, 1));

@@ -1,10 +1,26 @@
 /**
- * `fencepost sweep`: has the seeds of scenarios examined by whatever workers are on a queue, and
- * comes to the same reports, files and exit code as `run` on one machine. `fleet-sweep.ts` does so,
- * `sweep-scenario.ts` has the stages of one scenario, `sweep-manage.ts` what looks after sweeps,
- * `open-queue.ts` the queue; the workers are `worker.ts`.
+ * `fencepost sweep`: has the seeds of scenarios run by the workers on a queue, and results in the
+ * same reports, files and exit code as `run` on one machine: its shards are those of `run --shard`,
+ * and `merge` puts them together. `adapters/fleet/coordinate.ts` deals with the queue.
  */
+import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
+import type { Fleet, FleetEnd, FleetProgress } from '../adapters/fleet/coordinate.ts';
+import { isAway } from '../adapters/fleet/queue-url.ts';
+import {
+  jobIdOf,
+  MOST_JOBS,
+  REFUSED,
+  type ShardOrder,
+  shardName,
+  sweepIdOf,
+} from '../adapters/fleet/shard-order.ts';
+import { FENCEPOST, shellWords } from '../report/finding.ts';
+import { originOf } from '../search/sweep/sealed.ts';
+import type { FiledShard, KeptOutcome, SeedRange } from '../search/sweep/shards.ts';
+import { openPool, sweep } from '../search/sweep/sweep.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 import {
   type Done,
   given,
@@ -16,140 +32,280 @@ import {
   shared,
   withExample,
 } from './command.ts';
-import { UserError } from './exit.ts';
-import { EXAMPLE_QUEUE, QUEUE_VARIABLE, queueOption, requiredQueue } from './open-queue.ts';
-import type { FleetOptions } from './sweep-scenario.ts';
+import { type Exit, exits, UserError } from './exit.ts';
+import { openFolder } from './files.ts';
+import { Interruption } from './interruption.ts';
+import {
+  EXAMPLE_QUEUE,
+  ownWords,
+  type QueuePlace,
+  queueOption,
+  queuePlace,
+  reached,
+  requireNoUrl,
+} from './open-queue.ts';
+import { requireOwnPages } from './reporting.ts';
+import { type MergeOptions, mergeShardFiles } from './shards.ts';
+import { type LoadedScenario, loadScenarios } from './sources.ts';
+import { replayKeptOf } from './stages.ts';
+import { breaksNoted, openTerminal, type Terminal } from './terminal.ts';
 
-interface SweepReportFlags extends ReportFlags {
-  readonly workers?: string;
-  readonly corpus?: string;
-  readonly modules?: string | boolean;
-}
-
-interface SweepFlags extends SweepReportFlags {
+interface SweepFlags extends ReportFlags {
   readonly queue?: string;
   readonly seeds: string;
-  readonly chunkSeconds: string;
+  readonly shards?: string;
+  readonly workers?: string;
+  readonly corpus?: string;
+  readonly modules: boolean;
 }
 
-/** Adds `sweep`, and what looks after sweeps. */
 export function addSweep(command: Command, done: Done, version: string): void {
-  const sweep = reporting(
-    withExample(command, `sweep zombie-writer --seeds 1..100000000 --queue ${EXAMPLE_QUEUE}`)
-      .addOption(queueOption())
-      .option(...seedsOption('1000'))
-      .option('--chunk-seconds <N>', 'how long one job takes a machine like this one', '20'),
-  )
-    .option(
-      '--no-modules',
-      'refuse files that use modules; else those in the file’s folder are run',
-    )
+  withExample(command, `sweep zombie-writer --seeds 1..100000000 --queue ${EXAMPLE_QUEUE}`)
+    .addOption(queueOption())
+    .option(...seedsOption('1000'))
+    .option('--shards <N>', 'how many jobs (default: a minute each, on a machine like this one)')
+    .option('--workers <N>', 'threads of a worker, for that minute (default: one a core)')
+    .option(...shared.output)
+    .option(...shared.reporter)
+    .option(...shared.baseline)
+    .option(...shared.corpus)
+    .option(...shared.noModules)
+    .option(...shared.json)
+    .option(...shared.quiet)
+    .option(...shared.verbose)
     .action(async (files: string[], flags: SweepFlags) => {
-      if (files.length === 0) throw new UserError(['sweep: which scenario? see `sweep --help`']);
-      if (files.some(isQueueUrl)) throw new UserError([NO_URL]);
-      const options = fleetOptions(flags, requiredQueue(flags.queue), version);
-      const chunkMs = 1000 * parsePositive(flags.chunkSeconds, '--chunk-seconds');
-      const { sweepFiles } = await import('./fleet-sweep.ts');
-      done(await sweepFiles(files, { ...options, ...parseSeeds(flags.seeds), chunkMs }));
-    });
-  addManage(sweep, done);
-  const resume = withExample(
-    sweep
-      .command('resume [sweep]')
-      .description('go on with a sweep whose coordinator is gone, or that was stopped'),
-    `sweep resume s0123 --queue ${EXAMPLE_QUEUE}`,
-  );
-  reporting(resume.addOption(queueOption()))
-    .option(
-      '--modules <folder>',
-      'the folder that the scenario file itself is in, if it has `use:`',
-    )
-    .allowExcessArguments()
-    .action(async (_id: string | undefined, own: SweepReportFlags) => {
-      const flags = { ...sweep.opts<SweepFlags>(), modules: own.modules ?? true };
-      const { queue, id } = named(resume.args, flags.queue);
-      const options = fleetOptions(flags, queue, version);
-      const { resumeSweep } = await import('./fleet-sweep.ts');
-      done(await resumeSweep(id, { ...options, from: 0, to: 0, chunkMs: 20_000 }));
+      requireNoUrl(files);
+      const shards = given(flags.shards, '--shards', parsePositive);
+      if (shards !== null && shards > MOST_JOBS) {
+        throw new UserError([`--shards ${shards}: at most ${MOST_JOBS} are possible`]);
+      }
+      done(
+        await sweepFiles(files, {
+          ...reportOptions(flags),
+          place: queuePlace(flags.queue),
+          range: parseSeeds(flags.seeds),
+          shards,
+          workers: given(flags.workers, '--workers', parsePositive) ?? availableParallelism(),
+          corpus: flags.corpus ?? null,
+          modules: flags.modules ? null : false,
+          version,
+        }),
+      );
     });
 }
 
-const MANAGE = {
-  status: 'how far the sweeps on a queue are, and who is at work',
-  tail: 'tell how far a sweep is, until it ends',
-  stop: 'take the work of a sweep off the queue; its coordinator reports what is known',
-} as const;
+interface SweepOptions extends MergeOptions {
+  readonly place: QueuePlace;
+  readonly range: SeedRange;
+  /** Null for as many as take a worker about a minute each. */
+  readonly shards: number | null;
+  /** Threads of a worker. */
+  readonly workers: number;
+  readonly corpus: string | null;
+}
 
-function addManage(sweep: Command, done: Done): void {
-  for (const name of ['status', 'tail', 'stop'] as const) {
-    const id = name === 'status' ? '' : ' s0123';
-    const example = `sweep ${name}${id} --queue ${EXAMPLE_QUEUE}`;
-    const described = withExample(
-      sweep.command(`${name} [sweep]`).description(MANAGE[name]),
-      example,
-    );
-    described.addOption(queueOption()).allowExcessArguments();
-    if (name === 'stop') described.option('--forget', 'take what is stopped off for good');
-    else described.option('--json', 'JSON lines on stdout and nothing else');
-    described.action(async (_id: string | undefined, own: { readonly forget?: boolean }) => {
-      const { queue, json } = sweep.opts<SweepFlags>();
-      const asked = named(described.args, queue);
-      const { manage } = await import('./sweep-manage.ts');
-      done(await manage[name]({ ...asked, isJson: json === true, forgets: own.forget === true }));
-    });
+async function sweepFiles(files: readonly string[], options: SweepOptions): Promise<Exit> {
+  const { place, output } = options;
+  const scenarios = await loadScenarios(files, options);
+  requireOwnPages(scenarios, output);
+  openFolder(output);
+  const terminal = openTerminal(options);
+  for (const { warnings } of scenarios) {
+    for (const warning of warnings) terminal.warn(`warning: ${warning}`);
+  }
+  const fleet = await reached(place, async () => {
+    const { Fleet } = await import('../adapters/fleet/coordinate.ts');
+    return await Fleet.open(place.address);
+  });
+  const interruption = new Interruption();
+  interruption.listen(
+    () => terminal.note('interrupted: what is done stays on the queue (again to stop at once)'),
+    ['SIGINT', 'SIGTERM'],
+  );
+  try {
+    return await sweepOn(fleet, scenarios, { options, terminal, interruption });
+  } catch (error) {
+    const isOfQueue = isAway(error) || (error instanceof Error && error.name === 'ReplyError');
+    if (!isOfQueue) throw error;
+    throw new UserError([`${place.shown}: the queue failed: ${ownWords(error, place)}`]);
+  } finally {
+    interruption.end();
+    fleet.close();
   }
 }
 
-/**
- * Options that `sweep` and `sweep resume` have in common. Wherever they stand, it is `sweep` that
- * is given them: `resume` has them for its help.
- */
-function reporting(described: Command): Command {
-  return described
-    .option('--workers <N>', 'worker threads for the calibration (default: one a core)')
-    .option(...shared.output)
-    .option(...shared.reporter)
-    .option(...shared.corpus)
-    .option(...shared.json)
-    .option(...shared.quiet)
-    .option(...shared.verbose);
+interface SweepContext {
+  readonly options: SweepOptions;
+  readonly terminal: Terminal;
+  readonly interruption: Interruption;
 }
 
-function fleetOptions(
-  flags: SweepReportFlags,
-  queue: string,
-  version: string,
-): Omit<FleetOptions, 'from' | 'to' | 'chunkMs'> {
-  const { workers, modules, corpus = null } = flags;
-  return {
-    ...{ queue, version, corpus, ...reportOptions(flags) },
-    workers: given(workers, '--workers', parsePositive),
-    modules: typeof modules === 'string' || modules === false ? modules : null,
+async function sweepOn(
+  fleet: Fleet,
+  scenarios: readonly LoadedScenario[],
+  context: SweepContext,
+): Promise<Exit> {
+  const { options, terminal, interruption } = context;
+  const { range, version } = options;
+  const ordered = scenarios.map(({ scenario, file, text }) => {
+    return { origin: originOf(scenario, version), file, text };
+  });
+  const id = sweepIdOf({ range, scenarios: ordered });
+  const of = (await fleet.cutBefore(id)) ?? options.shards ?? (await cutNow(scenarios, context));
+  const orders = Array.from({ length: of }, (_, at): ShardOrder => {
+    return { range, shard: { index: at + 1, of }, scenarios: ordered };
+  });
+  terminal.note(`sweep ${id}: seeds ${range.from}..${range.to} in ${countOf(of, 'shard')}`);
+  const systems = scenarios.reduce((sum, { scenario }) => sum + scenario.systems.length, 0);
+  const kept = await replayAll(scenarios, context);
+  const end = await fleet.coordinate({
+    orders,
+    signal: interruption.signal,
+    note: (line) => terminal.note(line),
+    onShard: breaksOf(scenarios, terminal),
+    onProgress: progressOf(systems * (range.to - range.from + 1), of, terminal),
+  });
+  terminal.endProgress();
+  if (end.kind !== 'complete') return explain(end, orders, terminal);
+  interruption.end();
+  const exit = await mergeShardFiles(withKept(end.shards, kept, options.corpus), options);
+  // What Redis does not take off now goes after a week.
+  await fleet.remove(orders.map(({ shard }) => jobIdOf(id, shard))).catch(() => {});
+  return exit;
+}
+
+/** Enough for a hundred machines for a day; more only make the merge longer. */
+const MOST_CUT = 2_000;
+/** How long a worker is to take for a shard, and how long its pace is measured here. */
+const SHARD_MS = 60_000;
+const MEASURE_MS = 3_000;
+/** Until its threads are there. */
+const START_MS = 500;
+
+/** Into how many shards to cut the seeds: each is to take a machine like this about a minute. */
+async function cutNow(
+  scenarios: readonly LoadedScenario[],
+  { options, interruption }: SweepContext,
+): Promise<number> {
+  const { from, to } = options.range;
+  const pool = openPool({ workers: options.workers });
+  let milliseconds = 0;
+  for (const { scenario, catalogue } of scenarios) {
+    await prepare(scenario.systems, catalogue);
+    const startedMs = performance.now();
+    const tookMs = (): number => performance.now() - startedMs;
+    const shouldStop = (): boolean => interruption.isInterrupted || tookMs() > MEASURE_MS;
+    const { tallies } = await sweep(scenario, { from, to, catalogue, pool, shouldStop });
+    const runs = [...tallies.values()].reduce((sum, { seeds }) => sum + seeds, 0);
+    const seeds = Math.max(1, runs / scenario.systems.length);
+    milliseconds += (Math.max(tookMs() - START_MS, 1) / seeds) * (to - from + 1);
+  }
+  await pool.close();
+  return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_CUT);
+}
+
+/** The kept plans of each scenario, which lie here, as `run` replays them. */
+async function replayAll(
+  scenarios: readonly LoadedScenario[],
+  { options, terminal, interruption }: SweepContext,
+): Promise<readonly (readonly KeptOutcome[])[]> {
+  const { corpus, modules } = options;
+  const isInterrupted = (): boolean => interruption.isInterrupted;
+  // `merge` prints what is a result.
+  const notes: Terminal = { ...terminal, print: terminal.note };
+  const kept: (readonly KeptOutcome[])[] = [];
+  for (const loaded of scenarios) {
+    terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
+    const context = { options: { shard: null, corpus, modules }, terminal: notes, isInterrupted };
+    kept.push(await replayKeptOf(loaded, context));
+  }
+  return kept;
+}
+
+/** The shards as if the first had replayed the kept plans, as that of `run --shard 1/n` does. */
+function withKept(
+  shards: readonly FiledShard[],
+  kept: readonly (readonly KeptOutcome[])[],
+  corpus: string | null,
+): readonly FiledShard[] {
+  return shards.map((filed) => {
+    if (filed.shard.shard.index > 1) return filed;
+    const scenarios = filed.shard.scenarios.map((one, at) => {
+      return { ...one, corpus, keptPlans: kept[at] ?? [] };
+    });
+    return { ...filed, shard: { ...filed.shard, scenarios } };
+  });
+}
+
+/** Notes the first breach of each claim that should hold, once its shard is there. */
+function breaksOf(
+  scenarios: readonly LoadedScenario[],
+  terminal: Terminal,
+): (filed: FiledShard) => void {
+  const notes = scenarios.map(({ scenario }) =>
+    breaksNoted(scenario.systems, { terminal, trial: 'seed' }),
+  );
+  return ({ shard }) => {
+    for (const [at, { tallies }] of shard.scenarios.entries()) {
+      for (const [system, tally] of Object.entries(tallies)) notes[at]?.(system, tally);
+    }
   };
 }
 
-/**
- * What is no URL is the id of a sweep. A URL that stands first is the queue's too, as it once was;
- * what is neither is not said again, since it may be a URL with a slip of the pen.
- */
-function named(
-  args: readonly string[],
-  flag: string | undefined,
-): { readonly queue: string; readonly id: string | null } {
-  const [first] = args;
-  const isUrl = first?.includes('://') === true;
-  const [id = null, ...others] = isUrl ? args.slice(1) : args;
-  if (id !== null && isQueueUrl(id)) throw new UserError([NO_URL]);
-  if (id !== null && !/^s[0-9a-f]{0,15}$/.test(id)) {
-    throw new UserError(['what is given is no id of a sweep: s and up to 15 hexadecimal digits']);
-  }
-  if (others.length > 0) throw new UserError(['one sweep at a time']);
-  return { queue: requiredQueue(isUrl ? first : flag), id };
+/** Prints how far the sweep is, of so many runs and shards. */
+function progressOf(
+  total: number,
+  shards: number,
+  terminal: Terminal,
+): (progress: FleetProgress) => void {
+  let first: { readonly done: number; readonly ms: number } | null = null;
+  return ({ done, broken, collected, active }) => {
+    first ??= { done, ms: performance.now() };
+    const rate = (1000 * (done - first.done)) / Math.max(performance.now() - first.ms, 1);
+    const minutes = groupDigits(Math.ceil((total - done) / Math.max(rate, 1) / 60));
+    const parts = [
+      `${groupDigits(done)} of ${groupDigits(total)} runs`,
+      `${collected} of ${countOf(shards, 'shard')}`,
+      active === 0
+        ? 'waiting for a worker: npx --no-install fencepost worker'
+        : `${active} at work, ${groupDigits(rate)}/s, ${minutes} min left`,
+      `${groupDigits(broken)} broke a claim`,
+    ];
+    terminal.progress(`  ${parts.join(', ')}`);
+  };
 }
 
-const NO_URL = `the URL of a queue stands after --queue, or in ${QUEUE_VARIABLE}`;
+const MOST_FAILURES = 3;
 
-/** Also where it is misspelt. */
-function isQueueUrl(text: string): boolean {
-  return /:\/\/|^(rediss?|postgres(ql)?)(:|\/\/)/i.test(text);
+/** Says why there is nothing to merge, and what to do. */
+function explain(
+  end: Exclude<FleetEnd, { kind: 'complete' }>,
+  orders: readonly ShardOrder[],
+  terminal: Terminal,
+): Exit {
+  if (end.kind === 'interrupted') {
+    const done = `${end.collected} of ${countOf(orders.length, 'shard')}`;
+    terminal.warn(`interrupted: ${done} are done; the same command goes on with the others`);
+    return exits.interrupted;
+  }
+  for (const { order, why } of end.failures.slice(0, MOST_FAILURES)) {
+    const { range, shard, scenarios } = order;
+    const about = why.includes('stalled') ? ': each worker died that began it' : '';
+    terminal.warn(`✗ ${shardName(shard)} failed: ${why}${about}`);
+    if (why.startsWith(REFUSED)) continue;
+    const files = scenarios.map(({ file }) => file);
+    const seeds = ['--seeds', `${range.from}..${range.to}`];
+    const words = [
+      ...FENCEPOST,
+      'run',
+      ...files,
+      ...seeds,
+      '--shard',
+      `${shard.index}/${shard.of}`,
+    ];
+    terminal.warn(`  to run it here: ${shellWords(words).join(' ')}`);
+  }
+  terminal.warn('the same command tries again, and keeps the shards that are done');
+  const isRefused = end.failures.every(({ why }) => why.startsWith(REFUSED));
+  return isRefused ? exits.usage : exits.failed;
 }

@@ -109,7 +109,6 @@ const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   time: 'out of time',
   failures: 'enough failures',
   hangs: 'given up, as seeds did not end',
-  lost: 'chunks were lost',
   shard: 'a shard was cut short',
 };
 

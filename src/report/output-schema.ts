@@ -357,33 +357,6 @@ const doctor = line('doctor', {
   checks: z.array(doctorCheck),
 });
 
-/** How far a sweep on a queue is: of `status` one a sweep, of `tail` one a change. */
-const sweepStatus = line('sweep-status', {
-  sweep: text.describe('its id'),
-  scenario: text,
-  fencepost: text.describe('the version that its workers need'),
-  from: count.describe('the first seed'),
-  to: count.describe('the last seed'),
-  state: z.enum(['running', 'stopped', 'ended']),
-  hasCoordinator: z
-    .boolean()
-    .nullable()
-    .describe('whether one was seen at work; null where nobody looked for long enough'),
-  chunks: z.strictObject({ done: count, total: count }),
-  progress: z
-    .strictObject({
-      runs: count.describe('a seed of one system each'),
-      total: count,
-      runsPerSecond: z.number().min(0).describe('since its coordinator began; 0 for unknown'),
-      secondsLeft: count.nullable().describe('null for unknown'),
-      broken: count,
-      kinds: z.record(text, count).describe('seeds that broke it, by `system claim`'),
-    })
-    .nullable()
-    .describe('as its coordinator told last; null where none told anything yet'),
-});
-
-/** The last line of `status`: the jobs of all sweeps. */
 /** What `run --exhaust --edge` writes: a line per system and claim. */
 const edge = line('edge', {
   scenario: text,
@@ -407,17 +380,12 @@ const edge = line('edge', {
   nearest: text.nullable().describe('of what holds, the single fault that breaks it; null: none'),
 } satisfies SchemaFields<EdgeFields>);
 
-const queueStatus = line('queue-status', {
-  ...{ workers: count, waiting: count, active: count, delayed: count },
-  ended: count.describe('and not collected by their coordinator'),
-});
-
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   ...[finding, report, ...keptPlanLines],
   ...[event, show, pointPlace, list, explained, shrink, check, comparison, compareSummary],
-  ...[mutant, listedMutant, mutantsSummary, doctor, edge, sweepStatus, queueStatus],
+  ...[mutant, listedMutant, mutantsSummary, doctor, edge],
 ]);
 
 /** The JSON Schema of those lines. */

@@ -10,7 +10,7 @@ import { asyncCode } from './async.ts';
 import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
 import { exhaust } from './exhaust.ts';
-import { COORDINATOR_FLAG, coordinateAndTell, fleet, WORKER_FLAG, workOn } from './fleet.ts';
+import { fleet, WORKER_FLAG, workOn } from './fleet.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
@@ -156,6 +156,5 @@ function lineOf({ what, cpu, wall, ratio, target }: Row): string {
 
 const [first, ...rest] = process.argv.slice(2);
 if (first === MEMORY_FLAG) await sweepAndTell(Number(rest[0]));
-else if (first === COORDINATOR_FLAG) await coordinateAndTell(Number(rest[0]));
 else if (first === WORKER_FLAG) await workOn(Number(rest[0]));
 else await bench(process.argv.slice(2));

@@ -9,17 +9,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openBullQueue } from '../../src/adapters/fleet/bull-queue.ts';
+import { Fleet } from '../../src/adapters/fleet/coordinate.ts';
 import { type Row, type Subject, wallRatio } from './measure.ts';
 import { type RedisPlace, withRedis } from './own-redis.ts';
 
 const SEEDS = 1_000_000;
 const SCENARIO = fileURLToPath(new URL('../../fixtures/zombie-writer.yaml', import.meta.url));
 const CLI = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
-/** Shorter than usual, so that there are some dozens. */
-const CHUNKS = ['--chunk-seconds', '5'];
+const SHARDS = 60;
 const POLL_MS = 500;
-/** Which share of the chunks is done when a worker is killed; the third goes on alone. */
+/** Which share of the shards is done when a worker is killed; the third goes on alone. */
 const KILLED_AT = [0.2, 0.5];
 
 interface Ended {
@@ -53,23 +52,22 @@ function command(name: 'run' | 'sweep', output: string): readonly string[] {
   return [...what, '--json', '--quiet', '--reporter', 'json', '--output', output];
 }
 
-/** Kills a worker each time that such a share of the chunks is done; how many it killed. */
+/** Kills a worker each time that such a share of the shards is done; how many it killed. */
 async function killOnTheWay(
   victims: readonly ChildProcess[],
   place: RedisPlace,
   isOver: () => boolean,
 ): Promise<number> {
-  const queue = await openBullQueue(place, () => {});
+  const fleet = await Fleet.open(place);
   let kills = 0;
   while (!isOver() && kills < victims.length) {
     await sleep(POLL_MS);
-    const [sweep] = await queue.sweeps();
-    const { done = 0, chunks = 1 } = sweep?.progress ?? {};
-    if (done / chunks < (KILLED_AT[kills] ?? Infinity)) continue;
+    const done = (await fleet.queue.getRanges(['completed'], 0, -1)).length;
+    if (done / SHARDS < (KILLED_AT[kills] ?? Infinity)) continue;
     victims[kills]?.kill('SIGKILL');
     kills += 1;
   }
-  await queue.close();
+  fleet.close();
   return kills;
 }
 
@@ -79,7 +77,10 @@ async function sweepWithDeaths(place: RedisPlace, output: string): Promise<Ended
   const survivor = start(['worker', '--workers', '1', '--quiet'], url);
   const startedMs = performance.now();
   let isOver = false;
-  const coordinator = ended(start([...command('sweep', output), ...CHUNKS], url), startedMs);
+  const coordinator = ended(
+    start([...command('sweep', output), '--shards', `${SHARDS}`], url),
+    startedMs,
+  );
   const killing = killOnTheWay(victims, place, () => isOver);
   const result = await coordinator;
   isOver = true;

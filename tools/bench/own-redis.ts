@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openConnection } from '../../src/adapters/fleet/connection.ts';
+import { connect } from '../../src/adapters/fleet/connection.ts';
 
 export interface RedisPlace {
   readonly host: string;
@@ -25,8 +25,7 @@ export async function withRedis<Result>(
   try {
     await sleep(1_000);
     // It answers.
-    const connection = await openConnection(place, { isPatient: false, onError: () => {} });
-    await connection.close();
+    (await connect(place, { isPatient: false })).disconnect();
     return await act(place);
   } finally {
     server.kill('SIGKILL');

@@ -33,7 +33,6 @@ const LAYERS: readonly string[] = [
   'core/shrink',
   'catalogue.ts',
   'define-system.ts',
-
   'examine.ts',
   'harness.ts',
   'load.ts',
@@ -45,8 +44,8 @@ const LAYERS: readonly string[] = [
   'adapters',
   'fast-check.ts',
   'vitest.ts',
-  'fleet.ts',
   'cli',
+  'fleet.ts',
   'cli.ts',
 ];
 

@@ -1,383 +1,286 @@
 /**
- * Sees a sweep on a queue through, in rounds: a coordinator takes the sweep over from one that is
- * gone, and in each round looks who owns it now, counts what ended, adds what is next, and saves
- * and tells when it is time. It waits for a queue that is away; whatever else is wrong ends it at
- * once.
- *
- * Which of several coordinators a sweep belongs to: nothing that BullMQ offers here would write a
- * record only if it is still as it was read, so a coordinator that was paused may write what it
- * decided long ago. Instead what it tells carries an epoch: who takes a sweep over tells the one
- * that is there plus one. Whoever reads a record of somebody ahead is replaced, and whoever reads
- * one of somebody behind tells its own again; so only the one that is ahead of all stays.
- *
- * Until the others have noticed they do no harm, whatever they still write. Results are keyed by
- * chunk, and each coordinator counts a chunk once. A checkpoint only says what is counted in it; if
- * an older one replaces a newer one, or a result is taken off that another had not counted yet,
- * these chunks are missing from both the queue and the checkpoint, and are added again. So work may
- * be repeated, but nothing is miscounted.
+ * A coordinator of a fleet: puts each shard of a sweep on the queue as one job and collects what
+ * workers return, until all are there for `merge`. It keeps nothing anywhere else, and asks the
+ * queue about its jobs once a second: what is not there, perhaps as Redis has lost everything, is
+ * added again; what does not read as the shard that was asked for is removed, and then added again.
+ * All of it may be repeated, by two coordinators at once too: a shard is a pure function of its
+ * order, so a result that is there twice is the same one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tally } from '../../search/sweep/tally.ts';
-import { countOf } from '../../text/prose.ts';
-import { Coordinator, type CoordinatorOptions, Unsaved } from './coordinator.ts';
-import { OnceNoter, QueueAway, QueueReach, tellingAway } from './progress.ts';
-import type { QueueCounts, SweepProgress } from './sweep-queue.ts';
+import { type Job, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { type FiledShard, readShard, whyOfAnotherRun } from '../../search/sweep/shards.ts';
+import { countSchema } from '../../search/sweep/tally.ts';
+import { connect, PREFIX, SHARD_QUEUE, type ShardProgress } from './connection.ts';
+import { isAway, type QueueAddress } from './queue-url.ts';
+import { jobIdOf, type ShardOrder, shardName, sweepIdOf } from './shard-order.ts';
 
-export interface FleetResult extends Readonly<Pick<Coordinator, 'lost' | 'alarm' | 'shrunk'>> {
-  readonly end: FleetEnd;
-  /** By system, in the scenario's order. */
-  readonly tallies: ReadonlyMap<string, Tally>;
-  /** All attempts together. */
-  readonly milliseconds: number;
+export interface CoordinateOptions {
+  /** All shards of one sweep. */
+  readonly orders: readonly ShardOrder[];
+  readonly signal: AbortSignal;
+  readonly note: (line: string) => void;
+  /** Called with each shard as it is collected. */
+  readonly onShard: (shard: FiledShard) => void;
+  readonly onProgress: (progress: FleetProgress) => void;
 }
 
-/**
- * Coordinates; rejects with what is wrong in fencepost, in keeping a checkpoint, or in what is
- * called here. What was counted by then is saved, if that can be.
- */
-export async function coordinate(options: CoordinateOptions): Promise<FleetResult> {
-  const rounds = new Rounds({ ...options, queue: tellingAway(options.queue) });
-  const end = await endOf(rounds, options);
-  const { coordinator, milliseconds } = rounds;
-  const { lost, alarm, shrunk, counts } = coordinator;
-  return { end, tallies: counts.tallies, lost, alarm, shrunk, milliseconds };
+export interface FleetProgress extends ShardProgress {
+  /** Shards that are collected, and those that workers are at. */
+  readonly collected: number;
+  readonly active: number;
 }
 
-async function endOf(rounds: Rounds, options: CoordinateOptions): Promise<FleetEnd> {
-  const reach = new QueueReach(options.note);
-  try {
-    for (;;) {
-      const end = await nextOrAway(rounds, reach);
-      if (end !== 'away' && end !== null) return end;
-      if (end === null || !options.shouldStop()) continue;
-      rounds.keep();
-      return 'left';
+export type FleetEnd =
+  | { readonly kind: 'complete'; readonly shards: readonly FiledShard[] }
+  /** Jobs that no worker could do. */
+  | { readonly kind: 'failed'; readonly failures: readonly ShardFailure[] }
+  | { readonly kind: 'interrupted'; readonly collected: number };
+
+interface ShardFailure {
+  readonly order: ShardOrder;
+  /** What the last worker that tried says. */
+  readonly why: string;
+}
+
+type ShardQueue = Queue<unknown, unknown, string>;
+
+const POLL_MS = 1_000;
+const ASKED_AT_ONCE = 200;
+/** How often one job may hold something else than it should, before that is an error. */
+const MOST_DAMAGED = 3;
+/** What no coordinator collects goes after a week. */
+const KEPT = { age: 7 * 24 * 3600 };
+
+const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
+const ALL = [...WAITING, 'active', 'completed', 'failed'] as const;
+
+/** A coordinator's view of the queue. */
+export class Fleet {
+  readonly redis: Redis;
+  readonly queue: ShardQueue;
+
+  constructor(redis: Redis) {
+    this.redis = redis;
+    this.queue = new Queue(SHARD_QUEUE, {
+      connection: redis,
+      prefix: PREFIX,
+      skipMetasUpdate: true,
+    });
+    this.queue.on('error', () => {}); // the command that fails by it says so
+  }
+
+  /** Connects; rejects where the queue cannot be reached. */
+  static async open(address: QueueAddress): Promise<Fleet> {
+    return new Fleet(await connect(address, { isPatient: false }));
+  }
+
+  /** Into how many shards a sweep was cut whose jobs are on the queue; null where none are. */
+  async cutBefore(sweepId: string): Promise<number | null> {
+    const own = new RegExp(`^${sweepId}-\\d+-of-([1-9]\\d{0,3})$`);
+    const ids = await this.queue.getRanges([...ALL], 0, -1, true);
+    const [first = null] = ids.flatMap((id) => own.exec(id)?.[1] ?? []);
+    return first === null ? null : Number(first);
+  }
+
+  /** Has a sweep run by workers, however often workers, Redis or earlier coordinators end. */
+  async coordinate(options: CoordinateOptions): Promise<FleetEnd> {
+    return await new Coordinator(this, options).run();
+  }
+
+  /** Takes jobs off the queue unless a worker is at them. */
+  async remove(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
+      const some = ids.slice(from, from + ASKED_AT_ONCE);
+      await Promise.all(some.map((id) => this.queue.remove(id)));
     }
-  } catch (error) {
-    if (error instanceof Unsaved) throw error.cause;
-    keepIfPossible(rounds);
-    throw error;
+  }
+
+  /** A job; undefined where it is gone. */
+  async read(id: string): Promise<Job<unknown, unknown, string> | 'unreadable' | undefined> {
+    try {
+      return await this.queue.getJob(id);
+    } catch (error) {
+      if (error instanceof SyntaxError || error instanceof TypeError) return 'unreadable';
+      if (error instanceof Error && error.message.includes('WRONGTYPE')) return 'unreadable';
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.redis.disconnect();
   }
 }
 
-/** A round; `away` where the queue did not answer, after which it was waited. */
-async function nextOrAway(rounds: Rounds, reach: QueueReach): Promise<FleetEnd | 'away' | null> {
-  try {
-    const end = await rounds.next();
-    reach.answers();
-    return end;
-  } catch (error) {
-    if (!(error instanceof QueueAway)) throw error;
-    reach.away(error);
-    await rounds.pause();
-    return 'away';
-  }
+/** A shard that is not collected yet. */
+interface Missing {
+  readonly order: ShardOrder;
+  isAdded: boolean;
+  /** How often its job was found to hold something else. */
+  damaged: number;
 }
 
-/** What is wrong already matters more than a checkpoint that cannot be kept either. */
-function keepIfPossible(rounds: Rounds): void {
-  try {
-    rounds.keep();
-  } catch (error) {
-    if (!(error instanceof Unsaved)) throw error;
-  }
-}
-
-/** How long things take; people change none of it. */
-const COORDINATOR_TIMING = {
-  /** Between two rounds. */
-  pollMs: 200,
-  /** Between two beats, by which others see that this coordinator is alive. */
-  beatMs: 1_000,
-  /** A checkpoint is written that often while there is something new. */
-  saveMs: 3_000,
-  /** All that is under way is added again that often, lest the queue lost a part of it. */
-  addAgainMs: 60_000,
-  /** Without a result for so long, and with no chunk at work, no worker of ours is there. */
-  quietMs: 60_000,
-};
-
-export type CoordinatorTiming = Readonly<typeof COORDINATOR_TIMING>;
-
-export interface CoordinateOptions extends CoordinatorOptions {
-  /** Another one each time. */
-  readonly coordinator: string;
-  /** Asked in each round; true leaves the sweep on the queue, to go on later. */
-  readonly shouldStop: () => boolean;
-  readonly onProgress?: (progress: FleetProgress) => void;
-  readonly timing?: Partial<CoordinatorTiming>;
-}
-
-export interface FleetProgress extends SweepProgress {
-  readonly workers: number;
-  /** Whether nobody seems to be at work on it. */
-  readonly isWaiting: boolean;
-}
-
-/**
- * How a coordinator ended: `replaced` by another one; `stopped` by `sweep stop`; `left` because it
- * was asked to; `busy` because another one is at work; `recut` because the sweep was announced with
- * other chunks first, with which it is to be begun again.
- */
-type FleetEnd = 'whole' | 'lost' | 'stopped' | 'left' | 'replaced' | 'busy' | 'recut';
-
-/** More results than these are saved at once. */
-const MOST_UNSAVED = 5_000;
-/** Another coordinator that does not beat for so long is gone. */
-const BEATS_MISSED = 3;
-
-class Rounds {
-  readonly coordinator: Coordinator;
+class Coordinator {
+  private readonly fleet: Fleet;
   private readonly options: CoordinateOptions;
-  private readonly timing: CoordinatorTiming;
-  private readonly noter: OnceNoter;
-  private readonly pace: Pace;
-  private readonly startedMs = performance.now();
-  private readonly msBefore: number;
-  private epoch = 0;
-  private beat = 0;
-  private beatAtMs = -Infinity;
-  private savedAtMs = performance.now();
-  private addedAgainAtMs = performance.now();
-  private hasResumed = false;
-  private hasTaken = false;
+  /** By the id of its job. */
+  private readonly missing: Map<string, Missing>;
+  private readonly shards: FiledShard[] = [];
+  private readonly failures: ShardFailure[] = [];
+  private readonly counted = { done: 0, broken: 0 };
+  private isFirstRound = true;
+  private isAway = false;
 
-  constructor(options: CoordinateOptions) {
+  constructor(fleet: Fleet, options: CoordinateOptions) {
+    this.fleet = fleet;
     this.options = options;
-    this.timing = { ...COORDINATOR_TIMING, ...options.timing };
-    this.noter = new OnceNoter(options.note);
-    this.coordinator = new Coordinator(options);
-    this.pace = new Pace(this.coordinator.sums().runs, this.startedMs);
-    this.msBefore = options.checkpoint?.milliseconds ?? 0;
+    const [first] = options.orders;
+    const sweepId = first === undefined ? '' : sweepIdOf(first);
+    this.missing = new Map(
+      options.orders.map((order) => {
+        return [jobIdOf(sweepId, order.shard), { order, isAdded: false, damaged: 0 }];
+      }),
+    );
   }
 
-  get milliseconds(): number {
-    return Math.round(this.msBefore + performance.now() - this.startedMs);
-  }
-
-  async pause(): Promise<void> {
-    await sleep(this.timing.pollMs);
-  }
-
-  /** Saves what is counted and not saved yet; the queue may be away. */
-  keep(): void {
-    if (this.coordinator.unsaved > 0) this.coordinator.keep(this.milliseconds);
-  }
-
-  /** One round; how it ended, or null to go on. */
-  async next(): Promise<FleetEnd | null> {
-    const { coordinator, options } = this;
-    if (!this.hasTaken) {
-      const refused = await this.takeOver();
-      if (refused !== null || !this.hasTaken) return refused;
+  async run(): Promise<FleetEnd> {
+    const { signal } = this.options;
+    while (this.missing.size > 0 && this.failures.length === 0 && !signal.aborted) {
+      await this.unlessAway(() => this.round());
+      if (this.missing.size > 0) await sleep(POLL_MS, null, { signal }).catch(() => {});
     }
-    const before = await this.look();
-    if (before !== null) return before;
-    const hasMore = await coordinator.collect();
-    await coordinator.add();
-    if (coordinator.isDone) return await this.finish();
-    if (options.shouldStop()) return await this.leave();
-    const end = (await this.saveIfDue()) ?? (await this.tellIfDue());
-    if (end === null && !hasMore) await this.pause();
-    return end;
+    if (this.missing.size === 0) return { kind: 'complete', shards: this.shards };
+    // What no worker has begun goes; what is done stays for the same sweep, begun again.
+    await this.unlessAway(async () => this.fleet.remove(await this.own(WAITING)));
+    if (this.failures.length > 0) return { kind: 'failed', failures: this.failures };
+    return { kind: 'interrupted', collected: this.shards.length };
   }
 
-  /** Takes the sweep from one that is gone, or gives why not; it may have to be tried again. */
-  private async takeOver(): Promise<FleetEnd | null> {
-    const { queue, sweep } = this.options;
-    const { id } = this.coordinator;
-    const { entry, progress } = await queue.announce(id, sweep);
-    if (entry.sweep.chunkSeeds !== sweep.chunkSeeds) return 'recut';
-    // Before the wait, so that whoever stops the sweep meanwhile is heard.
-    if (entry.state === 'stopped' && !this.hasResumed) await queue.setState(id, 'running');
-    this.hasResumed = true;
-    if (progress !== null) {
-      await sleep(BEATS_MISSED * this.timing.beatMs);
-      const later = await queue.sweep(id);
-      if (later === null) return null;
-      const { beat = null, coordinator = null } = later.progress ?? {};
-      if (beat !== progress.beat || coordinator !== progress.coordinator) return 'busy';
+  /** Does what the queue allows: where it does not answer, the next round tries again. */
+  private async unlessAway(act: () => Promise<void>): Promise<void> {
+    const { note } = this.options;
+    try {
+      await act();
+      if (this.isAway) note('the queue answers again');
+      this.isAway = false;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      if (!this.isAway) note(`the queue does not answer: ${error.message}; waiting for it`);
+      this.isAway = true;
     }
-    this.epoch = (progress?.epoch ?? 0) + 1;
-    await this.tell(await queue.counts(id));
-    this.hasTaken = true;
-    this.noteExaminedAgain(progress?.done ?? 0);
+  }
+
+  private async round(): Promise<void> {
+    // A sweep that is begun again tries again what had failed.
+    if (this.isFirstRound) await this.fleet.remove(await this.own(['failed']));
+    for (const id of await this.own(['failed'])) await this.fail(id);
+    for (const id of await this.own(['completed'])) await this.collect(id);
+    const active = await this.own(['active']);
+    let { done, broken } = this.counted;
+    for (const id of active) {
+      const job = await this.sound(id);
+      const progress = progressSchema.safeParse(job?.progress);
+      done += progress.data?.done ?? 0;
+      broken += progress.data?.broken ?? 0;
+    }
+    await this.add();
+    this.isFirstRound = false;
+    const collected = this.shards.length;
+    this.options.onProgress({ done, broken, collected, active: active.length });
+  }
+
+  /** The jobs in these states that are of this sweep and not collected. */
+  private async own(states: readonly (typeof ALL)[number][]): Promise<readonly string[]> {
+    const ids = await this.fleet.queue.getRanges([...states], 0, -1, true);
+    return ids.filter((id) => this.missing.has(id));
+  }
+
+  /** Adds what is not on the queue. */
+  private async add(): Promise<void> {
+    const { queue, redis } = this.fleet;
+    const there = new Set(await this.own(ALL));
+    const absent = [...this.missing].filter(([id]) => !there.has(id));
+    const lost = absent.flatMap(([id, { isAdded }]) => (isAdded ? [queue.toKey(id)] : []));
+    if (lost.length > 0) {
+      this.options.note(`${lost.length} jobs are gone from the queue: added again`);
+      // What is left of a job that is in no list would keep it from being added.
+      await redis.del(...lost);
+    }
+    for (let from = 0; from < absent.length; from += ASKED_AT_ONCE) {
+      const some = absent.slice(from, from + ASKED_AT_ONCE);
+      await queue.addBulk(some.map(([id, { order }]) => jobOf(id, order)));
+      for (const [, one] of some) one.isAdded = true;
+    }
+  }
+
+  /** The job, if it is the one that was added; what is not, is removed as soon as it can be. */
+  private async sound(id: string): Promise<Job<unknown, unknown, string> | null> {
+    const { queue, redis } = this.fleet;
+    const job = await this.fleet.read(id);
+    const order = this.missing.get(id)?.order;
+    if (job === undefined) return null;
+    if (job === 'unreadable') await redis.del(queue.toKey(id)); // what is no hash stays otherwise
+    if (job !== 'unreadable' && JSON.stringify(job.data) === JSON.stringify(order)) return job;
+    await this.discard(id, 'its job asks for something else');
     return null;
   }
 
-  private noteExaminedAgain(chunks: number): void {
-    if (this.options.checkpoint !== null || chunks === 0) return;
-    const what = `${countOf(chunks, 'chunk')} that another coordinator counted`;
-    const verb = chunks === 1 ? 'is' : 'are';
-    this.noter.tell(`no checkpoint here: ${what} ${verb} examined again`);
+  private async discard(id: string, why: string): Promise<void> {
+    const one = this.missing.get(id);
+    if (one === undefined || (await this.fleet.queue.remove(id)) === 0) return;
+    one.isAdded = false;
+    one.damaged += 1;
+    if (one.damaged >= MOST_DAMAGED) this.failures.push({ order: one.order, why });
+    else this.options.note(`${shardName(one.order.shard)}: ${why}; it is added again`);
   }
 
-  private get owner(): Owner {
-    return { coordinator: this.options.coordinator, epoch: this.epoch };
+  private async fail(id: string): Promise<void> {
+    const job = await this.sound(id);
+    const order = this.missing.get(id)?.order;
+    if (order === undefined || job === null) return;
+    this.failures.push({ order, why: job.failedReason || 'BullMQ gives no reason' });
   }
 
-  /** Looks at the record: who owns the sweep, what others want of it, whether the queue lost it. */
-  private async look(): Promise<FleetEnd | null> {
-    const { queue, sweep } = this.options;
-    const { id, counts } = this.coordinator;
-    const listed = await queue.sweep(id);
-    if (listed === null) {
-      return await this.restore('the queue has lost this sweep: what is missing is added again');
+  private async collect(id: string): Promise<void> {
+    const job = await this.sound(id);
+    const order = this.missing.get(id)?.order;
+    if (order === undefined || job === null) return;
+    const filed = shardIn(job.returnvalue, order);
+    if (typeof filed === 'string') {
+      await this.discard(id, `what a worker returned ${filed}`);
+      return;
     }
-    const { progress, entry } = listed;
-    if (progress !== null && isAhead(progress, this.owner)) return 'replaced';
-    if (entry.sweep.chunkSeeds !== sweep.chunkSeeds) {
-      if (counts.done === 0) return 'recut';
-      await queue.end(id);
-      return await this.restore('the sweep was announced with other chunks: ours are added again');
+    this.missing.delete(id);
+    this.shards.push(filed);
+    for (const tally of filed.shard.scenarios.flatMap(({ tallies }) => Object.values(tallies))) {
+      this.counted.done += tally.seeds;
+      this.counted.broken += tally.broken;
     }
-    // Somebody who was replaced wrote once more.
-    if (progress?.coordinator !== this.options.coordinator) this.beatAtMs = -Infinity;
-    if (entry.state === 'running') return null;
-    await this.coordinator.save(this.milliseconds);
-    await this.tellLast();
-    await queue.clear(id);
-    return 'stopped';
-  }
-
-  private async restore(why: string): Promise<null> {
-    const { queue, sweep, note } = this.options;
-    const { id } = this.coordinator;
-    note(why);
-    await queue.announce(id, sweep);
-    await this.addAgain();
-    await this.tell(await queue.counts(id));
-    return null;
-  }
-
-  private async saveIfDue(): Promise<FleetEnd | null> {
-    const { coordinator, timing } = this;
-    const isDue = performance.now() - this.savedAtMs > timing.saveMs;
-    if (coordinator.unsaved === 0 || !(isDue || coordinator.unsaved > MOST_UNSAVED)) return null;
-    return await this.save();
-  }
-
-  /** Saves, unless the sweep has come to an end here meanwhile. */
-  private async save(): Promise<FleetEnd | null> {
-    const end = await this.look();
-    if (end !== null) return end;
-    await this.coordinator.save(this.milliseconds);
-    this.savedAtMs = performance.now();
-    return null;
-  }
-
-  private async tellIfDue(): Promise<FleetEnd | null> {
-    const { timing, coordinator } = this;
-    const { queue } = this.options;
-    if (performance.now() - this.beatAtMs < timing.beatMs) return null;
-    const counts = await queue.counts(coordinator.id);
-    const end = await this.look();
-    if (end !== null) return end;
-    await this.tell(counts);
-    for (const line of await queue.refusals(coordinator.id)) this.noter.tell(line);
-    const { waiting, active, delayed, ended } = counts;
-    const isShort = coordinator.misses({ jobs: waiting + active + delayed + ended });
-    const isLong = performance.now() - this.addedAgainAtMs > timing.addAgainMs;
-    if (isShort || isLong) await this.addAgain();
-    return null;
-  }
-
-  private async addAgain(): Promise<void> {
-    await this.coordinator.addAgain();
-    this.addedAgainAtMs = performance.now();
-  }
-
-  private async leave(): Promise<FleetEnd> {
-    const end = await this.save();
-    if (end !== null) return end;
-    await this.tellLast();
-    return 'left';
-  }
-
-  /** What is counted stays in the record for `status`; nobody coordinates from now on. */
-  private async tellLast(): Promise<void> {
-    const { options, coordinator } = this;
-    await options.queue.tell(coordinator.id, { ...this.progress(), runsPerSecond: 0 });
-  }
-
-  private async tell({ workers, active }: QueueCounts): Promise<void> {
-    const { coordinator, options, pace } = this;
-    const nowMs = performance.now();
-    const progress = this.progress();
-    const runsPerSecond = pace.at(nowMs, progress.runs);
-    await options.queue.tell(coordinator.id, { ...progress, runsPerSecond });
-    this.beatAtMs = nowMs;
-    const isQuiet = active === 0 && pace.quietMs(nowMs) > this.timing.quietMs;
-    const isWaiting = workers === 0 || isQuiet;
-    options.onProgress?.({ ...progress, runsPerSecond, workers, isWaiting });
-  }
-
-  private progress(): Omit<SweepProgress, 'runsPerSecond'> {
-    const { coordinator, options } = this;
-    const { runs, broken, kinds } = coordinator.sums();
-    const { from, to } = options.sweep.range;
-    this.beat += 1;
-    return {
-      ...{ ...this.owner, beat: this.beat },
-      ...{ done: coordinator.counts.done, chunks: coordinator.counts.chunks },
-      ...{ runs, total: (to - from + 1) * options.scenario.systems.length, broken, kinds },
-    };
-  }
-
-  /** Nothing is left to wait for: what is on the queue of this sweep goes. */
-  private async finish(): Promise<FleetEnd> {
-    const { coordinator, options } = this;
-    const end = await this.save();
-    if (end !== null) return end;
-    await options.queue.end(coordinator.id);
-    return coordinator.lost.size > 0 ? 'lost' : 'whole';
+    this.options.onShard(filed);
   }
 }
 
-type Owner = Pick<SweepProgress, 'coordinator' | 'epoch'>;
+const progressSchema: z.ZodType<ShardProgress> = z.object({
+  done: countSchema,
+  broken: countSchema,
+});
 
-/** Whether `one` has taken the sweep over from `other`; of two of one epoch the ids decide. */
-export function isAhead(one: Owner, other: Owner): boolean {
-  if (one.epoch !== other.epoch) return one.epoch > other.epoch;
-  return one.coordinator > other.coordinator;
+/** The first shards of each sweep go first, so that a small one does not wait for a big one. */
+function jobOf(jobId: string, order: ShardOrder): Parameters<ShardQueue['addBulk']>[0][number] {
+  const backoff = { type: 'exponential', delay: 1_000 };
+  const kept = { removeOnComplete: KEPT, removeOnFail: KEPT };
+  const opts = { jobId, priority: order.shard.index, attempts: 3, backoff, ...kept };
+  return { name: 'shard', data: order, opts };
 }
 
-/** What happened longer ago does not count, unless nothing else is known. */
-const RECENT_MS = 60_000;
-
-interface Moment {
-  readonly atMs: number;
-  readonly runs: number;
-}
-
-/** How fast a sweep is of late: chunks end seldom, so a minute, or the last two that ended. */
-export class Pace {
-  /** When runs were added, oldest first; before the first nothing is known. */
-  private readonly moments: [Moment, ...Moment[]];
-
-  /** Begins with the runs that were done before. */
-  constructor(runs: number, atMs: number) {
-    this.moments = [{ atMs, runs }];
-  }
-
-  /** Runs a second, of about the last minute; 0 before the first result. */
-  at(nowMs: number, runs: number): number {
-    const { moments } = this;
-    if (runs !== this.last.runs) moments.push({ atMs: nowMs, runs });
-    for (let second = moments[1]; second !== undefined; second = moments[1]) {
-      if (moments.length < 3 || nowMs - second.atMs < RECENT_MS) break;
-      moments.splice(0, 1);
-    }
-    const [first] = moments;
-    return (runs - first.runs) / Math.max((nowMs - first.atMs) / 1000, 0.001);
-  }
-
-  /** How long ago the last result came, or all began. */
-  quietMs(nowMs: number): number {
-    return nowMs - this.last.atMs;
-  }
-
-  private get last(): Moment {
-    return this.moments.at(-1) ?? this.moments[0];
-  }
+/** What a worker returned, or a clause that says why it is not the shard that was asked for. */
+function shardIn(returned: unknown, order: ShardOrder): FiledShard | string {
+  const read = readShard(typeof returned === 'string' ? returned : '');
+  if (read.kind === 'problem') return read.what;
+  const { shard } = read;
+  const other = whyOfAnotherRun(shard, order);
+  if (other !== null) return other;
+  const file = shardName(shard.shard);
+  return shard.shard.index === order.shard.index ? { file, shard } : `is ${file}`;
 }

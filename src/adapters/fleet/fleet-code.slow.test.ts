@@ -1,102 +1,118 @@
 /**
- * A record on the queue runs no code that was not named here, and none that is another than its
- * coordinator had. On a real Redis; left out where there is no `redis-server`.
+ * A job on the queue runs no code that was not named to the worker, and none that is another than
+ * its coordinator had. On a real Redis; left out where there is no `redis-server`.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { root } from '../../cli/command-line.fixture.ts';
 import { moduleVersion } from '../../host/modules/module-digest.ts';
-import { openBullQueue } from './bull-queue.ts';
+import { Fleet } from './coordinate.ts';
 import { FleetShell, said } from './fleet-shell.fixture.ts';
 import { readQueueUrl } from './queue-url.ts';
-import type { SweepQueue } from './sweep-queue.ts';
-import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
+import { jobIdOf, type ShardOrder, sweepIdOf } from './shard-order.ts';
 import { OneRedis } from './trial/one-redis.fixture.ts';
 
 const shell = new FleetShell();
+const folder = join(shell.folder, 'theirs');
+const mark = join(folder, 'was-run');
+const spinLock = join(root, 'fixtures/modules/spin-lock.yaml');
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const redis = new OneRedis();
 const onRedis = redis.test;
-let folder = '';
-let mark = '';
-const announced: string[] = [];
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(shell.folder, 'theirs-'));
-  mark = join(folder, 'was-run');
+beforeAll(() => {
   const module = `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(mark)}, '');\n`;
-  writeFileSync(join(folder, 'm.mjs'), `${module}export default null;\n`);
+  shell.write('theirs', 'm.mjs', `${module}export default null;\n`);
 });
 
 afterEach(async () => {
   await shell.kill();
-  for (const id of announced.splice(0)) await onQueue((queue) => queue.end(id));
   rmSync(mark, { force: true });
 });
 
 afterAll(() => shell.remove());
 
-async function onQueue(act: (queue: SweepQueue) => Promise<unknown>): Promise<void> {
+/** Why a worker fails a job that anybody could put on the queue. */
+async function failureOf(origin: {
+  readonly digest?: string;
+  readonly fencepost?: string;
+}): Promise<string> {
+  const { digest = moduleVersion(join(folder, 'm.mjs')).digest, fencepost = versionHere() } =
+    origin;
+  const text = 'name: theirs\nuse: ./m.mjs\nsystems: { a: { lock: redis, store: fenced } }\n';
+  const modules = { './m.mjs': digest };
+  const scenario = {
+    origin: { fencepost, scenario: 'theirs', digest: '', modules },
+    file: 'a.yaml',
+    text,
+  };
+  const order: ShardOrder = {
+    range: { from: 0, to: 9 },
+    shard: { index: 1, of: 1 },
+    scenarios: [scenario],
+  };
   const read = readQueueUrl(redis.url);
   if (read.kind === 'problem') throw new Error(read.what);
-  const queue = await openBullQueue(read.address, () => {});
-  await act(queue);
-  await queue.close();
-}
-
-/** Puts a record on the queue as anybody could who writes there; gives its id. */
-async function announce(digest: string, fencepost: string = versionHere()): Promise<string> {
-  const text = 'name: theirs\nuse: ./m.mjs\nsystems: { a: { lock: redis, store: fenced } }\n';
-  const origin = { fencepost, scenario: 'theirs', digest: '', modules: { './m.mjs': digest } };
-  const range = { from: 0, to: 9 };
-  const file = join(folder, 'theirs.yaml');
-  const record: SweepRecord = { origin, file, text, range, chunkSeeds: 10 };
-  const id = sweepIdOf(record);
-  await onQueue((queue) => queue.announce(id, record));
-  announced.push(id);
-  return id;
+  const fleet = await Fleet.open(read.address);
+  const jobId = jobIdOf(sweepIdOf(order), order.shard);
+  await fleet.queue.add('shard', order, { jobId });
+  const worker = shell.start('w', ['worker', '--workers', '1', '--modules', folder], redis.url);
+  for (;;) {
+    const job = await fleet.queue.getJob(jobId);
+    if (job?.failedReason !== undefined) {
+      fleet.close();
+      worker.child.kill('SIGTERM');
+      expect((await worker.ended).code).toBe(0);
+      return job.failedReason;
+    }
+    await sleep(50);
+  }
 }
 
 function versionHere(): string {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }
 
-async function resume(id: string, args: readonly string[]): Promise<string> {
-  const { code, err } = await shell.start('ours', ['sweep', 'resume', id, ...args], redis.url)
-    .ended;
-  expect(code).toBe(2);
-  return err;
-}
+onRedis(
+  'a worker without the modules of a sweep refuses it; with them it is that of `run`',
+  async () => {
+    const flags = ['--seeds', '40', '--shards', '2', '--workers', '1'];
+    const without = shell.start('without', ['worker', '--workers', '1'], redis.url);
+    const refused = await shell.start('a', ['sweep', spinLock, ...flags], redis.url).ended;
+    expect(refused.code).toBe(2);
+    const told =
+      /refused by the worker on .*code does not travel; name its folder here with --modules/;
+    expect(refused.err).toMatch(told);
+    await said(without, told);
+    without.child.kill('SIGKILL');
+    const modules = ['--modules', join(root, 'fixtures/modules')];
+    shell.start('with', ['worker', '--workers', '1', ...modules], redis.url);
+    const one = await shell.start('one', ['run', spinLock, '--seeds', '40']).ended;
+    const fleet = await shell.start('a', ['sweep', spinLock, ...flags], redis.url).ended;
+    expect(fleet.code, fleet.err).toBe(one.code);
+    const timeless = (text: string): string => text.replace(/[\d,]+ (seeds|events)\/s/g, '0 $1/s');
+    expect(timeless(fleet.out)).toBe(timeless(one.out));
+  },
+);
 
-const OTHER = `sha256:${'0'.repeat(64)}`;
-
-onRedis('who resumes a sweep runs no module of a folder that only its record names', async () => {
-  const id = await announce(moduleVersion(join(folder, 'm.mjs')).digest);
-  expect(await resume(id, [])).toMatch(/code does not travel; name its folder here with --modules/);
-  expect(existsSync(mark)).toBe(false);
-  // It is the very file: now it is run, and is found to be no system.
-  expect(await resume(id, ['--modules', folder])).toContain('exports something else by default');
-  expect(existsSync(mark)).toBe(true);
-});
-
-onRedis('a module that is another than the record says is not run, by nobody', async () => {
-  const id = await announce(OTHER);
-  const told = /\.\/m\.mjs is another version .*\(looked for in .*theirs-/;
-  expect(await resume(id, ['--modules', folder])).toMatch(told);
-  const worker = shell.start(
-    'worker',
-    ['worker', '--workers', '1', '--modules', folder],
-    redis.url,
-  );
-  await said(worker, told);
+onRedis('a module that is not the one that the coordinator had is not run', async () => {
+  const reason = await failureOf({ digest: `sha256:${'0'.repeat(64)}` });
+  expect(reason).toMatch(/\.\/m\.mjs is another version .*\(looked for in .*theirs\)/);
   expect(existsSync(mark)).toBe(false);
 });
 
 onRedis('nor is a module of a sweep of another version of fencepost', async () => {
-  const id = await announce(moduleVersion(join(folder, 'm.mjs')).digest, '0.0.0-theirs');
-  expect(await resume(id, ['--modules', folder])).toContain('is of fencepost 0.0.0-theirs, not');
+  expect(await failureOf({ fencepost: '0.0.0-theirs' })).toContain(
+    'is of fencepost 0.0.0-theirs, not',
+  );
   expect(existsSync(mark)).toBe(false);
+});
+
+onRedis('the very same module is run', async () => {
+  expect(await failureOf({})).toContain('exports something else by default');
+  expect(existsSync(mark)).toBe(true);
 });

@@ -7,14 +7,24 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { root } from '../../cli/command-line.fixture.ts';
-import { outputLine } from '../../report/output-schema.ts';
-import { readShard } from '../../search/sweep/shards.ts';
-import { FleetShell, said } from './fleet-shell.fixture.ts';
+import { FleetShell, type Started, said } from './fleet-shell.fixture.ts';
 import { OneRedis } from './trial/one-redis.fixture.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
-const spinLock = join(root, 'fixtures/modules/spin-lock.yaml');
 const PASSWORD = 'correct-horse-battery';
+
+const KEPT = 'zombie-writer-unfenced-grant-order.yaml';
+/** Of its systems one breaks what it should hold, and one claim never breaks that should. */
+const SCENARIO = `
+name: parts
+systems:
+  unfenced: { lock: lock-service, store: unfenced, expect: { holds: [fence-monotone] } }
+  fenced: { lock: lock-service, store: fenced, expect: { holds: [fence-monotone], breaks: [tokens-unique] } }
+clients: { count: 2, ttl: 10ms, sections: 2, think: 0ms..10ms }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]
+`;
 
 const shell = new FleetShell();
 const { folder } = shell;
@@ -39,46 +49,70 @@ afterEach(() => shell.kill());
 afterAll(() => shell.remove());
 
 onRedis(
-  'sweeps on a queue end as `run` does on one machine: lines, files and exit code',
+  'a sweep on a queue ends as `run` does on one machine: lines, files and exit code',
   async () => {
-    const flags = ['--seeds', '400', '--json', '--reporter', 'html,json'];
+    const flags = ['--seeds', '7..96', '--json', '--reporter', 'html,json,junit'];
+    for (const place of ['fleet', 'one']) shell.write(place, 'parts.yaml', SCENARIO);
+    const kept = readFileSync(join(root, 'fixtures/plans', KEPT), 'utf8');
+    const plan = kept.replace('scenario: zombie-writer', 'scenario: parts');
+    for (const place of ['fleet', 'one']) {
+      shell.write(place, 'plans/fixed.yaml', plan.replace('store: unf', 'store: f'));
+    }
     const worker = fencepost('worker', ['worker', '--workers', '1'], redis.url);
-    const chunks = ['--workers', '1', '--chunk-seconds', '1'];
-    const fleet = await fencepost('fleet', ['sweep', zombie, ...flags, ...chunks], redis.url).ended;
-    const one = await fencepost('one', ['run', zombie, ...flags]).ended;
+    const own = ownWorker(redis.url);
+    const swept = ['parts.yaml', zombie, '--shards', '5', ...flags];
+    const fleet = await fencepost('fleet', ['sweep', ...swept], redis.url).ended;
+    const one = await fencepost('one', ['run', 'parts.yaml', zombie, ...flags]).ended;
     expect(fleet.code, fleet.err).toBe(one.code);
+    expect(one.code).toBe(1);
     expect(linesOf(fleet.out)).toEqual(linesOf(one.out));
-    const files = (place: string): string[] => readdirSync(join(folder, place, 'reports')).sort();
-    expect(files('fleet').filter((name) => !OF_SWEEP.test(name))).toEqual(files('one'));
-    const [plan = ''] = files('one').filter((name) => name.endsWith('.yaml'));
-    const text = (place: string): string =>
-      readFileSync(join(folder, place, 'reports', plan), 'utf8');
-    expect(text('fleet')).toBe(text('one'));
-    const merge = ['merge', 'reports', '--json', '--reporter', 'html,json'];
-    const merged = await fencepost('fleet', merge).ended;
-    expect([merged.code, linesOf(merged.out)]).toEqual([one.code, linesOf(one.out)]);
-    const shard = ['run', zombie, '--seeds', '400', '--shard', '1/1'];
-    expect((await fencepost('shard', shard).ended).code).toBe(0);
-    const own = files('fleet').find((name) => OF_SWEEP.test(name)) ?? '';
-    expect(tallyText(`fleet/reports/${own}`)).toBe(tallyText('shard/reports'));
+    expect(fleet.err).toContain('✗ kept plan plans/fixed.yaml is fixed, expected reproduced');
+    expect(filesOf('fleet')).toEqual(filesOf('one'));
+    expect(Object.keys(filesOf('one')).length).toBeGreaterThan(5);
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(0);
+    own.child.kill('SIGTERM');
+    const { code, out } = await own.ended;
+    expect(code, out).toBe(0);
+    const [mine, theirs] = [out, worker.said()].map((text) => text.match(/shard \d of 5/g) ?? []);
+    expect([...(mine ?? []), ...(theirs ?? [])].sort()).toEqual(
+      [1, 2, 3, 4, 5].map((index) => `shard ${index} of 5`),
+    );
   },
 );
 
-/** The folder of one sweep's own. */
-const OF_SWEEP = /-s[0-9a-f]{15}$/;
+/** A worker in a program of one's own. */
+function ownWorker(queue: string): Started {
+  const program = `
+    import { startWorker } from ${JSON.stringify(join(root, 'dist/fleet.js'))};
+    const queue = process.env.FENCEPOST_QUEUE;
+    const worker = await startWorker({ queue, threads: 1, onShard: (line) => console.log(line) });
+    process.on('SIGTERM', () => worker.close());
+  `;
+  shell.write('own', 'worker.mjs', program);
+  return shell.run('own', ['worker.mjs'], queue);
+}
 
-/** What the only shard in a place came to, byte for byte. */
-function tallyText(place: string): string {
-  const file = join(folder, place, 'shard-1-of-1.json');
-  const read = readShard(readFileSync(file, 'utf8'));
-  if (read.kind === 'problem') throw new Error(read.what);
-  return JSON.stringify(read.shard.scenarios.map(({ tallies }) => tallies));
+/** Every file that a command left, by name, without what differs from run to run. */
+function filesOf(place: string): Readonly<Record<string, string>> {
+  const reports = join(folder, place, 'reports');
+  return Object.fromEntries(
+    readdirSync(reports).map((name) => {
+      const text = readFileSync(join(reports, name), 'utf8');
+      return [
+        name,
+        text
+          .replaceAll(join(folder, place), '')
+          .replace(/"(seeds|events)PerSecond":\s*\d+/g, '"$1PerSecond":0')
+          .replace(/[\d,]+ seeds\/s, [\d,]+ events\/s/g, '0 seeds/s, 0 events/s')
+          .replace(/ time="[\d.]+"/g, ' time="0"'),
+      ];
+    }),
+  );
 }
 
 onRedis(
-  'sweeps on a queue never print the password, whatever goes wrong, and workers listen nowhere',
+  'neither command prints the password, whatever goes wrong, and workers listen nowhere',
   async () => {
     const worker = fencepost('worker', ['worker', '--workers', '1', '--queue', redis.url]);
     await said(worker, /worker on redis/);
@@ -87,78 +121,20 @@ onRedis(
     const nowhere = redis.url.replace(String(redis.port), '1');
     const all = await Promise.all(
       [
-        fencepost('a', ['sweep', 'status', redis.url]),
-        fencepost('a', ['sweep', 'status'], redis.url),
-        fencepost('a', ['sweep', 'status', wrong]),
-        fencepost('a', ['worker', '--queue', wrong]),
-        fencepost('a', ['sweep', zombie, '--queue', nowhere]),
-        fencepost('a', ['sweep', 'tail', `${redis.url}/what`]),
-        fencepost('a', ['worker', '--help'], redis.url),
+        fencepost('a', ['sweep', zombie, '--seeds', '9'], redis.url),
+        fencepost('b', ['sweep', redis.url]),
+        fencepost('c', ['sweep', zombie], wrong),
+        fencepost('d', ['worker', '--queue', wrong]),
+        fencepost('e', ['sweep', zombie, '--queue', nowhere]),
+        fencepost('f', ['worker', '--queue', `${redis.url}/what`]),
+        fencepost('g', ['worker', '--help'], redis.url),
       ].map(({ ended }) => ended),
     );
-    expect(all.map(({ code }) => code)).toEqual([0, 0, 2, 2, 2, 2, 0]);
+    expect(all.map(({ code }) => code)).toEqual([0, 2, 2, 2, 2, 2, 0]);
     expect(all.map(({ out, err }) => out + err).join('') + worker.said()).not.toContain(PASSWORD);
     expect(all[2]?.err).toContain(
       `redis://***@127.0.0.1:${redis.port}: the queue cannot be reached`,
     );
-  },
-);
-
-onRedis('sweeps on a queue are stopped, told of and resumed by their id', async () => {
-  const chunks = ['--workers', '1', '--chunk-seconds', '1'];
-  const begun = fencepost('stop', ['sweep', zombie, '--seeds', '300', ...chunks], redis.url);
-  await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
-  const [id = ''] = /s[0-9a-f]{15}/.exec(begun.said()) ?? [];
-  const status = await fencepost('stop', ['sweep', 'status'], redis.url).ended;
-  expect(status.out).toContain(`${id}  zombie-writer, seeds 0..299`);
-  expect(status.out).toContain('running; a coordinator is at work');
-  const json = await fencepost('stop', ['sweep', 'status', '--json'], redis.url).ended;
-  const lines = linesOf(json.out);
-  for (const line of lines) expect(outputLine.safeParse(line).error).toBeUndefined();
-  expect(lines).toEqual([
-    expect.objectContaining({
-      ...{ type: 'sweep-status', sweep: id, scenario: 'zombie-writer', from: 0, to: 299 },
-      ...{ state: 'running', hasCoordinator: true },
-      progress: expect.objectContaining({ runs: 0, total: 600, secondsLeft: null, kinds: {} }),
-    }),
-    expect.objectContaining({ type: 'queue-status', workers: 0, active: 0 }),
-  ]);
-  const tail = fencepost('stop', ['sweep', 'tail', id, '--json'], redis.url);
-  await said(tail, /"runs":0/);
-  const second = await fencepost(
-    'other',
-    ['sweep', zombie, '--seeds', '300', ...chunks],
-    redis.url,
-  );
-  const refused = await second.ended;
-  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('another coordinator')]);
-  const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], redis.url).ended;
-  expect([stop.code, stop.out]).toEqual([0, expect.stringContaining(`${id} is stopped`)]);
-  const tailed = linesOf((await tail.ended).out);
-  for (const line of tailed) expect(outputLine.safeParse(line).error).toBeUndefined();
-  expect(tailed.at(-1)).toMatchObject({ type: 'sweep-status', sweep: id, state: 'stopped' });
-  expect((await begun.ended).code).toBe(130);
-  fencepost('worker', ['worker', '--workers', '1'], redis.url);
-  const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], redis.url);
-  const { code, out } = await resumed.ended;
-  expect(code).toBe(0);
-  expect(out).toContain('of 300');
-  expect(readdirSync(join(folder, 'stop/elsewhere'))).toContain('zombie-writer.html');
-  const after = await fencepost('stop', ['sweep', 'status'], redis.url).ended;
-  expect(after.out).toContain('no sweep is on this queue');
-});
-
-onRedis(
-  'sweeps on a queue take no code from the queue: a worker has the modules, or leaves the sweep',
-  async () => {
-    const flags = ['--seeds', '40', '--workers', '1', '--chunk-seconds', '1'];
-    const ended = fencepost('modules', ['sweep', spinLock, ...flags], redis.url);
-    const without = fencepost('worker', ['worker', '--workers', '1'], redis.url);
-    await said(without, /code does not travel; name its folder here with --modules/);
-    const modules = ['--modules', join(root, 'fixtures/modules')];
-    fencepost('worker', ['worker', '--workers', '1', ...modules], redis.url);
-    const one = await fencepost('modules-one', ['run', spinLock, '--seeds', '40']).ended;
-    expect((await ended.ended).code).toBe(one.code);
   },
 );
 

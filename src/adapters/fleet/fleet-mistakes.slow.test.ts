@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { root } from '../../cli/command-line.fixture.ts';
-import { FleetShell } from './fleet-shell.fixture.ts';
+import { FleetShell, said } from './fleet-shell.fixture.ts';
 import { OneRedis } from './trial/one-redis.fixture.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
@@ -36,18 +36,28 @@ describe('a URL with a password', () => {
   test.each([
     [['sweep', url], NO_URL],
     [['sweep', zombie, `rediss//:${SECRET}@h`], NO_URL],
-    [['sweep', 'status', `rediss//:${SECRET}@h`], NO_URL],
-    [['sweep', 'stop', url, url], NO_URL],
-    [['sweep', 'tail', `redis:${SECRET}`], NO_URL],
-    [['sweep', 'resume', `:${SECRET}@h`], /^what is given is no id of a sweep/],
-    [['sweep', 'stop', 's01', 's02'], 'one sweep at a time'],
+    [['sweep', `redis:${SECRET}`], NO_URL],
     [['sweep', zombie, '--seeds', url], /^--seeds redis:\/\/\*\*\*@127/],
     [['run', url], /^redis:\/\/\*\*\*@127\.0\.0\.1:1:1:1: /],
-    [['sweep', 'status', '--queue', `postgres://u:${SECRET}@h/db`], /redis:\/\/ or rediss:\/\/$/],
-    [['sweep', 'status', `--quue=${url}`], /\/\/\*\*\*@127/],
+    [['worker', '--queue', `postgres://u:${SECRET}@h/db`], /redis:\/\/ or rediss:\/\/ URL$/],
+    [['sweep', `--quue=${url}`], /\/\/\*\*\*@127/],
   ] as const)('is not said again where none is wanted: %j', async (args, told) => {
     expect(await mistake(args, url)).toMatch(told);
   });
+});
+
+test('a queue that nobody named, or that is not there, is told with what to do', async () => {
+  const there = await mistake(['sweep', zombie, '--queue', 'redis://127.0.0.1:1']);
+  expect(there).toBe(
+    'redis://127.0.0.1:1: the queue cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+  );
+  expect(await mistake(['worker'])).toBe(
+    'which queue? name it with --queue, or set FENCEPOST_QUEUE',
+  );
+  const many = ['--shards', '10001', '--queue', 'redis://127.0.0.1:1'];
+  expect(await mistake(['sweep', zombie, ...many])).toBe(
+    '--shards 10001: at most 10000 are possible',
+  );
 });
 
 describe('a server that takes connections and says nothing', () => {
@@ -65,7 +75,7 @@ describe('a server that takes connections and says nothing', () => {
 
   test('holds no command that wants a queue', async () => {
     const url = `redis://u:${SECRET}@127.0.0.1:${port}/1`;
-    const commands = [['worker'], ['sweep', zombie], ['sweep', 'status'], ['sweep', 'stop']];
+    const commands = [['worker'], ['sweep', zombie]];
     const startedMs = performance.now();
     const all = await Promise.all(commands.map((args) => shell.start('b', args, url).ended));
     expect(performance.now() - startedMs).toBeLessThan(20_000);
@@ -82,19 +92,19 @@ describe('on a Redis', () => {
   const onRedis = redis.test;
 
   onRedis('a database that is not there is not taken for the first one', async () => {
-    const told = await mistake(['sweep', 'status'], `${redis.url}/99`);
+    const told = await mistake(['worker'], `${redis.url}/99`);
     expect(told).toMatch(/\/99: the queue cannot be reached: ERR DB index is out of range$/);
-    const { code } = await shell.start('a', ['sweep', 'status'], `${redis.url}/3`).ended;
-    expect(code).toBe(0);
+    const worker = shell.start('a', ['worker'], `${redis.url}/3`);
+    await said(worker, /worker on redis.*\/3:/);
   });
 
   onRedis('what the server refuses is one line that names the queue', async () => {
-    await redis.server.ask((client) => client.set('fencepost:sweeps:wait', 'not a list'));
+    await redis.server.ask((client) => client.set('fencepost:shards:wait', 'not a list'));
     const failed = /^redis:\/\/127\.0\.0\.1:\d+: the queue failed: .*WRONGTYPE/;
-    for (const verb of ['status', 'tail', 'stop', 'resume']) {
-      expect(await mistake(['sweep', verb], redis.url)).toMatch(failed);
-    }
-    await redis.server.ask((client) => client.del('fencepost:sweeps:wait'));
+    const { code, err } = await shell.start('a', ['sweep', zombie, '-q'], redis.url).ended;
+    expect([code, err]).toEqual([2, expect.stringMatching(failed)]);
+    expect(err).not.toMatch(/^ +at /m);
+    await redis.server.ask((client) => client.del('fencepost:shards:wait'));
   });
 
   onRedis('a worker wants the folder that it is given, and says where it looked', async () => {

@@ -1,8 +1,8 @@
 /** Commands of a fleet as processes of the built package, each in a folder that a test names. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { root } from '../../cli/command-line.fixture.ts';
 
 export interface Ended {
@@ -24,12 +24,16 @@ export class FleetShell {
 
   /** Runs a command in a folder of its own, so that what it writes has the same names each time. */
   start(place: string, args: readonly string[], queue?: string): Started {
+    return this.run(place, [join(root, 'dist/cli.js'), ...args], queue);
+  }
+
+  /** The same for any arguments of `node`. */
+  run(place: string, args: readonly string[], queue?: string): Started {
     const cwd = join(this.folder, place);
     mkdirSync(cwd, { recursive: true });
     const secret = queue === undefined ? {} : { FENCEPOST_QUEUE: queue };
     const env = { ...process.env, NO_COLOR: '1', ...secret };
-    const cli = join(root, 'dist/cli.js');
-    const child = spawn('node', [cli, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('node', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.started.add(child);
     let [out, err] = ['', ''];
     child.stdout.on('data', (data) => {
@@ -47,6 +51,13 @@ export class FleetShell {
     return { child, ended, said: () => out + err };
   }
 
+  /** Writes a file in the folder of commands. */
+  write(place: string, name: string, text: string): void {
+    const file = join(this.folder, place, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+
   /** Ends what still runs. */
   async kill(): Promise<void> {
     const running = [...this.started];
@@ -58,19 +69,6 @@ export class FleetShell {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** How a command ended; throws what it said by then where that takes longer. */
-export async function endedWithin(limitMs: number, { ended, said: all }: Started): Promise<Ended> {
-  return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new Error(`it did not end within ${limitMs / 1000} s: ${all()}`));
-    }, limitMs);
-    void ended.then((end) => {
-      clearTimeout(timer);
-      resolve(end);
-    });
-  });
 }
 
 /** Waits until a command said something; throws where it ends before. */

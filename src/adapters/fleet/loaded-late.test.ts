@@ -27,5 +27,5 @@ test('neither the command line nor `run` loads anything of the fleet', () => {
     expect([...loaded].filter((file) => file.startsWith('adapters/fleet/'))).toEqual([]);
   }
   // It sees them where they are.
-  expect(loadedWith('cli/sweep-scenario.ts')).toContain('adapters/fleet/coordinate.ts');
+  expect(loadedWith('cli/sweep.ts')).toContain('adapters/fleet/shard-order.ts');
 });

@@ -14,15 +14,6 @@ test('a URL says host, port, credentials, database and whether it is TLS', () =>
   });
 });
 
-test('no queue is kept in PostgreSQL, which is said', () => {
-  for (const scheme of ['postgres', 'postgresql']) {
-    expect(readQueueUrl(`${scheme}://me:secret@host/db?sslmode=require`)).toEqual({
-      kind: 'problem',
-      what: 'is one of PostgreSQL, which holds no queue of sweeps; use redis:// or rediss://',
-    });
-  }
-});
-
 test('whatever is wrong with a URL, its password is not told', () => {
   const password = 'hunter2secret';
   for (const url of [

@@ -1,6 +1,7 @@
 /**
  * Where the queue is: a URL as people type it, what a connection is opened with, and the same URL
- * without what is secret. Nothing else of fencepost may print a queue's URL.
+ * without what is secret; and whether an error means that it is away. Nothing else of fencepost may
+ * print a queue's URL.
  */
 
 /** What a connection to Redis is opened with. */
@@ -24,11 +25,7 @@ const REDIS_PORT = 6379;
 export function readQueueUrl(text: string): QueueUrlRead {
   const url = parsed(text);
   if (url === null) return problem('is no URL; expected e.g. redis://127.0.0.1:6379');
-  if (!/^rediss?:$/.test(url.protocol)) {
-    // 0.1.0 could keep the queue there.
-    const isPostgres = /^postgres(ql)?:$/.test(url.protocol);
-    return problem(isPostgres ? NO_POSTGRES : 'is no redis:// or rediss:// URL');
-  }
+  if (!/^rediss?:$/.test(url.protocol)) return problem('is no redis:// or rediss:// URL');
   if (url.hostname === '') return problem('names no host');
   const [username, password] = [decoded(url.username), decoded(url.password)];
   if (username === null || password === null) return problem('has credentials with a stray %');
@@ -44,9 +41,6 @@ export function readQueueUrl(text: string): QueueUrlRead {
   };
   return { kind: 'address', address, shown: shownOf(url) };
 }
-
-const NO_POSTGRES =
-  'is one of PostgreSQL, which holds no queue of sweeps; use redis:// or rediss://';
 
 function problem(what: string): QueueUrlRead {
   return { kind: 'problem', what };
@@ -85,3 +79,14 @@ export function withoutSecrets(text: string, { password }: QueueAddress): string
   if (password === undefined || password === '') return withoutUrls;
   return withoutUrls.replaceAll(password, '***').replaceAll(encodeURIComponent(password), '***');
 }
+
+/** Whether Redis may answer again: it is away or starting, and has refused nothing. */
+export function isAway(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'ReplyError') return /^(?:LOADING|MASTERDOWN|READONLY)\b/.test(error.message);
+  if (error.name === 'MaxRetriesPerRequestError') return true;
+  const isOfNetwork = 'code' in error && AWAY_CODES.test(String(error.code));
+  return isOfNetwork || /connection is closed|timed out|writeable/i.test(error.message);
+}
+
+const AWAY_CODES = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)/;

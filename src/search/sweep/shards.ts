@@ -142,14 +142,19 @@ function tooManyText({ file, scenario, system, examined, seeds, trial }: CutShar
   return `${file}: ${has}, and its share are ${seeds}`;
 }
 
+/** What a shard is a part of. */
+export interface ShardRunOrigin extends Pick<ShardFile, 'shard' | 'range'> {
+  readonly scenarios: readonly Pick<ScenarioShard, 'origin' | 'exhausted'>[];
+}
+
 /** A clause; null where both are of one run. */
-function whyOfAnotherRun(theirs: ShardFile, ours: ShardFile): string | null {
+export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): string | null {
   if (theirs.shard.of !== ours.shard.of) {
     return `is one of ${theirs.shard.of} shards, not of ${ours.shard.of}`;
   }
   const [range, other] = [theirs.range, ours.range].map(({ from, to }) => `${from}..${to}`);
   if (range !== other) return `is of the seeds ${range}, not ${other}`;
-  const names = (shard: ShardFile): string =>
+  const names = (shard: ShardRunOrigin): string =>
     shard.scenarios.map(({ origin }) => origin.scenario).join(', ');
   if (names(theirs) !== names(ours)) {
     return `is of the scenarios ${names(theirs)}, not ${names(ours)}`;

@@ -1,186 +1,137 @@
-/** A coordinator and workers as processes, for the laws of sweeps on a queue. */
+/** A sweep and its workers as processes, for the laws of sweeps on a queue. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type Tally, tallySchema } from '../../../search/sweep/tally.ts';
-import type { RedisServer } from './redis.fixture.ts';
+import { root } from '../../../cli/command-line.fixture.ts';
+import { type Ended, FleetShell, type Started, said } from '../fleet-shell.fixture.ts';
+import type { OneRedis } from './one-redis.fixture.ts';
 
-/** Short enough that a worker that was killed is missed within a second or two. */
-const TIMING = {
-  lockMs: 1_000,
-  stalledMs: 300,
-  mostStalls: 100,
-  lookMs: 100,
-  againMs: 500,
-  refusedMs: 500,
-  placeMs: 300,
-  idleMs: 50,
-  retryMs: 300,
-};
+const SCRIPT = fileURLToPath(new URL('worker.fixture.mjs', import.meta.url));
+const SCENARIO = join(root, 'fixtures/zombie-writer.yaml');
+export const SHARDS = 6;
+const SWEPT = [SCENARIO, '--seeds', '3000', '--json', '--reporter', 'html,json'];
 
 const lineSchema = z.object({
   note: z.string().optional(),
   begun: z.number().optional(),
-  chunk: z.number().optional(),
-  sweep: z.string().optional(),
   done: z.number().optional(),
-  shrunk: z.string().optional(),
-  end: z.string().optional(),
-  alarm: z.string().nullable().optional(),
-  late: z.number().optional(),
-  lost: z.array(z.number()).optional(),
-  tallies: z.record(z.string(), tallySchema).optional(),
 });
 
-export interface Ended {
-  readonly end: string;
-  readonly alarm: string | null;
-  /** Results that came after their job was given to another worker. */
-  readonly late: number;
-  readonly lost: readonly number[];
-  readonly tallies: Readonly<Record<string, Tally>>;
+/** A worker's process, and what it said so far. */
+export interface TestWorker {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown>;
+  /** The numbers of shards. */
+  readonly begun: readonly number[];
+  readonly done: readonly number[];
+  readonly notes: readonly string[];
 }
 
-export interface FleetOptions {
-  readonly file: string;
-  readonly range: { readonly from: number; readonly to: number };
-  readonly chunkSeeds: number;
-  /** Chunks that may be on the queue at once. */
-  readonly window?: number;
-}
+export class TestFleet {
+  readonly shell: FleetShell = new FleetShell();
+  private readonly redis: OneRedis;
+  private readonly workers: TestWorker[] = [];
 
-export class Fleet {
-  /** What everybody said that is no number. */
-  readonly notes: string[] = [];
-  /** Those of workers. */
-  readonly workerNotes: string[] = [];
-  readonly shrunk: string[] = [];
-  /** How often a worker began a chunk, and how often one finished it that was still its own. */
-  begun = 0;
-  examined = 0;
-  /** The sweep of each chunk that was finished, in that order. */
-  readonly order: string[] = [];
-  /** Chunks that the coordinator has counted. */
-  done = 0;
-  private readonly begunBy: Map<ChildProcess, number> = new Map();
-  private readonly server: RedisServer;
-  private readonly options: FleetOptions;
-  private readonly folder: string = mkdtempSync(join(tmpdir(), 'fencepost-fleet-'));
-  private readonly processes: Set<ChildProcess> = new Set();
-  private coordinator: ChildProcess | null = null;
-  private isOver = false;
-  private result: Promise<Ended | null> = Promise.resolve(null);
+  constructor(redis: OneRedis) {
+    this.redis = redis;
+  }
 
-  constructor(server: RedisServer, options: FleetOptions) {
-    this.server = server;
-    this.options = options;
+  /** The result of one process. */
+  async alone(): Promise<Outcome> {
+    const ended = await this.shell.start('alone', ['run', ...SWEPT]).ended;
+    return this.outcomeOf('alone', ended);
+  }
+
+  /** Starts a coordinator, or the same one again in the same place. */
+  sweep(place: string, cut: readonly string[] = ['--shards', `${SHARDS}`]): Started {
+    return this.shell.start(place, ['sweep', ...SWEPT, ...cut], this.redis.url);
   }
 
   /** Starts a worker, and gives it once it is ready. */
-  async work(version: string = '1.0.0'): Promise<ChildProcess> {
-    const order = { url: this.server.url, version, timing: TIMING };
-    return await new Promise((resolve) => {
-      const child = this.start('worker.fixture.mjs', order, ({ note, begun, chunk, sweep }) => {
-        if (begun !== undefined) {
-          this.begun += 1;
-          this.begunBy.set(child, (this.begunBy.get(child) ?? 0) + 1);
-        }
-        if (chunk !== undefined) this.examined += 1;
-        if (chunk !== undefined && sweep !== undefined) this.order.push(sweep);
-        if (note === 'ready') resolve(child);
-        else if (note !== undefined) {
-          this.notes.push(note);
-          this.workerNotes.push(note);
-        }
-      });
+  async work(
+    order: { readonly version?: string; readonly mode?: string } = {},
+  ): Promise<TestWorker> {
+    const { version = versionHere(), mode = 'runs' } = order;
+    const args = [SCRIPT, JSON.stringify({ url: this.redis.url, version, mode })];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [begun, done, notes]: [number[], number[], string[]] = [[], [], []];
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const line = lineSchema.parse(JSON.parse(text));
+      if (line.begun !== undefined) begun.push(line.begun);
+      if (line.done !== undefined) done.push(line.done);
+      if (line.note !== undefined) notes.push(line.note);
     });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const worker = { child, ended, begun, done, notes };
+    this.workers.push(worker);
+    await until('it is ready', () => notes.includes('ready'));
+    return worker;
   }
 
-  /** Starts a coordinator; after one was killed, it goes on. */
-  coordinate(): void {
-    const checkpointFile = join(this.folder, 'checkpoint');
-    const order = { ...this.options, url: this.server.url, version: '1.0.0', checkpointFile };
-    this.result = new Promise((resolve) => {
-      let ended: Ended | null = null;
-      const child = this.start('coordinator.fixture.mjs', order, (line) => {
-        const { note, done, shrunk, end, alarm = null, late = 0, lost = [], tallies } = line;
-        if (note !== undefined) this.notes.push(note);
-        if (shrunk !== undefined) this.shrunk.push(shrunk);
-        if (done !== undefined) this.done = done;
-        if (end !== undefined && tallies !== undefined) ended = { end, alarm, late, lost, tallies };
-      });
-      this.isOver = false;
-      child.once('close', () => {
-        this.isOver = true;
-        resolve(ended);
-      });
-      this.coordinator = child;
-    });
+  /** All shards that were run to their end, by whichever worker. */
+  get done(): readonly number[] {
+    return this.workers.flatMap(({ done }) => done);
   }
 
-  /** Stops the coordinator's process for a while, or lets it go on. */
-  signalCoordinator(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.coordinator?.kill(signal);
+  async ended(place: string, started: Started): Promise<Outcome> {
+    return this.outcomeOf(place, await started.ended);
   }
 
-  async killCoordinator(): Promise<void> {
-    this.coordinator?.kill('SIGKILL');
-    await this.result;
+  /** The id of a sweep, once it says so, and all its jobs are on the queue. */
+  async added(started: Started): Promise<string> {
+    await said(started, /sweep [0-9a-f]{16}: seeds/);
+    const [, id = ''] = /sweep ([0-9a-f]{16}):/.exec(started.said()) ?? [];
+    await until('its jobs are added', async () => (await this.jobs()).length >= SHARDS);
+    return id;
   }
 
-  /** How the coordinator ended. */
-  async ended(): Promise<Ended> {
-    const ended = await this.result;
-    if (ended === null) throw new Error(`it ended without a result: ${this.notes.join('\n')}`);
-    return ended;
+  /** The keys of jobs. */
+  async jobs(): Promise<readonly string[]> {
+    return await this.redis.server.ask((redis) => redis.keys('fencepost:shards:*-of-*[0-9]'));
   }
 
-  /** Waits until so many chunks are counted. */
-  async counted(chunks: number): Promise<void> {
-    await this.until(`${chunks} chunks are counted`, () => this.done >= chunks);
-  }
-
-  /** Waits until a worker begins its next chunk. */
-  async begins(worker: ChildProcess): Promise<void> {
-    const before = this.begunBy.get(worker) ?? 0;
-    await this.until('it begins', () => (this.begunBy.get(worker) ?? 0) > before);
-  }
-
-  /** Waits; throws where the coordinator ends before. */
-  async until(what: string, isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
-      if (this.isOver) throw new Error(`it ended before ${what}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
+  /** Ends all that runs, and empties the queue. */
   async end(): Promise<void> {
-    const ends = [...this.processes].map(
-      (child) => new Promise((resolve) => child.once('close', resolve)),
-    );
-    for (const child of this.processes) child.kill('SIGKILL');
-    await Promise.all(ends);
-    rmSync(this.folder, { recursive: true, force: true });
+    for (const { child } of this.workers) child.kill('SIGKILL');
+    await Promise.all(this.workers.map(({ ended }) => ended));
+    await this.shell.kill();
+    this.workers.length = 0;
+    await this.redis.server.ask((redis) => redis.flushall());
   }
 
-  private start(
-    script: string,
-    order: object,
-    onLine: (line: z.infer<typeof lineSchema>) => void,
-  ): ChildProcess {
-    const path = fileURLToPath(new URL(script, import.meta.url));
-    const child = spawn(process.execPath, [path, JSON.stringify(order)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.processes.add(child);
-    child.once('close', () => this.processes.delete(child));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      onLine(lineSchema.parse(JSON.parse(line)));
-    });
-    return child;
+  private outcomeOf(place: string, { code, out, err }: Ended): Outcome {
+    const folder = join(this.shell.folder, place, 'reports');
+    const names = readdirSync(folder).sort();
+    const plans = names.filter((name) => name.endsWith('.yaml'));
+    const lines = out.replaceAll(/"(seeds|events)PerSecond":\d+/g, '"$1PerSecond":0');
+    const texts = plans.map((name) => readFileSync(join(folder, name), 'utf8'));
+    return { result: { code, lines, names, texts }, err };
   }
+}
+
+/** The result of a command, and its notes. */
+export interface Outcome {
+  /** Its exit code, its lines, and the files that it left. */
+  readonly result: {
+    readonly code: number | null;
+    readonly lines: string;
+    readonly names: readonly string[];
+    readonly texts: readonly string[];
+  };
+  readonly err: string;
+}
+
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isSo()); tries += 1) {
+    if (tries > 3_000) throw new Error(`not so within a minute: ${what}`);
+    await sleep(20);
+  }
+}
+
+export function versionHere(): string {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }

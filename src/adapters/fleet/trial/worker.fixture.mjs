@@ -1,22 +1,27 @@
 /**
- * A worker of the fleet as a process of its own, with times that only tests can set; what it did it
- * says in JSON lines.
+ * A worker of the fleet as a process of its own, with times that only tests can set, or one that
+ * cannot do its work; what it does it says in JSON lines.
  */
 import { readQueueUrl } from '../../../../tools/built/modules/adapters/fleet/queue-url.js';
 import { startFleetWorker } from '../../../../tools/built/modules/adapters/fleet/worker.js';
+import { runShard } from '../../../../tools/built/modules/cli/stages.js';
 
-const { url, version, timing, modules = null } = JSON.parse(process.argv[2] ?? '{}');
+const { url, version, mode } = JSON.parse(process.argv[2] ?? '{}');
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const options = {
   address: readQueueUrl(url).address,
-  ...{ threads: 1, modules, version },
-  note: (note) => say({ note }),
-  onBegun: ({ chunk, sweep }) => say({ begun: chunk, sweep }),
-  onChunk: ({ chunk }, { sweep }) => say({ chunk, sweep }),
+  threads: 1,
+  modules: null,
+  version,
+  runShard: async (scenarios, run) => {
+    say({ begun: run.shard.index });
+    if (mode === 'dies') process.exit(1);
+    if (mode === 'fails') throw new Error('no \u001b[2Jroom\n::error::left');
+    return mode === 'garbles' ? 'garbage' : await runShard(scenarios, run);
+  },
+  onNote: (note) => say({ note }),
+  onShard: (line) => say({ done: Number(/shard (\d+) of/.exec(line)?.[1]) }),
 };
-const worker = await startFleetWorker(options, timing);
+// Short enough that a worker that was killed is missed within a second or two.
+await startFleetWorker(options, { lockDuration: 1_000, stalledInterval: 300 });
 say({ note: 'ready' });
-process.on('SIGTERM', async () => {
-  await worker.close();
-  process.exit(0);
-});

@@ -1,0 +1,217 @@
+/**
+ * Whatever ends, forgets or lies in a fleet, its sweep has the result of one process, or ends with
+ * an error that says what to do. On a real Redis; left out where there is no `redis-server`.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, vi } from 'vitest';
+import { said } from './fleet-shell.fixture.ts';
+import { type Outcome, SHARDS, TestFleet, until, versionHere } from './trial/fleet.fixture.ts';
+import { OneRedis } from './trial/one-redis.fixture.ts';
+
+// Processes start and end many times, on machines that may be busy.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+const redis = new OneRedis();
+const onRedis = redis.test;
+const fleet = new TestFleet(redis);
+const ALL = Array.from({ length: SHARDS }, (_, at) => at + 1);
+let alone: Outcome['result'] | null = null;
+
+beforeAll(async () => {
+  alone = (await fleet.alone()).result;
+});
+
+afterEach(() => fleet.end());
+
+afterAll(() => fleet.shell.remove());
+
+const sorted = (shards: readonly number[]): readonly number[] => [...shards].sort((a, b) => a - b);
+
+describe('a sweep has the result of one process', () => {
+  onRedis('though a worker is killed in the middle of a shard', async () => {
+    const sweep = fleet.sweep('killed');
+    const first = await fleet.work();
+    await until('it begins its third shard', () => first.begun.length === 3);
+    const [, , lost = 0] = first.begun;
+    first.child.kill('SIGKILL');
+    const second = await fleet.work();
+    const { result, err } = await fleet.ended('killed', sweep);
+    expect(result, err).toEqual(alone);
+    expect(first.done).not.toContain(lost);
+    expect(second.done).toContain(lost);
+    expect(sorted(fleet.done)).toEqual(ALL);
+  });
+
+  onRedis('though a worker is stopped for longer than its lock, and then goes on', async () => {
+    const sweep = fleet.sweep('paused');
+    const first = await fleet.work();
+    await until('it begins its second shard', () => first.begun.length === 2);
+    first.child.kill('SIGSTOP');
+    const second = await fleet.work();
+    await until('another has its shard', () => second.begun.includes(first.begun[1] ?? 0));
+    first.child.kill('SIGCONT');
+    const { result, err } = await fleet.ended('paused', sweep);
+    expect(result, err).toEqual(alone);
+  });
+
+  onRedis('though its coordinator is killed; what is done is not done again', async () => {
+    const first = fleet.sweep('again');
+    const worker = await fleet.work();
+    await until('some are done', () => worker.done.length === 2);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    // It was cut before, and is not cut again.
+    const { result, err } = await fleet.ended('again', fleet.sweep('again', []));
+    expect(result, err).toEqual(alone);
+    expect(sorted(fleet.done)).toEqual(ALL);
+    expect(await fleet.jobs()).toEqual([]);
+  });
+
+  onRedis('though its coordinator is interrupted, which leaves the workers no work', async () => {
+    const first = fleet.sweep('interrupted');
+    const worker = await fleet.work();
+    await until('some are done', () => worker.done.length === 2);
+    first.child.kill('SIGINT');
+    const { code, err } = await first.ended;
+    expect(code).toBe(130);
+    expect(err).toMatch(/^interrupted: \d of 6 shards are done; the same command goes on/m);
+    await until('it ends the shard at hand', () => worker.done.length === worker.begun.length);
+    expect(await fleet.jobs()).toHaveLength(worker.done.length);
+    expect(worker.done.length).toBeLessThan(SHARDS);
+    const second = await fleet.ended('interrupted', fleet.sweep('interrupted'));
+    expect(second.result, second.err).toEqual(alone);
+    expect(sorted(fleet.done)).toEqual(ALL);
+  });
+
+  onRedis('though Redis forgets everything', async () => {
+    const sweep = fleet.sweep('flushed');
+    const worker = await fleet.work();
+    await until('some are done', () => worker.done.length === 2);
+    await redis.server.ask((client) => client.flushall());
+    const { result, err } = await fleet.ended('flushed', sweep);
+    expect(result, err).toEqual(alone);
+    expect(err).toMatch(/^\d jobs are gone from the queue: added again$/m);
+  });
+
+  onRedis('though Redis is restarted without its data', async () => {
+    const sweep = fleet.sweep('restarted');
+    const worker = await fleet.work();
+    await until('one is done', () => worker.done.length === 1);
+    await redis.server.restart('without its data');
+    const { result, err } = await fleet.ended('restarted', sweep);
+    expect(result, err).toEqual(alone);
+  });
+
+  onRedis('though jobs are replaced by garbage, and others are added', async () => {
+    const sweep = fleet.sweep('garbage');
+    const id = await fleet.added(sweep);
+    const keyOf = (index: number): string => `fencepost:shards:${id}-${index}-of-${SHARDS}`;
+    await redis.server.ask(async (client) => {
+      const other = await client.hget(keyOf(4), 'data');
+      await client.hset(keyOf(1), 'data', '{"garbage":true}');
+      await client.hset(keyOf(2), 'data', 'no JSON');
+      await client.hset(keyOf(3), 'data', other ?? '');
+      await client.hset(keyOf(5), 'opts', 'no JSON');
+      await client.set(keyOf(6), 'no hash');
+      await client.hset('fencepost:shards:garbage', 'name', 'shard', 'data', 'no JSON');
+      await client.zadd('fencepost:shards:prioritized', 0, 'garbage');
+    });
+    await fleet.work();
+    const { result, err } = await fleet.ended('garbage', sweep);
+    expect(result, err).toEqual(alone);
+    for (const index of [1, 2, 3]) {
+      expect(err).toContain(`shard ${index} of 6: its job asks for something else; it is added`);
+    }
+  });
+
+  onRedis('though results are replaced by garbage', async () => {
+    const first = fleet.sweep('results');
+    const id = await fleet.added(first);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await fleet.work();
+    await until('all are done', () => fleet.done.length === SHARDS);
+    const keyOf = (index: number): string => `fencepost:shards:${id}-${index}-of-${SHARDS}`;
+    await redis.server.ask(async (client) => {
+      await until('all are told', async () => {
+        return (await client.hget(keyOf(SHARDS), 'returnvalue')) !== null;
+      });
+      const [one, other] = [
+        await client.hget(keyOf(5), 'returnvalue'),
+        await client.hget(keyOf(6), 'returnvalue'),
+      ];
+      await client.hset(keyOf(1), 'returnvalue', '"garbage"');
+      await client.hset(keyOf(2), 'returnvalue', 'no JSON');
+      await client.hset(keyOf(3), 'returnvalue', '{"a":1}');
+      await client.hset(keyOf(4), 'returnvalue', other ?? '');
+      await client.hset(keyOf(5), 'returnvalue', one?.replace('events', 'evenst') ?? '');
+    });
+    const { result, err } = await fleet.ended('results', fleet.sweep('results'));
+    expect(result, err).toEqual(alone);
+    for (const [index, why] of [
+      [1, 'is damaged: it is no whole JSON'],
+      [2, 'is damaged: it is no whole JSON'],
+      [3, 'is damaged: it is no whole JSON'],
+      [4, 'is shard 6 of 6'],
+      [5, 'is damaged: its checksum is not that of what it says'],
+    ]) {
+      expect(err).toContain(
+        `shard ${index} of 6: what a worker returned ${why}; it is added again`,
+      );
+    }
+  });
+});
+
+describe('a sweep ends with an error, and the same command goes on,', () => {
+  onRedis('where a shard fails on every attempt', async () => {
+    const sweep = fleet.sweep('fails');
+    const faulty = await fleet.work({ mode: 'fails' });
+    const { code, out, err } = await sweep.ended;
+    expect([code, out]).toEqual([3, '']);
+    expect(err).toContain('✗ shard 1 of 6 failed: no ‹U+001B›[2Jroom');
+    expect(err).toMatch(/^ {2}to run it here: .* run \S+ --seeds 0\.\.2999 --shard 1\/6$/m);
+    expect(err).not.toContain('\n::error::');
+    expect(faulty.begun.filter((index) => index === 1)).toHaveLength(3);
+    faulty.child.kill('SIGKILL');
+    await fleet.work();
+    const again = await fleet.ended('fails', fleet.sweep('fails'));
+    expect(again.result, again.err).toEqual(alone);
+  });
+
+  onRedis('where a shard kills every worker that begins it', async () => {
+    const sweep = fleet.sweep('kills');
+    for (let tries = 1; sweep.child.exitCode === null; tries += 1) {
+      if (tries > 30) throw new Error('it is tried for ever');
+      const { ended } = await fleet.work({ mode: 'dies' });
+      await Promise.race([ended, sweep.ended]);
+    }
+    const { code, err } = await sweep.ended;
+    expect(code).toBe(3);
+    const told = 'job stalled more than allowable limit: each worker died that began it';
+    expect(err).toMatch(new RegExp(`^✗ shard \\d of 6 failed: ${told}$`, 'm'));
+    expect(err).toMatch(/^ {2}to run it here: /m);
+  });
+
+  onRedis('where what workers return is garbage each time', async () => {
+    const sweep = fleet.sweep('garbled');
+    await fleet.work({ mode: 'garbles' });
+    const { code, out, err } = await sweep.ended;
+    expect([code, out]).toEqual([3, '']);
+    expect(err).toMatch(/^✗ shard \d of 6 failed: what a worker returned is damaged/m);
+  });
+
+  onRedis('where a worker is of another version of fencepost', async () => {
+    const sweep = fleet.sweep('version');
+    const other = await fleet.work({ version: '9.9.9' });
+    const { code, out, err } = await sweep.ended;
+    expect([code, out]).toEqual([2, '']);
+    const told = `refused by the worker on .*: the sweep is of fencepost ${versionHere()}, not 9.9.9$`;
+    expect(err).toMatch(new RegExp(`^✗ shard 1 of 6 failed: ${told}`, 'm'));
+    expect(err).not.toMatch(/^ +at /m);
+    expect(other.begun).toEqual([]);
+  });
+});
+
+onRedis('a sweep without a worker says so, and how to start one', async () => {
+  const sweep = fleet.sweep('lonely');
+  await said(sweep, /waiting for a worker: npx --no-install fencepost worker/);
+});
