@@ -289,7 +289,7 @@ export const TERMS: Readonly<Record<string, Term>> = {
   },
   point: {
     about:
-      'A named place of a run at which a fault can be injected: `before: alice/1/write`. `fencepost points <scenario>` lists them.',
+      'A named place of a run at which a fault can be injected: `before: alice/1/write`. `fencepost show <scenario> --points` lists them.',
     see: ['mark', 'section', 'fault'],
   },
   probe: {

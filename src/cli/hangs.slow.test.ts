@@ -136,7 +136,7 @@ test('a seed that does not end takes no other seed with it', LIMIT, async () => 
 test('no command loads a module on the main thread', LIMIT, async () => {
   for (const args of [
     ['run', 'calm.yaml', '--seeds', '5'],
-    ['points', 'calm.yaml'],
+    ['show', '--points', 'calm.yaml'],
   ]) {
     const { err } = await fencepost(args);
     expect(err).toMatch(/loaded on thread [1-9]/);

@@ -56,13 +56,8 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: 'show [options] <file>',
-    about: 'what happens in a plan, or in one seed of a scenario, by file or name',
+    about: 'what happens in a plan, or in one seed of a scenario; where faults can be injected',
     load: async () => (await import('./show.ts')).addShow,
-  },
-  {
-    usage: 'points [options] <scenario>',
-    about: 'the places of a scenario at which a fault can be injected, by client and section',
-    load: async () => (await import('./points.ts')).addPoints,
   },
   {
     usage: 'check [options] <history...>',

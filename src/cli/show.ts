@@ -25,7 +25,6 @@ import type { ToldBreach } from '../search/evidence/explain-run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
-import { suggest } from '../text/problem.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
 import {
@@ -37,6 +36,7 @@ import {
   withExample,
 } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
+import { showPoints, systemNamed } from './show-points.ts';
 import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -46,6 +46,8 @@ interface ShowFlags extends OutputFlags {
   readonly system?: string;
   readonly plan?: 'drawn' | 'pinned';
   readonly format: 'text' | 'mermaid';
+  /** Lists places instead; without `system` those of all systems. */
+  readonly points?: boolean;
   readonly modules?: string | false;
 }
 
@@ -60,7 +62,12 @@ export function addShow(command: Command, done: Done): void {
         .default('text')
         .conflicts(['json', 'plan']),
     )
-    .option('--json', 'every event as a JSON line')
+    .addOption(
+      new Option('--points', 'the places of a scenario at which a fault can be injected').conflicts(
+        ['format', 'plan'],
+      ),
+    )
+    .option('--json', 'every event, or place, as a JSON line')
     .option('-v, --verbose', 'every event')
     .action(async (file: string, flags: ShowFlags) => done(await show(file, flags)));
 }
@@ -68,6 +75,11 @@ export function addShow(command: Command, done: Done): void {
 async function show(file: string, flags: ShowFlags): Promise<Exit> {
   const seed = parseCount(flags.seed, '--seed');
   const terminal = openTerminal(outputOptions(flags));
+  if (flags.points === true) {
+    const { system, modules = null, json } = flags;
+    await showPoints({ file, seed, system, modules, isJson: json === true }, terminal);
+    return exits.met;
+  }
   const isPlan = isPlanFile(file);
   const loaded: Shown = isPlan
     ? await loadPlan(file, { modules: flags.modules ?? null })
@@ -216,13 +228,10 @@ async function planOfScenario(
   { system: named, modules }: ShowFlags,
 ): Promise<Shown> {
   const [loaded] = await loadScenarios([file], { modules: modules ?? null });
-  const names = loaded?.scenario.systems.map(({ name }) => name) ?? [];
-  const system = names.find((name) => name === named) ?? names[0];
-  if (loaded === undefined || system === undefined) throw new UserError([`${file}: no system`]);
-  if (named !== undefined && system !== named) {
-    throw new UserError([`${file}: unknown system "${named}"${suggest(named, names)}`]);
-  }
+  const [first] = loaded?.scenario.systems ?? [];
+  if (loaded === undefined || first === undefined) throw new UserError([`${file}: no system`]);
+  const system = named === undefined ? first : systemNamed(loaded, named);
   const { scenario, catalogue } = loaded;
   const unchanged = { changedModules: [], moduleChanges: [] };
-  return { plan: expand(scenario, system, seed), catalogue, ...unchanged, scenario };
+  return { plan: expand(scenario, system.name, seed), catalogue, ...unchanged, scenario };
 }

@@ -1,7 +1,7 @@
 /**
  * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
  * and the `version` of this format, which rises when a field changes its meaning or goes. In order:
- * the parts that several lines have, then the lines of `run`, `show`, `points` and `list`, `replay`
+ * the parts that several lines have, then the lines of `run`, `show` and `list`, `replay`
  * and `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor`, `run --edge` and `sweep`.
  */
 import { z } from 'zod';
@@ -170,7 +170,7 @@ const show = line('show', {
   verdicts: z.array(verdict),
 });
 
-/** What `points` writes. */
+/** What `show --points` writes. */
 const pointPlace = line('point', {
   ...{ system: text, client: text, name: text, kind: z.enum(['operation', 'mark', 'timer']) },
   section: count.nullable().describe('its number; null for a timer that belongs to none'),

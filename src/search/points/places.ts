@@ -65,31 +65,31 @@ interface PlaceAsked {
   readonly subjects: readonly string[];
 }
 
-function placesAsked({ kind, fields }: FaultTemplate, index: number): readonly PlaceAsked[] {
+function placesAsked({ kind: fault, fields }: FaultTemplate, index: number): readonly PlaceAsked[] {
   const [first] = fields;
   const subjects = first?.type === 'process' ? first.value : [];
-  const at = (field: string): readonly PathStep[] => ['faults', index, kind, field];
-  return fields.flatMap((field): PlaceAsked[] => {
+  return fields.flatMap((field): PlaceAsked | readonly PlaceAsked[] => {
     if (field.type !== 'when' && field.type !== 'message' && field.type !== 'timer') return [];
     const { value, type } = field;
-    const none = { message: '', subjects: [] };
+    const asked = (name: string, kind: PlaceAsked['kind'], word: string): PlaceAsked => {
+      return { path: ['faults', index, fault, name], kind, word, message: '', subjects: [] };
+    };
     switch (value.kind) {
       case 'point':
-        return [{ ...none, path: at(value.side), kind: 'point', word: value.point }];
+        return asked(value.side, 'point', value.point);
       case 'timer':
-        return [{ ...none, path: at('timer'), kind: 'timer', word: value.name }];
+        return asked('timer', 'timer', value.name);
       case 'named': {
-        const word = value.name.replace(/\/\d+\/(request|reply)$/, '');
-        return [{ ...none, path: at('message'), kind: 'message', word, message: value.name }];
+        const operation = value.name.replace(/\/\d+\/(request|reply)$/, '');
+        return { ...asked('message', 'message', operation), message: value.name };
       }
       case 'verb': {
         if (type === 'when') {
           const side = 'side' in value ? value.side : 'before';
-          return [{ path: at(side), kind: 'verb', word: value.verb, message: '', subjects }];
+          return { ...asked(side, 'verb', value.verb), subjects };
         }
         const clients = 'clients' in value ? value.clients : [];
-        const word = value.verb;
-        return [{ path: at('message'), kind: 'verb', word, message: '', subjects: clients }];
+        return { ...asked('message', 'verb', value.verb), subjects: clients };
       }
       default:
         return [];
@@ -112,7 +112,7 @@ class KnownPlaces {
   private readonly catalogue: Catalogue;
   private readonly systems: readonly SystemScenario[];
   /** What follows from the plan, by name. */
-  private readonly planned = new Map<string, Planned>();
+  private readonly planned = new Map<string, PlacePassed>();
   private readonly passed = new Map<string, PlacePassed['kind']>();
   private readonly messages = new Set<string>();
   /** What code of one's own says that it may ask for. */
@@ -170,8 +170,8 @@ class KnownPlaces {
     );
     // For a fault of a server, the sections of all clients are drawn from.
     const isOfAll = clients.length < subjects.length || clients.length === 0;
-    const isMeant = ({ verb, process }: Planned): boolean =>
-      verb === word && (isOfAll || clients.includes(process));
+    const isMeant = (place: PlacePassed): boolean =>
+      place.word === word && (isOfAll || clients.includes(place.process));
     return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
   }
 
@@ -183,7 +183,7 @@ class KnownPlaces {
       word,
       kind === 'verb' ? this.verbsLike(asked) : this.namesLike(asked),
     );
-    const more = near.length > MOST_NAMED ? ', … (`fencepost points` has all)' : '';
+    const more = near.length > MOST_NAMED ? ', … (`fencepost show --points` has all)' : '';
     const there =
       near.length === 0 ? '' : `; nearest: ${near.slice(0, MOST_NAMED).join(', ')}${more}`;
     if (kind === 'verb') {
@@ -207,7 +207,7 @@ class KnownPlaces {
   }
 
   private verbsLike({ subjects }: PlaceAsked): readonly string[] {
-    const verbs = new Set([...this.planned.values()].map(({ verb }) => verb));
+    const verbs = new Set([...this.planned.values()].flatMap(({ word }) => word ?? []));
     return [...verbs].filter((word) => {
       return this.pointsOf({ word, subjects }).some((name) => this.passed.has(name));
     });
@@ -228,9 +228,7 @@ class KnownPlaces {
 
   /** Whether more runs might come by it. */
   private mayCome({ kind, word, subjects }: PlaceAsked): boolean {
-    if (kind === 'verb') {
-      return this.pointsOf({ word, subjects }).length > 0;
-    }
+    if (kind === 'verb') return this.pointsOf({ word, subjects }).length > 0;
     if (this.planned.has(word)) return true;
     const label = labelOf(word);
     if (this.declared.has(label)) return true;
@@ -242,8 +240,6 @@ class KnownPlaces {
 }
 
 const NOTHING_SEEN: RunPoints = { places: [], messages: new Set(), isCut: true };
-
-type Planned = ReturnType<typeof plannedPlaces>[number];
 
 /** How many names are told where one is not there. */
 const MOST_NAMED = 8;

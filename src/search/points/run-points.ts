@@ -5,7 +5,7 @@
  * `places.ts` judges by it whether a fault of a scenario is placed anywhere at all.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import type { Answer, Call, Invoke, Mark, Trace } from '../../core/history/trace.ts';
+import type { Answer, Call } from '../../core/history/trace.ts';
 import { isTimer, sectionPointsOf, timersOf } from '../../core/plan/operation-names.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { watchAsync } from '../../host/async/run-async.ts';
@@ -21,6 +21,8 @@ export interface PlacePassed {
   readonly section: number | null;
   /** The instant at which it was first come by; null where it was not. */
   readonly atUs: number | null;
+  /** The verb by which faults that are drawn find it; null where none does, or none is known. */
+  readonly word: string | null;
   /** The server that an operation asks; null for all else. */
   readonly server: string | null;
   /** What an operation asked for, and how it ended where that is known; null for all else. */
@@ -46,80 +48,83 @@ export function withoutFaults(plan: Plan): Plan {
 
 /** Runs a plan and says which points its clients passed, each once. Stores must be prepared. */
 export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<RunPoints> {
-  const timers = new Map<string, number>();
   const clients = new Set(plan.clients.map(({ name }) => name));
-  const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs }) => {
-    if (isTimer(text, clients) && !timers.has(text)) timers.set(text, timeUs);
+  const timers = new Map<string, PlacePassed>();
+  const { events, ending } = await watchAsync(plan, catalogue, ({ name: { text }, timeUs }) => {
+    if (!isTimer(text, clients) || timers.has(text)) return;
+    timers.set(text, { ...placeNamed(text, 'timer'), atUs: timeUs });
   });
-  const ends = endsIn(trace);
-  const passed = new Map<string, PlacePassed>();
-  for (const event of trace.events) {
-    if (event.kind !== 'invoke' && event.kind !== 'mark') continue;
-    if (!clients.has(event.process)) continue;
-    const place = placeOf(event, ends);
-    if (!passed.has(place.name)) passed.set(place.name, place);
-  }
-  const marks = [...timers].map(([name, atUs]): PlacePassed => {
-    return { ...nameless(name), kind: 'timer', atUs };
-  });
-  // A timer that is due comes before what its client does then.
-  const places = [...marks, ...passed.values()].sort((a, b) => (a.atUs ?? 0) - (b.atUs ?? 0));
-  const messages = new Set(
-    trace.events.flatMap((event) => (event.kind === 'send' ? [event.message] : [])),
-  );
-  return { places, messages, isCut: trace.ending.kind !== 'complete' };
-}
-
-function nameless(name: string): Omit<PlacePassed, 'kind' | 'atUs'> {
-  const [process = '', second = ''] = name.split('/');
-  const section = /^[1-9]\d*$/.test(second) ? Number(second) : null;
-  return { name, process, section, server: null, call: null, answer: null };
-}
-
-/** By operation: whom its first try asked, and what was answered. */
-interface CallEnds {
-  readonly servers: ReadonlyMap<string, string>;
-  readonly answers: ReadonlyMap<string, Answer>;
-}
-
-function endsIn({ events }: Trace): CallEnds {
-  const servers = new Map<string, string>();
+  const receivers = new Map<string, string>();
   const answers = new Map<string, Answer>();
   for (const event of events) {
-    if (event.kind === 'send' && event.message.endsWith('/1/request')) {
-      servers.set(event.message.slice(0, -'/1/request'.length), event.to);
-    } else if (event.kind === 'return' && event.answer !== null) {
+    if (event.kind === 'send') receivers.set(event.message, event.to);
+    if (event.kind === 'return' && event.answer !== null)
       answers.set(event.operation, event.answer);
+  }
+  const passed = new Map<string, PlacePassed>();
+  for (const event of events) {
+    if ((event.kind !== 'invoke' && event.kind !== 'mark') || !clients.has(event.process)) continue;
+    const name = event.kind === 'mark' ? event.point : event.operation;
+    if (passed.has(name)) continue;
+    const { atUs } = event;
+    if (event.kind === 'mark') passed.set(name, { ...placeNamed(name, 'mark'), atUs });
+    else {
+      const server = receivers.get(`${name}/1/request`) ?? null;
+      const asked = { server, call: event.call, answer: answers.get(name) ?? null };
+      passed.set(name, { ...placeNamed(name, 'operation'), ...asked, atUs });
     }
   }
-  return { servers, answers };
+  // A timer that is due comes before what its client does then.
+  const places = [...timers.values(), ...passed.values()].sort(
+    (a, b) => (a.atUs ?? 0) - (b.atUs ?? 0),
+  );
+  return { places, messages: new Set(receivers.keys()), isCut: ending.kind !== 'complete' };
 }
 
-function placeOf(event: Invoke | Mark, { servers, answers }: CallEnds): PlacePassed {
-  const { atUs } = event;
-  if (event.kind === 'mark') return { ...nameless(event.point), kind: 'mark', atUs };
-  const { operation, call } = event;
-  const server = servers.get(operation) ?? null;
-  const answer = answers.get(operation) ?? null;
-  return { ...nameless(operation), kind: 'operation', atUs, server, call, answer };
+function placeNamed(
+  name: string,
+  kind: PlacePassed['kind'],
+  word: string | null = null,
+): PlacePassed {
+  const [process = '', second = ''] = name.split('/');
+  const section = /^[1-9]\d*$/.test(second) ? Number(second) : null;
+  return { name, kind, process, section, atUs: null, word, server: null, call: null, answer: null };
 }
 
 /** The places of a plan that follow from it alone: what its clients pass when all goes well. */
 export function plannedPlaces(
   { clients }: Pick<Plan, 'clients'>,
   { store, operations }: Pick<SystemScenario, 'store' | 'operations'>,
-): readonly (PlacePassed & { readonly verb: string })[] {
+): readonly PlacePassed[] {
   const named = operations === undefined ? {} : { operations };
   return clients.flatMap((client) =>
-    client.sections.flatMap((section) => {
-      const points = sectionPointsOf({ client, section, store, ...named }).map((one) => {
-        const kind = one.verb === 'checked' ? ('mark' as const) : ('operation' as const);
-        return { ...nameless(one.point), kind, atUs: null, verb: one.verb };
-      });
-      const timers = timersOf({ client, section }).map((name) => {
-        return { ...nameless(name), kind: 'timer' as const, atUs: null, verb: '' };
-      });
-      return [...points, ...timers];
-    }),
+    client.sections.flatMap((section) => [
+      ...sectionPointsOf({ client, section, store, ...named }).map(({ point, verb }) =>
+        placeNamed(point, verb === 'checked' ? 'mark' : 'operation', verb),
+      ),
+      ...timersOf({ client, section }).map((name) => placeNamed(name, 'timer')),
+    ]),
   );
+}
+
+/**
+ * The places of a plan without its faults, by client as the plan has them, then by section; those
+ * that the run did not pass come last.
+ */
+export async function placesOf(
+  plan: Plan,
+  system: SystemScenario,
+  catalogue: Catalogue,
+): Promise<readonly PlacePassed[]> {
+  const { places } = await pointsOfRun(withoutFaults(plan), catalogue);
+  const planned = new Map(plannedPlaces(plan, system).map((place) => [place.name, place]));
+  const passed = new Set(places.map(({ name }) => name));
+  const all = [
+    ...places.map((place) => ({ ...place, word: planned.get(place.name)?.word ?? null })),
+    ...[...planned.values()].filter(({ name }) => !passed.has(name)),
+  ];
+  const order = plan.clients.map(({ name }) => name);
+  const rank = ({ process }: PlacePassed): number => order.indexOf(process);
+  const number = ({ section }: PlacePassed): number => section ?? Number.MAX_SAFE_INTEGER;
+  return all.sort((a, b) => rank(a) - rank(b) || number(a) - number(b));
 }

@@ -1,4 +1,4 @@
-/** `fencepost points` on the command line: the names that faults may be placed at. */
+/** `fencepost show --points` on the command line: the names that faults may be placed at. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
@@ -7,7 +7,7 @@ import { root, runHere } from './command-line.fixture.ts';
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
 
 test('the places of each client are told in the order of a run without faults', async () => {
-  const { code, out } = await runHere(['points', zombie, '--system', 'unfenced']);
+  const { code, out } = await runHere(['show', '--points', zombie, '--system', 'unfenced']);
   expect(code).toBe(0);
   expect(out.startsWith('zombie-writer, system unfenced: seed 0 without faults\n')).toBe(true);
   const [, first = ''] = out.split('\n\n');
@@ -24,11 +24,14 @@ test('the places of each client are told in the order of a run without faults', 
 
 test('of code of one’s own there is each call that it made, and what it was', async () => {
   const lock = join(root, 'fixtures/guide/my-lock.yaml');
-  const { code, out } = await runHere(['points', lock, '--system', 'with-token', '--json']);
+  const { code, out } = await runHere(['show', '--points', lock, '--json']);
   expect(code).toBe(0);
   const lines = out.trim().split('\n');
   const points = lines.map((line) => Object(outputLine.parse(JSON.parse(line))));
-  const mine = points.filter(({ client, section }) => client === 'alice' && section === 1);
+  const mine = points.filter(
+    ({ system, client, section }) => system === 'with-token' && client === 'alice' && section === 1,
+  );
+  expect(points.filter(({ atUs }) => atUs === null)).not.toEqual([]);
   expect(mine.map(({ name, word, about }) => `${name} ${word}: ${about}`)).toEqual([
     'alice/1/think null: timer, for `late-timer`',
     'alice/1/set set: set db (acquire) at lock: granted',
@@ -41,7 +44,7 @@ test('of code of one’s own there is each call that it made, and what it was', 
 });
 
 test('a system that there is not is refused, with the one that is near', async () => {
-  const { code, err } = await runHere(['points', zombie, '--system', 'unfence']);
+  const { code, err } = await runHere(['show', '--points', zombie, '--system', 'unfence']);
   expect(code).toBe(2);
   expect(err).toContain('unknown system "unfence"; did you mean "unfenced"?');
 });
