@@ -1,7 +1,10 @@
 /**
- * All that can be explained, each with what it is and its fields. Nothing is said here: the words
- * come from where each thing is defined. `examples.ts` has YAML for it.
+ * All that can be explained, by walking the registries: claims, faults, locks, stores, models, the
+ * schema of scenarios, what becomes of kept plans, exit codes, and the commands with their options.
+ * Nothing is said here: each row says what it is, and `glossary.ts` has the words that stand in no
+ * registry. `list`, `explain` and `docs/glossary.md` print these entries; `examples.ts` has YAML.
  */
+import type { Command } from 'commander';
 import { builtInClaims } from '../check/claims.ts';
 import { aboutModels } from '../linearizability/models.ts';
 import {
@@ -10,11 +13,12 @@ import {
   type SchemaWords,
   schemaWords,
 } from '../scenario/json-schema.ts';
+import { FATES } from '../search/corpus/kept-replay.ts';
 import type { OptionInfo } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { EXIT_WORDS } from './exit.ts';
-import { EVENTS, TERMS } from './glossary.ts';
+import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';
 
@@ -24,12 +28,15 @@ export const KINDS = {
   stores: 'a store',
   claims: 'a claim',
   fields: 'a field of a scenario',
+  expectations: 'what a scenario expects',
   settings: 'a setting of clients',
   workloads: 'a kind of workload',
   steps: 'a step of a workload',
   faults: 'a fault',
   scenarios: 'a scenario',
   models: 'a model of `check`',
+  commands: 'a command',
+  fates: 'what became of a kept plan',
   exits: 'an exit code',
   events: 'an event of a trace',
   words: 'a word',
@@ -62,29 +69,6 @@ export interface EntryField extends DescribedWord {
 
 type Said = Pick<Entry, 'name' | 'about'> & Partial<Omit<Entry, 'kind'>>;
 
-/** What a word of the glossary leads to leads back to that word. */
-function entryOf(kind: Kind, said: Said): Entry {
-  const see = kind === 'words' ? [] : wordsAbout(said.name);
-  const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], see, options: [] };
-  return { ...nothing, ...said, kind };
-}
-
-function wordsAbout(name: string): readonly string[] {
-  return Object.entries(TERMS).flatMap(([word, { see = [] }]) => {
-    return word !== name && see.includes(name) ? [word] : [];
-  });
-}
-
-/** All of one kind, in the order in which they are listed. */
-export function entriesOf(kind: Kind): readonly Entry[] {
-  return SAID[kind]().map((said) => entryOf(kind, said));
-}
-
-/** All there are. */
-export function allEntries(): readonly Entry[] {
-  return KIND_NAMES.flatMap(entriesOf);
-}
-
 export const KIND_NAMES: readonly Kind[] = Object.keys(KINDS).filter(isKind);
 
 /** Whether it is the name of a kind: `claims`. */
@@ -92,24 +76,51 @@ export function isKind(word: string): word is Kind {
   return Object.hasOwn(KINDS, word);
 }
 
-const SAID: Readonly<Record<Kind, () => readonly Said[]>> = {
-  locks: () => [...protocols].map(([name, kind]) => partOf(name, kind)),
-  stores: () => [...storeKinds].map(([name, kind]) => partOf(name, kind)),
+/** All there are; the commands are those of `program`. */
+export function allEntries(program: Command): readonly Entry[] {
+  return KIND_NAMES.flatMap((kind) => entriesOf(kind, program));
+}
+
+/** All of one kind, in the order in which they are listed. */
+export function entriesOf(kind: Kind, program: Command): readonly Entry[] {
+  return SAID[kind](program).map((said) => {
+    // What a word of the glossary leads to leads back to that word.
+    const see = kind === 'words' ? [] : terms.filter((term) => term.see.includes(said.name));
+    const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], options: [] };
+    return { kind, ...nothing, see: see.map(({ name }) => name), ...said };
+  });
+}
+
+const SAID: Readonly<Record<Kind, (program: Command) => readonly Said[]>> = {
+  locks: () => [...protocols].map(([name, row]) => partOf(name, row)),
+  stores: () => [...storeKinds].map(([name, row]) => partOf(name, row)),
   claims: () =>
     [...builtInClaims.values()].map(({ name, about, source, hazard, rules }) => {
       return { name, about, source, hazard, rules: Object.keys(rules) };
     }),
   fields: () => scenarioWords().fields.map(withFields),
+  expectations: () => scenarioWords().expectations,
   settings: () => scenarioWords().settings,
   workloads: () => scenarioWords().workloads,
   steps: () => scenarioWords().steps.map(withFields),
   faults: () => scenarioWords().faults.map(withFields),
   scenarios: shippedScenarios,
-  models: () => [...aboutModels].map(([name, about]) => ({ name, about })),
-  exits: () => Object.entries(EXIT_WORDS).map(([name, about]) => ({ name, about })),
-  events: () => Object.entries(EVENTS).map(([name, about]) => ({ name, about })),
-  words: () => Object.entries(TERMS).map(([name, term]) => ({ name, ...term })),
+  models: () => [...aboutModels].map(wordOf),
+  commands: (program) => commandsBelow(program, ''),
+  fates: () =>
+    Object.entries(FATES).map(([name, about]) => ({
+      name,
+      about,
+      see: ['replay', 'corpus update'],
+    })),
+  exits: () => Object.entries(EXIT_WORDS).map(wordOf),
+  events: () => Object.entries(EVENTS).map(wordOf),
+  words: () => terms,
 };
+
+function wordOf([name, about]: readonly [string, string]): Said {
+  return { name, about };
+}
 
 function scenarioWords(): SchemaWords {
   return schemaWords(schemas['scenario.schema.json']());
@@ -117,17 +128,28 @@ function scenarioWords(): SchemaWords {
 
 function partOf(
   name: string,
-  kind: { readonly about: string; readonly source: string; readonly options?: Entry['options'] },
+  row: { readonly about: string; readonly source: string; readonly options?: Entry['options'] },
 ): Said {
-  const { about, source, options = [] } = kind;
-  return { name, about, source, options, fields: options.map(fieldOf) };
-}
-
-function fieldOf({ name, values, fallback, about }: OptionInfo): EntryField {
-  const choice = values === 'integer' ? 'a number' : values.join(' | ');
-  return { name, values: choice, about: `${about} (${fallback})` };
+  const { about, source, options = [] } = row;
+  const fields = options.map((option) => {
+    const values = option.values === 'integer' ? 'a number' : option.values.join(' | ');
+    return { name: option.name, values, about: `${option.about} (${option.fallback})` };
+  });
+  return { name, about, source, options, fields };
 }
 
 function withFields(word: FieldedWord): Said {
   return { ...word, fields: word.fields.map((field) => ({ ...field, values: '' })) };
+}
+
+/** `corpus` and `corpus add`, each with its options. */
+function commandsBelow(parent: Command, path: string): readonly Said[] {
+  return parent.commands.flatMap((command) => {
+    const name = `${path}${command.name()}`;
+    const fields = command.options.map(({ flags, description: about }) => {
+      return { name: flags.replace(/^-\w, /, ''), values: '', about };
+    });
+    const about = command.description();
+    return [{ name, about, fields }, ...commandsBelow(command, `${name} `)];
+  });
 }

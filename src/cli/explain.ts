@@ -16,8 +16,9 @@ import { openTerminal, type Terminal } from './terminal.ts';
 export function addExplain(command: Command, done: Done): void {
   withExample(command, 'explain grant-order')
     .option(shared.json[0], 'as one JSON line')
-    .action((words: readonly string[], { json }: { readonly json?: boolean }) => {
-      printEntries(entriesMeant(words, allEntries()), json === true);
+    .action((...given: [readonly string[], { readonly json?: boolean }, Command]) => {
+      const [words, { json: isJson = false }, { parent }] = given;
+      printEntries(entriesMeant(words, allEntries(parent ?? command)), isJson);
       done(exits.met);
     });
 }
@@ -38,8 +39,9 @@ export function entriesMeant(
 }
 
 /**
- * What is called so, else what has such a field, else the claims that break by such a rule. A model
- * of `check` hides no field of a scenario: `counter` is both.
+ * What is called so, else what has such a field, else the claims that break by such a rule, else
+ * the commands with such an option. A model of `check` hides no field of a scenario: `counter` is
+ * both.
  */
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);
@@ -47,16 +49,20 @@ function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] 
   const called = entries.filter((entry) => namesOf(entry).some(isIt));
   if (called.some(({ kind }) => kind !== 'models')) return called;
   const withField = entries.filter(({ fields }) => fields.some(({ name }) => isIt(name)));
-  if (called.length + withField.length > 0) return [...called, ...withField];
-  return entries.filter(({ rules }) => rules.some(isIt));
+  const isCommand = ({ kind }: Entry): boolean => kind === 'commands';
+  const meant = [...called, ...withField.filter((entry) => !isCommand(entry))];
+  if (meant.length > 0) return meant;
+  const broken = entries.filter(({ rules }) => rules.some(isIt));
+  return broken.length > 0 ? broken : withField;
 }
 
 /** Without what people may write otherwise: capitals, hyphens, and the s of several. */
 function plain(word: string): string {
   const text = word
-    .trim()
     .toLowerCase()
-    .replaceAll(/[\s_-]+/g, ' ');
+    .replace(/ <.*>$/, '')
+    .replaceAll(/[\s_-]+/g, ' ')
+    .trim();
   return text.replace(/(?<=[a-z]{3}[^s])s$/, '').replace(/^exit (code )?(?=\d)/, '');
 }
 
@@ -74,47 +80,35 @@ function nearest(word: string, known: readonly string[]): string {
 /** One after another, or on one JSON line. */
 export function printEntries(entries: readonly Entry[], isJson: boolean): void {
   const terminal = openTerminal({ isJson });
-  if (isJson) terminal.printJson('explain', { entries: entries.map(entryFields) });
-  else
-    for (const line of entries.flatMap((one, at) => linesOf(one, at, terminal)))
-      terminal.print(line);
+  if (isJson) {
+    terminal.printJson('explain', { entries: entries.map(entryFields) });
+    return;
+  }
+  for (const [at, entry] of entries.entries()) {
+    if (at > 0) terminal.print('');
+    for (const line of linesOf(entry, terminal)) terminal.print(line);
+  }
 }
 
 function entryFields(entry: Entry): object {
-  const { kind, name, about, source, hazard, rules, fields, see } = entry;
-  const shown = shownBy(entry);
-  return {
-    ...{ kind, name, about, source, hazard, rules, fields, see },
-    ...{ yaml: snippetOf(entry), shownBy: shown },
-  };
+  const { also, options, ...fields } = entry;
+  return { ...fields, yaml: snippetOf(entry), shownBy: shownBy(entry) };
 }
 
-function linesOf(entry: Entry, at: number, { width, colour }: Terminal): readonly string[] {
-  const paint = paintFor(colour);
+function linesOf(entry: Entry, { width, colour }: Terminal): readonly string[] {
   const { kind, name, about, source, hazard, rules, fields, see } = entry;
   const room = Math.min(width, 100) - 2;
-  const said = (text: string): readonly string[] => wrap(text, room).map((line) => `  ${line}`);
   const labelled = (label: string, text: string): readonly string[] =>
     text === '' ? [] : hang(text, room - label.length - 2, `  ${label}: `, '    ');
-  const yaml = snippetOf(entry);
+  const yaml = snippetOf(entry)?.trimEnd().split('\n') ?? [];
   return [
-    ...(at === 0 ? [] : ['']),
-    `${paint.bold(name)}: ${KINDS[kind]}`,
-    ...said(about),
+    `${paintFor(colour).bold(name)}: ${KINDS[kind]}`,
+    ...wrap(about, room).map((line) => `  ${line}`),
     ...labelled('tested by', hazard),
     ...labelled('breaks by', rules.join(', ')),
     ...labelled('source', source),
     ...fieldLines(fields, room),
-    ...(yaml === null
-      ? []
-      : [
-          '',
-          ...yaml
-            .trimEnd()
-            .split('\n')
-            .map((line) => `    ${line}`),
-          '',
-        ]),
+    ...(yaml.length === 0 ? [] : ['', ...yaml.map((line) => `    ${line}`), '']),
     ...shownBy(entry).flatMap(({ how, scenarios }) => labelled(how, fewOf(scenarios))),
     ...labelled('see', see.join(', ')),
   ];

@@ -5,10 +5,13 @@ import { FAULT_KINDS } from '../core/plan/fault.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { printList } from './list.ts';
+import { buildProgram } from './program.ts';
+
+const program = await buildProgram('list', '1.2.3', () => {});
 
 function printed(isJson: boolean): string {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  printList(isJson);
+  printList(program, isJson);
   return write.mock.calls.map(([text]) => String(text)).join('');
 }
 

@@ -1,108 +1,17 @@
 /**
  * `fencepost list`: the words that a scenario may use, each with what it means and its source, all
- * of them, those of one kind, or one by itself; and `fencepost schema`: the shapes that others may
- * rely on, as JSON Schema.
+ * of them, those of one kind, or one by itself; and `fencepost schema`: the shape of scenarios.
  */
 import type { Command } from 'commander';
-import { builtInClaims } from '../check/claims.ts';
-import { schemaWords } from '../scenario/json-schema.ts';
-import { protocols } from '../systems/protocols.ts';
-import { storeKinds } from '../systems/store/store-kinds.ts';
 import { suggest } from '../text/problem.ts';
 import { type Done, shared, withExample } from './command.ts';
 import { type Entry, entriesOf, isKind, KIND_NAMES, type Kind } from './entries.ts';
 import { exits, UserError } from './exit.ts';
 import { entriesMeant, printEntries } from './explain.ts';
 import { schemas } from './schemas.ts';
-import { shippedScenarios } from './shipped.ts';
 
-export function addList(command: Command, done: Done): void {
-  withExample(command, 'list faults pause')
-    .option(shared.json[0], 'as one JSON line')
-    .action((named: string | undefined, name: string | undefined, { json }: ListFlags) => {
-      const isJson = json === true;
-      if (named === undefined) printList(isJson);
-      else printKind(kindMeant(named), name, isJson);
-      done(exits.met);
-    });
-}
-
-interface ListFlags {
-  readonly json?: boolean;
-}
-
-export function printList(isJson: boolean): void {
-  process.stdout.write(isJson ? `${JSON.stringify(listing())}\n` : listText());
-}
-
-/** All of one kind in a table, or one of them with its fields and YAML. */
-function printKind(kind: Kind, name: string | undefined, isJson: boolean): void {
-  const entries = entriesOf(kind);
-  if (name !== undefined) printEntries(entriesMeant([name], entries), isJson);
-  else if (isJson) printEntries(entries, true);
-  else process.stdout.write(section(kind, entries.flatMap(rowsOf)).slice(1).join(''));
-}
-
-function kindMeant(word: string): Kind {
-  const kind = [word, `${word}s`].find(isKind);
-  if (kind !== undefined) return kind;
-  throw new UserError([`list ${word}: unknown kind "${word}"${suggest(word, KIND_NAMES)}`]);
-}
-
-export function addSchema(command: Command, done: Done): void {
-  withExample(command, 'schema > scenario.schema.json')
-    .option('--output', 'that of the lines which --json writes instead')
-    .action(({ output }: { readonly output?: boolean }) => {
-      const file = output === true ? 'output.schema.json' : 'scenario.schema.json';
-      process.stdout.write(`${JSON.stringify(schemas[file](), null, 2)}\n`);
-      done(exits.met);
-    });
-}
-
-interface Word {
-  readonly name: string;
-  readonly about: string;
-  readonly source: string;
-}
-
-function words(kinds: ReadonlyMap<string, Omit<Word, 'name'>>): readonly Word[] {
-  return [...kinds].map(([name, { about, source }]) => ({ name, about, source }));
-}
-
-function listing(): object {
-  return {
-    version: 1,
-    type: 'list',
-    locks: words(protocols).map((word) => ({
-      ...word,
-      options: protocols.get(word.name)?.options ?? [],
-    })),
-    stores: words(storeKinds).map((word) => {
-      const { options } = storeKinds.get(word.name) ?? {};
-      return options === undefined ? word : { ...word, options };
-    }),
-    claims: [...builtInClaims.values()].map(({ name, about, source, hazard }) => {
-      return { name, about, source, hazard };
-    }),
-    ...schemaWords(schemas['scenario.schema.json']()),
-    scenarios: shippedScenarios(),
-  };
-}
-
-/** The words of scenarios, each kind in two columns; the options of a variant only once. */
-function listText(): string {
-  const described = new Map<string, string>();
-  const tables = TITLES.map(([kind, title]) => {
-    return section(
-      title,
-      entriesOf(kind).flatMap((entry) => briefRows(entry, described)),
-    );
-  });
-  const more = '`fencepost explain <word>` says more of each, and of every other word\n';
-  return [...tables.flat(), more].join('');
-}
-
-const TITLES: readonly (readonly [Kind, string])[] = [
+/** What is listed where no kind is named, each with its title. */
+const LISTED: readonly (readonly [Kind, string])[] = [
   ['locks', 'locks'],
   ['stores', 'stores'],
   ['claims', 'claims'],
@@ -115,8 +24,64 @@ const TITLES: readonly (readonly [Kind, string])[] = [
   ['models', 'models, which `check` takes by name'],
 ];
 
+export function addList(command: Command, done: Done): void {
+  withExample(command, 'list faults pause')
+    .option(shared.json[0], 'as one JSON line')
+    .action((...given: [string | undefined, string | undefined, ListFlags, Command]) => {
+      const [word, name, { json: isJson = false }, { parent }] = given;
+      const program = parent ?? command;
+      if (word === undefined) printList(program, isJson);
+      else {
+        const kind = kindMeant(word);
+        const entries = entriesOf(kind, program);
+        if (name !== undefined) printEntries(entriesMeant([name], entries), isJson);
+        else if (isJson) printEntries(entries, true);
+        else process.stdout.write(tableOf(kind, entries.flatMap(rowsOf)).slice(1).join(''));
+      }
+      done(exits.met);
+    });
+}
+
+interface ListFlags {
+  readonly json?: boolean;
+}
+
+function kindMeant(word: string): Kind {
+  const kind = [word, `${word}s`].find(isKind);
+  if (kind !== undefined) return kind;
+  throw new UserError([`list ${word}: unknown kind "${word}"${suggest(word, KIND_NAMES)}`]);
+}
+
+export function addSchema(command: Command, done: Done): void {
+  withExample(command, 'schema > scenario.schema.json').action(() => {
+    process.stdout.write(`${JSON.stringify(schemas['scenario.schema.json'](), null, 2)}\n`);
+    done(exits.met);
+  });
+}
+
+/** The words of scenarios: each kind in two columns, or all on one JSON line. */
+export function printList(program: Command, isJson: boolean): void {
+  if (isJson) {
+    const kinds = LISTED.map(([kind]) => [kind, entriesOf(kind, program).map(listedFields)]);
+    const listing = { version: 1, type: 'list', ...Object.fromEntries(kinds) };
+    process.stdout.write(`${JSON.stringify(listing)}\n`);
+    return;
+  }
+  const described = new Map<string, string>();
+  for (const [kind, title] of LISTED) {
+    const rows = entriesOf(kind, program).flatMap((entry) => briefRows(entry, described));
+    process.stdout.write(tableOf(title, rows).join(''));
+  }
+  process.stdout.write('`fencepost explain <word>` says more of each, and of every other word\n');
+}
+
+function listedFields({ name, about, source, hazard, options, fields }: Entry): object {
+  return { name, about, source, hazard, options, fields };
+}
+
 type Row = readonly [string, string];
 
+/** The options of a variant are described only once. */
 function briefRows(entry: Entry, described: Map<string, string>): readonly Row[] {
   const { kind, name, fields } = entry;
   if ((kind !== 'locks' && kind !== 'stores') || fields.length === 0) return headRows(entry);
@@ -140,7 +105,7 @@ function headRows({ name, about, source, hazard }: Entry): readonly Row[] {
   return [[name, source === '' ? about : `${about} [${source}]`], ...tested];
 }
 
-function section(title: string, rows: readonly Row[]): readonly string[] {
+function tableOf(title: string, rows: readonly Row[]): readonly string[] {
   const width = Math.max(...rows.map(([name]) => name.length));
   return [`${title}\n`, ...rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}\n`)];
 }

@@ -6,7 +6,7 @@
  * `sources.ts` and `interruption.ts` are what every command stands on.
  */
 import { Command, CommanderError } from 'commander';
-import type { AddCommand } from './command.ts';
+import type { AddCommand, Done } from './command.ts';
 import { type Exit, exits, shownLine, UserError, withoutCredentials } from './exit.ts';
 
 interface CommandRow {
@@ -90,7 +90,7 @@ const commands: readonly CommandRow[] = [
     load: async () => (await import('./playground.ts')).addPlayground,
   },
   {
-    usage: 'schema [options]',
+    usage: 'schema',
     about: 'the JSON Schema of scenario files, for editors',
     load: async () => (await import('./list.ts')).addSchema,
   },
@@ -109,24 +109,10 @@ const commands: readonly CommandRow[] = [
 /** Runs one command line (without `node` and the script) and gives its exit code. */
 export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.met;
-  const program = new Command('fencepost')
-    .description(
-      'Finds the pause that breaks your lock: deterministic fault injection for locks,\nleases and fencing tokens.',
-    )
-    .version(version)
-    .showSuggestionAfterError()
-    .configureOutput({ writeErr: (text) => process.stderr.write(withoutCredentials(text)) })
-    .exitOverride();
   const asked = argv.find((word) => commands.some((row) => nameOf(row) === word));
-  for (const row of commands) {
-    const command = program.command(row.usage.replace(' [options]', '')).description(row.about);
-    const done = (code: Exit): void => {
-      exit = code;
-    };
-    if (nameOf(row) === asked) (await row.load())(command, done, version);
-    // The list of commands says `[options]` where there are some.
-    else if (row.usage.includes('[options]')) command.option('--see-its-help');
-  }
+  const program = await buildProgram(asked, version, (code) => {
+    exit = code;
+  });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
@@ -136,6 +122,30 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     for (const line of error.lines) process.stderr.write(`${shownLine(line)}\n`);
     return exits.usage;
   }
+}
+
+/** All commands, with the options of the one that is asked for, or of all where that needs them. */
+export async function buildProgram(
+  asked: string | undefined,
+  version: string,
+  done: Done,
+): Promise<Command> {
+  const program = new Command('fencepost')
+    .description(
+      'Finds the pause that breaks your lock: deterministic fault injection for locks,\nleases and fencing tokens.',
+    )
+    .version(version)
+    .showSuggestionAfterError()
+    .configureOutput({ writeErr: (text) => process.stderr.write(withoutCredentials(text)) })
+    .exitOverride();
+  for (const row of commands) {
+    const command = program.command(row.usage.replace(' [options]', '')).description(row.about);
+    const isLoaded = nameOf(row) === asked || asked === 'explain' || asked === 'list';
+    if (isLoaded) (await row.load())(command, done, version);
+    // The list of commands says `[options]` where there are some.
+    else if (row.usage.includes('[options]')) command.option('--see-its-help');
+  }
+  return program;
 }
 
 function nameOf({ usage }: CommandRow): string {

@@ -50,6 +50,8 @@ export interface FieldedWord extends DescribedWord {
 export interface SchemaWords {
   /** What stands in a scenario itself. */
   readonly fields: readonly FieldedWord[];
+  /** Which claims a system may be expected to hold or to break. */
+  readonly expectations: readonly DescribedWord[];
   /** What a client may be set to. */
   readonly settings: readonly DescribedWord[];
   /** What `workload.kind` may be. */
@@ -62,10 +64,12 @@ export interface SchemaWords {
 export function schemaWords(schema: object): SchemaWords {
   const workload = inside(schema, 'properties', 'workload', 'properties');
   const clients = listOf(inside(schema, 'properties', 'clients', 'anyOf')).at(-1);
+  const system = inside(schema, 'properties', 'systems', 'additionalProperties');
   const steps = listOf(inside(workload, 'steps', 'items', 'anyOf')).at(-1);
   const faults = listOf(inside(schema, 'properties', 'faults', 'anyOf')).at(-1);
   return {
     fields: fieldedIn(schema),
+    expectations: fieldsOf(inside(system, 'properties', 'expect')),
     settings: fieldsOf(clients),
     workloads: listOf(inside(workload, 'kind', 'anyOf')).map((kind) =>
       describe(String(inside(kind, 'const')), kind),

@@ -110,7 +110,10 @@ const system = closed('field', {
   clients: optional(closed('field', clientFields), 'What all clients do differently.'),
   expect: optional(
     closed('field', {
-      holds: optional(z.array(claim).max(100), 'Claims that must hold on every seed.'),
+      holds: optional(
+        z.array(claim).max(100),
+        'Claims that must hold on every seed, and be put to the test.',
+      ),
       breaks: optional(z.array(claim).max(100), 'Claims that must break on some seed.'),
       may: optional(z.array(claim).max(100), 'Claims that may break: counted, never a failure.'),
     }),

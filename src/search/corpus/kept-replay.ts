@@ -35,6 +35,15 @@ import { type Replay, replay } from './replay.ts';
 /** What may become of a kept plan that can be read. */
 export type KeptFate = Expectation['outcome'] | 'nondeterministic';
 
+/** What each means. */
+export const FATES: Readonly<Record<KeptFate, string>> = {
+  reproduced: 'the claim still breaks',
+  fixed: 'the hazard arose and the claim held',
+  inert: 'the hazard no longer arises: the plan guards nothing any more',
+  diverged: 'a name in the plan found no match in the run, so it tests nothing',
+  nondeterministic: 'two runs of it differ',
+};
+
 export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly outcome: KeptFate;
   /** What the plan says of itself. */
