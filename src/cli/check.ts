@@ -3,7 +3,6 @@
  * options and help, and each file from its reading to its report; `check-read.ts` reads it,
  * `check-judge.ts` judges and explains it part by part.
  */
-import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Json } from '../core/kernel/json.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
@@ -45,8 +44,6 @@ interface CheckFlags extends OutputFlags {
   readonly memory?: string;
   /** Where the page is written. */
   readonly html?: string;
-  /** The folder of a page that is named after its history. */
-  readonly output?: string;
 }
 
 /** A log of Jepsen's that comes with the package. */
@@ -62,7 +59,6 @@ export function addCheck(command: Command, done: Done): void {
     .option('--time <duration>', 'stop judging a history after this long, e.g. 60s')
     .option('--memory <MB>', 'how much the process may take for a history')
     .option('--html <file>', 'where a page with the picture is written')
-    .option('--output <folder>', 'the same, named after the history')
     .option('--json', 'one JSON line a history on stdout and nothing else')
     .option(...shared.quiet)
     .addHelpText('after', CHECK_HELP)
@@ -135,7 +131,7 @@ async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<
   } finally {
     interruption.end();
   }
-  writePages(reports, flags, terminal);
+  writePage(reports, flags, terminal);
   if (!interruption.isInterrupted) return worstOf(codes);
   terminal.note(left.length === 0 ? 'interrupted' : `interrupted; not judged: ${left.join(', ')}`);
   return exits.interrupted;
@@ -178,7 +174,7 @@ function prepare(flags: CheckFlags): Checker {
   return {
     ...{ model, format: known, failed, initial: parseInitial(flags.init) },
     ...{ maxConfigurations, timeMs, memoryMb },
-    drawsValid: flags.html !== undefined || flags.output !== undefined,
+    drawsValid: flags.html !== undefined,
     firstBytes: process.memoryUsage.rss(),
   };
 }
@@ -236,21 +232,13 @@ async function judgeFile(file: string, options: FileOptions): Promise<HistoryRep
   return report;
 }
 
-function writePages(
+function writePage(
   reports: readonly HistoryReport[],
-  { html, output }: CheckFlags,
+  { html }: CheckFlags,
   terminal: Terminal,
 ): void {
-  const [first] = reports;
-  if (first === undefined) return;
-  const name = first.file === '-' ? 'stdin' : basename(first.file);
-  const inFolder = output === undefined ? null : join(output, `${name}.html`);
-  const files = [html, inFolder].flatMap((file) => file ?? []);
-  if (files.length === 0) return;
-  const page = renderHistoryPage(reports);
-  for (const file of files) {
-    writeText(file, page);
-    terminal.print('');
-    terminal.print(`report: ${file}`);
-  }
+  if (reports.length === 0 || html === undefined) return;
+  writeText(html, renderHistoryPage(reports));
+  terminal.print('');
+  terminal.print(`report: ${html}`);
 }

@@ -38,7 +38,7 @@ import {
   signatureFields,
 } from './kept-plans.ts';
 import { fileName } from './output-files.ts';
-import { loadPlan, type PlanFile, requireClaim } from './sources.ts';
+import { loadPlan, type PlanFile } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 /** Lists what is kept; a plan that cannot be read is told, and makes the exit code 2. */
@@ -179,10 +179,6 @@ function whyOf(one: Superfluous): string {
 }
 
 export interface AddOptions extends CorpusOptions {
-  /** The claim that the plan is kept for; null takes its own, or the first that it breaks. */
-  readonly claim: string | null;
-  /** Keeps it also where it breaks nothing. */
-  readonly isForced: boolean;
   /** Lets it take the place of a less simple one. */
   readonly replaces: boolean;
 }
@@ -192,12 +188,11 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
   await prepare([loaded.plan.system], loaded.catalogue);
-  const claim = await claimFor(file, loaded, options);
+  const claim = await claimFor(file, loaded);
   const result = await replayKept(loaded.plan, { claim, catalogue: loaded.catalogue });
   const { outcome } = result;
-  if (outcome === 'nondeterministic' || (outcome !== 'reproduced' && !options.isForced)) {
-    const advice = outcome === 'nondeterministic' ? '' : '; --force keeps it as that';
-    const why = `${outcome}, so nothing was kept${advice}`;
+  if (outcome !== 'reproduced') {
+    const why = `${outcome}, so nothing was kept`;
     tell({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
     return worstOf(exitsOfKept([{ file, outcome, expected: 'reproduced', divergedAt: null }]));
   }
@@ -210,15 +205,13 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   return added.status === 'refused' ? exits.usage : exits.met;
 }
 
-async function claimFor(file: string, loaded: PlanFile, { claim }: AddOptions): Promise<string> {
-  const { plan, catalogue } = loaded;
-  if (claim !== null) requireClaim(claim, '--claim', catalogue);
-  const known = claim ?? plan.expect?.claim;
-  if (known !== undefined) return known;
+/** The plan's own claim, or the first that it breaks. */
+async function claimFor(file: string, { plan, catalogue }: PlanFile): Promise<string> {
+  if (plan.expect !== undefined) return plan.expect.claim;
   const { verdicts } = await examineAsync(plan, claimsJudged([], catalogue), catalogue);
   const broken = verdicts.find(({ kind }) => kind === 'invalid')?.claim;
   if (broken !== undefined) return broken;
-  throw new UserError([`${file}:1:1: this plan breaks no claim; name the one with --claim`]);
+  throw new UserError([`${file}:1:1: this plan breaks no claim`]);
 }
 
 /** A plan as it is kept: as it was written where it already says what it expects. */

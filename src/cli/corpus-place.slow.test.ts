@@ -31,7 +31,7 @@ function fencepost(...args: readonly string[]): { readonly code: number; readonl
 const RUN = ['run', 'locks/zombie.yaml', '--seeds', '60', '--workers', '1'];
 
 test('after init and run, the `keep:` that is printed has the next run replay the plan', () => {
-  expect(fencepost('init', '--no-vitest').code).toBe(0);
+  expect(fencepost('init').code).toBe(0);
   const first = fencepost(...RUN);
   expect(first.told).toContain('corpus: 0 plans replayed');
   const [, keep = ''] = /^keep: +npx --no-install fencepost (.*)$/m.exec(first.told) ?? [];

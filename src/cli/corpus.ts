@@ -13,8 +13,6 @@ interface CorpusFlags {
 }
 
 interface AddFlags extends CorpusFlags {
-  readonly claim?: string;
-  readonly force?: boolean;
   readonly replace?: boolean;
 }
 
@@ -36,13 +34,10 @@ export function addCorpus(command: Command, done: Done): void {
   const keep = 'keep a plan that breaks its claim, unless one of its kind is kept';
   const example = 'add reports/zombie-writer-unfenced-grant-order.yaml';
   subcommand(corpus, 'add <plan>', keep, example)
-    .option('--claim <claim>', 'the claim that it is kept for (default: the plan’s own)')
-    .option('--force', 'keep it also where it breaks nothing, as what it is')
     .option('--replace', 'let it take the place of one of its kind that is less simple')
     .action(async (plan: string, flags: AddFlags) => {
-      const { claim = null, force, replace } = flags;
-      const asked = { claim, isForced: force === true, replaces: replace === true };
-      done(await (await folder()).addToCorpus(plan, { ...corpusOptions(flags), ...asked }));
+      const options = { ...corpusOptions(flags), replaces: flags.replace === true };
+      done(await (await folder()).addToCorpus(plan, options));
     });
   const replays = 'replay all kept plans: reproduced, fixed, inert or diverged; as expected?';
   subcommand(corpus, 'check', replays, 'check').action(async (flags: CorpusFlags) =>

@@ -64,7 +64,7 @@ test('one thread, several, and an attempt that was stopped come to one result', 
   const two = systemsOf(
     runCli(['run', 'check-then-act', ...SMALL, ...json, '--workers', '2'], { cwd: folder }),
   );
-  const few = ['--workers', '0', '--max-failures', '1', '--output', 'parts'];
+  const few = ['--workers', '0', '--time', '1ms', '--output', 'parts'];
   const begun = await run('check-then-act', ...SMALL, ...few);
   expect(begun.code).toBe(5);
   expect(begun.err).not.toContain('plans 0..224: 450 runs');
@@ -101,7 +101,7 @@ test('shards merge into the result of one run, and tell what is missing', {
   expect(merged.code).toBe(whole.code);
   expect(timeless(merged.out)).toBe(timeless(whole.out));
   const file = join(folder, 'reports/shard-2-of-3.json');
-  const cut = ['--max-failures', '1', '--workers', '0', '--shard', '2/3'];
+  const cut = ['--time', '1ms', '--workers', '0', '--shard', '2/3'];
   expect((await run('check-then-act', ...SMALL, ...cut)).code).toBe(5);
   const { code, err } = await merge();
   expect(err).toContain(`${join('reports', 'shard-2-of-3.json')}: only `);

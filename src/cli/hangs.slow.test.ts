@@ -97,7 +97,7 @@ const COMMANDS = {
   run: (hang: Hang) => ['run', `${hang}.yaml`, '--seeds', '20', '--output', 'reports'],
   show: (hang: Hang) => ['show', `${hang}.yaml`],
   replay: (hang: Hang) => ['replay', planOf(hang), '--modules', '.'],
-  shrink: (hang: Hang) => ['shrink', planOf(hang), '--modules', '.', '--claim', 'grant-order'],
+  shrink: (hang: Hang) => ['shrink', planOf(hang), '--modules', '.'],
 } as const;
 
 const NAMES = ['loop', 'chain', 'growing', 'import'] as const;

@@ -15,12 +15,13 @@ const EMPTY: FolderFacts = {
 };
 const ALL: BeginningOptions = {
   parts: new Set(['locks', 'vitest', 'github']),
-  ...{ isForced: false, own: { driver: null }, locks: [] },
+  own: { driver: null },
+  locks: [],
 };
 
 /** With `--lock`. */
 const only = (lock: string): BeginningOptions => {
-  return { parts: new Set(['locks']), isForced: false, own: null, locks: [lock] };
+  return { parts: new Set(['locks']), own: null, locks: [lock] };
 };
 
 describe('in an empty folder', () => {
@@ -90,12 +91,6 @@ describe('in a folder with files', () => {
     expect(left).toEqual([expect.objectContaining({ target: 'locks/my-lock.mjs' })]);
   });
 
-  test('one that exists is overwritten when that is asked for', () => {
-    const steps = planBeginning({ ...EMPTY, has }, { ...ALL, isForced: true });
-    const kinds = steps.map(({ kind }) => kind).sort();
-    expect(kinds).toEqual(['overwritten', 'written', 'written', 'written', 'written']);
-  });
-
   test('a package.json gets a script, and keeps one of that name', () => {
     const last = (manifest: string): unknown => planBeginning({ ...EMPTY, manifest }, ALL).at(-1);
     expect(last('{ "name": "x" }')).toMatchObject({ kind: 'extended', target: 'package.json' });
@@ -107,7 +102,7 @@ describe('in a folder with files', () => {
 const SCRIPTS = { locks: 'fencepost run a.yaml' };
 
 function edited(text: string): string {
-  const edit = addScripts(text, SCRIPTS, false);
+  const edit = addScripts(text, SCRIPTS);
   if (edit.kind !== 'edited') throw new Error(`it is ${edit.kind}`);
   return edit.text;
 }
@@ -141,33 +136,29 @@ describe('a script is added', () => {
   });
 
   test('also where a text looks like a replacement pattern', () => {
-    const edit = addScripts('{ "name": "x" }', { locks: 'echo $& $1' }, false);
+    const edit = addScripts('{ "name": "x" }', { locks: 'echo $& $1' });
     expect(edit.kind === 'edited' && JSON.parse(edit.text)).toMatchObject({
       scripts: { locks: 'echo $& $1' },
     });
   });
 });
 
-test('a script of that name is kept unless it is to be overwritten', () => {
+test('a script of that name is kept', () => {
   const text = '{ "scripts": { "locks": "mine" } }';
-  expect(addScripts(text, SCRIPTS, false)).toEqual({ kind: 'same' });
-  const forced = addScripts(text, SCRIPTS, true);
-  expect(forced.kind === 'edited' && JSON.parse(forced.text)).toEqual({ scripts: SCRIPTS });
-  const again = forced.kind === 'edited' ? addScripts(forced.text, SCRIPTS, true) : forced;
-  expect(again.kind).toBe('same');
+  expect(addScripts(text, SCRIPTS)).toEqual({ kind: 'same' });
 });
 
 test('what is no package.json is left alone', () => {
   for (const text of ['', '{', '[]', 'null', '{ "scripts": 7 }', '{ "scripts": [] }']) {
-    expect(addScripts(text, SCRIPTS, false), text).toEqual({ kind: 'unreadable' });
+    expect(addScripts(text, SCRIPTS), text).toEqual({ kind: 'unreadable' });
   }
 });
 
 describe('for a lock that people run', () => {
-  test.each([...lockRisks.keys()])('%s: its risks are written, each beside its cure', (lock) => {
+  test.each(Object.keys(lockRisks))('%s: its risks are written, each beside its cure', (lock) => {
     const steps = planBeginning(EMPTY, only(lock));
     expect(steps.map(({ target }) => target)).toEqual(
-      Object.keys(lockRisks.get(lock) ?? {}).map((name) => `locks/${name}.yaml`),
+      Object.keys(lockRisks[lock] ?? {}).map((name) => `locks/${name}.yaml`),
     );
     const texts = steps.map((step) => (step.kind === 'written' ? step.text : ''));
     for (const text of texts) {
@@ -192,12 +183,8 @@ describe('for a lock that people run', () => {
 
   test('a project that uses some gets them beside a lock of its own, each scenario once', () => {
     const used = locksUsed(['express', 'redlock', 'ioredis', 'pg']);
-    expect([...used]).toEqual([
-      ['redlock', 'redlock'],
-      ['redis', 'ioredis'],
-      ['postgres', 'pg'],
-    ]);
-    const steps = planBeginning(EMPTY, { ...ALL, locks: [...used.keys()] });
+    expect(used).toEqual(['redlock', 'redis', 'postgres']);
+    const steps = planBeginning(EMPTY, { ...ALL, locks: used });
     const targets = steps.map(({ target }) => target);
     expect(targets).toEqual([...new Set(targets)]);
     expect(targets).toEqual(

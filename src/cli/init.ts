@@ -1,8 +1,8 @@
 /**
- * `fencepost init`: writes the files that one begins with into a folder, changes none that exist
- * unless it is told to, and says what to type next. What is done is decided as a list of steps,
- * which `--dry-run` only prints; a `package.json` keeps every character that is not of the new
- * scripts, where that can be done. The files are real ones of the package (`fixtures/starter`).
+ * `fencepost init`: writes the files that one begins with into a folder, changes none that exist,
+ * and says what to type next. What is done is decided as a list of steps; a `package.json` keeps
+ * every character that is not of the new scripts, where that can be done. The files are real ones
+ * of the package (`fixtures/starter`).
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -19,9 +19,6 @@ import { openTerminal, type Terminal } from './terminal.ts';
 interface InitFlags {
   readonly lock?: string;
   readonly ci?: 'github';
-  readonly vitest: boolean;
-  readonly force?: boolean;
-  readonly dryRun?: boolean;
 }
 
 export function addInit(command: Command, done: Done): void {
@@ -30,18 +27,14 @@ export function addInit(command: Command, done: Done): void {
       new Option(
         '--lock <name>',
         'write what goes wrong with this lock, and what cures it',
-      ).choices([...lockRisks.keys()]),
+      ).choices(Object.keys(lockRisks)),
     )
     .addOption(new Option('--ci <server>', 'write its workflow as well').choices(['github']))
-    .option('--no-vitest', 'write no tests of vitest')
-    .option('--force', 'overwrite files that exist')
-    .option('--dry-run', 'only say what would be written')
     .action((folder: string | undefined, flags: InitFlags) => done(begin(folder ?? '.', flags)));
 }
 
 /** Begins in `folder`, which is made where there is none. */
 function begin(folder: string, flags: InitFlags): Exit {
-  const isDryRun = flags.dryRun === true;
   const terminal = openTerminal();
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
     throw new UserError([`${folder}:1:1: this is not a folder`]);
@@ -50,11 +43,10 @@ function begin(folder: string, flags: InitFlags): Exit {
   const beginning = beginningOf(facts, flags);
   const steps = planBeginning(facts, beginning);
   for (const step of steps) {
-    if (step.kind !== 'left' && !isDryRun) writeText(join(folder, step.target), step.text);
-    printStep(step, isDryRun, terminal);
+    if (step.kind !== 'left') writeText(join(folder, step.target), step.text);
+    printStep(step, terminal);
   }
   for (const advice of adviceFor(folder, beginning.parts)) terminal.print(`! ${advice}`);
-  if (isDryRun) return exits.met;
   terminal.print('');
   const enter = resolve(folder) === resolve('.') ? [] : ['cd', folder, '&&'];
   const run = [...FENCEPOST, 'run', ...scenariosOf(beginning)];
@@ -66,13 +58,12 @@ function begin(folder: string, flags: InitFlags): Exit {
 function beginningOf(facts: FolderFacts, flags: InitFlags): BeginningOptions {
   const parts = new Set<StarterPart>(['locks']);
   // The tests go with the lock of one's own.
-  if (flags.vitest && flags.lock === undefined) parts.add('vitest');
+  if (flags.lock === undefined) parts.add('vitest');
   if (flags.ci === 'github') parts.add('github');
-  const isForced = flags.force === true;
-  if (flags.lock !== undefined) return { parts, isForced, own: null, locks: [flags.lock] };
+  if (flags.lock !== undefined) return { parts, own: null, locks: [flags.lock] };
   const dependencies = dependenciesIn(facts.manifest);
   const driver = dependencies.includes('ioredis') ? 'ioredis' : null;
-  return { parts, isForced, own: { driver }, locks: [...locksUsed(dependencies).keys()] };
+  return { parts, own: { driver }, locks: locksUsed(dependencies) };
 }
 
 function dependenciesIn(manifest: string | null): readonly string[] {
@@ -118,19 +109,12 @@ function pathFrom(folder: string, file: string): string {
   return relative(folder, file).split(sep).join('/');
 }
 
-/** What is done, and what would be done. */
-const VERBS: Readonly<Record<Step['kind'], readonly [string, string]>> = {
-  written: ['wrote', 'would write'],
-  overwritten: ['overwrote', 'would overwrite'],
-  extended: ['extended', 'would extend'],
-  left: ['left', 'would leave'],
-};
-
-function printStep(step: Step, isDryRun: boolean, terminal: Terminal): void {
-  const paint = paintFor(terminal.colour);
-  const verb = VERBS[step.kind][isDryRun ? 1 : 0];
-  if (step.kind === 'left') terminal.print(`- ${verb} ${step.target}: it ${step.why}`);
-  else terminal.print(`✓ ${verb} ${step.target}  ${paint.faint(step.about)}`);
+function printStep(step: Step, terminal: Terminal): void {
+  if (step.kind === 'left') terminal.print(`- left ${step.target}: it ${step.why}`);
+  else {
+    const verb = step.kind === 'written' ? 'wrote' : 'extended';
+    terminal.print(`✓ ${verb} ${step.target}  ${paintFor(terminal.colour).faint(step.about)}`);
+  }
 }
 
 const OTHER_LOCK_FILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
@@ -177,8 +161,6 @@ export interface FolderFacts {
 
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
-  /** Whether files that exist are overwritten. */
-  readonly isForced: boolean;
   /** Whether there are files for a lock of one's own, and on which driver it is; null: on none. */
   readonly own: { readonly driver: Driver | null } | null;
   /** Locks of `lockRisks`, whose scenarios are written. */
@@ -188,7 +170,7 @@ export interface BeginningOptions {
 /** One file. `left` is not written; its `why` is a clause. */
 type Step =
   | {
-      readonly kind: 'written' | 'overwritten' | 'extended';
+      readonly kind: 'written' | 'extended';
       readonly target: string;
       readonly about: string;
       readonly text: string;
@@ -202,11 +184,10 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
     .filter(({ part }) => options.parts.has(part))
     .map((file): Step => {
       const { target, about } = file;
-      const exists = facts.has(target);
-      if (exists && !options.isForced) return { kind: 'left', target, why: EXISTS };
+      if (facts.has(target)) return { kind: 'left', target, why: 'exists already' };
       const plain = withSchema(readStarter(file), facts.schema);
       const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
-      return { kind: exists ? 'overwritten' : 'written', target, about, text };
+      return { kind: 'written', target, about, text };
     });
   if (facts.isInGit || facts.ignored !== null) files.push(ignoreStep(facts.ignored));
   if (facts.manifest === null) return files;
@@ -233,11 +214,9 @@ function ignoreStep(ignored: string | null): Step {
   };
 }
 
-const EXISTS = 'exists already; --force overwrites it';
-
 function manifestStep(text: string, options: BeginningOptions): Step {
   const scripts = { locks: `fencepost run ${scenariosOf(options).join(' ')}` };
-  const edit = addScripts(text, scripts, options.isForced);
+  const edit = addScripts(text, scripts);
   const names = Object.keys(scripts).join(', ');
   const target = 'package.json';
   if (edit.kind === 'edited') {
@@ -271,15 +250,13 @@ type ScriptsEdit =
 type Scripts = Readonly<Record<string, string>>;
 type Manifest = Readonly<Record<string, unknown>>;
 
-/** Adds those scripts that the text has none of the name of; with `isForced` all of them. */
-export function addScripts(text: string, scripts: Scripts, isForced: boolean): ScriptsEdit {
+/** Adds those scripts that the text has none of the name of. */
+export function addScripts(text: string, scripts: Scripts): ScriptsEdit {
   const manifest = parseObject(text);
   if (manifest === null) return { kind: 'unreadable' };
   const given = manifest['scripts'] ?? {};
   if (!isObject(given)) return { kind: 'unreadable' };
-  const names = Object.keys(scripts).filter((name) =>
-    isForced ? given[name] !== scripts[name] : !Object.hasOwn(given, name),
-  );
+  const names = Object.keys(scripts).filter((name) => !Object.hasOwn(given, name));
   if (names.length === 0) return { kind: 'same' };
   const added = Object.fromEntries(names.map((name) => [name, scripts[name]]));
   const wanted = { ...manifest, scripts: { ...given, ...added } };
@@ -395,7 +372,7 @@ export function startersIn(isTyped: boolean, driver: Driver | null = null): read
 function filesOf(isTyped: boolean, { own, locks }: BeginningOptions): readonly StarterFile[] {
   const starters = startersIn(isTyped, own?.driver ?? null);
   const owned = own !== null ? starters.filter(({ part }) => part !== 'github') : [];
-  const risks = new Map(locks.flatMap((lock) => Object.entries(lockRisks.get(lock) ?? {})));
+  const risks = new Map(locks.flatMap((lock) => Object.entries(lockRisks[lock] ?? {})));
   const scenarios = [...risks].map(([name, about]): StarterFile => {
     return { part: 'locks', target: `locks/${name}.yaml`, about, template: `../${name}.yaml` };
   });

@@ -2,77 +2,53 @@
  * What goes wrong with the locks that people run, by the name of `init --lock`: scenarios of
  * `fixtures`, in each of which it is found beside its cure, and a few words on each.
  */
-export const lockRisks: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map([
-  [
-    'redis',
-    {
-      'redis-release': 'a late DEL that frees the next holder’s lock, and a script that compares',
-      'no-token': 'a late holder, or a failover; and a store that compares versions instead',
-    },
-  ],
-  [
-    'redlock',
-    {
-      'no-token': 'a late holder, although a majority agreed; and a store that compares versions',
-      'redlock-restart': 'a node comes back empty and serves at once, or after the longest ttl',
-      'redlock-clock-step': 'a node’s clock is set forwards',
-      'redlock-late-reply': 'answers that come when the lease is over, and count',
-    },
-  ],
-  [
-    'etcd',
-    {
-      'etcd-fencing': 'a late holder, before stores that compare revisions, and that do not',
-      'etcd-lost-release': 'a lost release, after which the session keeps the lock',
-      'etcd-given-up': 'a try without an answer, which may have the lock that its client gives up',
-      'etcd-recheck': 'a client before 3.4.4, which does not look again after waiting',
-      'etcd-old-leader': 'an old leader that revokes leases which the new one keeps alive',
-      'unwatched-lease': 'a program that does not watch its own session',
-    },
-  ],
-  [
-    'zookeeper',
-    {
-      'zookeeper-fencing': 'a late holder, before stores that compare czxid, and that do not',
-      'zookeeper-lost-release': 'a lost delete, after which the session keeps the lock',
-      'zookeeper-sequence': 'the sequence of a child as a token, which begins again',
-      'zookeeper-previous-session': 'a child of one’s own previous session, taken for a new one',
-    },
-  ],
-  [
-    'kubernetes',
-    {
-      'kubernetes-callbacks': 'a leader that goes on in the midst of its work',
-      'kubernetes-release': 'a release that clears the record of the next leader',
-      'kubernetes-duration': 'a lease of 1.9 s, of which the record says 1 s',
-      'kubernetes-late-reply': 'a lease that is counted from the answer',
-      'kubernetes-rate': 'clocks that run apart further than the two durations',
-    },
-  ],
-  [
-    'postgres',
-    {
-      'postgres-pooler': 'two migrations at once, behind a pooler in transaction mode',
-      'postgres-lost-session': 'a lost connection, and the lock with it',
-      'postgres-failover': 'a standby that knows of no lock',
-      'postgres-half-open': 'a dead holder, whose connection nobody closed',
-    },
-  ],
-  [
-    'optimistic',
-    {
-      optimistic: 'a version that is compared, and none',
-      'unknown-commit': 'a write without an answer: try again, under a name, or give up',
-    },
-  ],
-  [
-    'pessimistic',
-    {
-      'crashed-holder': 'a holder that crashes, with and without a ttl',
-      'opposite-order': 'two locks in opposite order, which wait for each other',
-    },
-  ],
-]);
+export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  redis: {
+    'redis-release': 'a late DEL that frees the next holder’s lock, and a script that compares',
+    'no-token': 'a late holder, or a failover; and a store that compares versions instead',
+  },
+  redlock: {
+    'no-token': 'a late holder, although a majority agreed; and a store that compares versions',
+    'redlock-restart': 'a node comes back empty and serves at once, or after the longest ttl',
+    'redlock-clock-step': 'a node’s clock is set forwards',
+    'redlock-late-reply': 'answers that come when the lease is over, and count',
+  },
+  etcd: {
+    'etcd-fencing': 'a late holder, before stores that compare revisions, and that do not',
+    'etcd-lost-release': 'a lost release, after which the session keeps the lock',
+    'etcd-given-up': 'a try without an answer, which may have the lock that its client gives up',
+    'etcd-recheck': 'a client before 3.4.4, which does not look again after waiting',
+    'etcd-old-leader': 'an old leader that revokes leases which the new one keeps alive',
+    'unwatched-lease': 'a program that does not watch its own session',
+  },
+  zookeeper: {
+    'zookeeper-fencing': 'a late holder, before stores that compare czxid, and that do not',
+    'zookeeper-lost-release': 'a lost delete, after which the session keeps the lock',
+    'zookeeper-sequence': 'the sequence of a child as a token, which begins again',
+    'zookeeper-previous-session': 'a child of one’s own previous session, taken for a new one',
+  },
+  kubernetes: {
+    'kubernetes-callbacks': 'a leader that goes on in the midst of its work',
+    'kubernetes-release': 'a release that clears the record of the next leader',
+    'kubernetes-duration': 'a lease of 1.9 s, of which the record says 1 s',
+    'kubernetes-late-reply': 'a lease that is counted from the answer',
+    'kubernetes-rate': 'clocks that run apart further than the two durations',
+  },
+  postgres: {
+    'postgres-pooler': 'two migrations at once, behind a pooler in transaction mode',
+    'postgres-lost-session': 'a lost connection, and the lock with it',
+    'postgres-failover': 'a standby that knows of no lock',
+    'postgres-half-open': 'a dead holder, whose connection nobody closed',
+  },
+  optimistic: {
+    optimistic: 'a version that is compared, and none',
+    'unknown-commit': 'a write without an answer: try again, under a name, or give up',
+  },
+  pessimistic: {
+    'crashed-holder': 'a holder that crashes, with and without a ttl',
+    'opposite-order': 'two locks in opposite order, which wait for each other',
+  },
+};
 
 /** The packages of npm by which a project shows which of these locks it uses. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -88,12 +64,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   postgres: 'postgres',
 };
 
-/** The locks that a project with these dependencies uses, each with the package that shows it. */
-export function locksUsed(dependencies: readonly string[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const name of dependencies) {
-    const lock = PACKAGES[name];
-    if (lock !== undefined && !found.has(lock)) found.set(lock, name);
-  }
-  return found;
+/** The locks that a project with these dependencies uses. */
+export function locksUsed(dependencies: readonly string[]): readonly string[] {
+  return [...new Set(dependencies.flatMap((name) => PACKAGES[name] ?? []))];
 }

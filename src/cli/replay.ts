@@ -6,7 +6,7 @@ import { storyOf } from '../report/failure.ts';
 import { evidenceShown } from '../report/finding.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/story-steps.ts';
-import { type KeptFate, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
+import { FATES, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
@@ -15,39 +15,33 @@ import { addModuleOptions, type Done, outputOptions, withExample } from './comma
 import { type Exit, worstOf } from './exit.ts';
 import { breathe } from './interruption.ts';
 import { adviceOf, exitsOfKept } from './kept-plans.ts';
-import { type LoadedPlan, loadPlan, requireClaim } from './sources.ts';
+import { type LoadedPlan, loadPlan } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 interface ReplayFlags {
-  readonly claim?: string;
   readonly modules?: string | false;
   readonly json?: boolean;
 }
 
 export function addReplay(command: Command, done: Done): void {
   addModuleOptions(withExample(command, 'replay zombie-writer-unfenced-grant-order'))
-    .option('--claim <claim>', 'judge this claim instead of the plan’s')
     .option('--json', 'one JSON line a plan')
     .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));
 }
 
 /** Reads all of them before the first is run. */
 async function replayPlans(files: readonly string[], flags: ReplayFlags): Promise<Exit> {
-  const { claim = null, modules = null } = flags;
+  const { modules = null } = flags;
   const terminal = openTerminal(outputOptions(flags));
   const plans: (LoadedPlan & { readonly file: string })[] = [];
   for (const file of files) plans.push({ file, ...(await loadPlan(file, { modules })) });
-  for (const { plan, catalogue } of plans) {
-    if (claim !== null) requireClaim(claim, '--claim', catalogue);
-    await prepare([plan.system], catalogue);
-  }
+  for (const { plan, catalogue } of plans) await prepare([plan.system], catalogue);
   const codes: Exit[] = [];
   for (const loaded of plans) {
     await breathe();
     const { file, plan, catalogue, changedModules, moduleChanges } = loaded;
     const hasChanged = changedModules.length > 0;
-    const judged = { claim: claim ?? undefined, catalogue, hasChanged };
-    const result = await entitled(file, () => replayKept(plan, judged));
+    const result = await entitled(file, () => replayKept(plan, { catalogue, hasChanged }));
     const shown = { result, moduleChanges, isAlone: plans.length === 1, catalogue };
     const { outcome, expected, digest, divergedAt, changes, lost } = result;
     const close = { changes, nearest: lost?.nearest ?? [], otherCause: result.otherCause };
@@ -67,14 +61,6 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   return worstOf(codes);
 }
 
-const MEANING: Readonly<Record<KeptFate, string>> = {
-  reproduced: 'the claim still breaks',
-  fixed: 'the hazard arose and the claim held',
-  inert: 'the hazard no longer arises: the plan guards nothing any more',
-  diverged: 'a name in the plan found no match in the run, so it tests nothing',
-  nondeterministic: 'two runs of it differ',
-};
-
 async function printText(
   file: string,
   shown: {
@@ -91,7 +77,7 @@ async function printText(
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
   const other = moduleChanges.length === 0 ? '' : ', with another version of its system';
   terminal.print(
-    `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${MEANING[outcome]}`,
+    `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${FATES[outcome]}`,
   );
   noteChanges(file, shown, terminal);
   if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);

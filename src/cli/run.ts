@@ -23,7 +23,6 @@ interface RunFlags extends ReportFlags {
   readonly fresh?: boolean;
   readonly time?: string;
   readonly workers?: string;
-  readonly maxFailures?: string;
   readonly checkDeterminism?: boolean;
   readonly shard?: string;
   readonly exhaust?: string;
@@ -44,7 +43,6 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option('--fresh', 'seeds that were never tried: the range begins at a random one')
     .option('--time <duration>', 'stop each scenario after this long, e.g. 60s')
     .option(...shared.workers)
-    .option('--max-failures <N>', 'stop a scenario after this many runs broke a claim')
     .option(...shared.output)
     .option(...shared.reporter)
     .option(...shared.baseline)
@@ -89,7 +87,6 @@ export function addRun(command: Command, done: Done, version: string): void {
           ...range,
           timeMs: given(flags.time, '--time', parseTimeMs),
           workers: given(flags.workers, '--workers', parseCount),
-          maxFailures: given(flags.maxFailures, '--max-failures', parseCount),
           ...reportOptions(flags),
           checksDeterminism: flags.checkDeterminism === true,
           exhaust,
@@ -151,15 +148,7 @@ function requireSeedsOrPlans(flags: RunFlags): void {
 /** An edge is searched in one go, in this thread, and written as a page of its own. */
 function requireLoneEdge(flags: RunFlags): void {
   if (flags.edge === undefined) return;
-  const others = [
-    'shard',
-    'resume',
-    'time',
-    'workers',
-    'maxFailures',
-    'lastFailed',
-    'ties',
-  ] as const;
+  const others = ['shard', 'resume', 'time', 'workers', 'lastFailed', 'ties'] as const;
   const lone = others.find((name) => flags[name] !== undefined);
   if (lone === undefined) return;
   const option = `--${lone.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

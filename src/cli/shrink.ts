@@ -16,25 +16,16 @@ import { explainPlan } from '../search/evidence/explain-plan.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { groupDigits } from '../text/prose.ts';
-import {
-  addModuleOptions,
-  type Done,
-  given,
-  outputOptions,
-  parsePositive,
-  withExample,
-} from './command.ts';
+import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { writeText } from './files.ts';
 import { breathe } from './interruption.ts';
-import { loadPlan, requireClaim } from './sources.ts';
+import { loadPlan } from './sources.ts';
 import { noteChanges, openTerminal } from './terminal.ts';
 
 interface ShrinkFlags {
-  readonly claim?: string;
   readonly modules?: string | false;
   readonly output?: string;
-  readonly maxRuns?: string;
   readonly json?: boolean;
 }
 
@@ -42,30 +33,25 @@ export function addShrink(command: Command, done: Done): void {
   addModuleOptions(
     withExample(command, 'shrink zombie-writer-unfenced-grant-order --output smaller.yaml'),
   )
-    .option('--claim <claim>', 'the claim that must stay broken')
     .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
-    .option('--max-runs <N>', 'how many candidates may be run')
     .option('--json', 'sizes before and after, runs and milliseconds as one JSON line')
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 
-/** Keeps the claim that is named broken, else the plan's own, else the first that breaks. */
+/** Keeps the plan's own claim broken, else the first that breaks. */
 async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
-  const maxRuns = given(flags.maxRuns, '--max-runs', parsePositive);
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));
   const loaded = await loadPlan(file, { modules });
   const { plan, catalogue } = loaded;
   await prepare([plan.system], catalogue);
   noteChanges(file, loaded, terminal);
-  if (flags.claim !== undefined) requireClaim(flags.claim, '--claim', catalogue);
-  const claim = flags.claim ?? plan.expect?.claim ?? (await firstBroken(plan, catalogue));
+  const claim = plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();
-  const limits = maxRuns === null ? {} : { maxRuns };
   const now = current(plan, catalogue);
   const shrinking = (): Promise<ShrinkResult> =>
-    shrinkFailureAsync(now, claim, { ...limits, catalogue, breathe });
+    shrinkFailureAsync(now, claim, { catalogue, breathe });
   const result = await entitled(`shrinking ${file}`, shrinking);
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)

@@ -4,7 +4,7 @@
  * where.
  */
 import { dirname } from 'node:path';
-import { builtIn, type Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type { ModuleDigests, Plan } from '../core/plan/plan.ts';
 import type { ModuleSource } from '../host/modules/load-catalogue.ts';
@@ -17,7 +17,7 @@ import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { placeFindings } from '../search/points/places.ts';
-import { type Problem, renderProblem, suggest } from '../text/problem.ts';
+import { type Problem, renderProblem } from '../text/problem.ts';
 import { makeAll, UserError } from './exit.ts';
 import { readText } from './files.ts';
 import { breathe } from './interruption.ts';
@@ -159,14 +159,4 @@ export async function loadPlan(named: string, options: ModuleOptions): Promise<P
   const refusal = whyRefused(plan, catalogue);
   if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
   return { ...read, text };
-}
-
-/** Refuses a name that is no claim; `where` is the option that names it. */
-export function requireClaim(
-  claim: string,
-  where: string,
-  { claims }: Pick<Catalogue, 'claims'> = builtIn,
-): void {
-  if (claims.has(claim)) return;
-  throw new UserError([`${where}: unknown claim "${claim}"${suggest(claim, [...claims.keys()])}`]);
 }

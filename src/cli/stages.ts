@@ -23,7 +23,6 @@ import {
   type Shard,
 } from '../search/sweep/shards.ts';
 import { openPool, type Progress, type SweepResult, sweep } from '../search/sweep/sweep.ts';
-import type { Tally } from '../search/sweep/tally.ts';
 import { performTask } from '../search/sweep/tasks.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -58,8 +57,6 @@ export interface RunOptions extends ReportOptions, ModuleOptions {
   readonly timeMs: number | null;
   /** Worker threads; 0 examines in this thread, null takes at most one a core. */
   readonly workers: number | null;
-  /** Stops a scenario's seeds once this many examinations broke a listed claim. */
-  readonly maxFailures: number | null;
   readonly isQuiet: boolean;
   readonly checksDeterminism: boolean;
   /** Examines only this share of the seeds, for `merge`; null examines all. */
@@ -304,15 +301,12 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
 function cutShortOf(
   { tallies }: SweepResult,
   { from, to }: SeedRange,
-  { options: { maxFailures }, isInterrupted }: RunContext,
+  { isInterrupted }: RunContext,
 ): CutShort {
-  const all = [...tallies.values()];
-  const sum = (of: (tally: Tally) => number): number => all.reduce((n, one) => n + of(one), 0);
   const asked = to - from + 1;
   if (isInterrupted()) return { asked, by: 'interrupted' };
-  if (sum(({ killed }) => killed) > 0) return { asked, by: 'hangs' };
-  const isEnough = maxFailures !== null && sum(({ broken }) => broken) >= maxFailures;
-  return { asked, by: isEnough ? 'failures' : 'time' };
+  const isKilled = [...tallies.values()].some(({ killed }) => killed > 0);
+  return { asked, by: isKilled ? 'hangs' : 'time' };
 }
 
 function journalFor(
@@ -427,11 +421,8 @@ async function sweepSeeds(
   const { options, terminal } = context;
   const startedMs = performance.now();
   let runs = 0;
-  let broken = 0;
   const { systems } = loaded.scenario;
   const noteBreaks = breaksNoted(systems, { terminal, trial: plans === null ? 'seed' : 'plan' });
-  const hasFailedEnough = (): boolean =>
-    options.maxFailures !== null && broken >= options.maxFailures;
   const result = await sweep(loaded.scenario, {
     ...{ from, to, pool: context.pool, catalogue: loaded.catalogue, finished: journal.finished },
     reusing,
@@ -450,17 +441,15 @@ async function sweepSeeds(
     isGivenUp: context.isInterrupted,
     shouldStop: () =>
       context.isInterrupted() ||
-      (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||
-      hasFailedEnough(),
+      (options.timeMs !== null && performance.now() - startedMs > options.timeMs),
     onProgress: (progress) => {
-      broken = progress.broken;
       context.onProgress?.(progress);
       const seconds = (performance.now() - startedMs) / 1000;
       const rate = runs / Math.max(seconds, 0.001);
       const leftS = Math.ceil((progress.total - progress.done) / Math.max(rate, 1));
       const share = `${groupDigits(progress.done)} of ${groupDigits(progress.total)} runs`;
       terminal.progress(
-        `  ${share}, ${groupDigits(rate)}/s, ${leftS} s left, ${groupDigits(broken)} broke a claim`,
+        `  ${share}, ${groupDigits(rate)}/s, ${leftS} s left, ${groupDigits(progress.broken)} broke a claim`,
       );
     },
   });
@@ -471,7 +460,7 @@ async function sweepSeeds(
   const killed = [...result.tallies.values()].reduce((sum, tally) => sum + tally.killed, 0);
   if (killed > 0 && !result.isWhole) {
     terminal.note(`  given up after ${countOf(killed, 'seed')} that did not end`);
-  } else if (!result.isWhole && !hasFailedEnough()) {
+  } else if (!result.isWhole) {
     terminal.note(`  not all ${trials} are done: the same command with --resume goes on`);
   }
   return result;

@@ -107,7 +107,6 @@ export function renderScenarioLine(
 const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   interrupted: 'interrupted',
   time: 'out of time',
-  failures: 'enough failures',
   hangs: 'given up, as seeds did not end',
   shard: 'a shard was cut short',
 };

@@ -32,8 +32,8 @@ export interface CutShort {
   readonly by: CutReason;
 }
 
-export const CUT_REASONS = ['interrupted', 'time', 'failures', 'hangs', 'shard'] as const;
-/** Ctrl-C, `--time`, `--max-failures`, seeds that did not end, a shard cut short. */
+export const CUT_REASONS = ['interrupted', 'time', 'hangs', 'shard'] as const;
+/** Ctrl-C, `--time`, seeds that did not end, a shard cut short. */
 export type CutReason = (typeof CUT_REASONS)[number];
 
 export interface SystemSummary {

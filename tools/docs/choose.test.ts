@@ -21,7 +21,7 @@ test.each(replayed)('%s is kept broken, and the others of its row hold', (first,
 });
 
 test('every risk of a lock has a row, and every lock a command that begins with it', () => {
-  for (const [lock, risks] of lockRisks) {
+  for (const [lock, risks] of Object.entries(lockRisks)) {
     expect(page).toContain(`\`fencepost init --lock ${lock}\``);
     for (const risk of Object.keys(risks)) {
       const plan = risk === 'no-token' ? `${risk}-${lock}-` : `${risk}-`;
