@@ -27,6 +27,7 @@ import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
 import { isSameKind, signatureOf } from '../search/corpus/signature.ts';
+import type { SystemEdges } from '../search/exhaust/edge.ts';
 import type { NumberedPlans } from '../search/exhaust/exhaust.ts';
 import { type CauseTally, kindsAmong } from '../search/sweep/causes.ts';
 import {
@@ -42,7 +43,7 @@ import { type ClaimTally, claimTally, EMPTY_TALLY, type Tally } from '../search/
 import { performTask, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
 import { groupDigits } from '../text/prose.ts';
 import { folderToKeepIn } from './corpus-place.ts';
-import { type ExhaustedPlans, numberedOf } from './exhaust.ts';
+import { type ExhaustedPlans, edgesOf, numberedOf } from './exhaust.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { pageFileOf, planFileOf } from './output-files.ts';
@@ -79,6 +80,8 @@ export interface ScenarioOutcome {
   /** Of the scenario's file. */
   readonly text: string;
   readonly findings: readonly Finding[];
+  /** Where the systems that broke begin to; none where seeds were examined. */
+  readonly edges: readonly SystemEdges[];
   readonly exits: readonly Exit[];
   readonly seeds: number;
   readonly events: number;
@@ -111,7 +114,7 @@ export async function concludeScenario(
   examined: Examined,
   context: ConcludeContext,
 ): Promise<ScenarioOutcome> {
-  const { terminal, isInterrupted } = context;
+  const { terminal, isInterrupted, pool = null } = context;
   const { scenario, file, text } = loaded;
   const { range, isWhole, isPart, milliseconds, keptPlans, difference } = examined;
   const { corpus = null, exhausted } = examined;
@@ -121,6 +124,7 @@ export async function concludeScenario(
   const avoided = await avoidedIn(loaded, examined, isInterrupted);
   const coverage = { isWhole: isWhole && !isPart, isSingle, isPart, avoided };
   const codes = exitsOfKept(keptPlans);
+  const tasks = { pool, isGivenUp: isInterrupted };
   if (difference !== null) codes.push(exits.nondeterministic);
   const onLost = (what: string): void => {
     terminal.print(`✗ ${what}`);
@@ -134,6 +138,7 @@ export async function concludeScenario(
   };
   const systems: SystemSummary[] = [];
   const findings: Finding[] = [];
+  const edges: SystemEdges[] = [];
   let seeds = 0;
   let events = 0;
   for (const system of scenario.systems) {
@@ -144,6 +149,9 @@ export async function concludeScenario(
     const shrinking = { ...context, ...numbered, onLost, onVanished };
     const found = isPart ? [] : await shrinkClaims(loaded, system, { tally, corpus }, shrinking);
     findings.push(...found);
+    if (plans !== undefined && isWhole && !isPart) {
+      edges.push(...(await edgesOf(loaded, system, { tally, plans: plans.plans }, tasks)));
+    }
     const isWritten = plans === undefined && drawsNothing(scenario, system.name);
     const scope = plans && scopeOf(scenario, plans);
     const counted = { system, tally, avoided, isWritten, ...(scope && { exhausted: scope }) };
@@ -155,7 +163,7 @@ export async function concludeScenario(
   }
   const cut = cutShort === undefined ? {} : { cutShort };
   const summary = { name: scenario.name, file, systems, ...cut };
-  return { summary, text, findings, exits: codes, seeds, events, milliseconds, examined };
+  return { summary, text, findings, edges, exits: codes, seeds, events, milliseconds, examined };
 }
 
 /** What each system avoided that broke a sibling, once all seeds are known. */

@@ -23,15 +23,28 @@ function systemsOf({ out }: Ended): readonly Record<string, unknown>[] {
 
 const SMALL = ['--exhaust', '2', '--clients', '2', '--sections', '1'] as const;
 
-test('the page shows what its command prints', { timeout: 120_000 }, async () => {
-  const [, words = ''] = /```sh\nnpx --no-install fencepost run (.*)\n```/.exec(page) ?? [];
-  const [, shown = ''] = /```text\n( {2}broke as expected[\s\S]*?)\n```/.exec(page) ?? [];
-  const { code, out } = await run(...words.split(' '));
-  expect(shown.length).toBeGreaterThan(200);
-  expect(out).toContain(shown);
+/** The commands of the page, each with what it prints. */
+const examples = [
+  ...page.matchAll(/```sh\nnpx --no-install fencepost run (.*)\n```\n\n```text\n([\s\S]*?)\n```/g),
+].map(([, words = '', shown = '']) => [words, shown] as const);
+
+test.each(examples)(
+  'the page shows what run %s prints',
+  { timeout: 120_000 },
+  async (words, shown) => {
+    const { code, out } = await run(...words.split(' '));
+    expect(shown).toMatch(/with a pause over \d+ ms at ttl/);
+    expect(out).toContain(shown);
+    expect(out).not.toMatch(/95 %|prove/);
+    expect(code).toBe(0);
+  },
+);
+
+test('a finding names its plan by number, and only an exhaustive search finds edges', async () => {
+  expect(examples).toHaveLength(2);
+  const { out } = await run('check-then-act', ...SMALL);
   expect(out).toContain('grant-order of unfenced in check-then-act, plan 16');
-  expect(out).not.toMatch(/95 %|prove/);
-  expect(code).toBe(0);
+  expect((await run('check-then-act', '--seeds', '5')).out).not.toContain('at ttl');
 });
 
 test('more than a million plans are refused with an estimate, before any is judged', {

@@ -1,13 +1,15 @@
 /**
- * `run --exhaust`: narrows scenarios to what was asked for, and counts their plans before any is
- * judged, so that too many are refused at once.
+ * `run --exhaust`: narrows scenarios to what was asked for, counts their plans before any is
+ * judged, so that too many are refused at once, and has the edges of what broke searched.
  */
 import { faultsText, tooManyText } from '../report/exhausted.ts';
-import type { ExhaustScope } from '../scenario/scenario.ts';
+import type { ExhaustScope, SystemScenario } from '../scenario/scenario.ts';
+import type { SystemEdges } from '../search/exhaust/edge.ts';
 import { NumberedPlans, type PlanCount } from '../search/exhaust/exhaust.ts';
 import { narrowed } from '../search/exhaust/narrowed.ts';
 import { rangeOfShard, type SeedRange, type Shard } from '../search/sweep/shards.ts';
 import type { NumberRange } from '../search/sweep/sweep.ts';
+import { claimTally, type Tally } from '../search/sweep/tally.ts';
 import { performTask, type TaskContext } from '../search/sweep/tasks.ts';
 import { groupDigits } from '../text/prose.ts';
 import { UserError } from './exit.ts';
@@ -95,4 +97,24 @@ export function numberedOf(
   all: ReadonlyMap<string, ExhaustedPlans>,
 ): ReadonlyMap<string, NumberedPlans> {
   return new Map([...all].map(([system, { numbered }]) => [system, numbered]));
+}
+
+/** Runs that a search for edges may take per plan of the system, and how many at least. */
+const EDGE_RUNS_PER_PLAN = 4;
+const LEAST_EDGE_RUNS = 1_000;
+
+/** From which length on a fault breaks the claims that broke; none where none did. */
+export async function edgesOf(
+  { scenario, catalogue }: LoadedScenario,
+  { name: system, expect }: SystemScenario,
+  { tally, plans }: { readonly tally: Tally; readonly plans: number },
+  { pool, isGivenUp }: Pick<TaskContext, 'pool' | 'isGivenUp'>,
+): Promise<readonly SystemEdges[]> {
+  const listed = [...expect.breaks, ...expect.holds];
+  const claims = listed.filter((claim) => claimTally(tally, claim).broken > 0);
+  if (claims.length === 0 || isGivenUp()) return [];
+  const mostRuns = Math.max(EDGE_RUNS_PER_PLAN * plans, LEAST_EDGE_RUNS);
+  const task = { kind: 'edges', scenario, system, claims, mostRuns } as const;
+  const end = await performTask(task, { pool, catalogue, isGivenUp });
+  return end.kind === 'edges' && !isGivenUp() ? [end.edges] : [];
 }

@@ -39,11 +39,6 @@ export function pageFileOf(output: string, scenario: string): string {
   return join(output, `${name === 'index' ? 'index-2' : name}.html`);
 }
 
-/** Where the map of a scenario's edges is written. */
-export function edgeFileOf(output: string, scenario: string): string {
-  return join(output, `${fileName([scenario, 'edge'])}.html`);
-}
-
 /** Where the journal of a sweep is kept while it is under way. */
 export function journalFileOf(output: string, scenario: string, shard: Shard | null): string {
   const part = shard === null ? [] : [`shard-${shard.index}-of-${shard.of}`];

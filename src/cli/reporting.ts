@@ -100,13 +100,13 @@ function isSamePlan(one: string, other: string): boolean {
 }
 
 function resultOf(
-  { summary, findings, examined, milliseconds, text }: ScenarioOutcome,
+  { summary, findings, edges, examined, milliseconds, text }: ScenarioOutcome,
   output: string,
 ): ScenarioResult {
   const { tallies, range, isWhole, keptPlans, difference } = examined;
   const names = summary.systems.map(({ name }) => name);
   return {
-    ...{ summary, findings, tallies, keptPlans, difference },
+    ...{ summary, findings, edges, tallies, keptPlans, difference },
     seeds: { ...range, isWhole },
     seconds: milliseconds / 1000,
     lines: systemLines({ file: summary.file, text }, names),

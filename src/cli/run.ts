@@ -30,7 +30,6 @@ interface RunFlags extends ReportFlags {
   readonly clients?: string;
   readonly sections?: string;
   readonly lastFailed?: boolean;
-  readonly edge?: string;
   readonly resume?: boolean;
   readonly corpus?: string;
   readonly modules: boolean;
@@ -55,7 +54,6 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option('--ties <t>', 'with --exhaust: at most t swaps of tied events as well')
     .option('--clients <N>', 'with --exhaust: only the first N clients')
     .option('--sections <N>', 'with --exhaust: only the first N sections of each client')
-    .option('--edge <fault,parameter>', 'with --exhaust: where it begins to break: pause,ttl')
     .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds or plans, for `merge`')
     .option('--last-failed', 'only those of the scenarios that failed in the last run')
     .option('--resume', 'go on where the same command was killed or stopped')
@@ -72,15 +70,6 @@ export function addRun(command: Command, done: Done, version: string): void {
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
       requireFixedRange(flags);
       requireSeedsOrPlans(flags);
-      const exhaust = exhaustOf(flags);
-      if (flags.edge !== undefined && exhaust !== null) {
-        const { findEdgesOf } = await import('./edge.ts');
-        const modules = flags.modules ? null : false;
-        done(
-          await findEdgesOf(files, { ...reportOptions(flags), edge: flags.edge, exhaust, modules }),
-        );
-        return;
-      }
       const { parseShard, runFiles } = await import('./stages.ts');
       done(
         await runFiles(files, {
@@ -89,7 +78,7 @@ export function addRun(command: Command, done: Done, version: string): void {
           workers: given(flags.workers, '--workers', parseCount),
           ...reportOptions(flags),
           checksDeterminism: flags.checkDeterminism === true,
-          exhaust,
+          exhaust: exhaustOf(flags),
           shard: given(flags.shard, '--shard', parseShard),
           isLastFailed: flags.lastFailed === true,
           isResumed: flags.resume === true,
@@ -123,7 +112,7 @@ function exhaustOf({ exhaust, ties, clients, sections }: RunFlags): ExhaustScope
 /** What says which seeds means nothing where all plans are examined, and the reverse. */
 function requireSeedsOrPlans(flags: RunFlags): void {
   if (flags.exhaust === undefined) {
-    const lone = (['ties', 'clients', 'sections', 'edge'] as const).find(
+    const lone = (['ties', 'clients', 'sections'] as const).find(
       (name) => flags[name] !== undefined,
     );
     if (lone !== undefined) {
@@ -132,7 +121,6 @@ function requireSeedsOrPlans(flags: RunFlags): void {
     }
     return;
   }
-  requireLoneEdge(flags);
   const { seed, fresh, checkDeterminism } = flags;
   const others = {
     '--seed': seed !== undefined,
@@ -143,14 +131,4 @@ function requireSeedsOrPlans(flags: RunFlags): void {
   if (other !== undefined) {
     throw new UserError([`${other}: is about seeds, and --exhaust examines none`]);
   }
-}
-
-/** An edge is searched in one go, in this thread, and written as a page of its own. */
-function requireLoneEdge(flags: RunFlags): void {
-  if (flags.edge === undefined) return;
-  const others = ['shard', 'resume', 'time', 'workers', 'lastFailed', 'ties'] as const;
-  const lone = others.find((name) => flags[name] !== undefined);
-  if (lone === undefined) return;
-  const option = `--${lone.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new UserError([`${option}: is not for --edge, which searches in one go`]);
 }

@@ -177,7 +177,6 @@ export async function runShard(
     version,
     output,
     timeMs: null,
-    maxFailures: null,
     exhaust: null,
     workers: pool.workers,
     checksDeterminism: false,

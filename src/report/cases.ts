@@ -4,6 +4,7 @@
  * seed that had to run. Test reports, annotations and the step summary are views of these.
  */
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
+import type { SystemEdges } from '../search/exhaust/edge.ts';
 import type { KeptOutcome, RunDifference } from '../search/sweep/shards.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -15,6 +16,8 @@ import type { ScenarioSummary, SystemSummary } from './summary.ts';
 export interface ScenarioResult {
   readonly summary: ScenarioSummary;
   readonly findings: readonly Finding[];
+  /** Where its systems begin to break; none where seeds were examined. */
+  readonly edges: readonly SystemEdges[];
   /** By the name of the system; absent where no seed of it was examined. */
   readonly tallies: ReadonlyMap<string, Tally>;
   /** The seeds that were asked for, both included, and whether all were examined. */

@@ -1,12 +1,16 @@
 /**
  * How reports speak of an exhaustive search: of plans instead of seeds, and of its scope instead of
  * a bound, since what was examined is no sample. It is told as what was tried, never as a proof:
- * other latencies, more clients and lengths between the thresholds were not.
+ * other latencies, more clients and lengths between the thresholds were not. And from which length
+ * on a fault breaks what broke.
  */
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import type { EdgePoint, SystemEdges } from '../search/exhaust/edge.ts';
 import { MOST_PLANS } from '../search/exhaust/exhaust.ts';
+import type { TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
+import { hang, visible } from '../text/visible.ts';
 import type { Finding } from './finding.ts';
 import type { ExhaustedScope, SystemSummary } from './summary.ts';
 
@@ -105,4 +109,49 @@ export function tooManyText(scenario: Scenario, plans: number): string {
   const about = `about ${groupDigits(Math.ceil(plans / MOST_PLANS) * MOST_PLANS)} plans`;
   const many = isGuess ? about : `more than ${most} plans`;
   return `${many} with ${faultsText(scenario)}, and at most ${most} are examined`;
+}
+
+interface EdgeText extends Pick<TerminalText, 'width'> {
+  /** Precedes the names of systems: `zombie-writer/` where there are several scenarios. */
+  readonly within?: string;
+}
+
+/**
+ * `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20 ms at ttl 20 ms`, a
+ * line for each system and kind of fault, and for claims that have other edges; '' for none.
+ */
+export function renderEdges(
+  edges: readonly SystemEdges[],
+  { width, within = '' }: EdgeText,
+): string {
+  return edges
+    .map((one) => ({ ...one, system: `${within}${one.system}` }))
+    .flatMap((one) => [...edgeSentences(one), ...givenUpSentences(one)])
+    .flatMap((text) => hang(visible(text), Math.max(20, width - 4), '  ', '    '))
+    .join('\n');
+}
+
+function edgeSentences({ system, points }: SystemEdges): readonly string[] {
+  const claims = new Map<string, Set<string>>();
+  for (const { kind, claim } of points) {
+    const own = points.filter((point) => point.kind === kind && point.claim === claim);
+    // No fault of this kind breaks it, or it needs none: there is nowhere that it begins.
+    if (own.every(({ edgeUs }) => edgeUs === null || edgeUs === 0)) continue;
+    const text = `a ${kind.replace('-', ' ')} ${own.map(pointText).join('; ')}`;
+    claims.set(text, (claims.get(text) ?? new Set()).add(claim));
+  }
+  return [...claims].map(([text, broken]) => {
+    return `${system}: ${[...broken].join(', ')} ${broken.size === 1 ? 'breaks' : 'break'} with ${text}`;
+  });
+}
+
+function pointText({ edgeUs, ttlUs }: EdgePoint): string {
+  const ttl = `at ttl ${proseDuration(ttlUs)}`;
+  if (edgeUs === null) return `of no length ${ttl}`;
+  return edgeUs === 0 ? `of any length ${ttl}` : `over ${proseDuration(edgeUs - 1)} ${ttl}`;
+}
+
+function givenUpSentences({ system, givenUp }: SystemEdges): readonly string[] {
+  if (givenUp.length === 0) return [];
+  return [`${system}: its edge under ${givenUp.join(', ')} takes too many runs to find`];
 }

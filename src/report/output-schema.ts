@@ -2,7 +2,7 @@
  * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
  * and the `version` of this format, which rises when a field changes its meaning or goes. In order:
  * the parts that several lines have, then the lines of `run`, `show` and `list`, `replay`
- * and `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor`, `run --edge` and `sweep`.
+ * and `corpus`, `shrink`, `check`, `compare`, `mutants` and `doctor`.
  */
 import { z } from 'zod';
 import type {
@@ -13,8 +13,6 @@ import type {
   TurningPoint,
 } from '../check/causation.ts';
 import type { Explanation } from '../check/verdict.ts';
-import { EDGE_PARAMETERS, type EdgePoint } from '../search/exhaust/edge.ts';
-import type { EdgeFields } from './edge.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
 import { keptPlanLines } from './kept-plan-schema.ts';
 import {
@@ -357,35 +355,12 @@ const doctor = line('doctor', {
   checks: z.array(doctorCheck),
 });
 
-/** What `run --exhaust --edge` writes: a line per system and claim. */
-const edge = line('edge', {
-  scenario: text,
-  system: text,
-  claim: text,
-  fault: text.describe('the kind whose length is one axis of the map'),
-  parameter: z.enum(EDGE_PARAMETERS).describe('the other axis'),
-  faults: count.describe('that a plan has at most'),
-  clients: count,
-  sections: count.describe('of each client at most'),
-  formula: text.nullable().describe('it breaks iff that is so; null where it holds, or on no line'),
-  points: z.array(
-    z.strictObject({
-      ttlUs: count,
-      latencyUs: count,
-      edgeUs: count.nullable().describe('the least length that breaks; null: none up to mostUs'),
-      mostUs: count,
-      plans: count,
-    } satisfies SchemaFields<EdgePoint>),
-  ),
-  nearest: text.nullable().describe('of what holds, the single fault that breaks it; null: none'),
-} satisfies SchemaFields<EdgeFields>);
-
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   ...[finding, report, ...keptPlanLines],
   ...[event, show, pointPlace, list, explained, shrink, check, comparison, compareSummary],
-  ...[mutant, listedMutant, mutantsSummary, doctor, edge],
+  ...[mutant, listedMutant, mutantsSummary, doctor],
 ]);
 
 /** The JSON Schema of those lines. */

@@ -14,6 +14,7 @@
 import { join } from 'node:path';
 import type { ScenarioResult } from './cases.ts';
 import { renderConclusion, renderScenarioLine } from './conclusion.ts';
+import { renderEdges } from './exhausted.ts';
 import { renderBrief, renderFailures } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { githubAnnotations, renderStepSummary } from './github.ts';
@@ -103,6 +104,11 @@ function* texts(run: ReportedRun): Iterable<ReportPart> {
   if (results.length > 1 && hasToldScenarios !== true) {
     const lines = overview.scenarios.map((one) => renderScenarioLine(one, screen));
     yield below(lines.join('\n'));
+  }
+  for (const { summary, edges } of results) {
+    const name = results.length === 1 ? '' : `${summary.name}/`;
+    const lines = renderEdges(edges, { ...screen, within: name });
+    if (lines !== '') yield below(lines);
   }
   yield below(renderConclusion(overview, screen));
   const against = sinceOf(run);

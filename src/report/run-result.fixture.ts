@@ -69,6 +69,7 @@ export const sampleResult: ScenarioResult = {
     ],
   },
   findings: [zombieFinding, { ...zombieFinding, system: 'wanted' }],
+  edges: [],
   tallies: new Map([
     ['unfenced', tally],
     ['wanted', tally],

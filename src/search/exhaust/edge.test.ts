@@ -1,78 +1,81 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type ClaimEdge, type EdgePoint, findEdges, findNearest, lineThrough } from './edge.ts';
+import { findEdges } from './edge.ts';
 import { narrowed } from './narrowed.ts';
 
 const TEXT = `name: small
 systems:
   unfenced: { lock: lock-service, store: unfenced, expect: { breaks: [grant-order] } }
   fenced: { lock: lock-service, store: fenced, expect: { holds: [grant-order] } }
-clients: { count: 2, ttl: 10ms, sections: 1, checksLease: true }
+clients: { count: 2, ttl: 10ms, sections: 1, checksLease: true, backoff: 4ms }
 workload: { kind: blind-writes }
 network: { latency: 1ms }
-faults: FAULTS
+faults: [pause: { before: write, for: 1ms..5ms }, drop: { chance: 1/2 }]
 `;
-const PAUSE = '[pause: { before: write, for: 1ms..5ms }]';
 const options = { catalogue: builtIn, shouldStop: async () => false };
 
-function scenarioWith(faults: string): Scenario {
-  const read = loadScenario(TEXT.replace('FAULTS', faults), 'small.yaml');
-  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  return narrowed(read.scenario, { faults: 1, ties: 0, clients: null, sections: null });
+function read(text: string): Scenario {
+  const loaded = loadScenario(text, 'small.yaml');
+  if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems));
+  return narrowed(loaded.scenario, { faults: 1, ties: 0, clients: null, sections: null });
 }
 
-let paused: readonly ClaimEdge[] = [];
-beforeAll(async () => {
-  const axes = { kind: 'pause', parameter: 'ttl' } as const;
-  paused = (await findEdges(scenarioWith(PAUSE), axes, options)) ?? [];
+function asked(system: string, mostRuns = 1_000): Parameters<typeof findEdges>[0] {
+  return { scenario: read(TEXT), system, claims: ['grant-order'], mostRuns };
+}
+
+test('a lease that is checked breaks with a pause that is longer, whatever the ttl', async () => {
+  const { points, givenUp } = await findEdges(asked('unfenced'), options);
+  const of = { kind: 'pause', claim: 'grant-order' };
+  expect(points).toEqual([
+    { ...of, ttlUs: 10_000, edgeUs: 10_001 },
+    { ...of, ttlUs: 20_000, edgeUs: 20_001 },
+  ]);
+  expect(givenUp).toEqual([]);
 });
 
-test('a lease that is checked breaks with a pause that is longer, and never where it is fenced', () => {
-  const [unfenced, fenced] = paused;
-  expect(unfenced?.row.map(({ edgeUs }) => edgeUs)).toEqual([5_001, 7_501, 10_001, 15_001, 20_001]);
-  expect(unfenced?.beside.map(({ edgeUs }) => edgeUs)).toEqual([10_001, 20_001]);
-  expect(unfenced?.line).toEqual({ ttl: 1, latency: 0, restUs: 0 });
-  expect(fenced?.row.every(({ edgeUs, plans }) => edgeUs === null && plans > 50)).toBe(true);
-  expect(fenced?.line).toBeNull();
+test('what no pause breaks has no edge, and what needs none has it at 0', async () => {
+  const fenced = await findEdges(asked('fenced'), options);
+  expect(fenced.points.map(({ edgeUs }) => edgeUs)).toEqual([null, null]);
+  const late = { ...asked('unfenced'), claims: ['lease-conservative'] };
+  const [first] = read(TEXT).clients;
+  if (first === undefined) throw new Error('there are clients');
+  const settings = { ...first.settings, countsLeaseFrom: 'reply' } as const;
+  const scenario = { ...late.scenario, clients: [{ ...first, settings }] };
+  const { points } = await findEdges({ ...late, scenario }, options);
+  expect(points.map(({ edgeUs }) => edgeUs)).toEqual([0, 0]);
 });
 
-test('of what holds the nearest fault is one of another kind', async () => {
-  const [, fenced] = paused;
-  const edges = fenced === undefined ? [] : [{ ...fenced, claim: 'tokens-increase' }];
-  const nearest = await findNearest(scenarioWith('all'), edges, options);
-  expect(nearest).toMatchObject([{ system: 'fenced', fault: { kind: 'failover', lagUs: 1_001 } }]);
+test.each([
+  ['it would heal before the fault is over', /$/, 'time: 12ms\n'],
+  ['it would be cut before it heals', /ttl: 10ms/, 'ttl: 10s'],
+])('a world lasts longer where %s', async (_, words, others) => {
+  const scenario = read(TEXT.replace(words, others));
+  const { points } = await findEdges({ ...asked('unfenced'), scenario }, options);
+  expect(points.map(({ ttlUs, edgeUs }) => (edgeUs ?? 0) - ttlUs)).toEqual([1, 1]);
 });
 
-test('a search that is stopped comes to nothing', async () => {
-  const axes = { kind: 'pause', parameter: 'ttl' } as const;
+test('kinds of fault have edges of their own', async () => {
+  const scenario = read(
+    TEXT.replace(
+      /faults: .*/,
+      'faults: [delay: { message: write, by: 1ms }, pause: { before: write, for: 1ms }]',
+    ),
+  );
+  const { points } = await findEdges({ ...asked('unfenced'), scenario }, options);
+  expect(points.map(({ kind, edgeUs }) => [kind, edgeUs])).toEqual([
+    ['pause', 10_001],
+    ['pause', 20_001],
+    ['delay', 10_001],
+    ['delay', 20_001],
+  ]);
+});
+
+test('a search that takes too many runs, or is stopped, gives up the kind', async () => {
+  const none = { points: [], givenUp: ['pause'] };
+  expect(await findEdges(asked('unfenced', 30), options)).toMatchObject(none);
   const stopped = { ...options, shouldStop: async () => true };
-  expect(await findEdges(scenarioWith(PAUSE), axes, stopped)).toBeNull();
-});
-
-function point(ttlUs: number, latencyUs: number, edgeUs: number | null): EdgePoint {
-  return { ttlUs, latencyUs, edgeUs, mostUs: 100_000, plans: 1 };
-}
-
-test.each<[string, readonly EdgePoint[], object | null]>([
-  [
-    'the ttl without a round trip',
-    [point(5_000, 1_000, 3_001), point(10_000, 1_000, 8_001), point(10_000, 2_000, 6_001)],
-    { ttl: 1, latency: -2, restUs: 0 },
-  ],
-  [
-    'half of the ttl and 1 ms',
-    [point(6_000, 1_000, 4_001), point(10_000, 1_000, 6_001), point(10_000, 2_000, 6_001)],
-    { ttl: 0.5, latency: 0, restUs: 1_000 },
-  ],
-  [
-    'steps',
-    [point(5_000, 1_000, 4_001), point(6_000, 1_000, 4_001), point(9_000, 1_000, 8_001)],
-    null,
-  ],
-  ['what holds at one point', [point(5_000, 1_000, 4_001), point(6_000, 1_000, null)], null],
-  ['no points', [], null],
-])('%s', (_, points, line) => {
-  expect(lineThrough(points)).toEqual(line);
+  expect(await findEdges(asked('unfenced'), stopped)).toMatchObject(none);
 });

@@ -1,371 +1,181 @@
 /**
- * Where the edge is between what breaks a claim and what does not: how long a fault may last, over
- * a parameter that the system is set up with.
+ * Finds from which length on one fault breaks the claims of a system, at the ttl of its clients and
+ * at twice that.
  *
- * At each value of the parameter every plan is examined with at most so many faults of one kind, at
- * every place and with every length up to a largest one, as `exhaust.ts` has them. The least length
- * with which some plan breaks the claim is the edge there. A second search up to just below it has
- * to find nothing, since thresholds are read off runs and those below may be others; what it finds
- * is the edge instead, until one finds nothing. So both sides of the edge are decided by search.
- *
- * Where all edges lie on one line `length > a × ttl + b × latency + c`, that line is said. Two more
- * points, off the row, tell the share of the ttl from that of the latency.
+ * The fault is placed wherever the scenario allows one of its kind, with every length at which the
+ * order of things changes (`placements.ts`), from 0 to beyond twice the ttl; the least length that
+ * breaks a claim is its edge. A client that retries would meet the end of another's lease only by
+ * chance, and the edge would lie on the steps of its retries. So all this is done twice: as the
+ * scenario has it, and with the others beginning so that their first request arrives as the first
+ * client's lease ends.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import { amountOf, type Fault, type FaultKind } from '../../core/plan/fault.ts';
-import type { Limits, Plan, RangeUs } from '../../core/plan/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { examineEither, watchAsync } from '../../host/async/run-async.ts';
-import type {
-  FaultTemplate,
-  Scenario,
-  SystemScenario,
-  TemplateField,
-} from '../../scenario/scenario.ts';
-import { countPlans, NumberedPlans } from './exhaust.ts';
+import type { FaultTemplate, Scenario, TemplateField } from '../../scenario/scenario.ts';
 import { basePlan } from './narrowed.ts';
-import { watchRun } from './slots.ts';
-
-export const EDGE_PARAMETERS = ['ttl', 'latency'] as const;
-
-export type EdgeParameter = (typeof EDGE_PARAMETERS)[number];
+import { departing, Placements } from './placements.ts';
+import { amountingTo, type Watching, watchRun } from './slots.ts';
 
 /** The kinds of fault that last, or are late by, a time. */
-export const EDGE_KINDS = ['pause', 'delay', 'partition', 'late-timer'] as const;
+const EDGE_KINDS = ['pause', 'delay', 'partition', 'late-timer'] as const;
 
-export interface Axes {
-  readonly kind: (typeof EDGE_KINDS)[number];
-  readonly parameter: EdgeParameter;
-}
+type EdgeKind = (typeof EDGE_KINDS)[number];
 
-/** What the system is set up with at one point of the map. */
-interface Setting {
-  readonly ttlUs: number;
-  readonly latencyUs: number;
-}
+const TTL_FACTORS = [1, 2];
 
-export interface EdgePoint extends Setting {
-  /** The least length with which some plan breaks it; null where none up to `mostUs` does. */
-  readonly edgeUs: number | null;
-  readonly mostUs: number;
-  /** How many plans with lengths up to `mostUs` there are. */
-  readonly plans: number;
-}
-
-/** It breaks iff a fault is longer than `ttl × ttlUs + latency × latencyUs + restUs`. */
-export interface EdgeLine {
-  readonly ttl: number;
-  readonly latency: number;
-  readonly restUs: number;
-}
-
-export interface ClaimEdge {
+/** What is searched, of a narrowed scenario. */
+export interface EdgeQuestion {
+  readonly scenario: Scenario;
   readonly system: string;
-  readonly claim: string;
-  /** Along the parameter, in ascending order. */
-  readonly row: readonly EdgePoint[];
-  /** Beside the row, with another value of what is fixed there. */
-  readonly beside: readonly EdgePoint[];
-  /** Null where the claim holds, or the edges lie on no one line. */
-  readonly line: EdgeLine | null;
+  readonly claims: readonly string[];
+  /** A kind of fault for which more runs than are left are needed is given up. */
+  readonly mostRuns: number;
 }
 
 interface EdgeOptions {
   readonly catalogue: Catalogue;
-  /** Asked before each plan; may let others have their turn. */
+  /** Asked before each run that is judged. */
   readonly shouldStop: () => Promise<boolean>;
 }
 
-/** There are more plans at a point than are examined. */
-export class TooManyPlans extends Error {
-  readonly system: string;
-  readonly plans: number;
-
-  constructor(system: string, plans: number) {
-    super(`${system}: too many plans`);
-    this.system = system;
-    this.plans = plans;
-  }
+/** The edge of one claim at one ttl. */
+export interface EdgePoint {
+  readonly kind: EdgeKind;
+  readonly claim: string;
+  readonly ttlUs: number;
+  /** The least length that breaks it: 0 where it needs no fault, null where none does. */
+  readonly edgeUs: number | null;
 }
 
-/** The edges of each claim that a system is to hold or to break; null where it was stopped. */
+export interface SystemEdges {
+  readonly system: string;
+  /** By kind, ttl and claim, in this order. */
+  readonly points: readonly EdgePoint[];
+  /** Kinds that were given up. */
+  readonly givenUp: readonly EdgeKind[];
+}
+
+/** Searches the edges of a system, whose stores must be prepared. */
 export async function findEdges(
-  scenario: Scenario,
-  { kind, parameter }: Axes,
+  { scenario, system, claims, mostRuns }: EdgeQuestion,
   options: EdgeOptions,
-): Promise<readonly ClaimEdge[] | null> {
-  const { row, beside } = settingsOf(scenario, parameter);
-  const edges: ClaimEdge[] = [];
-  for (const system of scenario.systems) {
-    const claims = [...system.expect.breaks, ...system.expect.holds];
-    const found = new Map<string, EdgePoint[]>(claims.map((claim) => [claim, []]));
-    for (const setting of [...row, ...beside]) {
-      const points = await pointsOf(scenario, { kind, system, setting, claims }, options);
-      if (points === null) return null;
-      for (const [claim, point] of points) found.get(claim)?.push(point);
+): Promise<SystemEdges> {
+  const points: EdgePoint[] = [];
+  const budget = { runs: mostRuns };
+  const kinds = EDGE_KINDS.filter((one) => scenario.faults.some(({ kind }) => kind === one));
+  for (const [at, kind] of kinds.entries()) {
+    const faults = scenario.faults.filter((fault) => fault.kind === kind);
+    const found: EdgePoint[] = [];
+    for (const factor of TTL_FACTORS) {
+      const base = withTtlTimes(factor, basePlan(scenario, system));
+      const edges = await edgesAt(base, { faults, claims, budget }, options);
+      if (edges === null) return { system, points, givenUp: kinds.slice(at) };
+      const ttlUs = longestTtl(base);
+      for (const claim of claims) {
+        found.push({ kind, claim, ttlUs, edgeUs: edges.get(claim) ?? null });
+      }
     }
-    for (const [claim, points] of found) {
-      const line = lineThrough(points);
-      const parts = { row: points.slice(0, row.length), beside: points.slice(row.length) };
-      edges.push({ system: system.name, claim, ...parts, line });
+    points.push(...found);
+  }
+  return { system, points, givenUp: [] };
+}
+
+interface Search {
+  readonly faults: readonly FaultTemplate[];
+  readonly claims: readonly string[];
+  /** How many runs are left. */
+  readonly budget: { runs: number };
+}
+
+/** The least length by claim; null where it takes too many runs. */
+async function edgesAt(
+  base: Plan,
+  { faults, claims, budget }: Search,
+  { catalogue, shouldStop }: EdgeOptions,
+): Promise<ReadonlyMap<string, number> | null> {
+  const templates = faults.map((fault) => upTo(mostUs(base), fault));
+  const tried: { readonly us: number; readonly plan: Plan }[] = [];
+  const watching = { catalogue, watch: watchAsync };
+  for (const plan of await beginnings(withTimeFor(mostUs(base), base), watching)) {
+    const placed = await new Placements(plan, templates, watching).after([]);
+    budget.runs -= placed.length;
+    for (const { next, amounts } of placed) {
+      if (next.kind === 'swap') continue;
+      for (const us of amounts ?? []) {
+        tried.push({ us, plan: departing(plan, [amountingTo(next, us)]) });
+      }
+    }
+  }
+  const edges = new Map<string, number>();
+  for (const { us, plan } of tried.sort((a, b) => a.us - b.us)) {
+    const open = claims.filter((claim) => !edges.has(claim));
+    if (open.length === 0) break;
+    if (budget.runs <= 0 || (await shouldStop())) return null;
+    budget.runs -= 1;
+    const { verdicts } = await examineEither(plan, open, catalogue);
+    for (const [at, claim] of open.entries()) {
+      if (verdicts[at]?.kind === 'invalid') edges.set(claim, us);
     }
   }
   return edges;
 }
 
-const ALONG = [0.5, 0.75, 1, 1.5, 2];
-
-/** Five values of the parameter, and two with another value of the other one. */
-function settingsOf(
-  { clients, network }: Scenario,
-  parameter: EdgeParameter,
-): { readonly row: readonly Setting[]; readonly beside: readonly Setting[] } {
-  const ttlUs = Math.max(...clients.map(({ settings }) => settings.ttlUs));
-  const latencyUs = network.latency.minUs;
-  const at = (ttl: number, latency: number): Setting => {
-    return { ttlUs: Math.round(ttl * ttlUs), latencyUs: Math.round(latency * latencyUs) };
-  };
-  const isTtl = parameter === 'ttl';
-  const row = ALONG.map((factor) => (isTtl ? at(factor, 1) : at(1, factor)));
-  const beside = [1, 2].map((factor) => (isTtl ? at(factor, 2) : at(2, factor)));
-  return { row, beside };
-}
-
-interface Question {
-  readonly kind: FaultKind;
-  readonly system: SystemScenario;
-  readonly setting: Setting;
-  readonly claims: readonly string[];
+function longestTtl({ clients }: Plan): number {
+  return Math.max(...clients.map(({ ttlUs }) => ttlUs));
 }
 
 /** Longer than twice the lease, by all messages of a section. */
-function mostOf({ ttlUs, latencyUs }: Setting): number {
-  return 2 * ttlUs + 10 * latencyUs;
+function mostUs(plan: Plan): number {
+  return 2 * longestTtl(plan) + 10 * plan.network.latencyUs;
 }
 
-async function pointsOf(
-  scenario: Scenario,
-  { kind, system, setting, claims }: Question,
-  options: EdgeOptions,
-): Promise<ReadonlyMap<string, EdgePoint> | null> {
-  const mostUs = mostOf(setting);
-  const leastUpTo = async (us: number, asked: readonly string[]): Promise<Least | null> => {
-    const one = setUp(scenario, kind, setting, us);
-    const edges = new Map<string, number>();
-    let plans = 0;
-    for (const lateUs of await beginningsOf(one, system.name, options.catalogue)) {
-      const about = { system: system.name, claims: asked, edges };
-      const examined = await leastOf(beginningLater(one, lateUs), about, options);
-      if (examined === null) return null;
-      plans += examined;
-    }
-    return { plans, edges };
-  };
-  const first = await leastUpTo(mostUs, claims);
-  if (first === null) return null;
-  const edges = new Map(first.edges);
-  const open = new Set(edges.keys());
-  while (open.size > 0) {
-    const highest = Math.max(...[...open].map((claim) => edges.get(claim) ?? 0));
-    const asked = [...open].filter((claim) => edges.get(claim) === highest);
-    const below = highest === 0 ? null : await leastUpTo(highest - 1, asked);
-    if (highest > 0 && below === null) return null;
-    for (const claim of asked) {
-      const less = below?.edges.get(claim);
-      if (less === undefined) open.delete(claim);
-      else edges.set(claim, less);
-    }
-  }
-  const { plans } = first;
-  return new Map(
-    claims.map((claim) => {
-      return [claim, { ...setting, edgeUs: edges.get(claim) ?? null, mostUs, plans }];
-    }),
-  );
-}
-
-interface Least {
-  readonly plans: number;
-  /** By claim; none for those that held on every plan. */
-  readonly edges: ReadonlyMap<string, number>;
-}
-
-/** Notes the least length with which each claim breaks; how many plans, null where stopped. */
-async function leastOf(
-  scenario: Scenario,
-  about: {
-    readonly system: string;
-    readonly claims: readonly string[];
-    edges: Map<string, number>;
-  },
-  { catalogue, shouldStop }: EdgeOptions,
-): Promise<number | null> {
-  const { system, claims, edges } = about;
-  const { plans, blocks, cut } = await countPlans(scenario, system, {
-    catalogue,
-    watch: watchAsync,
-  });
-  if (cut !== null) throw new TooManyPlans(system, plans);
-  const numbered = new NumberedPlans(scenario, system, blocks);
-  for (let number = 0; number < plans; number += 1) {
-    if (await shouldStop()) return null;
-    const plan = numbered.planOf(number);
-    const longestUs = longestOf(plan);
-    const asked = claims.filter((claim) => longestUs < (edges.get(claim) ?? Infinity));
-    if (asked.length === 0) continue;
-    const { verdicts } = await examineEither(plan, asked, catalogue);
-    for (const [at, claim] of asked.entries()) {
-      if (verdicts[at]?.kind === 'invalid') edges.set(claim, longestUs);
-    }
-  }
-  return plans;
-}
-
-/**
- * How much later the rivals of the first client begin: not at all, and so that their first request
- * arrives as its lease ends, or just after. Who asks again and again would meet that end only by
- * chance, and the edge would lie on the steps of its tries.
- */
-async function beginningsOf(
-  scenario: Scenario,
-  system: string,
-  catalogue: Catalogue,
-): Promise<readonly number[]> {
-  const base = basePlan(scenario, system);
-  const { trace } = await watchRun(base, { catalogue, watch: watchAsync });
-  const [holder, rival] = base.clients;
-  const grant = trace.events.find(
-    (event) => event.kind === 'grant' && event.client === holder?.name,
-  );
-  if (grant?.kind !== 'grant' || grant.untilUs === null || rival === undefined) return [0];
-  const asked = trace.events.find((event) => {
-    return event.kind === 'receive' && event.from === rival.name && event.to === grant.process;
-  });
-  const lateUs = grant.untilUs - (asked?.atUs ?? Infinity);
-  return lateUs > 0 ? [0, lateUs, lateUs + 1] : [0];
-}
-
-function beginningLater(scenario: Scenario, lateUs: number): Scenario {
-  const clients = scenario.clients.map((client, at) => {
-    const us = client.think.minUs + (at === 0 ? 0 : lateUs);
-    return { ...client, think: { minUs: us, maxUs: us } };
-  });
-  return { ...scenario, clients };
-}
-
-function longestOf({ faults }: Plan): number {
-  return Math.max(0, ...faults.map((fault) => amountOf(fault) ?? 0));
-}
-
-/** The scenario with that setting, and faults of one kind anywhere, up to so long. */
-function setUp(
-  scenario: Scenario,
-  kind: FaultKind,
-  { ttlUs, latencyUs }: Setting,
-  mostUs: number,
-): Scenario {
-  const { clients, systems, network } = scenario;
-  const templates = scenario.faults.filter((fault) => fault.kind === kind);
-  return {
-    ...scenario,
-    clients: clients.map((client) => ({ ...client, settings: { ...client.settings, ttlUs } })),
-    systems: systems.map((system) => ({ ...system, clients: { ...system.clients, ttl: ttlUs } })),
-    network: { ...network, latency: { minUs: latencyUs, maxUs: latencyUs } },
-    limits: longer(scenario.limits, 4 * mostOf({ ttlUs, latencyUs })),
-    faults: templates.map((fault) => anywhere(fault, { minUs: 0, maxUs: mostUs })),
-  };
-}
-
-function longer(limits: Limits, byUs: number): Limits {
-  const { healAtUs, slackUs, endUs } = limits;
-  return { ...limits, healAtUs: healAtUs + byUs, slackUs: slackUs + byUs, endUs: endUs + 8 * byUs };
-}
-
-function anywhere(fault: FaultTemplate, range: RangeUs): FaultTemplate {
+function upTo(maxUs: number, fault: FaultTemplate): FaultTemplate {
   const fields = fault.fields.map((field): TemplateField => {
-    switch (field.type) {
-      case 'when':
-        return { ...field, value: { kind: 'anywhere', at: { minUs: 0, maxUs: 0 } } };
-      case 'message':
-      case 'timer':
-        return { ...field, value: { kind: 'any' } };
-      case 'duration':
-        return { ...field, value: range };
-      default:
-        return field;
-    }
+    return field.type === 'duration' ? { ...field, value: { minUs: 0, maxUs } } : field;
   });
   return { ...fault, fields };
 }
 
-/** In halves, which is as fine as protocols count. */
-const SHARES = Array.from({ length: 25 }, (_, at) => (at - 12) / 2);
-
-/** The line on which the edges of all points lie, as few shares as possible; null for none. */
-export function lineThrough(points: readonly EdgePoint[]): EdgeLine | null {
-  const [first] = points;
-  if (first === undefined || first.edgeUs === null) return null;
-  for (const latency of [...SHARES].sort(bySize)) {
-    for (const ttl of [...SHARES].sort(bySize)) {
-      const restUs = first.edgeUs - 1 - ttl * first.ttlUs - latency * first.latencyUs;
-      const isOn = points.every(({ ttlUs, latencyUs, edgeUs }) => {
-        return edgeUs !== null && edgeUs - 1 === ttl * ttlUs + latency * latencyUs + restUs;
-      });
-      if (isOn) return { ttl, latency, restUs };
-    }
-  }
-  return null;
+function withTtlTimes(factor: number, plan: Plan): Plan {
+  const clients = plan.clients.map((client) => ({ ...client, ttlUs: factor * client.ttlUs }));
+  return { ...plan, clients };
 }
 
-function bySize(a: number, b: number): number {
-  return Math.abs(a) - Math.abs(b) || b - a;
+/** The plan with limits that leave time for a fault that is so long. */
+function withTimeFor(us: number, plan: Plan): Plan {
+  const { healAtUs, endUs } = plan.limits;
+  const byUs = 4 * us;
+  const limits = { ...plan.limits, healAtUs: healAtUs + byUs, endUs: endUs + 4 * byUs };
+  return { ...plan, limits };
 }
 
-/** The single fault that comes nearest to breaking a claim, by its length; null where none does. */
-export interface Nearest {
-  readonly system: string;
-  readonly claim: string;
-  readonly fault: Fault | null;
-  /** How many plans with one fault there are. */
-  readonly plans: number;
+/** The plan, and where its first client gets a lease, one whose others begin as that ends. */
+async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan[]> {
+  const [holder, rival] = base.clients;
+  if (holder === undefined || rival === undefined) return [base];
+  const { events } = (await watchRun(base, watching)).trace;
+  const [lease] = events.flatMap((event) => {
+    const isLease = event.kind === 'grant' || event.kind === 'key-change';
+    const isAtServer = isLease && event.process !== event.client;
+    return isAtServer && event.client === holder.name ? [event] : [];
+  });
+  if (lease === undefined || lease.untilUs === null) return [base];
+  const asked = events.find((event) => {
+    return event.kind === 'receive' && event.from === rival.name && event.to === lease.process;
+  });
+  const lateUs = lease.untilUs - (asked?.atUs ?? Infinity);
+  return lateUs > 0 ? [base, beginningLater(lateUs, base)] : [base];
 }
 
-/** Of every plan with one fault of a scenario, for claims that hold; null where it was stopped. */
-export async function findNearest(
-  scenario: Scenario,
-  edges: readonly ClaimEdge[],
-  { catalogue, shouldStop }: EdgeOptions,
-): Promise<readonly Nearest[] | null> {
-  const found: Nearest[] = [];
-  for (const { name: system } of scenario.systems) {
-    const claims = edges.flatMap((edge) =>
-      edge.system === system && holdsAll(edge) ? [edge.claim] : [],
-    );
-    if (claims.length === 0) continue;
-    const { plans, blocks, cut } = await countPlans(scenario, system, {
-      catalogue,
-      watch: watchAsync,
-    });
-    if (cut !== null) throw new TooManyPlans(system, plans);
-    const numbered = new NumberedPlans(scenario, system, blocks);
-    const best = new Map<string, Plan>();
-    for (let number = 1; number < plans; number += 1) {
-      if (await shouldStop()) return null;
-      const plan = numbered.planOf(number);
-      const { verdicts } = await examineEither(plan, claims, catalogue);
-      for (const [at, claim] of claims.entries()) {
-        const known = best.get(claim);
-        const isNearer = known === undefined || longestOf(plan) < longestOf(known);
-        if (verdicts[at]?.kind === 'invalid' && isNearer) best.set(claim, plan);
-      }
-    }
-    for (const claim of claims) {
-      found.push({ system, claim, fault: best.get(claim)?.faults[0] ?? null, plans });
-    }
-  }
-  return found;
-}
-
-/** Whether no fault of any length broke the claim, anywhere on the map. */
-export function holdsAll({ row, beside }: ClaimEdge): boolean {
-  return [...row, ...beside].every(({ edgeUs }) => edgeUs === null);
+/** The plan in which all clients but the first begin so much later. */
+function beginningLater(us: number, plan: Plan): Plan {
+  const [first, ...others] = plan.clients;
+  const later = others.map((client) => ({
+    ...client,
+    sections: client.sections.map((section, at) => {
+      return at === 0 ? { ...section, thinkUs: section.thinkUs + us } : section;
+    }),
+  }));
+  return { ...plan, clients: first === undefined ? [] : [first, ...later] };
 }

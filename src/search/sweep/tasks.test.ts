@@ -26,6 +26,7 @@ const bounds = { faults: 1, ties: 0, clients: 2, sections: 1 };
 const system = 'one';
 const never = (): boolean => false;
 const count: PoolTask = { kind: 'count', scenario: narrowed(scenario, bounds), system };
+const edges: PoolTask = { ...count, kind: 'edges', claims: ['grant-order'], mostRuns: 999 };
 const plan = expand(scenario, system, 1);
 const shrink: PoolTask = { kind: 'shrink', plan, claim: 'grant-order', title: 'shrinking' };
 
@@ -35,6 +36,7 @@ test.each<[PoolTask, object]>([
     { kind: 'repeated', difference: null },
   ],
   [count, { kind: 'counted', count: { plans: expect.any(Number) } }],
+  [edges, { kind: 'edges', edges: { system, givenUp: [] } }],
   [shrink, { kind: 'shrunk', result: { runs: expect.any(Number) } }],
   [
     { ...count, system: 'two' },

@@ -1,7 +1,7 @@
 /**
  * Single pieces of work that run code of users, for a thread that can be ended: whether a seed
- * gives the same twice, how many plans there are, and what a plan shrinks to. Without a pool this
- * thread does them.
+ * gives the same twice, how many plans there are, from which length on a fault breaks a claim, and
+ * what a plan shrinks to. Without a pool this thread does them.
  */
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -12,6 +12,7 @@ import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
+import { type EdgeQuestion, findEdges, type SystemEdges } from '../exhaust/edge.ts';
 import { countPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
 import { type BlockComparison, type BlockToCompare, compareBlock } from './keepers.ts';
@@ -28,6 +29,8 @@ export type PoolTask =
   | (BlockToCompare & { readonly kind: 'compare' })
   /** How many plans of a system of a narrowed scenario there are. */
   | { readonly kind: 'count'; readonly scenario: Scenario; readonly system: string }
+  /** From which length on a fault breaks the claims of a system of a narrowed scenario. */
+  | (EdgeQuestion & { readonly kind: 'edges' })
   /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
   | {
       readonly kind: 'shrink';
@@ -47,6 +50,7 @@ export type TaskDone =
   | { readonly kind: 'repeated'; readonly difference: string | null }
   | (BlockComparison & { readonly kind: 'compared' })
   | { readonly kind: 'counted'; readonly count: PlanCount }
+  | { readonly kind: 'edges'; readonly edges: SystemEdges }
   | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
   | { readonly kind: 'threw'; readonly error: string };
 
@@ -108,9 +112,18 @@ export async function performHere(
       });
       return { kind: 'counted', count };
     }
+    const breathe = (): Promise<void> => new Promise((resolve) => inRealTurn(resolve));
+    if (task.kind === 'edges') {
+      await prepareScenario(task.scenario, catalogue);
+      const stopsAfterTurn = async (): Promise<boolean> => {
+        await breathe();
+        return shouldStop();
+      };
+      const edges = await findEdges(task, { catalogue, shouldStop: stopsAfterTurn });
+      return { kind: 'edges', edges };
+    }
     const { plan, claim, title } = task;
     await prepare([plan.system], catalogue);
-    const breathe = (): Promise<void> => new Promise((resolve) => inRealTurn(resolve));
     const options = { catalogue, shouldStop, breathe };
     const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(plan, claim, options);
     return { kind: 'shrunk', result: await entitled(title, shrink) };
