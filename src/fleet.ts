@@ -37,7 +37,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<FleetWor
   const { onNote = () => {}, onShard = () => {} } = options;
   requireVersions(['bullmq', 'ioredis']);
   const { startFleetWorker } = await import('./adapters/fleet/worker.ts');
-  const { runShard } = await import('./cli/stages.ts');
+  const { runShard } = await import('./cli/run-scenarios.ts');
   return await startFleetWorker({
     address: read.address,
     threads,

@@ -20,7 +20,7 @@ import { parse } from 'yaml';
 import { rangeOfShard } from '../search/sweep/shards.ts';
 import { parseSeeds } from './command.ts';
 import { root } from './command-line.fixture.ts';
-import { parseShard } from './stages.ts';
+import { parseShard } from './run-scenarios.ts';
 
 const PARTS = 20;
 const [page, corpus] = ['fleet', 'corpus'].map((name) =>

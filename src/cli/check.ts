@@ -5,6 +5,7 @@
  */
 import type { Command } from 'commander';
 import type { Json } from '../core/kernel/json.ts';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
 import { readEdn } from '../linearizability/formats/edn.ts';
 import { formats } from '../linearizability/formats/formats.ts';
@@ -28,7 +29,7 @@ import {
 } from './command.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { writeText } from './files.ts';
-import { breathe, Interruption } from './interruption.ts';
+import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface CheckFlags extends OutputFlags {
@@ -125,7 +126,7 @@ async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<
       }
       if (report !== null || !interruption.isInterrupted) left.shift();
       codes.push(report === null ? exits.usage : VERDICT_EXITS[report.verdict]);
-      await breathe();
+      await yieldToEventLoop();
       if (interruption.isInterrupted) break;
     }
   } finally {

@@ -4,13 +4,15 @@
  * failure that no kept plan shows, and is the one that has rivals when several keep plans at once.
  * All replay what is there (`kept-plans.ts`) and know a failure by its signature.
  */
+
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-
 import type { Expectation, Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { examineAsync } from '../host/async/run-async.ts';
 import { FENCEPOST, shellWords } from '../report/finding.ts';
+import { DAMAGED, keptOutcomeOf } from '../search/campaign/campaign.ts';
+import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { admit, type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
@@ -26,13 +28,10 @@ import { allowed, makeFolder } from './files.ts';
 import {
   adviceOf,
   type CorpusOptions,
-  DAMAGED,
   entryOf,
-  exitsOfKept,
   type FiledEntry,
-  type KeptPlanFile,
-  keptOutcomeOf,
   keptPlanFields,
+  type ReplayedFile,
   type ReplayedPlan,
   replayCorpus,
   signatureFields,
@@ -57,7 +56,7 @@ export async function listCorpus(options: CorpusOptions): Promise<Exit> {
 }
 
 /** What is kept, each replayed as it is asked for; says why a plan cannot be read. */
-async function* keptIn(options: CorpusOptions, terminal: Terminal): AsyncGenerator<KeptPlanFile> {
+async function* keptIn(options: CorpusOptions, terminal: Terminal): AsyncGenerator<ReplayedFile> {
   const notes = new Set<string>();
   for await (const kept of replayCorpus(options)) {
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
@@ -86,7 +85,7 @@ export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const outcomes: KeptOutcome[] = [];
   for await (const kept of keptIn(options, terminal)) {
-    outcomes.push(keptOutcomeOf(kept));
+    outcomes.push(keptOutcomeOf(kept, kept.kind === 'damaged' ? null : kept.replay));
     terminal.printJson('kept-plan', keptPlanFields(kept));
     printChecked(kept, terminal);
   }
@@ -106,7 +105,7 @@ const OUTCOMES = [
   ...(['reproduced', 'fixed', 'inert', 'diverged', 'nondeterministic', DAMAGED] as const),
 ];
 
-function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
+function printChecked(kept: ReplayedFile, terminal: Terminal): void {
   if (kept.kind === 'damaged') {
     terminal.print(`✗ ${kept.file}: damaged: it cannot be read`);
     return;

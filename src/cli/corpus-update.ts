@@ -4,11 +4,14 @@
  * only if what is written comes to what the plan expects; its comments stay, and whoever changes
  * the file at the same time is not overwritten.
  */
+
 import { resolve } from 'node:path';
 import { amendedText, labelIn, type Rename, renamedPlan } from '../core/plan/amend.ts';
 import { placeNamed } from '../core/plan/fault.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { digestsOf } from '../load.ts';
+import { DAMAGED } from '../search/campaign/campaign.ts';
+import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { changeWhole } from '../search/corpus/write-whole.ts';
 import { suggest } from '../text/problem.ts';
@@ -18,8 +21,6 @@ import { allowed } from './files.ts';
 import {
   adviceOf,
   type CorpusOptions,
-  DAMAGED,
-  exitsOfKept,
   keptLine,
   type ReplayedPlan,
   replayCorpus,

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { exits } from './exit.ts';
-import { breathe, Interruption } from './interruption.ts';
+import { Interruption } from './interruption.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -34,5 +35,5 @@ test('Ctrl-C is not heard before `listen` nor after `end`', () => {
 
 test('the thread gets a turn while timers are faked', async () => {
   vi.useFakeTimers();
-  await expect(breathe()).resolves.toBeUndefined();
+  await expect(yieldToEventLoop()).resolves.toBeUndefined();
 });

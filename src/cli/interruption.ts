@@ -1,9 +1,9 @@
 /**
  * Hears Ctrl-C during a command, also during searches that keep the event loop waiting. Work that
- * can pause calls `breathe` between two pieces; work that cannot runs inside `Interruption.run`.
+ * can pause calls `yieldToEventLoop` between two pieces; work that cannot runs inside
+ * `Interruption.run`.
  */
 import { createContext, Script } from 'node:vm';
-import { inRealTurn } from '../host/async/ambient.ts';
 import { exits } from './exit.ts';
 
 const WORK = new Script('work()');
@@ -58,9 +58,4 @@ export class Interruption {
 function isInterruption(error: unknown): boolean {
   const isObject = typeof error === 'object' && error !== null;
   return isObject && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
-}
-
-/** Lets the event loop run, so that Ctrl-C is heard between two pieces of long work. */
-export function breathe(): Promise<void> {
-  return new Promise((resolve) => inRealTurn(resolve));
 }

@@ -5,20 +5,27 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { scenarioFolderOf } from '../host/modules/load-files.ts';
 import { FENCEPOST, shellWords } from '../report/finding.ts';
+import { DAMAGED, replayKeptPlan } from '../search/campaign/campaign.ts';
+import type { KeptPlan, Subject } from '../search/campaign/setting.ts';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
-import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
+import type { KeptReplay } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
 import { causeName } from '../search/sweep/causes.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
-import { foldersKept } from './corpus-place.ts';
-import { type Exit, exits, UserError } from './exit.ts';
+import { foldersKept, foldersToReplay, noteOfOldPlace } from './corpus-place.ts';
+import { UserError } from './exit.ts';
 import { listFolder } from './files.ts';
-import { breathe } from './interruption.ts';
 import { loadPlan, type ModuleOptions, type PlanFile } from './sources.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A kept plan as it was read. */
+export type KeptPlanFile =
+  | (Extract<KeptPlan, { readonly kind: 'plan' }> & { readonly loaded: PlanFile })
+  | Extract<KeptPlan, { readonly kind: 'damaged' }>;
 
 export interface ReplayedPlan {
   readonly kind: 'replayed';
@@ -27,29 +34,22 @@ export interface ReplayedPlan {
   readonly replay: KeptReplay;
 }
 
-/** The `lines` say what keeps a plan from being read, each with its place in the file. */
-export type KeptPlanFile =
-  | ReplayedPlan
-  | { readonly kind: 'damaged'; readonly file: string; readonly lines: readonly string[] };
-
-/** The outcome of a kept plan that cannot be read. */
-export const DAMAGED = 'damaged';
+/** A kept plan once it was replayed. */
+export type ReplayedFile = ReplayedPlan | Extract<KeptPlan, { readonly kind: 'damaged' }>;
 
 interface KeptPlanOptions extends ModuleOptions {
   /** Only the plans of this scenario; null for all. */
   readonly scenario: string | null;
-  readonly shouldStop: () => boolean;
 }
 
-/** Replays the plans of folders, of each by name, every plan as it is asked for. */
-export async function* replayFolders(
+/** Reads the plans of folders, of each by name, every plan as it is asked for. */
+export async function* readFolders(
   folders: readonly string[],
   options: KeptPlanOptions,
 ): AsyncGenerator<KeptPlanFile> {
   for (const file of folders.flatMap(plansIn)) {
-    await breathe();
-    if (options.shouldStop()) return;
-    const kept = await replayFile(file, options);
+    await yieldToEventLoop();
+    const kept = await readKept(file, options);
     if (kept !== null) yield kept;
   }
 }
@@ -60,17 +60,15 @@ function plansIn(folder: string): readonly string[] {
   return names.map((name) => join(folder, name));
 }
 
-/** Null where the plan is of another scenario. */
-async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptPlanFile | null> {
+/** Returns null if the plan is of another scenario. */
+async function readKept(file: string, options: KeptPlanOptions): Promise<KeptPlanFile | null> {
   if (options.scenario !== null && isOfAnother(file, options.scenario)) return null;
   try {
     const loaded = await loadPlan(file, options);
-    const { plan, catalogue, changedModules } = loaded;
-    const hasChanged = changedModules.length > 0;
+    const { plan, catalogue, changedModules, moduleChanges } = loaded;
     if (options.scenario !== null && plan.scenario !== options.scenario) return null;
-    await prepare([plan.system], catalogue);
-    const replay = await entitled(file, () => replayKept(plan, { catalogue, hasChanged }));
-    return { kind: 'replayed', file, loaded, replay };
+    const hasChanged = changedModules.length > 0;
+    return { kind: 'plan', file, plan, catalogue, hasChanged, moduleChanges, loaded };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { kind: 'damaged', file, lines: error.lines };
@@ -90,16 +88,6 @@ function isOfAnother(file: string, scenario: string): boolean {
     // Whoever reads it next says why it cannot be read.
     return false;
   }
-}
-
-/** What remains of a kept plan once it was replayed. */
-export function keptOutcomeOf(kept: KeptPlanFile): KeptOutcome {
-  const { file } = kept;
-  if (kept.kind === 'damaged') {
-    return { file, outcome: DAMAGED, expected: 'reproduced', divergedAt: null };
-  }
-  const { outcome, expected, divergedAt } = kept.replay;
-  return { file, outcome, expected, divergedAt };
 }
 
 /** A kept plan that is not what it says of itself, in one line. */
@@ -144,24 +132,6 @@ function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): read
   return [`${what} ${claim}, but by another cause: ${otherCause}${wanted}`];
 }
 
-/**
- * The exit code of a kept plan that is not what it says of itself. One that diverged has seen
- * neither a breach nor two results: it tests nothing until somebody says what its names are now.
- */
-const EXITS: ReadonlyMap<string, Exit> = new Map<string, Exit>([
-  [DAMAGED, exits.usage],
-  ['nondeterministic', exits.nondeterministic],
-  ['diverged', exits.incomplete],
-]);
-
-/** The exit codes of those that were not as expected. */
-export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
-  return kept.flatMap(({ outcome, expected }) => {
-    if (outcome === expected) return [];
-    return [EXITS.get(outcome) ?? exits.broken];
-  });
-}
-
 export interface CorpusOptions extends ModuleOptions {
   /** The folder; null for `plans` beside the scenarios. */
   readonly corpus: string | null;
@@ -177,17 +147,23 @@ export interface FiledEntry extends CorpusEntry {
  * Replays the plans of a corpus, or those of one scenario, one after the other. A folder that is
  * not there is refused: a corpus that is looked for elsewhere would look empty.
  */
-export function replayCorpus(
+export async function* replayCorpus(
   { corpus, modules }: CorpusOptions,
   scenario: string | null = null,
-): AsyncGenerator<KeptPlanFile> {
+): AsyncGenerator<ReplayedFile> {
   const folders = corpus === null ? foldersKept() : [corpus];
   for (const folder of folders) {
     if (existsSync(folder) && statSync(folder).isDirectory()) continue;
     const advice = 'name one with --corpus <folder>';
     throw new UserError([`${folder}:1:1: there is no such folder; ${advice}`]);
   }
-  return replayFolders(folders, { modules, scenario, shouldStop: () => false });
+  for await (const kept of readFolders(folders, { modules, scenario })) {
+    const replay = await replayKeptPlan(kept, ({ what }, work) => entitled(what, work));
+    if (kept.kind === 'damaged') yield kept;
+    else if (replay !== null) {
+      yield { kind: 'replayed', file: kept.file, loaded: kept.loaded, replay };
+    }
+  }
 }
 
 export function entryOf({ file, loaded, replay }: ReplayedPlan): FiledEntry {
@@ -198,7 +174,7 @@ export function entryOf({ file, loaded, replay }: ReplayedPlan): FiledEntry {
 }
 
 /** A kept plan in a line of `--json`. */
-export function keptPlanFields(kept: KeptPlanFile): object {
+export function keptPlanFields(kept: ReplayedFile): object {
   const { file } = kept;
   if (kept.kind === 'damaged') return { file, outcome: DAMAGED, problems: kept.lines };
   const { plan, outcome, expected, signature } = entryOf(kept);
@@ -216,4 +192,25 @@ export function keptPlanFields(kept: KeptPlanFile): object {
 export function signatureFields(signature: Signature): object {
   const { shape, roles } = signature;
   return { id: idOf(signature), shape, roles };
+}
+
+/** Reads the kept plans of a scenario, and notes those that lie where they are not looked for. */
+export async function* keptPlansOf(
+  { scenario, file }: Subject,
+  { corpus, modules }: Pick<CorpusOptions, 'corpus' | 'modules'>,
+  terminal: Pick<Terminal, 'warn'>,
+): AsyncGenerator<KeptPlan> {
+  const { folders, old } =
+    corpus === null ? foldersToReplay(file) : { folders: [corpus], old: null };
+  if (corpus !== null && !existsSync(corpus)) {
+    terminal.warn(`warning: no folder ${corpus}: no kept plan is replayed`);
+  }
+  const { name, use: known = {} } = scenario;
+  let isOld = false;
+  for await (const kept of readFolders(folders, { modules, known, scenario: name })) {
+    isOld ||= dirname(kept.file) === old;
+    yield kept;
+  }
+  const note = isOld ? noteOfOldPlace(name, file) : null;
+  if (note !== null) terminal.warn(note);
 }

@@ -1,8 +1,8 @@
 /** Which scenarios failed in the last run into a folder, for `--last-failed`. */
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ScenarioOutcome } from './conclude.ts';
-import { exits, UserError, worstOf } from './exit.ts';
+import type { Concluded } from '../search/campaign/setting.ts';
+import { exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 
 const LAST_FAILED = 'last-failed.json';
@@ -22,14 +22,14 @@ export function lastFailedIn(output: string): readonly string[] {
 
 /** Keeps which scenarios failed for `--last-failed`; those that were not examined stay as noted. */
 export function noteFailed(
-  outcomes: readonly ScenarioOutcome[],
+  concluded: readonly Concluded[],
   before: readonly string[],
   output: string,
 ): void {
-  const examined = new Set(outcomes.map(({ summary }) => resolve(summary.file)));
-  const failed = outcomes
-    .filter((outcome) => worstOf(outcome.exits) !== exits.met)
-    .map(({ summary }) => resolve(summary.file));
+  const examined = new Set(concluded.map(({ result }) => resolve(result.file)));
+  const failed = concluded
+    .filter(({ exit }) => exit !== exits.met)
+    .map(({ result }) => resolve(result.file));
   const noted = [...before.filter((file) => !examined.has(file)), ...failed];
   const file = join(output, LAST_FAILED);
   if (noted.length > 0) writeText(file, `${JSON.stringify(noted, null, 2)}\n`);

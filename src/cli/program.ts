@@ -1,9 +1,9 @@
 /**
  * The command line: one row per command, in the order of `--help`, which needs no more than the
  * rows. Each command is a file that holds its options, its help and what it does. Read `command.ts`
- * next, for what they have in common, then `run.ts` with `stages.ts` (a scenario from its kept
- * plans to its outcome), `conclude.ts` and `reporting.ts`; `exit.ts`, `terminal.ts`, `files.ts`,
- * `sources.ts` and `interruption.ts` are what every command stands on.
+ * next, for what they have in common, then `run.ts` with `run-scenarios.ts` (a campaign over
+ * scenarios), `narrate.ts` and `reporting.ts`; `exit.ts`, `terminal.ts`, `files.ts`, `sources.ts`
+ * and `interruption.ts` are what every command stands on.
  */
 import { Command, CommanderError } from 'commander';
 import type { AddCommand, Done } from './command.ts';
@@ -63,16 +63,6 @@ const commands: readonly CommandRow[] = [
     usage: 'check [options] <history...>',
     about: 'is a recorded history linearizable to a model, and if not, why? - is standard input',
     load: async () => (await import('./check.ts')).addCheck,
-  },
-  {
-    usage: 'compare [options] [scenario]',
-    about: 'throughput, waits, retries and lost updates of several systems, side by side',
-    load: async () => (await import('./compare.ts')).addCompare,
-  },
-  {
-    usage: 'mutants [options] [name...]',
-    about: 'run locks and stores with one mistake each: is every one of them found?',
-    load: async () => (await import('./mutants.ts')).addMutants,
   },
   {
     usage: 'explain [options] <word...>',

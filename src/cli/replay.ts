@@ -1,11 +1,14 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
+
 import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { storyOf } from '../report/failure.ts';
 import { evidenceShown } from '../report/finding.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/story-steps.ts';
+import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { FATES, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
@@ -13,8 +16,7 @@ import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { type Exit, worstOf } from './exit.ts';
-import { breathe } from './interruption.ts';
-import { adviceOf, exitsOfKept } from './kept-plans.ts';
+import { adviceOf } from './kept-plans.ts';
 import { type LoadedPlan, loadPlan } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -38,7 +40,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   for (const { plan, catalogue } of plans) await prepare([plan.system], catalogue);
   const codes: Exit[] = [];
   for (const loaded of plans) {
-    await breathe();
+    await yieldToEventLoop();
     const { file, plan, catalogue, changedModules, moduleChanges } = loaded;
     const hasChanged = changedModules.length > 0;
     const result = await entitled(file, () => replayKept(plan, { catalogue, hasChanged }));

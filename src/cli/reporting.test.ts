@@ -3,15 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { builtIn } from '../catalogue.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { pause, planWith } from '../core/shrink/sample-plan.fixture.ts';
-import { sweep } from '../search/sweep/sweep.ts';
-import { concludeScenario } from './conclude.ts';
-import { exits } from './exit.ts';
-import { report, setAside, summaryOf } from './reporting.ts';
-import { smallScenario } from './small.fixture.ts';
-import { openTerminal } from './terminal.ts';
+import { setAside } from './reporting.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-reporting-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,34 +42,4 @@ test('what one run wrote gives way to no later run of the same process', () => {
   );
   expect(asideOf('twice', first, second)).toEqual([1, first]);
   expect(asideOf('twice', second, renderPlan(paused))).toEqual([1, second]);
-});
-
-test('what is reported takes the place of another plan, which is set aside', async () => {
-  const scenario = smallScenario();
-  const range = { from: 0, to: 9 };
-  const { tallies } = await sweep(scenario, { ...range, pool: null });
-  const notes: string[] = [];
-  const terminal = {
-    ...openTerminal({ isQuiet: true }),
-    print: () => {},
-    note: (line: string) => void notes.push(line),
-  };
-  const outcome = await concludeScenario(
-    { scenario, file: 'small.yaml', text: '', catalogue: builtIn, warnings: [] },
-    {
-      ...{ tallies, range, isWhole: true, isPart: false, milliseconds: 0 },
-      ...{ keptPlans: [], repeated: 0, difference: null },
-    },
-    { output: folder, hasPage: false, isInterrupted: () => false, terminal },
-  );
-  const [{ planFile, planText } = expect.fail('no seed breaks a claim')] = outcome.findings;
-  const reported = { output: folder, isJson: false, isVerbose: false, version: '0.0.0' };
-  const options = { ...reported, reporters: new Set<never>() };
-  const overview = summaryOf([outcome], exits.met, 1);
-  notes.length = 0;
-  writeFileSync(planFile, 'by: hand\n');
-  report([outcome], overview, { options, terminal });
-  expect(readFileSync(planFile, 'utf8')).toBe(planText);
-  expect(readFileSync(planFile.replace(/\.yaml$/, '.before.yaml'), 'utf8')).toBe('by: hand\n');
-  expect(notes.length).toBe(1);
 });

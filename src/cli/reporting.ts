@@ -6,16 +6,15 @@
 import { appendFileSync, existsSync, renameSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { readPlan } from '../core/plan/plan-text.ts';
-import { type ScenarioResult, systemLines } from '../report/cases.ts';
+import { type ScenarioPlace, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
 import { renderReports } from '../report/report.ts';
 import type { Earlier } from '../report/report-json.ts';
 import { findingLine } from '../report/report-json.ts';
-import type { Summary } from '../report/summary.ts';
-import type { RunDifference } from '../search/sweep/shards.ts';
+import type { Result } from '../search/campaign/result.ts';
+import type { Concluded } from '../search/campaign/setting.ts';
 import type { Reporters } from './command.ts';
-import type { ScenarioOutcome } from './conclude.ts';
-import { type Exit, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { allowed, readText, systemMessage, writeText } from './files.ts';
 import { pageFileOf } from './output-files.ts';
 import type { LoadedScenario } from './sources.ts';
@@ -36,18 +35,23 @@ export interface ReportOptions {
   readonly hasToldScenarios?: boolean;
 }
 
+interface Reporting {
+  readonly concluded: readonly Concluded[];
+  readonly options: ReportOptions;
+  readonly terminal: Terminal;
+}
+
 /**
  * Writes and prints what scenarios came to. Where a file cannot be written, all else is told
  * before that is thrown: on a full disk no finding is lost.
  */
 export function report(
-  outcomes: readonly ScenarioOutcome[],
-  overview: Summary,
-  { options, terminal }: { readonly options: ReportOptions; readonly terminal: Terminal },
+  result: Result,
+  scenarios: readonly LoadedScenario[],
+  { concluded, options, terminal }: Reporting,
 ): void {
   const { output, version, isVerbose, isJson, reporters } = options;
   const { colour, width } = terminal;
-  const results = outcomes.map((outcome) => resultOf(outcome, output));
   const unwritten: string[] = [];
   const write = (file: string, text: string, prepare?: (file: string) => void): void => {
     try {
@@ -58,7 +62,7 @@ export function report(
       unwritten.push(...error.lines);
     }
   };
-  for (const finding of results.flatMap(({ findings }) => findings)) {
+  for (const finding of result.findings) {
     const { planFile, planText } = finding;
     write(planFile, planText, (file) => {
       setAside(file, planText, terminal);
@@ -68,7 +72,8 @@ export function report(
   const { hasToldScenarios = false } = options;
   const { baseline = null } = options;
   const screen = { colour, width, isVerbose, hasToldScenarios };
-  const run = { overview, results, output, version, baseline, ...screen };
+  const places = placesOf(scenarios, concluded, output);
+  const run = { result, places, output, version, baseline, ...screen };
   const stepBytes = reporters.has('github') ? bytesLeftOfStep() : null;
   for (const part of renderReports(reporters, { ...run, placeOf, stepBytes })) {
     if (part.to === 'file') write(part.file, part.text);
@@ -78,7 +83,7 @@ export function report(
     else if (isJson) terminal.warn(part.text);
     else terminal.print(part.text);
   }
-  if (isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
+  if (isJson) process.stdout.write(`${JSON.stringify(result.summary)}\n`);
   if (unwritten.length > 0) throw new UserError(unwritten);
 }
 
@@ -99,19 +104,20 @@ function isSamePlan(one: string, other: string): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }
 
-function resultOf(
-  { summary, findings, edges, examined, milliseconds, text }: ScenarioOutcome,
+/** By scenario: the lines that name its systems, its page and how long it took. */
+function placesOf(
+  scenarios: readonly LoadedScenario[],
+  concluded: readonly Concluded[],
   output: string,
-): ScenarioResult {
-  const { tallies, range, isWhole, keptPlans, difference } = examined;
-  const names = summary.systems.map(({ name }) => name);
-  return {
-    ...{ summary, findings, edges, tallies, keptPlans, difference },
-    seeds: { ...range, isWhole },
-    seconds: milliseconds / 1000,
-    lines: systemLines({ file: summary.file, text }, names),
-    pageFile: pageFileOf(output, summary.name),
-  };
+): ReadonlyMap<string, ScenarioPlace> {
+  const places = scenarios.map(({ scenario, file, text }): [string, ScenarioPlace] => {
+    const names = scenario.systems.map(({ name }) => name);
+    const lines = systemLines({ file, text }, names);
+    const one = concluded.find(({ result }) => result.name === scenario.name);
+    const seconds = (one?.milliseconds ?? 0) / 1000;
+    return [scenario.name, { lines, pageFile: pageFileOf(output, scenario.name), seconds }];
+  });
+  return new Map(places);
 }
 
 /** A path as GitHub writes it, from the root of the repository; null for one outside. */
@@ -142,26 +148,6 @@ function appendStepSummary(text: string, terminal: Terminal): void {
   }
 }
 
-/** What the scenarios came to, of so many that were asked for: the last line of `--json`. */
-export function summaryOf(
-  outcomes: readonly ScenarioOutcome[],
-  exit: Exit,
-  asked: number = outcomes.length,
-): Summary {
-  const sum = (of: (outcome: ScenarioOutcome) => number): number =>
-    outcomes.reduce((total, outcome) => total + of(outcome), 0);
-  const seconds = Math.max(sum((outcome) => outcome.milliseconds) / 1000, 0.001);
-  return {
-    type: 'summary',
-    version: 1,
-    exit,
-    seedsPerSecond: Math.round(sum((outcome) => outcome.seeds) / seconds),
-    eventsPerSecond: Math.round(sum((outcome) => outcome.events) / seconds),
-    scenarios: outcomes.map((outcome) => outcome.summary),
-    ...(asked === outcomes.length ? {} : { notBegun: asked - outcomes.length }),
-  };
-}
-
 /** Refuses two scenarios whose pages would be one file. */
 export function requireOwnPages(scenarios: readonly LoadedScenario[], output: string): void {
   const pages = new Map<string, string>();
@@ -175,9 +161,4 @@ export function requireOwnPages(scenarios: readonly LoadedScenario[], output: st
     }
     pages.set(page, file);
   }
-}
-
-/** What differed between two runs of one seed, in one line. */
-export function differenceLine(file: string, { system, seed, what }: RunDifference): string {
-  return `nondeterministic: ${file}, ${system}, seed ${seed}: ${what}`;
 }

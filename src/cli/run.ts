@@ -70,7 +70,7 @@ export function addRun(command: Command, done: Done, version: string): void {
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
       requireFixedRange(flags);
       requireSeedsOrPlans(flags);
-      const { parseShard, runFiles } = await import('./stages.ts');
+      const { parseShard, runFiles } = await import('./run-scenarios.ts');
       done(
         await runFiles(files, {
           ...range,

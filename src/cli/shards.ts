@@ -5,8 +5,18 @@
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { assert } from '../core/kernel/assert.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { expand } from '../scenario/expand.ts';
+import { campaign } from '../search/campaign/campaign.ts';
+import {
+  countAllPlans,
+  type ExhaustedPlans,
+  TooManyPlans,
+  widest,
+} from '../search/campaign/count-plans.ts';
+import type { CampaignEvent, Concluded, Examined, Subject } from '../search/campaign/setting.ts';
+import { SHRINK_LIMITS } from '../search/campaign/shrink-failures.ts';
 import { originOf, whyForeign } from '../search/sweep/sealed.ts';
 import {
   type Counterexample,
@@ -25,14 +35,15 @@ import {
 import { claimTally } from '../search/sweep/tally.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { concludeScenario, type Examined, type ScenarioOutcome, SEEDS_TRIED } from './conclude.ts';
-import { countAll, type ExhaustedPlans, narrowedTo, widest } from './exhaust.ts';
+import { describeIn } from './describe-failures.ts';
 import { type Exit, exits, makeAll, UserError, worstOf } from './exit.ts';
 import { allowed, openFolder, readText, writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { keptLine } from './kept-plans.ts';
 import { lastFailedIn, noteFailed } from './last-failed.ts';
-import { differenceLine, type ReportOptions, report, summaryOf } from './reporting.ts';
+import { narrator } from './narrate.ts';
+import { type ReportOptions, report } from './reporting.ts';
+import { exitOf, narrowedTo, tooManyLine } from './run-campaign.ts';
 import { type LoadedScenario, loadScenarioText, type ModuleOptions } from './sources.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -42,6 +53,8 @@ interface ShardOptions {
   readonly shard: Shard;
   /** Of fencepost. */
   readonly version: string;
+  /** The folder of kept plans; null for `plans` beside each scenario. */
+  readonly corpus: string | null;
 }
 
 /** Writes the file of a shard and returns its name. */
@@ -51,32 +64,39 @@ export function writeShard(text: string, { index, of }: Shard, output: string): 
   return file;
 }
 
-/** The text of a shard's file. */
+/** Returns the text of a shard's file; `examined` has the scenarios that were begun. */
 export function shardText(
   scenarios: readonly LoadedScenario[],
-  outcomes: readonly ScenarioOutcome[],
-  { range, shard, version }: ShardOptions,
+  examined: readonly Examined[],
+  { range, shard, version, corpus }: ShardOptions,
 ): string {
-  const parts = outcomes.flatMap(({ examined }, at): ScenarioShard[] => {
+  const parts = examined.flatMap((one, at): ScenarioShard[] => {
     const loaded = scenarios[at];
-    return loaded === undefined ? [] : [scenarioShard(loaded, examined, version)];
+    return loaded === undefined ? [] : [scenarioShard(loaded, one, { version, corpus })];
   });
   return renderShard({ shard, range, scenarios: parts });
 }
 
-function scenarioShard(loaded: LoadedScenario, examined: Examined, version: string): ScenarioShard {
-  const { isWhole, tallies, keptPlans, repeated, difference, corpus = null } = examined;
-  const { exhausted: plans } = examined;
+function scenarioShard(
+  loaded: LoadedScenario,
+  examined: Examined,
+  { version, corpus }: Pick<ShardOptions, 'version' | 'corpus'>,
+): ScenarioShard {
+  const { tallies, keptPlans, repeated, difference, plans } = examined;
   const { exhaust: scope } = loaded.scenario;
   return {
     origin: originOf(loaded.scenario, version),
     file: loaded.file,
     text: loaded.text,
-    ...{ isWhole, keptPlans, repeated, difference, corpus },
+    isWhole: examined.cutShort === null,
+    keptPlans,
+    repeated,
+    difference,
+    corpus,
     milliseconds: Math.round(examined.milliseconds),
     tallies: Object.fromEntries(tallies),
     counterexamples: counterexamplesOf(loaded, examined),
-    ...(plans === undefined || scope === undefined
+    ...(plans === null || scope === undefined
       ? {}
       : { exhausted: { scope, plans: countsOf(plans) } }),
   };
@@ -89,16 +109,16 @@ function countsOf(all: ReadonlyMap<string, ExhaustedPlans>): Record<string, numb
 /** The plans of the seeds that a merge may have to shrink, as they were drawn or placed. */
 function counterexamplesOf(
   { scenario }: LoadedScenario,
-  { tallies, exhausted }: Examined,
+  { tallies, plans }: Examined,
 ): readonly Counterexample[] {
-  const textOf = planTexts(scenario, exhausted);
+  const textOf = planTexts(scenario, plans);
   return scenario.systems.flatMap(({ name: system, expect }) =>
     [...new Set([...expect.holds, ...expect.breaks])].flatMap((claim) => {
       const tally = tallies.get(system);
       const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
       return seeds
-        .slice(0, SEEDS_TRIED)
-        .map((seed) => ({ ...{ system, claim, seed }, plan: textOf(system, seed) }));
+        .slice(0, SHRINK_LIMITS.seeds)
+        .map((seed) => ({ system, claim, seed, plan: textOf(system, seed) }));
     }),
   );
 }
@@ -106,12 +126,12 @@ function counterexamplesOf(
 /** The plans of seeds as text: two builds that draw another one are not of one version. */
 function planTexts(
   scenario: LoadedScenario['scenario'],
-  exhausted: Examined['exhausted'],
+  all: Examined['plans'],
 ): (system: string, seed: number) => string {
   return (system, seed) => {
-    const { numbered, plans } = exhausted?.get(system) ?? { plans: Infinity };
-    if (seed >= plans) return '';
-    return renderPlan(numbered?.planOf(seed) ?? expand(scenario, system, seed));
+    const counted = all?.get(system);
+    if (counted === undefined) return renderPlan(expand(scenario, system, seed));
+    return seed < counted.plans ? renderPlan(counted.numbered.planOf(seed)) : '';
   };
 }
 
@@ -169,57 +189,95 @@ function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
 }
 
 async function conclude(
-  { range: seeds, scenarios, cut }: Merged,
+  { range, scenarios, cut }: Merged,
   loaded: readonly LoadedAgain[],
   { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
 ): Promise<Exit> {
-  const interruption = new Interruption();
-  const isInterrupted = (): boolean => interruption.isInterrupted;
   const { output, reporters } = options;
-  const context = { output, terminal, isInterrupted, hasPage: reporters.has('html') };
+  const interruption = new Interruption();
   const failedBefore = lastFailedIn(output);
-  const outcomes: ScenarioOutcome[] = [];
+  const concluded: Concluded[] = [];
+  const narrate = narrator(terminal, { replaysKept: true });
+  const describers = new Map(
+    scenarios.map(({ file, corpus }) => [
+      file,
+      describeIn({ output, corpus, hasPage: reporters.has('html') }),
+    ]),
+  );
+  const subjects = loaded.map(({ scenario }) => scenario);
   interruption.listen();
   try {
-    for (const [at, merged] of scenarios.entries()) {
-      const again = loaded[at];
-      if (again === undefined || interruption.isInterrupted) break;
-      const { scenario, plans } = again;
-      note(merged, terminal);
-      await prepare(scenario.scenario.systems, scenario.catalogue);
-      const { exhausted: _, ...counts } = merged;
-      const range = plans === null ? seeds : widest(plans);
-      const asked = range.to - range.from + 1;
-      const cutShort = merged.isWhole ? {} : { cutShort: { asked, by: 'shard' as const } };
-      const placed = plans === null ? {} : { exhausted: plans };
-      const examined = { ...counts, ...placed, range, isPart: false, ...cutShort };
-      outcomes.push(await concludeScenario(scenario, examined, context));
-    }
+    const result = await campaign(subjects, {
+      ...NOTHING_EXAMINED,
+      isInterrupted: () => interruption.isInterrupted,
+      describe: async (failure) => (await describers.get(failure.subject.file)?.(failure)) ?? null,
+      emit: (event) => {
+        if (event.kind === 'conclusion') concluded.push(event.concluded);
+        narrate(event);
+      },
+      examined: async (subject) => {
+        const at = subjects.findIndex(({ file }) => file === subject.file);
+        const [merged, again] = [scenarios[at], loaded[at]];
+        assert(merged !== undefined && again !== undefined, 'only merged scenarios are concluded');
+        reportEarlier(merged, subject, { terminal, narrate });
+        return examinedOf(merged, range, again.plans);
+      },
+    });
+    const exit = cut.length > 0 ? worstOf([exitOf(result), exits.incomplete]) : exitOf(result);
+    const summary = { ...result.summary, exit };
+    report({ ...result, summary }, subjects, { concluded, options, terminal });
+    noteFailed(concluded, failedBefore, output);
+    return exit;
   } finally {
     interruption.end();
   }
-  const codes = outcomes.flatMap((outcome) => outcome.exits);
-  if (interruption.isInterrupted) codes.push(exits.interrupted);
-  if (cut.length > 0) codes.push(exits.incomplete);
-  const exit = worstOf(codes);
-  report(outcomes, summaryOf(outcomes, exit, loaded.length), { options, terminal });
-  noteFailed(outcomes, failedBefore, output);
-  return exit;
 }
 
-/** Says again what the shards said of kept plans and of determinism. */
-function note(
-  { origin, file, keptPlans, repeated, difference }: MergedScenario,
-  terminal: Terminal,
+/** The part of a campaign that the shards have done. */
+const NOTHING_EXAMINED = {
+  range: null,
+  shard: null,
+  pool: null,
+  keptPlans: () => [],
+  repeats: { seeds: 0, withinMs: 0 },
+  reusesRealms: false,
+  journal: () => null,
+  stop: () => null,
+  shrinking: SHRINK_LIMITS,
+} as const;
+
+/** Puts together what the shards know of a scenario. */
+function examinedOf(
+  { isWhole, tallies, milliseconds, keptPlans, repeated, difference }: MergedScenario,
+  seeds: SeedRange,
+  plans: Examined['plans'],
+): Examined {
+  const range = plans === null ? seeds : widest(plans);
+  const asked = range.to - range.from + 1;
+  return {
+    tallies,
+    range,
+    cutShort: isWhole ? null : { asked, by: 'shard' },
+    isPart: false,
+    milliseconds,
+    keptPlans,
+    repeated,
+    difference,
+    plans,
+  };
+}
+
+/** Prints what the shards printed of kept plans and of determinism. */
+function reportEarlier(
+  { keptPlans, repeated, difference }: MergedScenario,
+  subject: Subject,
+  { terminal, narrate }: { terminal: Terminal; narrate: (event: CampaignEvent) => void },
 ): void {
-  terminal.note(`${origin.scenario}  ${file}`);
   for (const kept of keptPlans) {
     if (kept.outcome !== kept.expected) terminal.print(keptLine(kept));
   }
-  const met = keptPlans.filter(({ outcome, expected }) => outcome === expected).length;
-  terminal.note(`  corpus: ${countOf(keptPlans.length, 'plan')} replayed, ${met} as expected`);
-  if (difference !== null) terminal.print(differenceLine(file, difference));
-  else terminal.note(`  determinism: ${countOf(repeated, 'run')} repeated, every event equal`);
+  narrate({ kind: 'kept plans', subject, outcomes: keptPlans });
+  narrate({ kind: 'repeated', subject, runs: repeated, difference, lost: null });
 }
 
 /** Every shard below the folders, and the other files as they are; each file once. */
@@ -256,7 +314,7 @@ function shardIn(file: string): FiledShard {
 interface LoadedAgain {
   readonly scenario: LoadedScenario;
   /** Counted again, since shards keep few plans; null where seeds were examined. */
-  readonly plans: ReadonlyMap<string, ExhaustedPlans> | null;
+  readonly plans: Examined['plans'];
 }
 
 /** The scenario of a shard, from the text in it; refused where it means something else here. */
@@ -272,22 +330,29 @@ async function loadAgain(
     throw new UserError([`${file}: compared with what is here, what the shards have ${why}`]);
   };
   refuse(whyForeign(origin, originOf(scenario.scenario, options.version)));
-  const plans = exhausted === undefined ? null : await countAgain(scenario, options.terminal);
+  const plans = exhausted === undefined ? null : await countAgain(scenario);
   const counted = plans === null ? {} : countsOf(plans);
   const other = Object.entries(exhausted?.plans ?? {}).find(([name, n]) => counted[name] !== n);
   refuse(
     other === undefined ? null : `was counted otherwise: ${other[0]} has no ${other[1]} plans`,
   );
-  refuse(whyDrawnOtherwise(merged, planTexts(scenario.scenario, plans ?? undefined)));
+  refuse(whyDrawnOtherwise(merged, planTexts(scenario.scenario, plans)));
   return { scenario, plans };
 }
 
-async function countAgain(
-  scenario: LoadedScenario,
-  terminal: Terminal,
-): Promise<ReadonlyMap<string, ExhaustedPlans>> {
-  await prepare(scenario.scenario.systems, scenario.catalogue);
-  return await countAll(scenario, { pool: null, terminal, isInterrupted: () => false });
+async function countAgain({
+  scenario,
+  catalogue,
+  file,
+}: LoadedScenario): Promise<Examined['plans']> {
+  await prepare(scenario.systems, catalogue);
+  const tasks = { pool: null, catalogue, isGivenUp: () => false };
+  try {
+    return await countAllPlans(scenario, tasks, () => undefined);
+  } catch (error) {
+    if (!(error instanceof TooManyPlans)) throw error;
+    throw new UserError([tooManyLine({ scenario, file }, error)]);
+  }
 }
 
 /** Where the plans of the shards are not those that are drawn here; null where all are. */

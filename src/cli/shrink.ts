@@ -6,6 +6,7 @@ import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { expectsBreach } from '../harness.ts';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { examineAsync, shrinkFailureAsync } from '../host/async/run-async.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { digestsOf } from '../load.ts';
@@ -19,7 +20,6 @@ import { groupDigits } from '../text/prose.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { writeText } from './files.ts';
-import { breathe } from './interruption.ts';
 import { loadPlan } from './sources.ts';
 import { noteChanges, openTerminal } from './terminal.ts';
 
@@ -51,7 +51,7 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const startedMs = performance.now();
   const now = current(plan, catalogue);
   const shrinking = (): Promise<ShrinkResult> =>
-    shrinkFailureAsync(now, claim, { catalogue, breathe });
+    shrinkFailureAsync(now, claim, { catalogue, breathe: yieldToEventLoop });
   const result = await entitled(`shrinking ${file}`, shrinking);
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import type { Catalogue } from '../catalogue.ts';
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type { ModuleDigests, Plan } from '../core/plan/plan.ts';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 import type { ModuleSource } from '../host/modules/load-catalogue.ts';
 import {
   readPlanSource,
@@ -20,7 +21,6 @@ import { placeFindings } from '../search/points/places.ts';
 import { type Problem, renderProblem } from '../text/problem.ts';
 import { makeAll, UserError } from './exit.ts';
 import { readText } from './files.ts';
-import { breathe } from './interruption.ts';
 import { fileMeant } from './shipped.ts';
 
 const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
@@ -142,7 +142,7 @@ export interface PlanFile extends LoadedPlan {
  * alive: to read 223 on a busy machine took longer than one that is silent is waited for.
  */
 export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
-  await breathe();
+  await yieldToEventLoop();
   const { file, text } = textMeant(named);
   if (!IS_PLAN.test(text) && IS_SCENARIO.test(text)) {
     throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);

@@ -16,6 +16,7 @@ import {
   sweepIdOf,
 } from '../adapters/fleet/shard-order.ts';
 import { FENCEPOST, shellWords } from '../report/finding.ts';
+import { failureFinder, replayKeptPlans } from '../search/campaign/campaign.ts';
 import { originOf } from '../search/sweep/sealed.ts';
 import type { FiledShard, KeptOutcome, SeedRange } from '../search/sweep/shards.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
@@ -35,6 +36,8 @@ import {
 import { type Exit, exits, UserError } from './exit.ts';
 import { openFolder } from './files.ts';
 import { Interruption } from './interruption.ts';
+import { keptPlansOf } from './kept-plans.ts';
+import { narrator } from './narrate.ts';
 import {
   EXAMPLE_QUEUE,
   ownWords,
@@ -47,8 +50,7 @@ import {
 import { requireOwnPages } from './reporting.ts';
 import { type MergeOptions, mergeShardFiles } from './shards.ts';
 import { type LoadedScenario, loadScenarios } from './sources.ts';
-import { replayKeptOf } from './stages.ts';
-import { breaksNoted, openTerminal, type Terminal } from './terminal.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
 
 interface SweepFlags extends ReportFlags {
   readonly queue?: string;
@@ -216,8 +218,13 @@ async function replayAll(
   const kept: (readonly KeptOutcome[])[] = [];
   for (const loaded of scenarios) {
     terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
-    const context = { options: { shard: null, corpus, modules }, terminal: notes, isInterrupted };
-    kept.push(await replayKeptOf(loaded, context));
+    kept.push(
+      await replayKeptPlans(loaded, {
+        keptPlans: (subject) => keptPlansOf(subject, { corpus, modules }, notes),
+        emit: narrator(notes, { replaysKept: true }),
+        isInterrupted,
+      }),
+    );
   }
   return kept;
 }
@@ -242,12 +249,13 @@ function breaksOf(
   scenarios: readonly LoadedScenario[],
   terminal: Terminal,
 ): (filed: FiledShard) => void {
-  const notes = scenarios.map(({ scenario }) =>
-    breaksNoted(scenario.systems, { terminal, trial: 'seed' }),
-  );
+  const finders = scenarios.map(({ scenario }) => failureFinder(scenario));
+  const narrate = narrator(terminal, { replaysKept: true });
   return ({ shard }) => {
     for (const [at, { tallies }] of shard.scenarios.entries()) {
-      for (const [system, tally] of Object.entries(tallies)) notes[at]?.(system, tally);
+      for (const [system, tally] of Object.entries(tallies)) {
+        for (const failure of finders[at]?.(system, tally) ?? []) narrate(failure);
+      }
     }
   };
 }

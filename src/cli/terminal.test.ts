@@ -1,8 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { loadScenario } from '../load.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { paintFor } from '../text/colour.ts';
-import { breaksNoted, openTerminal } from './terminal.ts';
+import { openTerminal } from './terminal.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -16,29 +14,6 @@ test('a quiet terminal keeps warnings, and neither notes nor progress', () => {
   terminal.progress('half of it');
   terminal.warn('warning: a lease is short');
   expect(write.mock.calls.map(([text]) => text)).toEqual(['warning: a lease is short\n']);
-});
-
-test('the first seed that breaks what should hold is told at once, and only once', () => {
-  const text = `name: zombie
-systems:
-  sure: { lock: lock-service, store: fenced, expect: { holds: [grant-order] } }
-  weak: { lock: lock-service, store: unfenced, expect: { breaks: [grant-order] } }
-`;
-  const read = loadScenario(text, 'zombie.yaml');
-  if (read.kind === 'problems') expect.fail('the scenario does not load');
-  const noted: string[] = [];
-  const terminal = { note: (line: string) => void noted.push(line) };
-  const noteBreaks = breaksNoted(read.scenario.systems, { terminal, trial: 'seed' });
-  const claimOf = (...brokenSeeds: readonly number[]): Tally => ({
-    ...EMPTY_TALLY,
-    claims: {
-      'grant-order': { ...claimTally(EMPTY_TALLY, ''), broken: brokenSeeds.length, brokenSeeds },
-    },
-  });
-  for (const system of ['weak', 'sure']) {
-    for (const tally of [claimOf(), claimOf(7, 8), claimOf(3)]) noteBreaks(system, tally);
-  }
-  expect(noted).toEqual(['  ✗ seed 7 breaks grant-order of sure; shrunk when all are done']);
 });
 
 test('a log has a line of progress where nothing else was printed for ten seconds', () => {

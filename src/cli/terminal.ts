@@ -2,10 +2,6 @@
  * Where output goes and how it looks: results on stdout, progress on stderr, colour when wanted.
  * Names, errors and what comes from a queue are others' text: nothing in it steers the terminal.
  */
-import type { Trial } from '../report/exhausted.ts';
-import type { SystemScenario } from '../scenario/scenario.ts';
-import { claimTally, distinctFailures, type Tally } from '../search/sweep/tally.ts';
-import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 
 export interface Terminal {
@@ -113,51 +109,5 @@ export function noteChanges(
 ): void {
   for (const change of moduleChanges) {
     terminal.note(`note: ${file} was made with another version of ${change}`);
-  }
-}
-
-/** Whether a claim was unknown only where the run failed, as is told once for all claims. */
-function isOfFailure(first: number, unknown: number, { failures, failed }: Tally): boolean {
-  return unknown <= failed && failures.some(({ seed }) => seed === first);
-}
-
-/**
- * Tells of the first seed on which each claim broke that should hold, as soon as a tally has one:
- * all seeds, and then shrinking, may take minutes.
- */
-export function breaksNoted(
-  systems: readonly SystemScenario[],
-  { terminal, trial }: { readonly terminal: Pick<Terminal, 'note'>; readonly trial: Trial },
-): (system: string, tally: Tally) => void {
-  const told = new Set<string>();
-  return (name, tally) => {
-    const system = systems.find((one) => one.name === name);
-    for (const claim of system?.expect.holds ?? []) {
-      const [first] = claimTally(tally, claim).brokenSeeds;
-      if (first === undefined || told.has(`${name} ${claim}`)) continue;
-      told.add(`${name} ${claim}`);
-      terminal.note(`  ✗ ${trial} ${first} breaks ${claim} of ${name}; shrunk when all are done`);
-    }
-  };
-}
-
-/** Says which claims are unknown, and which runs failed. */
-export function noteFailures(
-  system: SystemScenario,
-  tally: Tally,
-  { terminal, trial }: { readonly terminal: Terminal; readonly trial: Trial },
-): void {
-  for (const claim of system.expect.holds) {
-    const { unknown, firstUnknown } = claimTally(tally, claim);
-    if (firstUnknown === null || isOfFailure(firstUnknown.seed, unknown, tally)) continue;
-    const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
-    terminal.print(`? ${system.name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
-  }
-  const told = distinctFailures(tally);
-  for (const { seed, error } of told) {
-    terminal.print(`✗ ${system.name} failed on ${trial} ${seed}: ${error}`);
-  }
-  if (tally.failed > told.length) {
-    terminal.print(`  and on ${countOf(tally.failed - told.length, `more ${trial}`)}`);
   }
 }

@@ -35,7 +35,7 @@ async function work(flags: WorkerFlags, version: string): Promise<Exit> {
   const { modules = null } = flags;
   if (modules !== null) requireFolder(modules);
   const terminal = openTerminal(outputOptions({ quiet: flags.quiet === true }));
-  const { runShard } = await import('./stages.ts');
+  const { runShard } = await import('./run-scenarios.ts');
   const worker = await reached(place, async () => {
     const { startFleetWorker } = await import('../adapters/fleet/worker.ts');
     return await startFleetWorker({

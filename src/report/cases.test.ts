@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { ScenarioResult } from '../search/campaign/result.ts';
 import { casesOf, isFailure, systemLines } from './cases.ts';
-import { sampleResult } from './run-result.fixture.ts';
+import { sampleScenario } from './run-result.fixture.ts';
 
 describe('casesOf', () => {
   it('has a case for each listed claim, each kept plan and all that went wrong besides', () => {
-    const cases = casesOf(sampleResult).map(({ system, name, outcome }) => [system, name, outcome]);
+    const cases = casesOf(sampleScenario).map(({ system, name, outcome }) => [
+      system,
+      name,
+      outcome,
+    ]);
     expect(cases).toEqual([
       ['unfenced', 'fence-monotone holds', 'broke'],
       ['unfenced', 'grant-order holds', 'passed'],
@@ -21,7 +26,7 @@ describe('casesOf', () => {
   });
 
   it('says why, and gives a broken claim its counterexample', () => {
-    const cases = casesOf(sampleResult);
+    const cases = casesOf(sampleScenario);
     expect(cases[0]).toMatchObject({
       message: 'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
       finding: { system: 'unfenced', claim: 'fence-monotone' },
@@ -44,16 +49,20 @@ describe('casesOf', () => {
   });
 
   it('judges no claim that should break on a part of the seeds, on one seed or on none', () => {
-    const outcomes = (change: Partial<typeof sampleResult>): unknown =>
-      casesOf({ ...sampleResult, ...change }).find(({ name }) => name === 'grant-order breaks')
-        ?.outcome;
-    expect(outcomes({ seeds: { from: 0, to: 999, isWhole: false } })).toBe('open');
-    expect(outcomes({ seeds: { from: 4, to: 4, isWhole: true } })).toBe('open');
-    expect(outcomes({ tallies: new Map() })).toBe('open');
+    const outcomes = (change: Partial<ScenarioResult>): unknown => {
+      const result = { ...sampleScenario.result, ...change };
+      const cases = casesOf({ ...sampleScenario, result });
+      return cases.find(({ name }) => name === 'grant-order breaks')?.outcome;
+    };
+    const systems = sampleScenario.result.systems.map((one) => ({ ...one, seeds: 0 }));
+    expect(outcomes({})).toBe('held');
+    expect(outcomes({ cutShort: { asked: 2000, by: 'time' } })).toBe('open');
+    expect(outcomes({ range: { from: 4, to: 4 } })).toBe('open');
+    expect(outcomes({ systems })).toBe('open');
   });
 
   it('tells failures from what could not be judged', () => {
-    const failures = casesOf(sampleResult).filter(isFailure);
+    const failures = casesOf(sampleScenario).filter(isFailure);
     expect(failures.map(({ outcome }) => outcome)).toEqual([
       ...['broke', 'held', 'failed', 'changed', 'failed'],
     ]);

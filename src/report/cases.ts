@@ -1,36 +1,32 @@
 /**
- * What the run of one scenario came to, and the cases that it is cut into, one for each thing that
- * could have gone wrong: every claim that a scenario lists for a system, every kept plan, every
- * seed that had to run. Test reports, annotations and the step summary are views of these.
+ * The result of one scenario as cases, one for each thing that could have gone wrong: every claim
+ * that a scenario lists for a system, every kept plan, every seed that had to run. Test reports,
+ * annotations and the step summary are views of these.
  */
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
-import type { SystemEdges } from '../search/exhaust/edge.ts';
-import type { KeptOutcome, RunDifference } from '../search/sweep/shards.ts';
-import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import type {
+  ClaimResult,
+  Finding,
+  ScenarioResult,
+  SystemResult,
+} from '../search/campaign/result.ts';
+import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { type Trial, trialOf, trialOfAll } from './exhausted.ts';
-import type { Finding } from './finding.ts';
-import type { ScenarioSummary, SystemSummary } from './summary.ts';
+import { trialOf, trialOfAll } from './exhausted.ts';
 
-/** With all that reports need: plain data, put together by the command. */
-export interface ScenarioResult {
-  readonly summary: ScenarioSummary;
+/** The result of a scenario and its findings, with what points into its files. */
+export interface ReportedScenario extends ScenarioPlace {
+  readonly result: ScenarioResult;
   readonly findings: readonly Finding[];
-  /** Where its systems begin to break; none where seeds were examined. */
-  readonly edges: readonly SystemEdges[];
-  /** By the name of the system; absent where no seed of it was examined. */
-  readonly tallies: ReadonlyMap<string, Tally>;
-  /** The seeds that were asked for, both included, and whether all were examined. */
-  readonly seeds: { readonly from: number; readonly to: number; readonly isWhole: boolean };
-  /** The kept plans that were replayed, in the order of their files. */
-  readonly keptPlans: readonly KeptOutcome[];
-  /** The seed whose two runs differed, and how; null when none was found. */
-  readonly difference: RunDifference | null;
-  readonly seconds: number;
+}
+
+/** Where a person looks for a scenario, and how long it took. */
+export interface ScenarioPlace {
   /** The lines, from 1, on which the scenario's file names its systems. */
   readonly lines: ReadonlyMap<string, number>;
   /** Its HTML page, as a person types it. */
   readonly pageFile: string;
+  readonly seconds: number;
 }
 
 export interface Case {
@@ -63,11 +59,12 @@ export function isFailure({ outcome }: Case): boolean {
 }
 
 /** The cases of a scenario: its systems in their order, then what concerns all of them. */
-export function casesOf(result: ScenarioResult): readonly Case[] {
+export function casesOf(scenario: ReportedScenario): readonly Case[] {
+  const { result } = scenario;
   return [
-    ...result.summary.systems.flatMap((system) => systemCases(system, result)),
+    ...result.systems.flatMap((system) => systemCases(system, scenario)),
     ...result.keptPlans.map(keptCase),
-    ...differenceCase(result),
+    ...differenceCase(scenario),
   ];
 }
 
@@ -76,70 +73,79 @@ type Judged = Pick<Case, 'outcome' | 'message'>;
 /** What most cases have not. */
 const NO_MORE = { details: '', finding: null };
 
-function systemCases(system: SystemSummary, result: ScenarioResult): readonly Case[] {
+function systemCases(system: SystemResult, scenario: ReportedScenario): readonly Case[] {
   const { holds = [], breaks = [] } = system.expect;
-  const tally = result.tallies.get(system.name) ?? EMPTY_TALLY;
-  const at = placeOf(system.name, result);
+  const at = placeOf(system.name, scenario);
   const caseOf = (claim: string, verb: 'breaks' | 'holds', judged: Judged): Case => {
     const isMeant = (one: Finding): boolean => one.system === system.name && one.claim === claim;
-    const finding = result.findings.find(isMeant) ?? null;
+    const finding = scenario.findings.find(isMeant) ?? null;
     return { ...at, name: `${claim} ${verb}`, ...judged, details: '', finding };
   };
   return [
-    ...breaks.map((claim) => caseOf(claim, 'breaks', judgeBreak(claim, tally, result))),
-    ...holds.map((claim) => caseOf(claim, 'holds', judgeHold(claim, tally, system))),
+    ...breaks.map((claim) => caseOf(claim, 'breaks', judgeBreak(claim, system, scenario.result))),
+    ...holds.map((claim) => caseOf(claim, 'holds', judgeHold(claim, system))),
     ...vacuityCase(system, at),
-    ...errorCase(tally, at, trialOf(system)),
+    ...errorCase(system, at),
   ];
 }
 
 type Place = Pick<Case, 'system' | 'file' | 'line'>;
 
-function placeOf(system: string, { summary, lines }: ScenarioResult): Place {
-  return { system, file: summary.file, line: lines.get(system) ?? null };
+function placeOf(system: string, { result, lines }: ReportedScenario): Place {
+  return { system, file: result.file, line: lines.get(system) ?? null };
 }
 
 const PASSED: Judged = { outcome: 'passed', message: '' };
 
-function judgeBreak(claim: string, tally: Tally, { seeds, summary }: ScenarioResult): Judged {
-  const trial = trialOfAll(summary.systems);
-  if (claimTally(tally, claim).broken > 0) return PASSED;
-  const held = `${claim} should break and held on ${countOf(tally.seeds, trial)}`;
-  if (tally.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
-  if (seeds.from === seeds.to) return { outcome: 'open', message: `${held}, which judges nothing` };
-  if (!seeds.isWhole) return { outcome: 'open', message: `${held}, before the run was cut short` };
+/** The counts of a claim; null if no seed judged it. */
+function countsOf(claim: string, { claims }: SystemResult): ClaimResult | null {
+  return Object.hasOwn(claims, claim) ? (claims[claim] ?? null) : null;
+}
+
+function judgeBreak(claim: string, system: SystemResult, scenario: ScenarioResult): Judged {
+  const { range, systems, cutShort } = scenario;
+  const trial = trialOfAll(systems);
+  if ((countsOf(claim, system)?.broken ?? 0) > 0) return PASSED;
+  const held = `${claim} should break and held on ${countOf(system.seeds, trial)}`;
+  if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
+  if (range.from === range.to) return { outcome: 'open', message: `${held}, which judges nothing` };
+  if (cutShort !== undefined)
+    return { outcome: 'open', message: `${held}, before the run was cut short` };
   return { outcome: 'held', message: held };
 }
 
-function judgeHold(claim: string, tally: Tally, system: SystemSummary): Judged {
+function judgeHold(claim: string, system: SystemResult): Judged {
   const { vacuous } = system;
   const trial = trialOf(system);
-  const { broken, brokenSeeds, unknown, firstUnknown } = claimTally(tally, claim);
-  if (broken > 0) {
-    const share = `${groupDigits(broken)} of ${countOf(tally.seeds, trial)}`;
-    const message = `${claim} should hold and broke on ${share}, first on ${brokenSeeds[0] ?? 0}`;
+  const counts = countsOf(claim, system);
+  if (counts !== null && counts.broken > 0) {
+    const share = `${groupDigits(counts.broken)} of ${countOf(system.seeds, trial)}`;
+    const first = counts.firstSeed ?? 0;
+    const message = `${claim} should hold and broke on ${share}, first on ${first}`;
     return { outcome: 'broke', message };
   }
-  if (tally.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
-  if (firstUnknown !== null) {
-    const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
-    return { outcome: 'open', message: `unknown on ${where}: ${firstUnknown.reason}` };
+  if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
+  if (counts?.firstUnknown !== undefined) {
+    const { seed, reason } = counts.firstUnknown;
+    const where = `${countOf(counts.unknown, trial)}, first on ${seed}`;
+    return { outcome: 'open', message: `unknown on ${where}: ${reason}` };
   }
   if (vacuous.length === 0) return PASSED;
   return { outcome: 'open', message: `not put to the test: ${vacuous.join(', ')}` };
 }
 
 /** What should hold says nothing where nothing was tested; that is a case of its own. */
-function vacuityCase({ vacuous, expect }: SystemSummary, at: Place): readonly Case[] {
+function vacuityCase({ vacuous, expect }: SystemResult, at: Place): readonly Case[] {
   if (vacuous.length === 0 || (expect.holds ?? []).length === 0) return [];
   const message = `tested nothing: ${vacuous.join(', ')}`;
   return [{ ...at, name: 'is put to the test', outcome: 'open', message, ...NO_MORE }];
 }
 
-function errorCase(tally: Tally, at: Place, trial: Trial): readonly Case[] {
-  const { failed, seeds } = tally;
+function errorCase(system: SystemResult, at: Place): readonly Case[] {
+  const { failed, seeds, failures } = system;
   if (failed === 0) return [];
-  const told = distinctFailures(tally).map(({ seed, error }) => `${trial} ${seed}: ${error}`);
+  const trial = trialOf(system);
+  const told = failures.map(({ seed, error }) => `${trial} ${seed}: ${error}`);
   if (failed > told.length) told.push(`and ${groupDigits(failed - told.length)} more`);
   const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, trial)}`;
   const name = `runs on every ${trial}`;
@@ -156,12 +162,13 @@ function keptCase({ file, outcome, expected, divergedAt }: KeptOutcome): Case {
   return { system: '', name, ...judged, ...NO_MORE, file, line: null };
 }
 
-function differenceCase(result: ScenarioResult): readonly Case[] {
-  if (result.difference === null) return [];
-  const { system, seed, what } = result.difference;
+function differenceCase(scenario: ReportedScenario): readonly Case[] {
+  const { difference } = scenario.result;
+  if (difference === null) return [];
+  const { system, seed, what } = difference;
   const message = `two runs of seed ${seed} differ: ${what}`;
   const name = 'gives the same trace twice';
-  return [{ ...placeOf(system, result), name, outcome: 'failed', message, ...NO_MORE }];
+  return [{ ...placeOf(system, scenario), name, outcome: 'failed', message, ...NO_MORE }];
 }
 
 /** By system, the line of a scenario’s file that names it, from 1; empty where there is no file. */

@@ -1,26 +1,68 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type {
+  ClaimResult,
+  ScenarioResult,
+  Summary,
+  SystemResult,
+} from '../search/campaign/result.ts';
 import { NO_SECTIONS } from '../search/sweep/sections.ts';
 import { displayWidth } from '../text/visible.ts';
 import { boundText, renderConclusion, renderScenarioLine } from './conclusion.ts';
 import { anyName } from './hostile.fixture.ts';
 import { sampleSummary } from './summary.fixture.ts';
-import type { ClaimSummary, Summary, SystemSummary } from './summary.ts';
 
 const plain = { colour: false, width: 100 };
-const BREAKING: ClaimSummary = { broken: 3, firstSeed: 17, exercised: 40, avoided: 0 };
-const HELD: ClaimSummary = { broken: 0, firstSeed: null, exercised: 513, avoided: 7 };
+const JUDGED = { unknown: 0 };
+const BREAKING: ClaimResult = {
+  ...JUDGED,
+  broken: 3,
+  firstSeed: 17,
+  exercised: 40,
+  avoided: 0,
+};
+const HELD: ClaimResult = {
+  ...JUDGED,
+  broken: 0,
+  firstSeed: null,
+  exercised: 513,
+  avoided: 7,
+};
 
-function systemWith(parts: Partial<SystemSummary>): SystemSummary {
+function systemWith(parts: Partial<SystemResult>): SystemResult {
   return {
-    ...{ name: 'fenced', expect: {}, met: true, seeds: 1000, broken: 0, unknown: 0, claims: {} },
-    ...{ measured: {}, sections: NO_SECTIONS, hints: [], vacuous: [], faults: {} },
-    ...{ counterexample: null, ...parts },
+    name: 'fenced',
+    expect: {},
+    met: true,
+    seeds: 1000,
+    broken: 0,
+    unknown: 0,
+    failed: 0,
+    failures: [],
+    claims: {},
+    measured: {},
+    sections: NO_SECTIONS,
+    hints: [],
+    vacuous: [],
+    faults: {},
+    counterexample: null,
+    ...parts,
   };
 }
 
-function summaryOf(...systems: readonly SystemSummary[]): Summary {
-  return { ...sampleSummary, scenarios: [{ name: 'zombie', file: 'zombie.yaml', systems }] };
+function scenarioOf(name: string, systems: readonly SystemResult[]): ScenarioResult {
+  return {
+    name,
+    file: `${name}.yaml`,
+    range: { from: 0, to: 999 },
+    systems,
+    keptPlans: [],
+    difference: null,
+  };
+}
+
+function summaryOf(...systems: readonly SystemResult[]): Summary {
+  return { ...sampleSummary, scenarios: [scenarioOf('zombie', systems)] };
 }
 
 const told = (summary: Summary): string => renderConclusion(summary, plain).replace(/\s+/g, ' ');
@@ -179,6 +221,7 @@ describe('the conclusion', () => {
     const anyClaim = fc.record({
       broken: fc.nat(1000),
       firstSeed: fc.constantFrom(null, 3),
+      unknown: fc.constant(0),
       exercised: fc.nat(1000),
       avoided: fc.nat(50),
     });
@@ -202,7 +245,7 @@ describe('the conclusion', () => {
       .array(fc.array(anySystem, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 })
       .map((all) => ({
         ...sampleSummary,
-        scenarios: all.map((systems, at) => ({ name: `s${at}`, file: 's.yaml', systems })),
+        scenarios: all.map((systems, at) => scenarioOf(`s${at}`, systems)),
       }));
     fc.assert(
       fc.property(anySummary, fc.integer({ min: 60, max: 160 }), (summary, width) => {

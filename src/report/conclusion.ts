@@ -7,19 +7,20 @@
  * three). The trials are the seeds that ran, so the bound is about seeds of this scenario; beside
  * it stands on how many of them the claim was put to the test.
  */
+
+import type {
+  ClaimResult,
+  CutReason,
+  ScenarioResult,
+  Summary,
+  SystemResult,
+} from '../search/campaign/result.ts';
 import { errorPlace, failedSections, mostFirst } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import { exhaustedTextOf, trialOf, trialOfAll } from './exhausted.ts';
 import { markOf, metText, speedText } from './overview.ts';
-import type {
-  ClaimSummary,
-  CutReason,
-  ScenarioSummary,
-  Summary,
-  SystemSummary,
-} from './summary.ts';
 
 const MOST_LINES = 6;
 
@@ -27,9 +28,9 @@ const MOST_LINES = 6;
 interface Told {
   /** `unfenced`, or `zombie-writer/unfenced` among several scenarios. */
   readonly where: string;
-  readonly system: SystemSummary;
+  readonly system: SystemResult;
   readonly claim: string;
-  readonly found: ClaimSummary;
+  readonly found: ClaimResult;
 }
 
 /** All claims of a run by what became of them. */
@@ -81,7 +82,7 @@ function cutLine(line: string, width: number): string {
 
 /** `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4 held`. */
 export function renderScenarioLine(
-  scenario: ScenarioSummary,
+  scenario: ScenarioResult,
   { colour, width }: TerminalText,
 ): string {
   const paint = paintFor(colour);
@@ -112,7 +113,7 @@ const CUT_WORDS: Readonly<Record<CutReason, string>> = {
 };
 
 /** `1,000 seeds`, or `interrupted after 239 of 10,000,000 seeds`. */
-function examinedText({ systems, cutShort }: ScenarioSummary): string {
+function examinedText({ systems, cutShort }: ScenarioResult): string {
   const counts = systems.map(({ seeds }) => seeds);
   const [least, most] = [Math.min(...counts), Math.max(0, ...counts)];
   const trial = trialOfAll(systems);
@@ -121,11 +122,11 @@ function examinedText({ systems, cutShort }: ScenarioSummary): string {
   return `${CUT_WORDS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, trial)}`;
 }
 
-function namesOf(systems: readonly SystemSummary[]): string {
+function namesOf(systems: readonly SystemResult[]): string {
   return systems.map(({ name }) => name).join(', ');
 }
 
-function fatesOf(scenarios: readonly ScenarioSummary[]): Fates {
+function fatesOf(scenarios: readonly ScenarioResult[]): Fates {
   const all = scenarios.flatMap(({ name, systems }) =>
     systems.flatMap((system): readonly Told[] => {
       const where = scenarios.length === 1 ? system.name : `${name}/${system.name}`;
@@ -152,7 +153,7 @@ function fatesOf(scenarios: readonly ScenarioSummary[]): Fates {
   };
 }
 
-function isTested({ broken, exercised, avoided }: ClaimSummary): boolean {
+function isTested({ broken, exercised, avoided }: ClaimResult): boolean {
   return broken === 0 && exercised + avoided > 0;
 }
 
@@ -184,7 +185,7 @@ function openRow({ scenarios }: Summary, { paint }: Screen): Row {
   return { text: open.length === 0 ? '' : `not judged: ${open.join('; ')}`, tint: paint.yellow };
 }
 
-function whyOpen(system: SystemSummary): string {
+function whyOpen(system: SystemResult): string {
   const { vacuous, unknown, seeds } = system;
   const trial = trialOf(system);
   if (seeds === 0) return `no ${trial} was examined`;

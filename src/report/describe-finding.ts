@@ -12,9 +12,10 @@ import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { expectsBreach } from '../harness.ts';
 import { examineAsync } from '../host/async/run-async.ts';
 import { digestOf } from '../run.ts';
+import type { Finding, OtherRun, ShrunkSize } from '../search/campaign/result.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
-import { evidenceShown, type Finding, type OtherRun, type ShrunkSize } from './finding.ts';
+import { evidenceShown } from './finding.ts';
 import { countEvents, listSteps } from './steps.ts';
 
 /** What was shrunk, from what, and why. */
@@ -52,7 +53,13 @@ export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promi
   const holdsPlan = boundary?.holdsPlan;
   const nearest = holdsPlan && (await otherRun(holdsPlan, claim, catalogue));
   return {
-    ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
+    type: 'finding',
+    version: 1,
+    scenario,
+    scenarioFile,
+    system: plan.system.name,
+    claim,
+    seed,
     ...(exhaust === undefined ? {} : { exhaust }),
     ...{ explanation, causation, verdict, verdicts, trace, digest, plan },
     planText: renderPlan(plan, comment),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EdgePoint, SystemEdges } from '../search/exhaust/edge.ts';
+import type { EdgePoint, SystemEdges } from '../search/campaign/result.ts';
 import { renderEdges } from './exhausted.ts';
 
 /** The edges of a claim at 10 ms and 20 ms. */
@@ -11,8 +11,13 @@ function pointsOf(
   return edgesUs.map((edgeUs, at) => ({ kind, claim, ttlUs: 10_000 * (at + 1), edgeUs }));
 }
 
-function edgesOf(...points: readonly (readonly EdgePoint[])[]): SystemEdges {
-  return { system: 'one', points: points.flat(), givenUp: [] };
+interface Edged {
+  readonly name: string;
+  readonly edges: SystemEdges;
+}
+
+function edgesOf(...points: readonly (readonly EdgePoint[])[]): Edged {
+  return { name: 'one', edges: { points: points.flat(), givenUp: [] } };
 }
 
 const wide = { width: 200 };
@@ -34,19 +39,20 @@ test('claims that begin to break alike share a line, and others have their own',
 test('what no length breaks, and what breaks without a fault, is left out', () => {
   const edges = edgesOf(pointsOf('a', 'pause', [null, null]), pointsOf('b', 'pause', [0, 0]));
   expect(renderEdges([edges], wide)).toBe('');
-  expect(renderEdges([], wide)).toBe('');
+  expect(renderEdges([{ name: 'seeds' }], wide)).toBe('');
 });
 
 test('a search that was given up is reported, and systems are named with their scenario', () => {
-  const givenUp: SystemEdges = { system: 'one', points: [], givenUp: ['pause', 'delay'] };
+  const edges: SystemEdges = { points: [], givenUp: ['pause', 'delay'] };
+  const givenUp = { name: 'one', edges };
   expect(renderEdges([givenUp], { ...wide, within: 'small/' })).toBe(
     '  small/one: its edge under pause, delay takes too many runs to find',
   );
 });
 
 test('lines fit the terminal, and names cannot steer it', () => {
-  const { points } = edgesOf(pointsOf('grant-order', 'pause', [10_001, 20_001]));
-  const edges = { system: 'one\u001b[2J', points, givenUp: [] };
+  const { edges: own } = edgesOf(pointsOf('grant-order', 'pause', [10_001, 20_001]));
+  const edges = { name: 'one\u001b[2J', edges: own };
   const lines = renderEdges([edges], { width: 40 }).split('\n');
   expect(lines.length).toBeGreaterThan(1);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);

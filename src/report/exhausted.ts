@@ -6,23 +6,27 @@
  */
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import type { EdgePoint, SystemEdges } from '../search/exhaust/edge.ts';
+import type {
+  EdgePoint,
+  ExhaustedScope,
+  Finding,
+  SystemEdges,
+  SystemResult,
+} from '../search/campaign/result.ts';
 import { MOST_PLANS } from '../search/exhaust/exhaust.ts';
 import type { TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { hang, visible } from '../text/visible.ts';
-import type { Finding } from './finding.ts';
-import type { ExhaustedScope, SystemSummary } from './summary.ts';
 
 /** What one run of a system is called: by its seed, or by its number among all plans. */
 export type Trial = 'seed' | 'plan';
 
-export function trialOf({ exhausted }: Pick<SystemSummary, 'exhausted'>): Trial {
+export function trialOf({ exhausted }: Pick<SystemResult, 'exhausted'>): Trial {
   return exhausted === undefined ? 'seed' : 'plan';
 }
 
 /** The same of several systems of one command. */
-export function trialOfAll(systems: readonly Pick<SystemSummary, 'exhausted'>[]): Trial {
+export function trialOfAll(systems: readonly Pick<SystemResult, 'exhausted'>[]): Trial {
   return systems.some(({ exhausted }) => exhausted !== undefined) ? 'plan' : 'seed';
 }
 
@@ -35,11 +39,11 @@ export function trialText({ seed, exhaust }: Pick<Finding, 'seed' | 'exhaust'>):
  * `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans`,
  * and where not all were examined how many; '' where seeds were.
  */
-export function exhaustedText(system: SystemSummary): string {
+export function exhaustedText(system: SystemResult): string {
   return system.exhausted === undefined ? '' : exhaustedTextOf([system]);
 }
 
-type Examined = Pick<SystemSummary, 'seeds' | 'exhausted'>;
+type Examined = Pick<SystemResult, 'seeds' | 'exhausted'>;
 
 /** The same of several systems; what they do not have in common is left out. */
 export function exhaustedTextOf(systems: readonly Examined[]): string {
@@ -78,19 +82,6 @@ function shareText(systems: readonly Examined[]): string {
   return `${groupDigits(sum(({ seeds }) => seeds))} of ${countOf(all, 'plan')}`;
 }
 
-/** In what every plan of a system lies, of which there are so many. */
-export function scopeOf(scenario: Scenario, { plans }: { readonly plans: number }): ExhaustedScope {
-  return {
-    faults: scenario.exhaust?.faults ?? 0,
-    ties: scenario.exhaust?.ties ?? 0,
-    kinds: kindsOf(scenario),
-    latencyUs: scenario.network.latency.minUs,
-    clients: scenario.clients.length,
-    sections: Math.max(...scenario.clients.map(({ sections }) => sections)),
-    plans,
-  };
-}
-
 /** `≤ 2 faults of pause, delay and ≤ 1 swap of ties`. */
 export function faultsText(scenario: Scenario): string {
   const { faults = 0, ties = 0 } = scenario.exhaust ?? {};
@@ -121,17 +112,24 @@ interface EdgeText extends Pick<TerminalText, 'width'> {
  * line for each system and kind of fault, and for claims that have other edges; '' for none.
  */
 export function renderEdges(
-  edges: readonly SystemEdges[],
+  systems: readonly Pick<SystemResult, 'name' | 'edges'>[],
   { width, within = '' }: EdgeText,
 ): string {
-  return edges
-    .map((one) => ({ ...one, system: `${within}${one.system}` }))
-    .flatMap((one) => [...edgeSentences(one), ...givenUpSentences(one)])
+  return systems
+    .flatMap(({ name, edges }) => {
+      if (edges === undefined) return [];
+      const system = `${within}${name}`;
+      const { givenUp } = edges;
+      const sentences = edgeSentences(system, edges);
+      if (givenUp.length === 0) return sentences;
+      const kinds = givenUp.join(', ');
+      return [...sentences, `${system}: its edge under ${kinds} takes too many runs to find`];
+    })
     .flatMap((text) => hang(visible(text), Math.max(20, width - 4), '  ', '    '))
     .join('\n');
 }
 
-function edgeSentences({ system, points }: SystemEdges): readonly string[] {
+function edgeSentences(system: string, { points }: SystemEdges): readonly string[] {
   const claims = new Map<string, Set<string>>();
   for (const { kind, claim } of points) {
     const own = points.filter((point) => point.kind === kind && point.claim === claim);
@@ -149,9 +147,4 @@ function pointText({ edgeUs, ttlUs }: EdgePoint): string {
   const ttl = `at ttl ${proseDuration(ttlUs)}`;
   if (edgeUs === null) return `of no length ${ttl}`;
   return edgeUs === 0 ? `of any length ${ttl}` : `over ${proseDuration(edgeUs - 1)} ${ttl}`;
-}
-
-function givenUpSentences({ system, givenUp }: SystemEdges): readonly string[] {
-  if (givenUp.length === 0) return [];
-  return [`${system}: its edge under ${givenUp.join(', ')} takes too many runs to find`];
 }

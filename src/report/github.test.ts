@@ -5,7 +5,7 @@ import { visible } from '../text/visible.ts';
 import { githubAnnotations, MOST_STEP_BYTES, renderStepSummary } from './github.ts';
 import { anyName, hostileExamples } from './hostile.fixture.ts';
 import { findingDiagram } from './mermaid.ts';
-import { sampleOverview, sampleResult } from './run-result.fixture.ts';
+import { sampleResult, sampleScenario } from './run-result.fixture.ts';
 import { renamed, zombieFinding } from './sample.fixture.ts';
 
 const here = { placeOf: (file: string): string => file };
@@ -46,7 +46,7 @@ function unescaped(text: string): string {
 
 describe('githubAnnotations', () => {
   it('points at the line of the system in the file of the scenario', () => {
-    const [first = ''] = githubAnnotations([sampleResult], here);
+    const [first = ''] = githubAnnotations([sampleScenario], here);
     expect(first).toMatch(
       /^::error file=fixtures\/zombie-writer.yaml,line=3,title=zombie-writer%2C unfenced%3A fence/,
     );
@@ -65,7 +65,7 @@ describe('githubAnnotations', () => {
   });
 
   it('has one for each failure and none for what passed or was not judged', () => {
-    const titles = githubAnnotations([sampleResult], here).map(
+    const titles = githubAnnotations([sampleScenario], here).map(
       (line) => parsed(line).properties['title'],
     );
     expect(titles).toEqual([
@@ -78,24 +78,25 @@ describe('githubAnnotations', () => {
   });
 
   it('has nine at most, and then says how many more there are', () => {
-    const lines = githubAnnotations([sampleResult, sampleResult, sampleResult], here);
+    const lines = githubAnnotations([sampleScenario, sampleScenario, sampleScenario], here);
     expect(lines).toHaveLength(10);
     expect(parsed(lines[9] ?? '').properties).toEqual({ title: '6 more failures' });
-    const nine = { ...sampleResult, difference: null };
-    expect(githubAnnotations([nine, sampleResult], here)).toHaveLength(9);
+    const result = { ...sampleScenario.result, difference: null };
+    const nine = { ...sampleScenario, result };
+    expect(githubAnnotations([nine, sampleScenario], here)).toHaveLength(9);
   });
 
   it('names no file that lies outside the repository', () => {
-    const [first = ''] = githubAnnotations([sampleResult], { placeOf: () => null });
+    const [first = ''] = githubAnnotations([sampleScenario], { placeOf: () => null });
     expect(Object.keys(parsed(first).properties)).toEqual(['title']);
   });
 
   it('is one line that GitHub reads back as it was meant, whatever the names', () => {
     fc.assert(
       fc.property(anyName, (name) => {
-        const summary = { ...sampleResult.summary, name, file: name };
         const difference = { system: name, seed: 1, what: name };
-        const lines = githubAnnotations([{ ...sampleResult, summary, difference }], here);
+        const result = { ...sampleScenario.result, name, file: name, difference };
+        const lines = githubAnnotations([{ ...sampleScenario, result }], here);
         for (const line of lines) expect(line).not.toMatch(/[\r\n]/);
         const { properties, message } = parsed(lines.at(-1) ?? '');
         const shown = visible(name);
@@ -114,11 +115,12 @@ describe('githubAnnotations', () => {
   });
 });
 
+const overview = sampleResult.summary;
 const whole = { mostBytes: MOST_STEP_BYTES };
 
 describe('renderStepSummary', () => {
   it('has a table of systems and claims', () => {
-    const lines = renderStepSummary(sampleOverview, [sampleResult], whole).split('\n');
+    const lines = renderStepSummary(overview, [sampleScenario], whole).split('\n');
     expect(lines[0]).toBe('## fencepost: 0 of 3 expectations met, 2 not met, 1 not judged');
     expect(lines[2]).toBe('### zombie\\-writer `fixtures/zombie-writer.yaml`');
     const rows = lines.filter((line) => line.startsWith('| ')).slice(2);
@@ -130,7 +132,7 @@ describe('renderStepSummary', () => {
   });
 
   it('tells each failure in words, as a diagram and with what to type', () => {
-    const text = renderStepSummary(sampleOverview, [sampleResult], whole);
+    const text = renderStepSummary(overview, [sampleScenario], whole);
     expect(text).toContain('#### ✗ Stale write accepted by `unfenced`\n');
     expect(text).toContain("Let A be alice's grant 1 of `db` \\(from 1 ms");
     expect(text).toContain(`\`\`\`mermaid\n${findingDiagram(zombieFinding)}\n\`\`\``);
@@ -143,7 +145,7 @@ describe('renderStepSummary', () => {
   });
 
   it('folds away a counterexample that was wanted', () => {
-    const text = renderStepSummary(sampleOverview, [sampleResult], whole);
+    const text = renderStepSummary(overview, [sampleScenario], whole);
     const at = text.indexOf('<details>');
     expect(text.slice(at)).toMatch(
       /^<details><summary>as expected: fence-monotone of wanted breaks<\/summary>\n\nStale write/,
@@ -156,27 +158,28 @@ describe('renderStepSummary', () => {
     const findings = Array.from({ length: 40 }, (_, at) => ({
       ...renamed(zombieFinding, 'alice', `ä${at}`),
     }));
-    const results = findings.map((finding) => ({ ...sampleResult, findings: [finding] }));
-    const all = renderStepSummary(sampleOverview, results, whole);
+    const results = findings.map((finding) => ({ ...sampleScenario, findings: [finding] }));
+    const all = renderStepSummary(overview, results, whole);
     for (const mostBytes of [400, 5000, 50_000]) {
-      const text = renderStepSummary(sampleOverview, results, { mostBytes });
+      const text = renderStepSummary(overview, results, { mostBytes });
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostBytes);
       expect(text).toMatch(/\n[\d,]+ sections left out: GitHub takes no more of one step\. .*\n$/);
       expect(all.startsWith(text.slice(0, text.lastIndexOf('\n\n')))).toBe(true);
     }
-    expect(renderStepSummary(sampleOverview, results, { mostBytes: 10 })).toBe('');
+    expect(renderStepSummary(overview, results, { mostBytes: 10 })).toBe('');
     expect(all).not.toContain('left out');
   });
 
   it('keeps its table, its blocks and its folds, whatever the names', () => {
     const shape = (name: string): unknown => {
-      const [first, ...others] = sampleResult.summary.systems;
+      const [first, ...others] = sampleScenario.result.systems;
       if (first === undefined) throw new Error('the sample has systems');
       const systems = [{ ...first, name }, ...others];
-      const summary = { ...sampleResult.summary, name: `x${name}`, file: `x${name}`, systems };
+      const changed = { name: `x${name}`, file: `x${name}`, systems };
       const finding = { ...renamed(zombieFinding, 'alice', name), system: name };
-      const result = { ...sampleResult, summary, findings: [finding] };
-      const lines = renderStepSummary(sampleOverview, [result], whole).split('\n');
+      const result = { ...sampleScenario.result, ...changed };
+      const one = { ...sampleScenario, result, findings: [finding] };
+      const lines = renderStepSummary(overview, [one], whole).split('\n');
       const fences = lines.filter((line) => line.startsWith('```'));
       const cells = lines
         .filter((line) => line.startsWith('| '))

@@ -3,16 +3,17 @@
  * file in a pull request, and on the page of the job a table of systems and claims, then each
  * counterexample in words and as a diagram.
  */
+
+import type { Finding, Summary, SystemResult } from '../search/campaign/result.ts';
 import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
-import { type Case, casesOf, isFailure, type ScenarioResult } from './cases.ts';
+import { type Case, casesOf, isFailure, type ReportedScenario } from './cases.ts';
 import { trialOfAll, trialText } from './exhausted.ts';
 import { shrunkText, storyOf } from './failure.ts';
-import { type Finding, replayCommand, rerunCommand, shellWords } from './finding.ts';
+import { replayCommand, rerunCommand, shellWords } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
 import { claimColumns, claimRows, markOf, metText } from './overview.ts';
-import type { Summary, SystemSummary } from './summary.ts';
 
 /** GitHub shows ten errors of a step; the last one says how many there are besides. */
 const MOST = 9;
@@ -22,13 +23,13 @@ const MOST = 9;
  * from the root of the repository; null where it lies outside.
  */
 export function githubAnnotations(
-  results: readonly ScenarioResult[],
+  results: readonly ReportedScenario[],
   { placeOf }: { readonly placeOf: (file: string) => string | null },
 ): readonly string[] {
-  const failures = results.flatMap((result) =>
-    casesOf(result)
+  const failures = results.flatMap((scenario) =>
+    casesOf(scenario)
       .filter(isFailure)
-      .map((one) => ({ scenario: result.summary.name, one })),
+      .map((one) => ({ scenario: scenario.result.name, one })),
   );
   const told = failures.slice(0, MOST).map(({ scenario, one }) => {
     const file = placeOf(one.file);
@@ -81,7 +82,7 @@ export const MOST_STEP_BYTES: number = 1024 * 1024;
  */
 export function renderStepSummary(
   overview: Summary,
-  results: readonly ScenarioResult[],
+  results: readonly ReportedScenario[],
   { mostBytes }: { readonly mostBytes: number },
 ): string {
   const sections = [
@@ -109,11 +110,11 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-function tableOf({ summary }: ScenarioResult): string {
-  const rows = summary.systems.flatMap(systemRows);
-  const columns = ['met', 'system', ...claimColumns(trialOfAll(summary.systems))];
+function tableOf({ result: { name, file, systems } }: ReportedScenario): string {
+  const rows = systems.flatMap(systemRows);
+  const columns = ['met', 'system', ...claimColumns(trialOfAll(systems))];
   return [
-    `### ${markdownText(summary.name)} ${codeSpan(summary.file)}`,
+    `### ${markdownText(name)} ${codeSpan(file)}`,
     '',
     rowOf(columns),
     rowOf(columns.map(() => '---')),
@@ -122,7 +123,7 @@ function tableOf({ summary }: ScenarioResult): string {
 }
 
 /** A row a claim; a system of which nothing is expected, and that broke nothing, has one too. */
-function systemRows(system: SystemSummary): readonly (readonly string[])[] {
+function systemRows(system: SystemResult): readonly (readonly string[])[] {
   const { sign, word } = markOf(system.met);
   const rows = claimRows(system, false);
   if (rows.length === 0) return [[sign, system.name, `nothing expected: ${word}`, '', '', '', '']];
@@ -136,8 +137,8 @@ function rowOf(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-function failureSections(result: ScenarioResult): readonly string[] {
-  return casesOf(result).flatMap((one) => {
+function failureSections(scenario: ReportedScenario): readonly string[] {
+  return casesOf(scenario).flatMap((one) => {
     if (one.outcome === 'passed') return [];
     const { finding } = one;
     if (!isFailure(one) || finding === null) return [lineOf(one)];
@@ -154,8 +155,8 @@ function lineOf(one: Case): string {
 }
 
 /** Counterexamples that were wanted, folded away. */
-function expectedSections(result: ScenarioResult): readonly string[] {
-  return casesOf(result).flatMap(({ outcome, finding }) => {
+function expectedSections(scenario: ReportedScenario): readonly string[] {
+  return casesOf(scenario).flatMap(({ outcome, finding }) => {
     if (outcome !== 'passed' || finding === null) return [];
     const about = `as expected: ${finding.claim} of ${finding.system} breaks`;
     const headline = markdownSentence(finding.explanation.headline);

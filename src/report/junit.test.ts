@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import type { ScenarioResult } from './cases.ts';
+import type { ReportedScenario } from './cases.ts';
 import { renderFailure } from './failure.ts';
 import { anyName, hostileNames } from './hostile.fixture.ts';
 import { junitSchema } from './junit.fixture.ts';
 import { renderJunit } from './junit.ts';
-import { sampleResult } from './run-result.fixture.ts';
+import { sampleScenario } from './run-result.fixture.ts';
 import { renamed, zombieFinding } from './sample.fixture.ts';
 
 const options = { version: '1.2.3' };
@@ -30,32 +30,26 @@ function textsOf(canonical: string, name: string): string[] {
   );
 }
 
-function renamedResult(name: string): ScenarioResult {
-  const [first, ...others] = sampleResult.summary.systems;
+function renamedResult(name: string): ReportedScenario {
+  const [first, ...others] = sampleScenario.result.systems;
   if (first === undefined) throw new Error('the sample has systems');
   const finding = { ...renamed(zombieFinding, 'alice', name), system: name };
   return {
-    ...sampleResult,
-    summary: {
-      ...sampleResult.summary,
+    ...sampleScenario,
+    result: {
+      ...sampleScenario.result,
       name,
       file: name,
       systems: [{ ...first, name }, ...others],
+      difference: { system: name, seed: 1, what: name },
     },
     findings: [finding],
-    tallies: new Map(
-      [...sampleResult.tallies, [name, sampleResult.tallies.get('unfenced')]].flatMap(
-        ([key, tally]) =>
-          typeof key === 'string' && typeof tally === 'object' ? [[key, tally]] : [],
-      ),
-    ),
-    difference: { system: name, seed: 1, what: name },
   };
 }
 
 describe('renderJunit', () => {
   it('fits the schema, and counts what it has', async () => {
-    const xml = renderJunit({ results: [sampleResult, sampleResult], ...options });
+    const xml = renderJunit({ results: [sampleScenario, sampleScenario], ...options });
     const { errors, canonical } = await read(xml);
     expect(errors).toEqual([]);
     expect(canonical).toContain(
@@ -74,7 +68,7 @@ describe('renderJunit', () => {
   });
 
   it('tells the whole story in the body of a failure, as the terminal does', async () => {
-    const { canonical } = await read(renderJunit({ results: [sampleResult], ...options }));
+    const { canonical } = await read(renderJunit({ results: [sampleScenario], ...options }));
     const story = renderFailure(zombieFinding, { colour: false, width: 100 });
     expect(textsOf(canonical, 'failure')[0]).toBe(story);
     expect(textsOf(canonical, 'system-out')[0]).toContain('fence-monotone of wanted');

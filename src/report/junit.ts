@@ -3,12 +3,12 @@
  * test each claim that is expected of a system. The body of a failure is the whole story.
  */
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
-import { type Case, casesOf, type ScenarioResult } from './cases.ts';
+import { type Case, casesOf, type ReportedScenario } from './cases.ts';
 import { trialOfAll } from './exhausted.ts';
 import { renderBrief, renderFailure } from './failure.ts';
 
 export interface JunitOptions {
-  readonly results: readonly ScenarioResult[];
+  readonly results: readonly ReportedScenario[];
   /** Of fencepost. */
   readonly version: string;
 }
@@ -17,26 +17,26 @@ export interface JunitOptions {
 export function renderJunit({ results, version }: JunitOptions): string {
   const suites = results.map((result) => suiteOf(result, version));
   const total = countsOf(results.flatMap((result) => casesOf(result)));
-  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const seconds = results.reduce((sum, { seconds: own }) => sum + own, 0);
   const root = xml('testsuites', { name: 'fencepost', ...total, time: timeOf(seconds) }, suites);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${render(root)}\n`;
 }
 
-function suiteOf(result: ScenarioResult, version: string): Markup {
-  const { summary, seeds, seconds } = result;
-  const cases = casesOf(result);
+function suiteOf(scenario: ReportedScenario, version: string): Markup {
+  const { result, seconds } = scenario;
+  const { name, file, systems, range } = result;
+  const cases = casesOf(scenario);
   // All claims are judged on the same runs, so each takes an equal share of their time.
   const share = timeOf(seconds / Math.max(1, cases.length));
   const properties = [
     ['fencepost.version', version],
-    ['scenario', summary.file],
-    [`${trialOfAll(summary.systems)}s`, `${seeds.from}..${seeds.to}`],
-  ].map(([name = '', value = '']) => xml('property', { name, value }, []));
-  return xml(
-    'testsuite',
-    { name: summary.name, file: summary.file, ...countsOf(cases), time: timeOf(seconds) },
-    [xml('properties', {}, properties), ...cases.map((one) => caseOf(one, summary.name, share))],
-  );
+    ['scenario', file],
+    [`${trialOfAll(systems)}s`, `${range.from}..${range.to}`],
+  ].map(([key = '', value = '']) => xml('property', { name: key, value }, []));
+  return xml('testsuite', { name, file, ...countsOf(cases), time: timeOf(seconds) }, [
+    xml('properties', {}, properties),
+    ...cases.map((one) => caseOf(one, name, share)),
+  ]);
 }
 
 /** Attributes that count, as text: `element` takes numbers for pixels. */

@@ -1,6 +1,6 @@
 /** The lines that `replay` and `corpus` write with `--json`: what became of kept plans. */
 import { z } from 'zod';
-import { count, digest, exit, head, line, since020, text, texts } from './line-schema.ts';
+import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
 
 /** What may become of a kept plan. */
 const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
@@ -18,9 +18,9 @@ const close = {
 
 const replay = line('replay', {
   ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
-  changes: since020(close.changes),
-  nearest: since020(close.nearest),
-  otherCause: since020(close.otherCause),
+  changes: close.changes,
+  nearest: close.nearest,
+  otherCause: close.otherCause,
   changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
@@ -51,7 +51,7 @@ const keptPlan = z
 const corpusSummary = line('corpus-summary', {
   ...{ exit, plans: count, asExpected: count },
   ...{ reproduced: count, fixed: count, inert: count, diverged: count },
-  nondeterministic: since020(count),
+  nondeterministic: count,
   damaged: count.describe('plans that cannot be read'),
 });
 

@@ -8,10 +8,11 @@
  * Markdown around it or to HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
+import type { Finding } from '../search/campaign/result.ts';
 import { countOf, millisecondsOf } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
 import { isReply } from './access-text.ts';
-import { evidenceShown, type Finding } from './finding.ts';
+import { evidenceShown } from './finding.ts';
 import { type Flight, flightsOf } from './spans.ts';
 import {
   askedText,

@@ -5,125 +5,11 @@
  * and `corpus`, `shrink`, `check`, `compare`, `mutants` and `doctor`.
  */
 import { z } from 'zod';
-import type {
-  Causation,
-  Neighbour,
-  ProvenCause,
-  ProvenCure,
-  TurningPoint,
-} from '../check/causation.ts';
-import type { Explanation } from '../check/verdict.ts';
-import type { ShrunkSize, SiblingLine } from './finding.ts';
+import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
+import { explanationSchema, resultLines } from '../search/campaign/result.ts';
 import { keptPlanLines } from './kept-plan-schema.ts';
-import {
-  count,
-  digest,
-  exhaustScope,
-  exit,
-  head,
-  line,
-  type SchemaFields,
-  since020,
-  text,
-  texts,
-} from './line-schema.ts';
-import type { FindingLine } from './report-json.ts';
-import { summary } from './summary-schema.ts';
 
 const verdicts = z.enum(['valid', 'invalid', 'unknown']);
-/** Why a claim broke, in words. */
-const explanation = z.strictObject({
-  headline: text,
-  given: text,
-  next: text,
-  however: text,
-  cure: text,
-} satisfies SchemaFields<Explanation>);
-
-const sibling = z.strictObject({
-  system: text,
-  claim: text,
-  outcome: z
-    .enum(['holds', 'breaks', 'untested', 'unknown', 'diverged', 'cannot-run'])
-    .describe('untested: the hazard did not arise; diverged: a name in the plan found no match'),
-  text: text.describe('the same in a line'),
-} satisfies SchemaFields<SiblingLine>);
-
-const place = count.describe('its place in the trace, from 0');
-
-const provenCause = z.strictObject({
-  fault: count.describe('its place in the faults of the plan, from 0'),
-  event: place,
-  text,
-} satisfies SchemaFields<ProvenCause>);
-
-const turningPoint = z.strictObject({
-  kind: z
-    .enum(['answer', 'grant', 'order', 'only here'])
-    .describe('another answer, another holder, another order at a server, or in no other run'),
-  event: place,
-  neighbour: count.describe('which of the neighbours shows it, from 0'),
-  text,
-} satisfies SchemaFields<TurningPoint>);
-
-const neighbour = z.strictObject({
-  kind: z.enum(['without fault', 'boundary', 'cure']),
-  what: text.describe('in what it differs'),
-  fault: count.nullable().describe('the fault of the plan that was taken out'),
-  outcome: z
-    .enum(['holds', 'breaks', 'otherwise'])
-    .describe('otherwise: it breaks by another rule, or in another way'),
-} satisfies SchemaFields<Neighbour>);
-
-const provenCure = z.strictObject({
-  change: text.describe('of the system, as a scenario has it: store: fenced'),
-  text,
-} satisfies SchemaFields<ProvenCure>);
-
-/** What a breach came from. */
-const causation = z.strictObject({
-  causes: z.array(provenCause).describe('the faults without which the claim does not break so'),
-  turn: turningPoint.nullable().describe('the first difference from a run that holds'),
-  neighbours: z.array(neighbour).describe('the runs beside it'),
-  cure: provenCure
-    .nullable()
-    .describe('what was run on the same plan and holds; null: nothing did'),
-  evidence: z
-    .array(z.strictObject({ role: text, event: place }))
-    .describe('the events of the breach, its causes and its turning point'),
-} satisfies SchemaFields<Causation>);
-
-/** One counterexample. */
-const finding = z.strictObject({
-  ...head('finding'),
-  scenario: text,
-  system: text,
-  claim: text,
-  seed: count.describe('or the number of the plan, where `exhaust` is there'),
-  exhaust: exhaustScope.optional(),
-  explanation,
-  digest,
-  planFile: text,
-  pageFile: text.describe("'' where no page was written"),
-  isExpected: z.boolean().optional().describe('whether the scenario says that it breaks'),
-  boundary: text.nullable(),
-  size: z.strictObject({
-    events: count,
-    originalEvents: count,
-    faults: count,
-    originalFaults: count,
-  } satisfies SchemaFields<ShrunkSize>),
-  siblings: z
-    .array(sibling)
-    .optional()
-    .describe('the same plan on the systems that must hold, where the break was expected'),
-  causation: since020(causation).describe('what runs beside it show that it came from'),
-} satisfies SchemaFields<FindingLine>);
-
-const report = line('report', { summary, findings: z.array(finding) }).describe(
-  'the file of `run --reporter json`',
-);
-
 const event = z
   .looseObject({
     ...head('event'),
@@ -141,7 +27,7 @@ const verdict = z.discriminatedUnion('kind', [
     evidence: z.array(
       z.strictObject({ role: text, event: count.describe('its place in the trace, from 0') }),
     ),
-    explanation: explanation.optional().describe('of a claim that is not fencepost’s own'),
+    explanation: explanationSchema.optional().describe('of a claim that is not fencepost’s own'),
   }),
   z.strictObject({ kind: z.literal('unknown'), ...judged, reason: text }),
 ]);
@@ -155,16 +41,16 @@ const show = line('show', {
     z.strictObject({ kind: z.literal('failed'), process: text, error: text }),
   ]),
   unmatched: texts.describe('names in the plan that found no match'),
-  sectionEnds: since020(
-    z.array(
+  sectionEnds: z
+    .array(
       z.strictObject({
         section: text,
         atUs: count,
         error: text.nullable().describe('null: it returned without section.guard()'),
         place: text.nullable().describe('of the error, in code of the user’s own'),
       }),
-    ),
-  ).describe('sections of asynchronous code that an error ended, or that never had a guard'),
+    )
+    .describe('sections of asynchronous code that an error ended, or that never had a guard'),
   verdicts: z.array(verdict),
 });
 
@@ -211,9 +97,9 @@ const shrink = line('shrink', {
     .nullable(),
   digest,
   plan: text.describe('the shrunk plan, as the text of a plan file'),
-  others: since020(z.array(z.object({ cause: text, plan: text }))).describe(
-    'what else breaks the claim, by another cause, as shrinking met it',
-  ),
+  others: z
+    .array(z.object({ cause: text, plan: text }))
+    .describe('what else breaks the claim, by another cause, as shrinking met it'),
 });
 
 const coreEntry = z.strictObject({
@@ -357,8 +243,8 @@ const doctor = line('doctor', {
 
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
-  summary,
-  ...[finding, report, ...keptPlanLines],
+  ...resultLines,
+  ...keptPlanLines,
   ...[event, show, pointPlace, list, explained, shrink, check, comparison, compareSummary],
   ...[mutant, listedMutant, mutantsSummary, doctor],
 ]);

@@ -4,6 +4,8 @@ import { displayWidth } from '../text/visible.ts';
 import { renderOpenSystems, renderOverview } from './overview.ts';
 import { sampleSummary } from './summary.fixture.ts';
 
+const JUDGED = { unknown: 0 };
+
 describe('renderOverview', () => {
   it('shows for every system what was expected, what broke and what tested nothing', () => {
     const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
@@ -48,7 +50,7 @@ describe('renderOverview', () => {
     expect(told([untested])).toContain(advice);
     expect(told([breaking, untested])).not.toContain('to test');
     expect(told([{ ...untested, vacuous: [] }])).not.toContain('to test');
-    const avoided = { broken: 0, firstSeed: null, exercised: 0, avoided: 3 };
+    const avoided = { ...JUDGED, broken: 0, firstSeed: null, exercised: 0, avoided: 3 };
     const claims = { ...untested.claims, 'fence-monotone': avoided };
     expect(told([{ ...untested, claims }])).not.toContain('to test');
   });
@@ -62,7 +64,14 @@ describe('renderOverview', () => {
     }));
     const told = (isFull: boolean, ...of: typeof kinds): string => {
       const claims = {
-        'grant-order': { broken: 10, firstSeed: 0, exercised: 10, avoided: 0, kinds: of },
+        'grant-order': {
+          ...JUDGED,
+          broken: 10,
+          firstSeed: 0,
+          exercised: 10,
+          avoided: 0,
+          kinds: of,
+        },
       };
       const systems = [{ ...system, claims }];
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
@@ -85,7 +94,7 @@ describe('renderOverview', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
-    const idle = { broken: 0, firstSeed: null, exercised: 0, avoided: 0 };
+    const idle = { ...JUDGED, broken: 0, firstSeed: null, exercised: 0, avoided: 0 };
     const claims = { 'mutual-exclusion': idle, 'lease-conservative': idle, progress: idle };
     const systems = [{ ...system, claims }];
     const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
@@ -137,8 +146,8 @@ describe('renderOverview', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
-    const held = { broken: 0, firstSeed: null, exercised: 9, avoided: 0 };
-    const late = { broken: 12, firstSeed: 7, exercised: 30, avoided: 0 };
+    const held = { ...JUDGED, broken: 0, firstSeed: null, exercised: 9, avoided: 0 };
+    const late = { ...JUDGED, broken: 12, firstSeed: 7, exercised: 30, avoided: 0 };
     const told = (claims: typeof system.claims, expect: typeof system.expect = {}): string => {
       const systems = [{ ...system, expect, claims }];
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };

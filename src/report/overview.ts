@@ -3,12 +3,17 @@
  * and words, which the page and the summary of a CI job share.
  */
 import { proseDuration } from '../core/plan/duration.ts';
+import type {
+  ClaimResult,
+  ScenarioResult,
+  Summary,
+  SystemResult,
+} from '../search/campaign/result.ts';
 import { errorPlace, failedSections, type SectionErrorCount } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
 import { exhaustedText, type Trial, trialOf, trialOfAll } from './exhausted.ts';
-import type { ClaimSummary, ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
 export interface OverviewOptions extends TerminalText {
   /** Whether every claim gets a row, and not only those that were expected or broke. */
@@ -35,7 +40,7 @@ export function renderOpenSystems(summary: Summary, options: OverviewOptions): s
 }
 
 /** Not one that only saw too few seeds. */
-function isToBeTold({ met, vacuous, unknown, sections }: SystemSummary): boolean {
+function isToBeTold({ met, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
   return vacuous.length > 0 || unknown > 0 || failedSections(sections) > 0;
 }
@@ -61,8 +66,8 @@ export function metText(summary: Summary): string {
 interface Setting extends Screen, Pick<OverviewOptions, 'isFull'> {}
 
 function scenarioLines(
-  scenario: ScenarioSummary,
-  shown: readonly SystemSummary[],
+  scenario: ScenarioResult,
+  shown: readonly SystemResult[],
   setting: Setting,
 ): string[] {
   const { width, paint } = setting;
@@ -73,8 +78,8 @@ function scenarioLines(
 }
 
 function systemLines(
-  system: SystemSummary,
-  all: readonly SystemSummary[],
+  system: SystemResult,
+  all: readonly SystemResult[],
   setting: Setting,
 ): string[] {
   const { width, paint } = setting;
@@ -121,7 +126,7 @@ export interface ClaimRow {
 }
 
 /** A row a claim: the expected ones in the scenario's order, then the others that broke, or all. */
-export function claimRows(system: SystemSummary, isFull: boolean): readonly ClaimRow[] {
+export function claimRows(system: SystemResult, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
   const isTold = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
   const others = unlistedClaims(system).filter(isTold);
@@ -129,14 +134,14 @@ export function claimRows(system: SystemSummary, isFull: boolean): readonly Clai
 }
 
 /** The claims that were judged although the scenario expects nothing of them. */
-function unlistedClaims(system: SystemSummary): readonly string[] {
+function unlistedClaims(system: SystemResult): readonly string[] {
   const { holds = [], breaks = [] } = system.expect;
   return Object.keys(system.claims).filter(
     (claim) => !holds.includes(claim) && !breaks.includes(claim),
   );
 }
 
-function claimRow(system: SystemSummary, claim: string): ClaimRow {
+function claimRow(system: SystemResult, claim: string): ClaimRow {
   const found = system.claims[claim] ?? { broken: 0, firstSeed: null, exercised: 0, avoided: 0 };
   const isToBreak = system.expect.breaks?.includes(claim) === true;
   const isToHold = system.expect.holds?.includes(claim) === true;
@@ -152,7 +157,7 @@ function claimRow(system: SystemSummary, claim: string): ClaimRow {
 }
 
 /** On how many seeds the hazard arose, and on how many what broke a sibling was avoided. */
-function testedText({ exercised, avoided }: ClaimSummary): string {
+function testedText({ exercised, avoided }: Pick<ClaimResult, 'exercised' | 'avoided'>): string {
   const parts = [
     ...(exercised === 0 ? [] : [`met on ${groupDigits(exercised)}`]),
     ...(avoided === 0 ? [] : [`avoided on ${groupDigits(avoided)}`]),
@@ -170,7 +175,7 @@ export function markOf(met: boolean | null): {
 }
 
 /** `must hold: a, b; must break: c`. */
-export function expectationText(system: SystemSummary): string {
+export function expectationText(system: SystemResult): string {
   const { holds = [], breaks = [] } = system.expect;
   const parts: string[] = [];
   if (breaks.length > 0) parts.push(`must break: ${breaks.join(', ')}`);
@@ -181,7 +186,7 @@ export function expectationText(system: SystemSummary): string {
 /** Claims that every system with grants puts to the test. */
 const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
 
-function isWithoutGrants({ claims }: SystemSummary): boolean {
+function isWithoutGrants({ claims }: SystemResult): boolean {
   return CLAIMS_ON_GRANTS.every((claim) => claims[claim]?.exercised === 0);
 }
 
@@ -189,7 +194,7 @@ function isWithoutGrants({ claims }: SystemSummary): boolean {
  * What nobody asked for and everybody with a fence should know: a write that comes after the
  * release is as good as any other until somebody with a higher token has been there.
  */
-function adviceOnReleases(system: SystemSummary): string | null {
+function adviceOnReleases(system: SystemResult): string | null {
   const { expect } = system;
   const isListed = [expect.holds, expect.breaks, expect.may].some((side) =>
     side?.includes('no-write-after-release'),
@@ -205,7 +210,7 @@ function adviceOnReleases(system: SystemSummary): string | null {
 const KINDS_TOLD = 3;
 
 /** `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
-function kindLines(system: SystemSummary, isFull: boolean): readonly string[] {
+function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   const trial = trialOf(system);
   return Object.entries(system.claims).flatMap(([claim, { kinds = [] }]) => {
     if (kinds.length < 2) return [];
@@ -227,7 +232,7 @@ const ERRORS_TOLD = 1;
  * What became of sections: all of it, or only what is not plain. That none was entered, and why, is
  * what made it vacuous.
  */
-function sectionLines(system: SystemSummary, isFull: boolean): readonly string[] {
+function sectionLines(system: SystemResult, isFull: boolean): readonly string[] {
   const { sections } = system;
   const { began, entered, gaveUp, refused, crashed, unguarded, failed } = sections;
   const ended = failedSections(sections);
@@ -259,7 +264,7 @@ function errorLine(error: SectionErrorCount, trial: Trial): string {
 }
 
 /** What would put to the test what nothing did, as far as no system of `all` breaks it. */
-function adviceOnTests(system: SystemSummary, all: readonly SystemSummary[]): string | null {
+function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): string | null {
   if (system.vacuous.length === 0) return null;
   const lone = (system.expect.holds ?? []).filter((claim) => {
     const found = system.claims[claim];
@@ -272,8 +277,8 @@ function adviceOnTests(system: SystemSummary, all: readonly SystemSummary[]): st
 
 /** What else there is to know of one system among all of its scenario, or all that there is. */
 export function noteLines(
-  system: SystemSummary,
-  { all, isFull = false }: { readonly all: readonly SystemSummary[]; readonly isFull?: boolean },
+  system: SystemResult,
+  { all, isFull = false }: { readonly all: readonly SystemResult[]; readonly isFull?: boolean },
 ): readonly string[] {
   const notes: string[] = [];
   const trial = trialOf(system);

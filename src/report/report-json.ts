@@ -4,9 +4,8 @@
  * some are fixed. Findings are the same where scenario, system and claim are: another seed, or
  * another name of a client, makes no new one.
  */
+import type { Finding, FindingLine, Result } from '../search/campaign/result.ts';
 import { countOf } from '../text/prose.ts';
-import type { Finding } from './finding.ts';
-import type { Summary } from './summary.ts';
 
 /** One finding as a line of `--json`, without its line end. */
 export function findingLine(finding: Finding): string {
@@ -14,34 +13,31 @@ export function findingLine(finding: Finding): string {
 }
 
 /** The file of `--reporter json`: the summary and every finding, with a final line end. */
-export function renderReportJson(summary: Summary, findings: readonly Finding[]): string {
-  const report = { type: 'report', version: 1, summary, findings: findings.map(findingJson) };
+export function renderReportJson({ type, version, summary, findings }: Result): string {
+  const report = { type, version, summary, findings: findings.map(findingJson) };
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** What machines may know of a finding; the rest is for people, and grows with the trace. */
-export interface FindingLine
-  extends Pick<Finding, 'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest'>,
-    Pick<
-      Finding,
-      | ('planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings' | 'causation' | 'isExpected')
-      | 'exhaust'
-    > {
-  readonly type: 'finding';
-  readonly version: 1;
-}
-
+/** The part of a finding that JSON has, without the runs that follow from its plan. */
 function findingJson(finding: Finding): FindingLine {
-  const { scenario, system, claim, seed, explanation, digest } = finding;
-  const { planFile, pageFile, boundary, size, siblings, causation, exhaust } = finding;
+  const { exhaust, siblings, causation, isExpected } = finding;
   return {
-    type: 'finding',
-    version: 1,
-    ...{ scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary, size },
+    type: finding.type,
+    version: finding.version,
+    scenario: finding.scenario,
+    system: finding.system,
+    claim: finding.claim,
+    seed: finding.seed,
+    explanation: finding.explanation,
+    digest: finding.digest,
+    planFile: finding.planFile,
+    pageFile: finding.pageFile,
+    boundary: finding.boundary,
+    size: finding.size,
     ...(exhaust === undefined ? {} : { exhaust }),
     ...(siblings === undefined ? {} : { siblings }),
     ...(causation === undefined ? {} : { causation }),
-    ...(finding.isExpected === true ? { isExpected: true } : {}),
+    ...(isExpected === true ? { isExpected } : {}),
   };
 }
 
@@ -92,12 +88,12 @@ export interface Since {
 /** Compares the findings of a run with earlier ones. */
 export function since(
   earlier: readonly Earlier[],
-  { findings, overview }: { readonly findings: readonly Finding[]; readonly overview: Summary },
+  { summary, findings }: Pick<Result, 'summary' | 'findings'>,
 ): Since {
   const before = new Set(earlier.map(keyOf));
   const now = new Set(findings.map(keyOf));
   const examined = new Set(
-    overview.scenarios.flatMap(({ name, systems }) =>
+    summary.scenarios.flatMap(({ name, systems }) =>
       systems.map((system) => JSON.stringify([name, system.name])),
     ),
   );

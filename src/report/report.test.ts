@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Result } from '../search/campaign/result.ts';
 import { type ReportedRun, type ReportPart, renderReports } from './report.ts';
 import { REPORTERS } from './reporters.ts';
-import { sampleOverview, sampleResult } from './run-result.fixture.ts';
+import { samplePlace, sampleResult } from './run-result.fixture.ts';
 
 const run: ReportedRun = {
-  overview: sampleOverview,
-  results: [sampleResult],
+  result: sampleResult,
+  places: new Map([['zombie-writer', samplePlace]]),
   output: 'reports',
   version: '1.2.3',
   colour: false,
@@ -42,14 +43,19 @@ describe('renderReports', () => {
   });
 
   describe('of what was expected', () => {
-    const expected = run.results.map((result) => ({
-      ...result,
-      findings: result.findings.map((finding) => ({ ...finding, isExpected: true })),
-    }));
+    const findingsOf = (isExpected: (at: number) => boolean): Result['findings'] =>
+      sampleResult.findings.map((one, at) => ({ ...one, isExpected: isExpected(at) }));
+    const expected: Result = { ...sampleResult, findings: findingsOf(() => true) };
     const textsOf = (more: Partial<typeof run>): string =>
-      [...renderReports(new Set(['text']), { ...run, results: expected, ...more })]
+      [...renderReports(new Set(['text']), { ...run, result: expected, ...more })]
         .map(({ text }) => text)
         .join('\n');
+    const { summary } = sampleResult;
+    const twice = {
+      ...expected,
+      summary: { ...summary, scenarios: [...summary.scenarios, ...summary.scenarios] },
+      findings: [...expected.findings, ...expected.findings],
+    };
 
     it('tells one story in full, and in brief what else broke', () => {
       const text = textsOf({});
@@ -59,25 +65,20 @@ describe('renderReports', () => {
     });
 
     it('tells none among several scenarios, but a line each, or none where it was told', () => {
-      const results = [...expected, ...expected];
-      const overview = { ...run.overview, scenarios: results.map(({ summary }) => summary) };
-      const several = textsOf({ results, overview });
+      const several = textsOf({ result: twice });
       expect(several).not.toContain('(expected)');
       expect(several.match(/^✗ zombie-writer: 3 systems/gm)).toHaveLength(2);
-      expect(textsOf({ results, overview, hasToldScenarios: true })).not.toContain('3 systems');
+      expect(textsOf({ result: twice, hasToldScenarios: true })).not.toContain('3 systems');
     });
 
     it('tells all of it with -v', () => {
-      const results = [...expected, ...expected];
-      expect(textsOf({ results, isVerbose: true }).match(/^✗ \(expected\)/gm)).toHaveLength(4);
+      expect(textsOf({ result: twice, isVerbose: true }).match(/^✗ \(expected\)/gm)).toHaveLength(
+        4,
+      );
     });
 
     it('is told after what was not, and then only in brief', () => {
-      const results = run.results.map((result) => ({
-        ...result,
-        findings: result.findings.map((one, at) => ({ ...one, isExpected: at === 0 })),
-      }));
-      const text = textsOf({ results });
+      const text = textsOf({ result: { ...sampleResult, findings: findingsOf((at) => at === 0) } });
       expect(text.indexOf('\n✗ Stale')).toBeLessThan(text.indexOf('✗ (expected)'));
       expect(text.match(/^ *# +ms {2}/gm)).toHaveLength(1);
     });

@@ -1,22 +1,22 @@
 /**
  * What people and machines read of a run, and the front door of `report`: every report is a row of
- * `reporters.ts` and one of `REPORTS`, made by one file from the same plain data. A report says
- * what is to be written where; the command has the terminal and the disk.
+ * `reporters.ts` and one of `REPORTS`, made by one file from one `Result` (`search/campaign`). A
+ * report says what is to be written where; the command has the terminal and the disk.
  *
- * Read on in this order. The data: `summary.ts` (a whole command), `cases.ts` (a scenario, and the
- * cases that it is cut into), `finding.ts` (a counterexample; `describe-finding.ts` makes it). Its
- * words: `steps.ts` and `step-text.ts` number the events of a trace and say each in a few words,
- * from `access-text.ts`, `spans.ts` and `surroundings.ts`. The reports: `failure.ts` with
- * `sequence-text.ts`, `conclusion.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures`
- * and carries what stands in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`.
- * `output-schema.ts` is what machines may rely on.
+ * Read on in this order. The data: `cases.ts` (the cases of a scenario), `finding.ts` (the commands
+ * of a counterexample; `describe-finding.ts` makes one). Its words: `steps.ts` and `step-text.ts`
+ * number the events of a trace and say each in a few words, from `access-text.ts`, `spans.ts` and
+ * `surroundings.ts`. The reports: `failure.ts` with `sequence-text.ts`, `conclusion.ts`,
+ * `overview.ts`, `html/page.ts` (which draws with `pictures` and carries what stands in `page`),
+ * `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` is what machines may
+ * rely on.
  */
 import { join } from 'node:path';
-import type { ScenarioResult } from './cases.ts';
+import type { Finding, Result } from '../search/campaign/result.ts';
+import type { ReportedScenario, ScenarioPlace } from './cases.ts';
 import { renderConclusion, renderScenarioLine } from './conclusion.ts';
 import { renderEdges } from './exhausted.ts';
 import { renderBrief, renderFailures } from './failure.ts';
-import type { Finding } from './finding.ts';
 import { githubAnnotations, renderStepSummary } from './github.ts';
 import { readPageScript } from './html/document.ts';
 import { renderPage } from './html/page.ts';
@@ -26,12 +26,12 @@ import { findingDiagram } from './mermaid.ts';
 import { renderOpenSystems, renderOverview } from './overview.ts';
 import { type Earlier, renderReportJson, type Since, since, sinceText } from './report-json.ts';
 import type { REPORTERS } from './reporters.ts';
-import type { Summary } from './summary.ts';
 
 /** What a report is made from. */
 export interface ReportedRun {
-  readonly overview: Summary;
-  readonly results: readonly ScenarioResult[];
+  readonly result: Result;
+  /** By scenario: where a person looks for it. */
+  readonly places: ReadonlyMap<string, ScenarioPlace>;
   /** The folder that files are written to. */
   readonly output: string;
   /** Of fencepost. */
@@ -62,9 +62,9 @@ const REPORTS: Readonly<
 > = {
   text: texts,
   html: pages,
-  junit: (run) => [oneFile(run, 'junit.xml', renderJunit)],
+  junit: (run) => [oneFile(run, 'junit.xml', junitOf(run))],
   github: forGithub,
-  json: (run) => [oneFile(run, 'report.json', asJson)],
+  json: (run) => [oneFile(run, 'report.json', renderReportJson(run.result))],
   mermaid: diagrams,
 };
 
@@ -76,8 +76,12 @@ export function* renderReports(
   for (const [name, render] of Object.entries(REPORTS)) if (chosen.has(name)) yield* render(run);
 }
 
-function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => string): ReportPart {
-  return { to: 'file', file: join(run.output, name), text: render(run) };
+function oneFile({ output }: ReportedRun, name: string, text: string): ReportPart {
+  return { to: 'file', file: join(output, name), text };
+}
+
+function junitOf(run: ReportedRun): string {
+  return renderJunit({ results: reportedScenarios(run), version: run.version });
 }
 
 /**
@@ -86,31 +90,32 @@ function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => s
  * them; the lines of scenarios; and what it all came to.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
-  const { overview, results, colour, width, isVerbose, hasToldScenarios } = run;
+  const { result, colour, width, isVerbose, hasToldScenarios } = run;
+  const { summary, findings } = result;
   const screen = { colour, width };
   const tables = { ...screen, isFull: isVerbose };
-  const findings = results.flatMap((result) => result.findings);
   const unexpected = findings.filter(({ isExpected }) => isExpected !== true);
   const expected = findings.filter(({ isExpected }) => isExpected === true);
   for (const block of renderFailures(unexpected, screen)) yield below(block);
   if (isVerbose) {
     for (const block of renderFailures(expected, screen)) yield below(block);
-    yield below(renderOverview(overview, tables));
+    yield below(renderOverview(summary, tables));
   } else {
-    if (results.length === 1) for (const text of expectedOfOne(run, unexpected)) yield below(text);
-    const open = renderOpenSystems(overview, tables);
+    if (summary.scenarios.length === 1)
+      for (const text of expectedOfOne(run, unexpected)) yield below(text);
+    const open = renderOpenSystems(summary, tables);
     if (open !== '') yield below(open);
   }
-  if (results.length > 1 && hasToldScenarios !== true) {
-    const lines = overview.scenarios.map((one) => renderScenarioLine(one, screen));
+  if (summary.scenarios.length > 1 && hasToldScenarios !== true) {
+    const lines = summary.scenarios.map((one) => renderScenarioLine(one, screen));
     yield below(lines.join('\n'));
   }
-  for (const { summary, edges } of results) {
-    const name = results.length === 1 ? '' : `${summary.name}/`;
-    const lines = renderEdges(edges, { ...screen, within: name });
+  for (const { name, systems } of summary.scenarios) {
+    const within = summary.scenarios.length === 1 ? '' : `${name}/`;
+    const lines = renderEdges(systems, { ...screen, within });
     if (lines !== '') yield below(lines);
   }
-  yield below(renderConclusion(overview, screen));
+  yield below(renderConclusion(summary, screen));
   const against = sinceOf(run);
   if (against !== null) yield below(`Since the earlier run: ${sinceText(findings, against)}.`);
 }
@@ -121,12 +126,10 @@ function below(text: string): ReportPart {
 
 /** The first in full where nothing else is to be told, and one of each other claim in brief. */
 function expectedOfOne(
-  { results, colour, width }: ReportedRun,
+  { result, colour, width }: ReportedRun,
   unexpected: readonly Finding[],
 ): readonly string[] {
-  const expected = results
-    .flatMap(({ findings }) => findings)
-    .filter((one) => !unexpected.includes(one));
+  const expected = result.findings.filter((one) => !unexpected.includes(one));
   const inFull = unexpected.length === 0 ? expected.slice(0, 1) : [];
   const known = new Set(inFull.map(kindOf));
   const rest = expected.filter((one) => !known.has(kindOf(one)) && known.add(kindOf(one)));
@@ -143,47 +146,50 @@ function kindOf({ system, claim }: Finding): string {
 
 /** A page for each scenario; one that leads to them, where there are several or earlier ones. */
 function* pages(run: ReportedRun): Iterable<ReportPart> {
-  const { results, overview, output, baseline = null } = run;
+  const { result, output, baseline = null } = run;
+  const { summary } = result;
+  const results = reportedScenarios(run);
   if (results.length > 1 || baseline !== null) {
-    const text = renderIndex({ results, overview, since: sinceOf(run) });
+    const text = renderIndex({ results, overview: summary, since: sinceOf(run) });
     yield { to: 'file', file: join(output, INDEX_FILE), text };
   }
-  for (const { findings: found, summary, pageFile } of results) {
+  for (const { findings: found, result: scenario, pageFile } of results) {
     const findings = inPageOrder(found);
     const script = readPageScript(findings.map(({ plan }) => plan.system.lock));
-    const text = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
-    yield { to: 'file', file: pageFile, text };
+    const overview = { ...summary, scenarios: [scenario] };
+    yield { to: 'file', file: pageFile, text: renderPage({ findings, overview, script }) };
   }
+}
+
+/** The scenarios of a run, each with its findings and its place. */
+function reportedScenarios({ result, places }: ReportedRun): readonly ReportedScenario[] {
+  return result.summary.scenarios.map((scenario) => {
+    const place = places.get(scenario.name) ?? { lines: new Map(), pageFile: '', seconds: 0 };
+    const findings = result.findings.filter((finding) => finding.scenario === scenario.name);
+    return { ...place, result: scenario, findings };
+  });
 }
 
 /** No page of a scenario is called so. */
 const INDEX_FILE = 'index.html';
 
-function sinceOf({ results, overview, baseline = null }: ReportedRun): Since | null {
-  const findings = results.flatMap((result) => result.findings);
-  return baseline === null ? null : since(baseline, { findings, overview });
+function sinceOf({ result, baseline = null }: ReportedRun): Since | null {
+  return baseline === null ? null : since(baseline, result);
 }
 
-function* forGithub({ results, overview, placeOf, stepBytes }: ReportedRun): Iterable<ReportPart> {
+function* forGithub(run: ReportedRun): Iterable<ReportPart> {
+  const { result, placeOf, stepBytes } = run;
+  const results = reportedScenarios(run);
   for (const text of githubAnnotations(results, { placeOf })) yield { to: 'log', text };
   if (stepBytes === null) return;
-  const text = renderStepSummary(overview, results, { mostBytes: stepBytes });
+  const text = renderStepSummary(result.summary, results, { mostBytes: stepBytes });
   yield { to: 'step-summary', text };
 }
 
-function asJson({ results, overview }: ReportedRun): string {
-  return renderReportJson(
-    overview,
-    results.flatMap(({ findings }) => findings),
-  );
-}
-
 /** Beside the plan of each finding: `reports/zombie-writer-unfenced-grant-order.mmd`. */
-function diagrams({ results }: ReportedRun): readonly ReportPart[] {
-  return results.flatMap(({ findings }) =>
-    findings.map((finding): ReportPart => {
-      const file = finding.planFile.replace(/\.yaml$/, '.mmd');
-      return { to: 'file', file, text: `${findingDiagram(finding)}\n` };
-    }),
-  );
+function diagrams({ result }: ReportedRun): readonly ReportPart[] {
+  return result.findings.map((finding) => {
+    const file = finding.planFile.replace(/\.yaml$/, '.mmd');
+    return { to: 'file', file, text: `${findingDiagram(finding)}\n` };
+  });
 }

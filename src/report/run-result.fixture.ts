@@ -1,40 +1,37 @@
 /** One scenario whose systems came to everything that a case can come to. */
+import type {
+  ClaimResult,
+  Result,
+  ScenarioResult,
+  SystemResult,
+} from '../search/campaign/result.ts';
 import { NO_SECTIONS } from '../search/sweep/sections.ts';
-import { EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
-import type { ScenarioResult } from './cases.ts';
+import type { ReportedScenario, ScenarioPlace } from './cases.ts';
 import { zombieFinding } from './sample.fixture.ts';
-import type { ClaimSummary, Summary, SystemSummary } from './summary.ts';
 
-const claimTally = { brokenSeeds: [], unknown: 0, firstUnknown: null, times: 1 };
+const claim: ClaimResult = {
+  broken: 0,
+  firstSeed: null,
+  unknown: 0,
+  exercised: 990,
+  avoided: 0,
+};
 
-const tally: Tally = {
-  ...EMPTY_TALLY,
+const system: Omit<SystemResult, 'name' | 'expect' | 'met'> = {
   seeds: 1000,
-  events: 60_000,
+  broken: 12,
+  unknown: 2,
+  failed: 0,
+  failures: [],
   claims: {
-    'fence-monotone': { ...claimTally, broken: 12, brokenSeeds: [17, 29], exercised: 900 },
-    'grant-order': { ...claimTally, broken: 0, exercised: 990 },
+    'fence-monotone': { ...claim, broken: 12, firstSeed: 17, exercised: 900 },
+    'grant-order': claim,
     linearizable: {
-      ...claimTally,
-      broken: 0,
-      exercised: 990,
+      ...claim,
       unknown: 2,
       firstUnknown: { seed: 40, reason: 'a limit was reached' },
     },
   },
-};
-
-const system: Omit<SystemSummary, 'name' | 'expect' | 'met'> = {
-  seeds: 1000,
-  broken: 12,
-  unknown: 2,
-  claims: Object.fromEntries(
-    Object.entries(tally.claims).map(([name, { broken, brokenSeeds, exercised }]) => {
-      const firstSeed = brokenSeeds[0] ?? null;
-      const claim: ClaimSummary = { broken, firstSeed, exercised, avoided: 0 };
-      return [name, claim];
-    }),
-  ),
   measured: {},
   sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
   hints: [],
@@ -43,42 +40,34 @@ const system: Omit<SystemSummary, 'name' | 'expect' | 'met'> = {
   counterexample: null,
 };
 
-const claims = ['fence-monotone', 'grant-order', 'linearizable'];
-
 /** `unfenced` must hold what broke, `wanted` must break it, and `failing` fails on two seeds. */
-export const sampleResult: ScenarioResult = {
-  summary: {
-    name: 'zombie-writer',
-    file: 'fixtures/zombie-writer.yaml',
-    systems: [
-      { ...system, name: 'unfenced', expect: { holds: claims }, met: false },
-      {
-        ...system,
-        name: 'wanted',
-        expect: { breaks: ['fence-monotone', 'grant-order'] },
-        met: false,
-      },
-      {
-        ...system,
-        name: 'failing',
-        expect: { holds: ['grant-order'] },
-        met: null,
-        hints: [],
-        vacuous: ['drop never fired'],
-      },
-    ],
-  },
-  findings: [zombieFinding, { ...zombieFinding, system: 'wanted' }],
-  edges: [],
-  tallies: new Map([
-    ['unfenced', tally],
-    ['wanted', tally],
-    [
-      'failing',
-      { ...tally, failed: 11, failures: [{ seed: 3, error: 'TypeError: x is not a function' }] },
-    ],
-  ]),
-  seeds: { from: 0, to: 999, isWhole: true },
+const scenario: ScenarioResult = {
+  name: 'zombie-writer',
+  file: 'fixtures/zombie-writer.yaml',
+  range: { from: 0, to: 999 },
+  systems: [
+    {
+      ...system,
+      name: 'unfenced',
+      expect: { holds: ['fence-monotone', 'grant-order', 'linearizable'] },
+      met: false,
+    },
+    {
+      ...system,
+      name: 'wanted',
+      expect: { breaks: ['fence-monotone', 'grant-order'] },
+      met: false,
+    },
+    {
+      ...system,
+      name: 'failing',
+      expect: { holds: ['grant-order'] },
+      met: null,
+      failed: 11,
+      failures: [{ seed: 3, error: 'TypeError: x is not a function' }],
+      vacuous: ['drop never fired'],
+    },
+  ],
   keptPlans: [
     { file: 'fixtures/plans/a.yaml', outcome: 'fixed', expected: 'fixed', divergedAt: null },
     {
@@ -89,8 +78,11 @@ export const sampleResult: ScenarioResult = {
     },
   ],
   difference: { system: 'failing', seed: 5, what: 'event 12 is another' },
-  seconds: 2.5,
+};
+
+export const samplePlace: ScenarioPlace = {
   pageFile: 'reports/zombie-writer.html',
+  seconds: 2.5,
   lines: new Map([
     ['unfenced', 3],
     ['wanted', 7],
@@ -98,11 +90,20 @@ export const sampleResult: ScenarioResult = {
   ]),
 };
 
-export const sampleOverview: Summary = {
-  type: 'summary',
+const findings = [zombieFinding, { ...zombieFinding, system: 'wanted' }];
+
+export const sampleScenario: ReportedScenario = { ...samplePlace, result: scenario, findings };
+
+export const sampleResult: Result = {
+  type: 'report',
   version: 1,
-  exit: 3,
-  seedsPerSecond: 400,
-  eventsPerSecond: 24_000,
-  scenarios: [sampleResult.summary],
+  summary: {
+    type: 'summary',
+    version: 1,
+    exit: 3,
+    seedsPerSecond: 400,
+    eventsPerSecond: 24_000,
+    scenarios: [scenario],
+  },
+  findings,
 };

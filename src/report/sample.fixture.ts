@@ -1,7 +1,7 @@
 /** The zombie write as the shrinker leaves it, written by hand, and variations of it. */
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from '../search/campaign/result.ts';
 import { acquires, MS, writes } from './sample-events.fixture.ts';
 
 /** Alice tests her lease, is paused beyond its end, and writes after bob. */
@@ -75,6 +75,8 @@ const zombiePlan: Plan = {
 };
 
 export const zombieFinding: Finding = {
+  type: 'finding',
+  version: 1,
   scenario: 'zombie-writer',
   scenarioFile: 'fixtures/zombie-writer.yaml',
   system: 'unfenced',

@@ -6,10 +6,10 @@
 import type { Deny, Grant, Read, Release, Renew, Write } from '../core/history/server-events.ts';
 import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import type { SiblingLine } from '../search/campaign/result.ts';
 import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
 import { refusalReason } from './access-text.ts';
-import type { SiblingLine } from './finding.ts';
 
 /** What the claim came to in a run in which all names of the plan found their match. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;

@@ -1,6 +1,10 @@
 /** A sweep over two systems: one breaks as expected, one could not be judged. */
+
+import type { Summary } from '../search/campaign/result.ts';
 import { NO_SECTIONS } from '../search/sweep/sections.ts';
-import type { Summary } from './summary.ts';
+
+/** The counts of a claim that every seed judged. */
+const claim = { unknown: 0 };
 
 export const sampleSummary: Summary = {
   type: 'summary',
@@ -12,6 +16,9 @@ export const sampleSummary: Summary = {
     {
       name: 'zombie-writer',
       file: 'fixtures/zombie-writer.yaml',
+      range: { from: 0, to: 999 },
+      keptPlans: [],
+      difference: null,
       systems: [
         {
           name: 'unfenced',
@@ -20,10 +27,18 @@ export const sampleSummary: Summary = {
           seeds: 1000,
           broken: 873,
           unknown: 0,
+          failed: 0,
+          failures: [],
           claims: {
-            'grant-order': { broken: 873, firstSeed: 0, exercised: 991, avoided: 0 },
-            'fence-monotone': { broken: 871, firstSeed: 0, exercised: 991, avoided: 0 },
-            'mutual-exclusion': { broken: 0, firstSeed: null, exercised: 1000, avoided: 0 },
+            'grant-order': { ...claim, broken: 873, firstSeed: 0, exercised: 991, avoided: 0 },
+            'fence-monotone': { ...claim, broken: 871, firstSeed: 0, exercised: 991, avoided: 0 },
+            'mutual-exclusion': {
+              ...claim,
+              broken: 0,
+              firstSeed: null,
+              exercised: 1000,
+              avoided: 0,
+            },
           },
           measured: {
             'holder-overlap': { seeds: 902, longestUs: 48_250 },
@@ -42,9 +57,11 @@ export const sampleSummary: Summary = {
           seeds: 1000,
           broken: 0,
           unknown: 0,
+          failed: 0,
+          failures: [],
           claims: {
-            'grant-order': { broken: 0, firstSeed: null, exercised: 991, avoided: 28 },
-            'fence-monotone': { broken: 0, firstSeed: null, exercised: 0, avoided: 0 },
+            'grant-order': { ...claim, broken: 0, firstSeed: null, exercised: 991, avoided: 28 },
+            'fence-monotone': { ...claim, broken: 0, firstSeed: null, exercised: 0, avoided: 0 },
           },
           measured: {},
           sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },

@@ -136,7 +136,7 @@ async function endWorker(worker: ChildProcess): Promise<void> {
 /** Works until SIGTERM. */
 export async function workOn(port: number): Promise<void> {
   const { startFleetWorker: start } = await import('../../src/adapters/fleet/worker.ts');
-  const { runShard } = await import('../../src/cli/stages.ts');
+  const { runShard } = await import('../../src/cli/run-scenarios.ts');
   const worker = await start({
     address: { host: '127.0.0.1', port },
     threads: 1,

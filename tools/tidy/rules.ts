@@ -3,7 +3,7 @@ import { isSelfContained } from './ambient.ts';
 import { copiesByLiterals } from './hot-paths.ts';
 import { importsNoTest, importsPureCode, keepsLayers, packsNoFolder } from './layers.ts';
 import { groupsNoFields, inlinesShortHelpers, namedHelpers } from './over-split.ts';
-import { exportsByName, trustsTheChecker } from './safety.ts';
+import { exportsByName, exportsWithTypes, trustsTheChecker } from './safety.ts';
 import {
   beginsWithComment,
   hasLawsAsTitles,
@@ -450,6 +450,25 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
           ],
           ['src/a.ts', `function a(b: 1) { for (;;) if (b) return 1; } export const c = 1 + a(1);`],
           ['src/a.test.ts', `function a() { return 1; } export const b = a();`],
+        ],
+      },
+    ],
+  ],
+  [
+    'exports have types, but for schemas',
+    [
+      exportsWithTypes,
+      {
+        refuses: [
+          ['src/core/plan/a.ts', `export const a = f();`, 'src/core/plan/a.ts:1: TS9010'],
+          ['src/core/plan/a.ts', `\nexport function a() { return f(); }`, 'a.ts:2: TS9007'],
+          ['src/report/a.ts', `export const a = z.string();`, 'TS9010'],
+        ],
+        passes: [
+          ['src/core/plan/a.ts', `export const a: string = f(); const b = f();`],
+          ['src/core/plan/a.ts', `export function a(): string { return f(); }`],
+          ['src/core/plan/a.test.ts', `export const a = f();`],
+          ['src/search/campaign/result.ts', `export const a = z.string();`],
         ],
       },
     ],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { smallScenario } from '../../cli/small.fixture.ts';
+import { smallScenario } from '../../search/campaign/small-scenario.fixture.ts';
 import { originOf } from '../../search/sweep/sealed.ts';
 import { jobIdOf, readOrder, type ShardOrder, sweepIdOf } from './shard-order.ts';
 

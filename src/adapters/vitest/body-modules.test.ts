@@ -9,7 +9,7 @@ import { expand } from '../../scenario/expand.ts';
 import { BodyModules } from './body-modules.ts';
 import { type Body, checkOptions } from './options.ts';
 import { type SimTest, simTest } from './sim-test.ts';
-import { lockOfBody, Mistakes, readSubject, type Subject } from './subject.ts';
+import { lockOfBody, Mistakes, readSubject, type TestSubject } from './subject.ts';
 
 interface Counter {
   readonly owner: string;
@@ -95,7 +95,7 @@ test('a module of a test connects to what `hosts` names, and its body adds no se
     client.log('module', await modules.driver.ping());
   };
   const options = { clients: 1, faults: [], modules: { driver: './driver.mjs' } };
-  const read = async (hosts: Readonly<Record<string, string>>): Promise<Subject> => {
+  const read = async (hosts: Readonly<Record<string, string>>): Promise<TestSubject> => {
     const modules = new BodyModules(options.modules);
     const lock = lockOfBody<object, Driver, []>({}, body, [], modules);
     const source = { folder, slug: 'a-test', mistakes: new Mistakes() };

@@ -6,14 +6,20 @@ import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { renderPlan } from '../../core/plan/plan-text.ts';
+import type { Examination } from '../../harness.ts';
+import { examineAsync } from '../../host/async/run-async.ts';
 import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
 import { type FailureWording, renderFailure } from '../../report/failure.ts';
-import { type Finding, shellWords } from '../../report/finding.ts';
+import { shellWords } from '../../report/finding.ts';
 import { renderSequence } from '../../report/sequence-text.ts';
 import { essentialSteps } from '../../report/story-steps.ts';
+import { expand } from '../../scenario/expand.ts';
+import type { Finding } from '../../search/campaign/result.ts';
+import type { Examined } from '../../search/campaign/setting.ts';
 import { paintFor } from '../../text/colour.ts';
 import { type SimRun, trialOf } from './sim-run.ts';
 import { commandWith, replayCommandOf } from './test-place.ts';
+import { namedInTest, seedOf } from './watchdog.ts';
 
 const WIDTH = 100;
 
@@ -24,7 +30,7 @@ export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null):
   const again = commandWith(`FENCEPOST_SEED=${finding.seed}`, run.place);
   const keep = commandWith('FENCEPOST_UPDATE=1', run.place);
   const next: Next = [
-    [run.plans === null ? 'seed:  ' : 'plan:  ', again],
+    [trialOf(run) === 'seed' ? 'seed:  ' : 'plan:  ', again],
     keptAs === null ? ['keep:  ', keep] : ['replay:', replayCommandOf(keptAs, run.place)],
   ];
   const place = `${finding.claim} of ${finding.system}, ${trialOf(run)} ${finding.seed}`;
@@ -54,6 +60,24 @@ export function keptText(finding: Finding, run: SimRun, file: string): string {
   const command = shellWords(replayCommandOf(file, run.place)).join(' ');
   const { plan, explanation, digest } = finding;
   return renderPlan(plan, [explanation.headline, command, digest].join('\n'));
+}
+
+/**
+ * Prints one seed of a test: its sequence in each system, and how what was expected turned out.
+ * `plans` are those of an exhaustive search, in which `seed` is a number.
+ */
+export async function showSeed(run: SimRun, seed: number, plans: Examined['plans']): Promise<void> {
+  for (const { name, expect } of run.systems) {
+    const numbered = plans?.get(name)?.numbered;
+    const plan = numbered?.planOf(seed) ?? expand(run.scenario, name, seed);
+    const claims = [...expect.holds, ...expect.breaks];
+    const examined = (): Promise<Examination> => examineAsync(plan, claims, run.catalogue);
+    const { trace, verdicts } = await namedInTest(run.place, seedOf(name, seed), examined);
+    const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
+    const lines = sequenceLines(plan, trace, broken);
+    const found = verdicts.map(verdictLine);
+    run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...lines, '', ...found].join('\n'));
+  }
 }
 
 /** What matters of a run, as a sequence, for a breach's evidence or without one. */

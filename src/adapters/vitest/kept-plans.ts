@@ -10,9 +10,11 @@ import { amendedText, renamedPlan } from '../../core/plan/amend.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
-import { type Finding, shellWords } from '../../report/finding.ts';
+import { shellWords } from '../../report/finding.ts';
 import { whyRefused } from '../../run.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
+import type { Finding } from '../../search/campaign/result.ts';
+import type { KeptPlan } from '../../search/campaign/setting.ts';
 import { type KeptReplay, replayKept } from '../../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
@@ -25,32 +27,68 @@ import {
   sequenceLines,
   verdictLine,
 } from './failure-block.ts';
-import { letOthersRun, type SimRun } from './sim-run.ts';
+import type { SimRun } from './sim-run.ts';
 import { commandWith, corpusFolderOf, SimTestError, typedPath } from './test-place.ts';
 import { namedInTest } from './watchdog.ts';
 
-/** The claims that a kept plan broke and that should break, as `<system> <claim>`. */
-export async function replayKeptPlans(run: SimRun): Promise<ReadonlySet<string>> {
-  const broken = new Set<string>();
-  for (const kept of keptPlansOf(run)) {
-    await letOthersRun();
-    if (run.stopwatch.isOver) break;
-    const result = await replayOne(kept, run);
-    if (result !== null) broken.add(`${kept.plan.system.name} ${result.claim}`);
+/** The kept plans of a test: each is read as it is asked for, and judged once it was replayed. */
+export class KeptPlans {
+  private readonly run: SimRun;
+  private readonly plans: Map<string, KeptTestPlan> = new Map();
+  /** The claims that kept plans broke and that should break, as `<system> <claim>`. */
+  private readonly broken: Set<string> = new Set();
+
+  constructor(run: SimRun) {
+    this.run = run;
   }
-  return broken;
+
+  /** Reads the plans; throws a `SimTestError` for one that this test cannot run. */
+  *read(): Generator<KeptPlan> {
+    for (const kept of keptPlansOf(this.run)) {
+      const why = whyUnrunnable(kept, this.run);
+      if (why !== null) {
+        stale(kept, this.run, why);
+        continue;
+      }
+      this.plans.set(kept.file, kept);
+      const { file, plan } = kept;
+      const { catalogue } = this.run;
+      yield { kind: 'plan', file, plan, catalogue, hasChanged: true, moduleChanges: [] };
+    }
+  }
+
+  /** Throws a `SimTestError` if the plan breaks what should hold, or is stale. */
+  async judge({ file, kind }: KeptPlan, replay: KeptReplay | null): Promise<void> {
+    const kept = this.plans.get(file);
+    if (kind === 'damaged' || kept === undefined || replay === null) return;
+    const result = await judgeReplay(kept, replay, this.run);
+    if (result !== null) this.broken.add(`${kept.plan.system.name} ${result.claim}`);
+  }
+
+  /** Whether a kept plan broke a claim that should break. */
+  broke(system: string, claim: string): boolean {
+    return this.broken.has(`${system} ${claim}`);
+  }
 }
 
-/** Throws where it breaks what should hold, or is stale; null where it breaks nothing. */
+/** Replays a plan and judges it; null if it broke nothing. */
 async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | null> {
-  const { plan, file } = kept;
-  const foreign = whyUnrunnable(kept, run);
-  if (foreign !== null) return stale(kept, run, foreign);
-  const typed = typedPath(file);
+  const why = whyUnrunnable(kept, run);
+  if (why !== null) return stale(kept, run, why);
+  const typed = typedPath(kept.file);
   const named = { what: `kept plan ${typed}`, setting: `FENCEPOST_REPLAY=${typed}` };
-  const replay = (): Promise<KeptReplay> =>
-    replayKept(plan, { catalogue: run.catalogue, hasChanged: true });
-  const result = await namedInTest(run.place, named, replay);
+  const options = { catalogue: run.catalogue, hasChanged: true };
+  const replay = (): Promise<KeptReplay> => replayKept(kept.plan, options);
+  return await judgeReplay(kept, await namedInTest(run.place, named, replay), run);
+}
+
+/** Throws if the plan breaks what should hold, or is stale; null if it broke nothing. */
+async function judgeReplay(
+  kept: KeptTestPlan,
+  result: KeptReplay,
+  run: SimRun,
+): Promise<KeptReplay | null> {
+  const { plan, file } = kept;
   const { claim, outcome, trace, difference } = result;
   if (trace.ending.kind === 'failed') {
     const { process, error } = trace.ending;

@@ -3,9 +3,9 @@
  * nothing of seeds: the test ends itself, and says how far it came.
  *
  * From here read on: `options.ts` (with `scenario-fields.ts`) is what a test is given,
- * `run-test.ts` goes through its stages, `subject.ts` makes its scenario, `kept-plans.ts` and
- * `examine-seeds.ts` are the two stages that judge, and `failure-block.ts` says what broke.
- * `sim-run.ts` is what every stage is handed, and `test-place.ts` where the test stands.
+ * `run-test.ts` runs it, `subject.ts` makes its scenario, `test-campaign.ts` goes through its
+ * seeds, `kept-plans.ts` judges what was kept, and `failure-block.ts` says what broke.
+ * `sim-run.ts` is what each of them gets, and `test-place.ts` where the test stands.
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';

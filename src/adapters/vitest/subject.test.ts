@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type BuildAsync, defineSystem } from '../../index.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
-import { lockOfBody, Mistakes, readSubject, type Subject } from './subject.ts';
+import { lockOfBody, Mistakes, readSubject, type TestSubject } from './subject.ts';
 import { SimTestError } from './test-place.ts';
 
 const none = { faults: [] } as const;
@@ -11,7 +11,7 @@ const body: Body<object, object> = async (section) => {
 };
 
 /** What a test with these options is about; plain JavaScript may give any. */
-async function subjectOf(options: object, given?: Body<object, object>): Promise<Subject> {
+async function subjectOf(options: object, given?: Body<object, object>): Promise<TestSubject> {
   const isOptions = (value: object): value is AnyOptions => typeof value === 'object';
   if (!isOptions(options)) return expect.fail('no options');
   const lock = given === undefined ? null : lockOfBody({}, given, []);

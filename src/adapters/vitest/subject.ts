@@ -29,7 +29,7 @@ import type { BodyModules } from './body-modules.ts';
 import { type Body, type BodyParts, type CheckedOptions, SCENARIO_FIELDS } from './options.ts';
 import { SimTestError } from './test-place.ts';
 
-export interface Subject {
+export interface TestSubject {
   readonly scenario: Scenario;
   /** Those of the scenario that the test is about. */
   readonly systems: readonly SystemScenario[];
@@ -50,7 +50,7 @@ interface SubjectSource {
 export async function readSubject(
   options: CheckedOptions,
   source: SubjectSource,
-): Promise<Subject> {
+): Promise<TestSubject> {
   const text = textOf(options, source);
   const catalogue = await catalogueOf(text, options, source);
   const read = loadScenario(text.text, text.file, catalogue);

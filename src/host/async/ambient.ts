@@ -70,3 +70,8 @@ const immediate: typeof setImmediate = setImmediate;
 export function inRealTurn(action: () => void): void {
   immediate(action);
 }
+
+/** Lets all else that waits in this thread have its turn, such as signals and timers. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => inRealTurn(resolve));
+}

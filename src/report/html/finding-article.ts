@@ -8,6 +8,7 @@ import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { parametersOf } from '../../core/shrink/parameter.ts';
 import { canonical } from '../../run.ts';
+import type { Finding, OtherRun } from '../../search/campaign/result.ts';
 import {
   type Child,
   element,
@@ -19,15 +20,7 @@ import {
 import { capitalized, countOf } from '../../text/prose.ts';
 import { trialText } from '../exhausted.ts';
 import { shrunkText } from '../failure.ts';
-import {
-  evidenceShown,
-  type Finding,
-  keepCommand,
-  type OtherRun,
-  replayCommand,
-  rerunCommand,
-  shellWords,
-} from '../finding.ts';
+import { evidenceShown, keepCommand, replayCommand, rerunCommand, shellWords } from '../finding.ts';
 import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
 import { type PlainSentence, tellPlainly } from '../plain-words.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../search/campaign/result.ts';
 import { groupDigits } from '../../text/prose.ts';
-import type { Finding } from '../finding.ts';
 import { PALETTE, type Role } from '../pictures/shapes.ts';
 import { manyZombies, renamed, zombieFinding } from '../sample.fixture.ts';
 import { countEvents, listSteps, type Step } from '../steps.ts';

@@ -10,11 +10,10 @@
  * `comparison-page.ts` and `history-page.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
+import type { Finding, Summary } from '../../search/campaign/result.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf } from '../../text/prose.ts';
-import type { Finding } from '../finding.ts';
 import { metText } from '../overview.ts';
-import type { Summary } from '../summary.ts';
 import type { PageScript } from './document.ts';
 import { renderDocument, TOOL_SHEET } from './document.ts';
 import { renderFinding } from './finding-article.ts';

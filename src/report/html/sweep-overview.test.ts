@@ -1,23 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { type Earlier, readBaseline, renderReportJson, since } from '../report-json.ts';
-import { sampleOverview, sampleResult } from '../run-result.fixture.ts';
+import { sampleResult, sampleScenario } from '../run-result.fixture.ts';
 import { renderIndex } from './sweep-overview.ts';
 
 const [finding] = sampleResult.findings;
 if (finding === undefined) throw new Error('the sample has a finding');
 const { scenario, system, claim } = finding;
-const overview = sampleOverview;
+const overview = sampleResult.summary;
 
 function textOf(earlier: readonly Earlier[] | null): string {
-  const findings = sampleResult.findings;
-  const against = earlier === null ? null : since(earlier, { findings, overview });
-  const page = renderIndex({ results: [sampleResult], overview, since: against });
+  const against = earlier === null ? null : since(earlier, sampleResult);
+  const page = renderIndex({ results: [sampleScenario], overview, since: against });
   return page.slice(page.indexOf('<body>')).replace(/<[^>]*>/g, '|');
 }
 
 describe('the index', () => {
   it('links each scenario and each counterexample, and has no script', () => {
-    const page = renderIndex({ results: [sampleResult], overview, since: null });
+    const page = renderIndex({ results: [sampleScenario], overview, since: null });
     expect(page).toContain('href="./zombie-writer.html"');
     expect(page).toContain('href="./zombie-writer.html#finding-1"');
     expect(page).not.toContain('<script');
@@ -40,7 +39,7 @@ describe('the index', () => {
   });
 
   it('reads what the JSON report writes, and says of anything else what is wrong', () => {
-    const text = renderReportJson(overview, sampleResult.findings);
+    const text = renderReportJson(sampleResult);
     const read = readBaseline(text);
     expect(read).toHaveLength(sampleResult.findings.length);
     expect(read[0]).toMatchObject({ scenario, system, claim });

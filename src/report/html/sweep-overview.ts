@@ -5,12 +5,17 @@
  * earlier run, which are new, known and fixed.
  */
 import { basename } from 'node:path';
+import type {
+  Finding,
+  ScenarioResult,
+  Summary,
+  SystemResult,
+} from '../../search/campaign/result.ts';
 import type { FaultTally } from '../../search/sweep/tally.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
-import type { ScenarioResult } from '../cases.ts';
+import type { ReportedScenario } from '../cases.ts';
 import { trialOf, trialOfAll } from '../exhausted.ts';
-import type { Finding } from '../finding.ts';
 import {
   type ClaimRow,
   claimRows,
@@ -22,7 +27,6 @@ import {
 } from '../overview.ts';
 import { bar, ink } from '../pictures/shapes.ts';
 import { type Since, sinceText } from '../report-json.ts';
-import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
 import { renderDocument } from './document.ts';
 import {
   card,
@@ -44,7 +48,7 @@ export function renderSweepOverview(summary: Summary, isFolded: boolean): Markup
   return card('overview', 'Overview of the sweep', outcome, tables);
 }
 
-function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
+function renderScenario({ name, file, systems }: ScenarioResult): Markup {
   const code = element('code', { class: 'faint' }, file);
   return element(
     'section',
@@ -61,7 +65,7 @@ function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
 
 const TONES = { '✓': 'good', '✗': 'bad', '?': 'open' } as const;
 
-function renderSystem(system: SystemSummary, all: readonly SystemSummary[]): Child {
+function renderSystem(system: SystemResult, all: readonly SystemResult[]): Child {
   const { sign, word } = markOf(system.met);
   const notes = noteLines({ ...system, faults: {} }, { all });
   return [
@@ -74,7 +78,7 @@ function renderSystem(system: SystemSummary, all: readonly SystemSummary[]): Chi
 }
 
 /** A row for each claim that any of the systems was expected to keep or break, or broke. */
-function renderMatrix(systems: readonly SystemSummary[]): Child {
+function renderMatrix(systems: readonly SystemResult[]): Child {
   const bySystem = systems.map((system) => {
     const rows = new Map(claimRows(system, true).map((one) => [one.claim, one]));
     return { system, rows, told: claimRows(system, false).map(({ claim }) => claim) };
@@ -92,7 +96,7 @@ function renderMatrix(systems: readonly SystemSummary[]): Child {
 function matrix(
   name: string,
   caption: string,
-  [first, systems]: readonly [string, readonly SystemSummary[]],
+  [first, systems]: readonly [string, readonly SystemResult[]],
   rows: readonly Markup[],
 ): Child {
   if (rows.length === 0) return [];
@@ -100,7 +104,7 @@ function matrix(
   return scrolling('table', name, table({ class: 'matrix', caption, head, rows }));
 }
 
-function claimCell(claim: ClaimRow | undefined, system: SystemSummary): Markup {
+function claimCell(claim: ClaimRow | undefined, system: SystemResult): Markup {
   if (claim === undefined) return element('td', { class: 'faint' }, '– not judged');
   const broken = system.claims[claim.claim]?.broken ?? 0;
   const isTested = claim.tested !== 'never';
@@ -125,7 +129,7 @@ function rate(text: string): Markup {
 }
 
 /** `20 of 300 seeds, 66,667 per million; first seed 1`. */
-function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemSummary): string {
+function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult): string {
   const share = (system.claims[claim]?.broken ?? 0) / Math.max(1, system.seeds);
   const trial = trialOf(system);
   return `${broken} ${trial}s, ${groupDigits(share * 1e6)} per million; first ${trial} ${firstSeed}`;
@@ -135,7 +139,7 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemSummary)
  * On how many seeds each kind of fault fired, and on how many of those while some client held a
  * grant: one that never did tested nothing. Nothing where no fault fired in any system.
  */
-function renderFaults(systems: readonly SystemSummary[]): Child {
+function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
   const caption =
     `What the faults really did, in ${trialOfAll(systems)}s. ` +
@@ -165,7 +169,7 @@ function faultCell(fault: FaultTally | undefined, seeds: number): Markup {
 }
 
 interface IndexedRun {
-  readonly results: readonly ScenarioResult[];
+  readonly results: readonly ReportedScenario[];
   readonly overview: Summary;
   /** Null where no earlier run was named. */
   readonly since: Since | null;
@@ -192,14 +196,15 @@ function wide(name: string, content: Child): Markup {
   return scrolling('table', name, content);
 }
 
-function renderIndexed(results: readonly ScenarioResult[]): Markup {
-  const rows = results.map(({ summary, seeds, findings, pageFile }) => {
-    const systems = summary.systems.map(({ name, met }, at) => {
+function renderIndexed(results: readonly ReportedScenario[]): Markup {
+  const rows = results.map(({ result, findings, pageFile }) => {
+    const systems = result.systems.map(({ name, met }, at) => {
       const { sign } = markOf(met);
       return [at === 0 ? '' : ', ', `${sign} `, nameMarkup(name)];
     });
-    const link = element('a', { href: hrefOf(pageFile) }, nameMarkup(summary.name));
-    const range = `${groupDigits(seeds.from)}..${groupDigits(seeds.to)}`;
+    const link = element('a', { href: hrefOf(pageFile) }, nameMarkup(result.name));
+    const { from, to } = result.range;
+    const range = `${groupDigits(from)}..${groupDigits(to)}`;
     return tableRow(
       link,
       element('td', {}, systems),
@@ -215,15 +220,15 @@ function hrefOf(pageFile: string): string {
   return `./${encodeURIComponent(basename(pageFile))}`;
 }
 
-function renderIndexedFindings(results: readonly ScenarioResult[], since: Since | null): Child {
-  const rows = results.flatMap(({ findings, pageFile, summary }) =>
+function renderIndexedFindings(results: readonly ReportedScenario[], since: Since | null): Child {
+  const rows = results.flatMap(({ findings, pageFile, result }) =>
     inPageOrder(findings).map((finding, at) => {
       const href = `${hrefOf(pageFile)}#finding-${at + 1}`;
       const sign = finding.isExpected === true ? '✗ (expected) ' : '✗ ';
       const link = element('a', { href }, sign, sentenceMarkup(finding.explanation.headline));
       const state = since === null ? [] : stateCell(since.isKnown(finding));
       const of = [finding.claim, ' of ', nameMarkup(finding.system), ' in '];
-      const where = element('td', {}, of, nameMarkup(summary.name));
+      const where = element('td', {}, of, nameMarkup(result.name));
       return tableRow(link, where, element('td', {}, sentenceMarkup(causesOf(finding))), state);
     }),
   );

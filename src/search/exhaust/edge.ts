@@ -13,14 +13,15 @@ import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { examineEither, watchAsync } from '../../host/async/run-async.ts';
 import type { FaultTemplate, Scenario, TemplateField } from '../../scenario/scenario.ts';
+import type { EdgePoint, SystemEdges } from '../campaign/result.ts';
 import { basePlan } from './narrowed.ts';
 import { departing, Placements } from './placements.ts';
 import { amountingTo, type Watching, watchRun } from './slots.ts';
 
-/** The kinds of fault that last, or are late by, a time. */
-const EDGE_KINDS = ['pause', 'delay', 'partition', 'late-timer'] as const;
+type EdgeKind = EdgePoint['kind'];
 
-type EdgeKind = (typeof EDGE_KINDS)[number];
+/** The kinds of fault that last, or are late by, a time. */
+const EDGE_KINDS: readonly EdgeKind[] = ['pause', 'delay', 'partition', 'late-timer'];
 
 const TTL_FACTORS = [1, 2];
 
@@ -39,23 +40,6 @@ interface EdgeOptions {
   readonly shouldStop: () => Promise<boolean>;
 }
 
-/** The edge of one claim at one ttl. */
-export interface EdgePoint {
-  readonly kind: EdgeKind;
-  readonly claim: string;
-  readonly ttlUs: number;
-  /** The least length that breaks it: 0 where it needs no fault, null where none does. */
-  readonly edgeUs: number | null;
-}
-
-export interface SystemEdges {
-  readonly system: string;
-  /** By kind, ttl and claim, in this order. */
-  readonly points: readonly EdgePoint[];
-  /** Kinds that were given up. */
-  readonly givenUp: readonly EdgeKind[];
-}
-
 /** Searches the edges of a system, whose stores must be prepared. */
 export async function findEdges(
   { scenario, system, claims, mostRuns }: EdgeQuestion,
@@ -70,7 +54,7 @@ export async function findEdges(
     for (const factor of TTL_FACTORS) {
       const base = withTtlTimes(factor, basePlan(scenario, system));
       const edges = await edgesAt(base, { faults, claims, budget }, options);
-      if (edges === null) return { system, points, givenUp: kinds.slice(at) };
+      if (edges === null) return { points, givenUp: kinds.slice(at) };
       const ttlUs = longestTtl(base);
       for (const claim of claims) {
         found.push({ kind, claim, ttlUs, edgeUs: edges.get(claim) ?? null });
@@ -78,7 +62,7 @@ export async function findEdges(
     }
     points.push(...found);
   }
-  return { system, points, givenUp: [] };
+  return { points, givenUp: [] };
 }
 
 interface Search {

@@ -88,7 +88,7 @@ export function claimsToShrink(system: SystemScenario, tally: Tally): readonly s
 }
 
 /** What should hold and broke. */
-function unexpectedIn({ expect }: SystemScenario, tally: Tally): readonly string[] {
+export function unexpectedIn({ expect }: SystemScenario, tally: Tally): readonly string[] {
   return expect.holds.filter((claim) => isBroken(tally, claim));
 }
 

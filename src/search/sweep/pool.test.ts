@@ -130,7 +130,10 @@ test('a pool has one job at a time', async () => {
 describe('a task', () => {
   const perform = (on: Pool, title: string, isGivenUp?: () => boolean): Promise<TaskEnd> => {
     const plan = planOf({ clients: [] });
-    return on.perform({ task: { kind: 'shrink', plan, claim: '', title }, modules: [] }, isGivenUp);
+    return on.perform(
+      { task: { kind: 'shrink', plan, claim: '', title, seed: 0 }, modules: [] },
+      isGivenUp,
+    );
   };
 
   test('is answered, also where code of fencepost takes longer than a seed may', async () => {

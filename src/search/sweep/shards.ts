@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
 import type { ExhaustScope } from '../../scenario/scenario.ts';
 import { renderPath } from '../../text/problem.ts';
+import type { Data } from '../campaign/fields.ts';
 import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
 import {
   countSchema,
@@ -262,20 +263,27 @@ export interface Counterexample {
   readonly plan: string;
 }
 
-export interface KeptOutcome {
-  readonly file: string;
-  readonly outcome: string;
-  readonly expected: string;
-  /** The name in the plan that found no match; null unless it diverged. */
-  readonly divergedAt: string | null;
-}
+/** The schema of the outcome of replaying one kept plan. */
+export const keptOutcomeSchema = z.strictObject({
+  file: z.string(),
+  outcome: z.string(),
+  expected: z.string(),
+  divergedAt: z
+    .string()
+    .nullable()
+    .describe('the name in the plan that found no match; null unless it diverged'),
+});
 
-/** The first event that differed between two runs of one seed. */
-export interface RunDifference {
-  readonly system: string;
-  readonly seed: number;
-  readonly what: string;
-}
+export type KeptOutcome = Data<typeof keptOutcomeSchema>;
+
+/** The schema of the first event that differed between two runs of one seed. */
+export const runDifferenceSchema = z.strictObject({
+  system: z.string(),
+  seed: countSchema,
+  what: z.string(),
+});
+
+export type RunDifference = Data<typeof runDifferenceSchema>;
 
 const FORM: Form = { type: 'shard', version: 2 };
 
@@ -286,13 +294,6 @@ const counterexample: z.ZodType<Counterexample> = z.strictObject({
   plan: z.string(),
 });
 
-const keptOutcome: z.ZodType<KeptOutcome> = z.strictObject({
-  file: z.string(),
-  outcome: z.string(),
-  expected: z.string(),
-  divergedAt: z.string().nullable(),
-});
-
 const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
   origin: originSchema,
   file: z.string(),
@@ -301,11 +302,9 @@ const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
   milliseconds: countSchema,
   tallies: z.record(z.string(), tallySchema),
   counterexamples: z.array(counterexample),
-  keptPlans: z.array(keptOutcome),
+  keptPlans: z.array(keptOutcomeSchema),
   repeated: countSchema,
-  difference: z
-    .strictObject({ system: z.string(), seed: countSchema, what: z.string() })
-    .nullable(),
+  difference: runDifferenceSchema.nullable(),
   corpus: z.string().nullable(),
   exhausted: z
     .strictObject({

@@ -12,7 +12,7 @@
  * mistake each).
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import { inRealTurn } from '../../host/async/ambient.ts';
+import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { blocksIn } from '../exhaust/exhaust.ts';
@@ -23,6 +23,7 @@ import type { FinishedChunk } from './journal.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
 import type { SeedRange } from './shards.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+import type { Named } from './tasks.ts';
 
 export interface SweepOptions extends SeedRange {
   /** Opened and closed by the caller; null is this thread, which a seed that hangs would stop. */
@@ -37,6 +38,10 @@ export interface SweepOptions extends SeedRange {
    * loaded from modules, as `loadScenarioFile` does.
    */
   readonly catalogue?: Catalogue;
+  /** Seeds of a chunk in this thread, where there is no pool; by default 64. */
+  readonly chunkSeeds?: number;
+  /** Names each chunk in this thread; by default none is named. */
+  readonly named?: Named;
   /** The systems whose realms are used again within blocks of seeds; by default none. */
   readonly reusing?: readonly string[];
   /** Asked before each chunk; true ends the sweep with what is known so far. */
@@ -137,7 +142,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     const made = blocks === undefined ? {} : { planBlocks: blocksIn(blocks, chunk) };
     return { ...chunk, ...made, isReusing: reusing.has(chunk.system) };
   };
-  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally });
+  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally }, options);
   else {
     const { isGivenUp = (): boolean => false } = options;
     await options.pool.run({ scenario, modules, next, onTally, isGivenUp });
@@ -151,10 +156,14 @@ async function sweepHere(
   scenario: Scenario,
   catalogue: Catalogue,
   { next, onTally }: Pick<PoolJob, 'next' | 'onTally'>,
+  {
+    chunkSeeds = SEEDS_AT_ONCE,
+    named = (_, work) => work(),
+  }: Pick<SweepOptions, 'chunkSeeds' | 'named'>,
 ): Promise<void> {
   await prepareScenario(scenario, catalogue);
-  for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
-    await new Promise<void>((resolve) => inRealTurn(resolve)); // so that Ctrl-C is heard
+  for (let chunk = next(chunkSeeds); chunk !== null; chunk = next(chunkSeeds)) {
+    await yieldToEventLoop(); // so that Ctrl-C is heard
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
     const claims = expect ?? { holds: [], breaks: [] };
@@ -164,7 +173,10 @@ async function sweepHere(
     const onDifference = (found: ReuseDifference): void => {
       difference ??= found;
     };
-    const tally = await examineChunk(chunk, claims, examiner, () => {}, onDifference);
+    const piece = { what: `seed ${chunk.from} of ${system}`, seed: chunk.from };
+    const examine = (): Promise<Tally> =>
+      examineChunk(chunk, claims, examiner, () => {}, onDifference);
+    const tally = await named(piece, examine);
     onTally(tally, chunk, difference);
   }
 }

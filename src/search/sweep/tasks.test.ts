@@ -28,7 +28,13 @@ const never = (): boolean => false;
 const count: PoolTask = { kind: 'count', scenario: narrowed(scenario, bounds), system };
 const edges: PoolTask = { ...count, kind: 'edges', claims: ['grant-order'], mostRuns: 999 };
 const plan = expand(scenario, system, 1);
-const shrink: PoolTask = { kind: 'shrink', plan, claim: 'grant-order', title: 'shrinking' };
+const shrink: PoolTask = {
+  kind: 'shrink',
+  plan,
+  claim: 'grant-order',
+  title: 'shrinking',
+  seed: 0,
+};
 
 test.each<[PoolTask, object]>([
   [

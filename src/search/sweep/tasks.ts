@@ -6,13 +6,14 @@
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
-import { inRealTurn } from '../../host/async/ambient.ts';
+import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { shrinkFailureAsync, watchAsync } from '../../host/async/run-async.ts';
 import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
-import { type EdgeQuestion, findEdges, type SystemEdges } from '../exhaust/edge.ts';
+import type { SystemEdges } from '../campaign/result.ts';
+import { type EdgeQuestion, findEdges } from '../exhaust/edge.ts';
 import { countPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
 import { type BlockComparison, type BlockToCompare, compareBlock } from './keepers.ts';
@@ -37,6 +38,7 @@ export type PoolTask =
       readonly plan: Plan;
       readonly claim: string;
       readonly title: string;
+      readonly seed: number;
     };
 
 export interface TaskOrder {
@@ -66,7 +68,22 @@ export interface TaskContext {
   readonly catalogue: Catalogue;
   /** True ends a task with what it has; a second later without that. */
   readonly isGivenUp: () => boolean;
+  /** Names what runs in this thread; absent: shrinking has its title, and the rest no name. */
+  readonly named?: Named;
 }
+
+/** A piece of work that runs users' code in this thread, for whoever watches it. */
+export interface Piece {
+  /** What it is, a noun: `seed 3 of unfenced`. */
+  readonly what: string;
+  /** The seed that it is about; absent: none. */
+  readonly seed?: number;
+  /** The kept plan that it is about; absent: none. */
+  readonly file?: string;
+}
+
+/** Runs `work` under the name of a piece. */
+export type Named = <R>(piece: Piece, work: () => Promise<R>) => Promise<R>;
 
 /** Has tasks done by threads that it can end. */
 interface TaskPool {
@@ -77,12 +94,13 @@ interface TaskPool {
 /** Has a task done. */
 export async function performTask(
   task: PoolTask,
-  { pool, catalogue, isGivenUp }: TaskContext,
+  { pool, catalogue, isGivenUp, named }: TaskContext,
 ): Promise<TaskEnd> {
   const { modules, isLoadable } = catalogue;
   if (pool !== null && pool.workers > 0 && isLoadable)
     return await pool.perform({ task, modules }, isGivenUp);
-  return await performHere(task, catalogue, isGivenUp);
+  await yieldToEventLoop();
+  return await performHere(task, catalogue, isGivenUp, named);
 }
 
 /** The same, in this thread. */
@@ -90,12 +108,15 @@ export async function performHere(
   task: PoolTask,
   catalogue: Catalogue,
   shouldStop: () => boolean,
+  named: Named = ({ what }, work) => (task.kind === 'shrink' ? entitled(what, work) : work()),
 ): Promise<TaskDone> {
   try {
     if (task.kind === 'repeat') {
       const { scenario, system, seed } = task;
       await prepareScenario(scenario, catalogue);
-      const difference = await repeatSeed(scenario, system, seed, catalogue);
+      const piece = { what: `seed ${seed} of ${system}`, seed };
+      const repeat = (): Promise<string | null> => repeatSeed(scenario, system, seed, catalogue);
+      const difference = await named(piece, repeat);
       return { kind: 'repeated', difference };
     }
     if (task.kind === 'compare') {
@@ -105,28 +126,25 @@ export async function performHere(
     if (task.kind === 'count') {
       const { scenario, system } = task;
       await prepareScenario(scenario, catalogue);
-      const count = await countPlans(scenario, system, {
-        catalogue,
-        watch: watchAsync,
-        shouldStop,
-      });
+      const options = { catalogue, watch: watchAsync, shouldStop };
+      const piece = { what: `plans of ${system}, counted by running them,` };
+      const count = await named(piece, () => countPlans(scenario, system, options));
       return { kind: 'counted', count };
     }
-    const breathe = (): Promise<void> => new Promise((resolve) => inRealTurn(resolve));
     if (task.kind === 'edges') {
       await prepareScenario(task.scenario, catalogue);
       const stopsAfterTurn = async (): Promise<boolean> => {
-        await breathe();
+        await yieldToEventLoop();
         return shouldStop();
       };
       const edges = await findEdges(task, { catalogue, shouldStop: stopsAfterTurn });
       return { kind: 'edges', edges };
     }
-    const { plan, claim, title } = task;
+    const { plan, claim, title, seed } = task;
     await prepare([plan.system], catalogue);
-    const options = { catalogue, shouldStop, breathe };
+    const options = { catalogue, shouldStop, breathe: yieldToEventLoop };
     const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(plan, claim, options);
-    return { kind: 'shrunk', result: await entitled(title, shrink) };
+    return { kind: 'shrunk', result: await named({ what: title, seed }, shrink) };
   } catch (error) {
     return { kind: 'threw', error: errorText(error) };
   }

@@ -5,9 +5,9 @@ import type { Plan } from '../../../core/plan/plan.ts';
 import { readPlan } from '../../../core/plan/plan-text.ts';
 import { examine, shrinkFailure } from '../../../harness.ts';
 import { digestOf } from '../../../run.ts';
+import type { Finding, OtherRun } from '../../../search/campaign/result.ts';
 import { explainRunNow } from '../../../search/evidence/explain-run.ts';
 import { claimsJudged } from '../../../search/sweep/examiner.ts';
-import type { Finding, OtherRun } from '../../finding.ts';
 
 /** A plan of `fixtures/plans`, by its file's name without the ending. */
 export function planIn(name: string): Plan {
@@ -25,24 +25,25 @@ export function findingOf(plan: Plan, claim: string): Finding {
   const { boundary } = shrinkFailure(plan, claim);
   const nearest = boundary === null ? {} : { nearest: besides(boundary.holdsPlan, claim) };
   return {
-    ...{ scenario: plan.scenario, scenarioFile: 'fixtures/a.yaml', system: plan.system.name },
-    ...{
-      claim,
-      seed: 1,
-      ...explainRunNow({ plan, trace, verdict }),
-      verdict,
-      verdicts,
-      trace,
-      plan,
-    },
-    ...{
-      digest: digestOf(trace),
-      planText: 'fencepost: 1\n',
-      boundary: 'breaks with a little more',
-    },
+    type: 'finding',
+    version: 1,
+    scenario: plan.scenario,
+    scenarioFile: 'fixtures/a.yaml',
+    system: plan.system.name,
+    claim,
+    seed: 1,
+    ...explainRunNow({ plan, trace, verdict }),
+    verdict,
+    verdicts,
+    trace,
+    plan,
+    digest: digestOf(trace),
+    planText: 'fencepost: 1\n',
+    boundary: 'breaks with a little more',
     size: { events: 12, originalEvents: 61, faults: 1, originalFaults: 6 },
-    ...{ planFile: 'reports/a.yaml', pageFile: 'reports/a.html' },
-    ...{ keptIn: 'fixtures/plans/' },
+    planFile: 'reports/a.yaml',
+    pageFile: 'reports/a.html',
+    keptIn: 'fixtures/plans/',
     ...nearest,
     cured: { system: 'fenced', ...besides(fencedOf(plan), claim) },
     original: besides(plan, claim),

@@ -2,7 +2,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
-import { evidenceShown, type Finding } from '../../finding.ts';
+import type { Finding } from '../../../search/campaign/result.ts';
+import { evidenceShown } from '../../finding.ts';
 import { renderPage } from '../../html/page.ts';
 import { manyZombies } from '../../sample.fixture.ts';
 import { countEvents, listSteps } from '../../steps.ts';

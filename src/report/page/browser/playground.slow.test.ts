@@ -2,7 +2,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
-import type { Finding } from '../../finding.ts';
+import type { Finding } from '../../../search/campaign/result.ts';
 import { renderPage } from '../../html/page.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
-import type { Finding } from '../../finding.ts';
+import type { Finding } from '../../../search/campaign/result.ts';
 import type { HistoryReport } from '../../history-report.ts';
 import { renderHistoryPage } from '../../html/history-page.ts';
 import { renderPage } from '../../html/page.ts';

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
-import { adviceFor } from './examine-seeds.ts';
+import type { SystemResult } from '../../search/campaign/result.ts';
 import { type BodyOptions, checkOptions, type LockOptions, type WrittenHere } from './options.ts';
 import { Stopwatch } from './sim-run.ts';
 import { lockOfBody, Mistakes, readSubject } from './subject.ts';
+import { adviceFor } from './test-campaign.ts';
 
-const pause = { fired: 9, overlapped: 9, strikes: {} };
-const FIRED: Tally = { ...EMPTY_TALLY, seeds: 20, faults: { pause } };
+type Claims = SystemResult['claims'];
 
 /** Time is up once it was asked for so often. */
 class Counted extends Stopwatch {
@@ -29,14 +28,16 @@ type Options = BodyOptions<object, object> | LockOptions;
 /** What is advised after seeds on which nothing was exercised. */
 async function adviceOn(
   options: Options,
-  tally: Tally,
+  claims: Claims = {},
   stopwatch: Stopwatch = new Counted(1),
 ): Promise<string> {
   const isOwn = !('lock' in options);
   const lock = isOwn ? lockOfBody({}, async (section) => section.mark('deleting'), []) : null;
   const source = { folder: '.', slug: 'a-test', mistakes: new Mistakes() };
   const { systems } = await readSubject(checkOptions(options, lock), source);
-  return systems.flatMap((system) => adviceFor({ stopwatch }, system, tally)).join('\n');
+  return systems
+    .flatMap((system) => adviceFor({ stopwatch }, { expect: system.expect, claims }))
+    .join('\n');
 }
 
 const before = (point: string): Pick<WrittenHere, 'faults' | 'workload'> => ({
@@ -48,32 +49,32 @@ test.each([
   ['release', 'faults[0].pause.before: '],
   ['alice/1/releasing', 'faults[0].pause.before: '],
 ])('a fault at %s, which the body does not do, is refused with what it does', async (point, at) => {
-  const refused = await adviceOn(before(point), EMPTY_TALLY).catch(String);
+  const refused = await adviceOn(before(point)).catch(String);
   expect(refused).toContain(at);
   expect(refused).toContain('deleting');
 });
 
 test('a fault that is placed well is not', async () => {
-  expect(await adviceOn(before('deleting'), FIRED)).toContain('take more');
-  expect(await adviceOn(before('alice/1/deleting'), FIRED)).toContain('take more');
+  expect(await adviceOn(before('deleting'))).toContain('take more');
+  expect(await adviceOn(before('alice/1/deleting'))).toContain('take more');
 });
 
 test('a claim that was not put to the test is told what helps', async () => {
   const more =
     /^ {2}take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`$/;
-  expect(await adviceOn(before('write'), FIRED)).toMatch(more);
+  expect(await adviceOn(before('write'))).toMatch(more);
   const holds = ['mutual-exclusion'];
-  expect(await adviceOn({ ...before('write'), lock: 'redlock', holds }, FIRED)).toMatch(more);
-  expect(await adviceOn({ ...before('write'), holds }, FIRED)).toMatch(more);
+  expect(await adviceOn({ ...before('write'), lock: 'redlock', holds })).toMatch(more);
+  expect(await adviceOn({ ...before('write'), holds })).toMatch(more);
 });
 
 test('a claim that was put to the test needs none', async () => {
-  const exercised = { broken: 0, unknown: 0, exercised: 3, times: 3, brokenSeeds: [] };
-  const claims = { 'grant-order': { ...exercised, firstUnknown: null } };
-  expect(await adviceOn(before('write'), { ...FIRED, claims })).toBe('');
+  const exercised = { broken: 0, firstSeed: null, unknown: 0, exercised: 3, avoided: 0 };
+  const claims = { 'grant-order': exercised };
+  expect(await adviceOn(before('write'), claims)).toBe('');
 });
 
 test('a test whose time ends as it looks again at what siblings broke says that', async () => {
-  const cut = await adviceOn(before('write'), FIRED, new Counted(0));
+  const cut = await adviceOn(before('write'), {}, new Counted(0));
   expect(cut).toMatch(/^ {2}timed out after 60 s, before it was known what is avoided here: raise/);
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { UserError } from './exit.ts';
-import { parseShard } from './stages.ts';
+import { parseShard } from './run-scenarios.ts';
 
 describe('a shard', () => {
   test('is one of at most 100,000', () => {

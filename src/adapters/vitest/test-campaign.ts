@@ -1,0 +1,317 @@
+/**
+ * Runs the campaign of a test: its seeds in this thread, one after the other, up to the first that
+ * breaks what should hold. At the end it is judged, as `run` does, whether what should break broke
+ * and whether anything was tested; if not, the error says what to do about it.
+ */
+import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
+import { shellWords } from '../../report/finding.ts';
+import type { SystemScenario } from '../../scenario/scenario.ts';
+import { campaign } from '../../search/campaign/campaign.ts';
+import { TooManyPlans } from '../../search/campaign/count-plans.ts';
+import type { Finding, Result, SystemResult } from '../../search/campaign/result.ts';
+import type {
+  CampaignEvent,
+  CampaignSetting,
+  Examined,
+  SweepEnd,
+} from '../../search/campaign/setting.ts';
+import { unexpectedIn } from '../../search/sweep/expectation.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
+import { findingOf, seedBlock, showSeed } from './failure-block.ts';
+import { KeptPlans, keep } from './kept-plans.ts';
+import { type SimRun, trialOf } from './sim-run.ts';
+import { commandWith, SimTestError, typedPath } from './test-place.ts';
+import { namedInTest } from './watchdog.ts';
+
+/** Seeds that are run twice, however long that takes. */
+const REPEATED = { seeds: 3, withinMs: Infinity } as const;
+const NONE_REPEATED = { seeds: 0, withinMs: 0 } as const;
+
+/** Throws a `SimTestError` unless every expectation is met. `seeds` is null for all plans. */
+export async function runTestCampaign(run: SimRun, seeds: SeedRange | null): Promise<void> {
+  const { scenario, catalogue, place, stopwatch, wishes } = run;
+  const isSingle = wishes.seed !== null;
+  // A single seed cannot show that something should have broken.
+  const systems = isSingle ? run.systems.map(expectingNoBreak) : run.systems;
+  const subject = { scenario: { ...scenario, systems }, file: place.file, catalogue };
+  const test = new TestSweep({ ...run, systems }, run);
+  const setting: CampaignSetting = {
+    range: seeds,
+    shard: null,
+    pool: null,
+    keptPlans: () => (isSingle ? [] : test.kept.read()),
+    repeats: isSingle ? NONE_REPEATED : REPEATED,
+    reusesRealms: false,
+    journal: () => null,
+    chunkSeeds: 1,
+    stop: () => test.stop(),
+    isInterrupted: () => stopwatch.isCancelled,
+    isOutOfTime: () => stopwatch.isOver,
+    shrinking: {
+      claimsOf: (system, tally) => test.claimsToShrink(system, tally),
+      seeds: 1,
+      kinds: 1,
+    },
+    describe: ({ claim, seed, original, result }) =>
+      findingOf({ claim, seed, original, result }, run),
+    emit: (event) => test.on(event),
+    named: ({ what, seed = 0, file }, work) => {
+      const piece =
+        file === undefined
+          ? { what, setting: `FENCEPOST_SEED=${seed}` }
+          : {
+              what: `kept plan ${typedPath(file)}`,
+              setting: `FENCEPOST_REPLAY=${typedPath(file)}`,
+            };
+      return namedInTest(place, piece, work);
+    },
+  };
+  try {
+    test.judge(await campaign([subject], setting));
+  } catch (error) {
+    if (!(error instanceof TooManyPlans)) throw error;
+    const fewer = 'take a smaller `exhaust`, or say of how many `clients` and `sections`';
+    const many = tooManyText(scenario, error.plans);
+    throw new SimTestError([`exhaust: ${error.system}: ${many}`, fewer]);
+  }
+}
+
+function expectingNoBreak(system: SystemScenario): SystemScenario {
+  return { ...system, expect: { ...system.expect, breaks: [] } };
+}
+
+/** The seeds of a test while they are examined, and what is thrown because of them. */
+class TestSweep {
+  readonly kept: KeptPlans;
+  private readonly run: SimRun;
+  /** The run with all that is expected, also of a single seed. */
+  private readonly whole: SimRun;
+  private readonly tallies: Map<string, Tally>;
+  /** The plans of an exhaustive search; null where there are seeds. */
+  private plans: Examined['plans'] = null;
+
+  constructor(run: SimRun, whole: SimRun) {
+    this.run = run;
+    this.whole = whole;
+    this.kept = new KeptPlans(run);
+    this.tallies = new Map(run.systems.map(({ name }) => [name, EMPTY_TALLY]));
+  }
+
+  /** Throws where the campaign need not go on. */
+  async on(event: CampaignEvent): Promise<void> {
+    const { run } = this;
+    switch (event.kind) {
+      case 'not counted':
+        throw new SimTestError([
+          event.why ??
+            `timed out after ${run.stopwatch.timeoutMs / 1000} s, as the plans of ${event.system} were counted`,
+        ]);
+      case 'plans counted':
+        this.plans = event.plans;
+        requirePlan(run, event.plans);
+        break;
+      case 'kept plan':
+        await this.kept.judge(event.kept, event.replay);
+        break;
+      case 'kept plans':
+        if (run.wishes.seed !== null) await showSeed(this.whole, run.wishes.seed, this.plans);
+        break;
+      case 'repeated':
+        if (event.difference !== null) throw notDeterministic(event.difference);
+        break;
+      case 'examined': {
+        const { system } = event.chunk;
+        const before = this.tallies.get(system) ?? EMPTY_TALLY;
+        this.tallies.set(system, mergeTallies(before, event.tally));
+        break;
+      }
+      case 'other causes':
+        for (const cause of event.causes) {
+          const met = `${trialOf(run)} ${event.seed} met besides: ${event.claim} breaks by another cause, ${cause}`;
+          run.print(`fencepost: ${run.place.fullName}: ${met}`);
+        }
+        break;
+      case 'vanished': {
+        const { seed, claim, system } = event;
+        const what = `${trialOf(run)} ${seed} broke ${claim} of ${system}, and does not when it is run again`;
+        throw new SimTestError([`✗ not deterministic: ${what}`]);
+      }
+    }
+  }
+
+  /** Why no further seed is to be begun; null goes on. */
+  stop(): SweepEnd | null {
+    const { stopwatch } = this.run;
+    const tallies = [...this.tallies.values()];
+    if (tallies.some(({ failed }) => failed > 0)) return 'enough';
+    if (this.run.systems.some((system) => unexpectedIn(system, this.tallyOf(system)).length > 0)) {
+      return 'enough';
+    }
+    if (stopwatch.isCancelled) return 'interrupted';
+    if (stopwatch.isOver) return 'time';
+    if (!this.isBetweenSeeds) return null;
+    if (this.isSettled || (stopwatch.isSpent && this.mostSeeds > 0)) return 'enough';
+    return null;
+  }
+
+  private tallyOf({ name }: SystemScenario): Tally {
+    return this.tallies.get(name) ?? EMPTY_TALLY;
+  }
+
+  private get mostSeeds(): number {
+    return Math.max(0, ...[...this.tallies.values()].map(({ seeds }) => seeds));
+  }
+
+  /** Whether each system has examined the same seeds, or all of its own plans. */
+  private get isBetweenSeeds(): boolean {
+    const most = this.mostSeeds;
+    return [...this.tallies].every(
+      ([system, { seeds }]) => seeds === most || seeds === this.plans?.get(system)?.plans,
+    );
+  }
+
+  /** Whether more seeds would show nothing: all that should break did, and nothing should hold. */
+  private get isSettled(): boolean {
+    if (this.mostSeeds === 0) return false;
+    return this.run.systems.every((system) => {
+      const { holds, breaks } = system.expect;
+      const isBroken = (claim: string): boolean =>
+        claimTally(this.tallyOf(system), claim).broken > 0 || this.kept.broke(system.name, claim);
+      return holds.length === 0 && breaks.every(isBroken);
+    });
+  }
+
+  /** The first that should hold; and if failures are to be kept, all that should break. */
+  claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
+    if ([...this.tallies.values()].some(({ failed }) => failed > 0)) return [];
+    const unexpected = unexpectedIn(system, tally).slice(0, 1);
+    if (!this.run.wishes.isUpdate) return unexpected;
+    const { breaks } = system.expect;
+    const unkept = breaks.filter((claim) => !this.kept.broke(system.name, claim));
+    return [...unexpected, ...unkept.filter((claim) => claimTally(tally, claim).broken > 0)];
+  }
+
+  /** Throws unless every expectation is met. */
+  judge({ summary, findings }: Result): void {
+    const { run } = this;
+    const [scenario] = summary.scenarios;
+    if (scenario === undefined) throw new SimTestError(['cancelled before the first seed']);
+    const isWanted = ({ system, claim }: Finding): boolean =>
+      run.systems.some(({ name, expect }) => name === system && expect.breaks.includes(claim));
+    for (const finding of findings.filter(isWanted)) keep(finding, run);
+    this.requireNoFailure(scenario.systems);
+    const [finding] = findings.filter((one) => !isWanted(one));
+    if (finding !== undefined) {
+      const keptAs = run.wishes.isUpdate ? keep(finding, run) : null;
+      throw new SimTestError([seedBlock(finding, run, keptAs)]);
+    }
+    const { range, cutShort } = scenario;
+    const asked = range.to - range.from + 1;
+    if (cutShort !== undefined) throw this.outOfTime(asked);
+    const isShort = this.mostSeeds < asked && !this.isSettled;
+    if (isShort) {
+      const done = `${groupDigits(this.mostSeeds)} of ${countOf(asked, 'seed')}`;
+      run.print(`fencepost: ${run.place.fullName}: the budget is spent after ${done}`);
+    }
+    for (const system of scenario.systems) this.requireMet(system);
+    if (this.plans === null || run.wishes.seed !== null) return;
+    run.print(`fencepost: ${run.place.fullName}: ${exhaustedTextOf(scenario.systems)}`);
+  }
+
+  private requireNoFailure(systems: readonly SystemResult[]): void {
+    const { run } = this;
+    for (const { name, failures } of systems) {
+      const [failure] = failures;
+      if (failure === undefined) continue;
+      const { seed, error } = failure;
+      const command = shellWords(commandWith(`FENCEPOST_SEED=${seed}`, run.place)).join(' ');
+      const trial = trialOf(run);
+      const lines = [`✗ ${name} failed on ${trial} ${seed}: ${error}`, `${trial}:   ${command}`];
+      throw new SimTestError(lines, run.mistakes.find(error));
+    }
+  }
+
+  private outOfTime(asked: number): SimTestError {
+    const { stopwatch } = this.run;
+    const trial = trialOf(this.run);
+    const done = Math.min(...[...this.tallies.values()].map(({ seeds }) => seeds));
+    if (stopwatch.isCancelled) return new SimTestError([`cancelled after ${countOf(done, trial)}`]);
+    const examined = `${groupDigits(done)} of ${countOf(asked, trial)} examined`;
+    return new SimTestError([
+      `timed out after ${stopwatch.timeoutMs / 1000} s, with ${examined}`,
+      this.plans === null
+        ? 'raise `timeout`, ask for fewer `seeds`, or set `budgetMs` to take as many as fit'
+        : 'raise `timeout`, or take a smaller `exhaust`, of fewer `clients` and `sections`',
+    ]);
+  }
+
+  private requireMet(system: SystemResult): void {
+    const { run } = this;
+    const { name, expect, claims, vacuous, hints, seeds } = system;
+    const { holds = [], breaks = [] } = expect;
+    const examined = countOf(seeds, trialOf(run));
+    const lines = breaks
+      .filter((claim) => (claims[claim]?.broken ?? 0) === 0 && !this.kept.broke(name, claim))
+      .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
+    if (lines.length > 0) lines.push(...hints.map((hint) => `  ${hint}`));
+    if (holds.length > 0 && vacuous.length > 0) {
+      lines.push(`? ${name} is not judged on ${examined}`);
+      lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);
+      lines.push(...adviceFor(run, system));
+    }
+    for (const claim of holds) {
+      const { unknown = 0, firstUnknown } = claims[claim] ?? {};
+      if (firstUnknown === undefined) continue;
+      const where = `${countOf(unknown, trialOf(run))}, first on ${firstUnknown.seed}`;
+      lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
+    }
+    if (lines.length > 0) throw new SimTestError(lines);
+  }
+}
+
+function requirePlan(
+  { wishes }: SimRun,
+  plans: ReadonlyMap<string, { readonly plans: number }>,
+): void {
+  const last = Math.max(...[...plans.values()].map((one) => one.plans)) - 1;
+  if (wishes.seed === null || wishes.seed <= last) return;
+  throw new SimTestError([`FENCEPOST_SEED: there is no plan ${wishes.seed}; the last is ${last}`]);
+}
+
+const MOST_SHOWN = 300;
+
+function notDeterministic({
+  system,
+  seed,
+  what,
+}: {
+  readonly system: string;
+  readonly seed: number;
+  readonly what: string;
+}): SimTestError {
+  const shown = what.slice(0, MOST_SHOWN) + (what.length > MOST_SHOWN ? '…' : '');
+  return new SimTestError([
+    `✗ not deterministic: two runs of seed ${seed} of ${system} differ`,
+    `  ${shown}`,
+    'what a test keeps between runs, or imports during one, is shared by all of them',
+  ]);
+}
+
+/**
+ * What would exercise the claims that nothing did. What siblings broke is looked at again last: the
+ * time may be over by then, although all seeds are done.
+ */
+export function adviceFor(
+  { stopwatch }: Pick<SimRun, 'stopwatch'>,
+  { expect, claims }: Pick<SystemResult, 'expect' | 'claims'>,
+): readonly string[] {
+  const isUntested = (claim: string): boolean => (claims[claim]?.exercised ?? 0) === 0;
+  if (expect.holds?.some(isUntested) !== true) return [];
+  if (!stopwatch.isOver) return [`  ${CONTEND}`];
+  const after = `timed out after ${stopwatch.timeoutMs / 1000} s`;
+  return [`  ${after}, before it was known what is avoided here: raise \`timeout\``];
+}
+
+const CONTEND = 'take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`';

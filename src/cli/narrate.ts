@@ -1,0 +1,179 @@
+/** Prints the events of a campaign as they come: notes, progress, and what went wrong. */
+import { faultsText, type Trial } from '../report/exhausted.ts';
+import type { CampaignEvent, Examined, Subject } from '../search/campaign/setting.ts';
+import type { RunDifference } from '../search/sweep/shards.ts';
+import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { adviceOf, keptLine } from './kept-plans.ts';
+import { noteChanges, type Terminal } from './terminal.ts';
+
+type EventOf<Kind extends CampaignEvent['kind']> = Extract<CampaignEvent, { readonly kind: Kind }>;
+
+/** Returns a listener that prints every event but `kept plans` of a shard that replays none. */
+export function narrator(
+  terminal: Terminal,
+  { replaysKept }: { readonly replaysKept: boolean },
+): (event: CampaignEvent) => void {
+  let trial: Trial = 'seed';
+  return (event) => {
+    switch (event.kind) {
+      case 'scenario':
+        trial = event.subject.scenario.exhaust === undefined ? 'seed' : 'plan';
+        terminal.note(`${event.subject.scenario.name}  ${event.subject.file}`);
+        break;
+      case 'not counted':
+        if (event.why !== null) terminal.print(`✗ ${event.system}: ${event.why}`);
+        break;
+      case 'plans counted':
+        printCounts(event, terminal);
+        break;
+      case 'kept plan':
+        printKept(event, terminal);
+        break;
+      case 'kept plans':
+        if (replaysKept) noteKept(event, terminal);
+        else terminal.note('  corpus: replayed by shard 1');
+        break;
+      case 'repeated':
+        printRepeated(event, terminal);
+        break;
+      case 'modules':
+        noteModules(event, terminal);
+        break;
+      case 'begun again':
+        terminal.note(
+          `  modules: ${event.system} begins again, with all loaded anew: seed ${event.seed}: ${event.what}`,
+        );
+        break;
+      case 'progress':
+        showProgress(event, terminal);
+        break;
+      case 'failure found':
+        terminal.note(
+          `  ✗ ${trial} ${event.seed} breaks ${event.claim} of ${event.system}; shrunk when all are done`,
+        );
+        break;
+      case 'swept':
+        noteSwept(event, trial, terminal);
+        break;
+      case 'run lost':
+        terminal.print(`✗ ${event.what}`);
+        break;
+      case 'failure shrunk':
+        noteShrunk(event, terminal);
+        break;
+      case 'vanished': {
+        const { subject, system, claim, seed } = event;
+        const what = `${claim} broke, and does not when it is run again`;
+        terminal.print(`nondeterministic: ${subject.file}, ${system}, ${trial} ${seed}: ${what}`);
+        break;
+      }
+      case 'conclusion':
+        printFailures(event.subject, event.examined, trial, terminal);
+        break;
+    }
+  };
+}
+
+function printCounts({ subject, plans }: EventOf<'plans counted'>, terminal: Terminal): void {
+  const counts = [...plans].map(([system, one]) => `${system} ${groupDigits(one.plans)}`);
+  terminal.note(`  plans with ${faultsText(subject.scenario)}: ${counts.join(', ')}`);
+}
+
+function printKept({ kept, replay, outcome }: EventOf<'kept plan'>, terminal: Terminal): void {
+  if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
+  else noteChanges(kept.file, kept, terminal);
+  if (outcome.outcome !== outcome.expected) terminal.print(keptLine(outcome));
+  if (replay === null) return;
+  for (const line of adviceOf({ file: kept.file, replay })) terminal.print(`  ${line}`);
+}
+
+function noteKept({ outcomes }: EventOf<'kept plans'>, terminal: Terminal): void {
+  const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
+  terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);
+}
+
+function printRepeated(
+  { subject, runs, difference, lost }: EventOf<'repeated'>,
+  terminal: Terminal,
+): void {
+  if (lost !== null) terminal.note(`  determinism: ${lost}`);
+  else if (difference !== null) terminal.print(differenceLine(subject.file, difference));
+  else terminal.note(`  determinism: ${countOf(runs, 'run')} repeated, every event equal`);
+}
+
+/** One line for what differed between two runs of one seed. */
+function differenceLine(file: string, { system, seed, what }: RunDifference): string {
+  return `nondeterministic: ${file}, ${system}, seed ${seed}: ${what}`;
+}
+
+function noteModules({ system, same, why }: EventOf<'modules'>, terminal: Terminal): void {
+  if (why !== null) terminal.note(`  modules: ${system} loads all anew for each seed: ${why}`);
+  else terminal.note(`  modules: ${countOf(same, 'seed')} of ${system} loaded anew, no difference`);
+}
+
+function showProgress(
+  { runs, seconds, done, total, broken }: EventOf<'progress'>,
+  terminal: Terminal,
+): void {
+  const rate = runs / Math.max(seconds, 0.001);
+  const leftS = Math.ceil((total - done) / Math.max(rate, 1));
+  const share = `${groupDigits(done)} of ${groupDigits(total)} runs`;
+  terminal.progress(
+    `  ${share}, ${groupDigits(rate)}/s, ${leftS} s left, ${groupDigits(broken)} broke a claim`,
+  );
+}
+
+function noteSwept(
+  { part: { from, to }, runs, milliseconds, killed, cutShort }: EventOf<'swept'>,
+  trial: Trial,
+  terminal: Terminal,
+): void {
+  const rate = groupDigits((1000 * runs) / Math.max(milliseconds, 1));
+  const seeds = to < from ? `no ${trial}s` : `${trial}s ${from}..${to}`;
+  terminal.note(`  ${seeds}: ${groupDigits(runs)} runs, ${rate}/s`);
+  if (cutShort === null) return;
+  if (killed > 0) terminal.note(`  given up after ${countOf(killed, 'seed')} that did not end`);
+  else terminal.note(`  not all ${trial}s are done: the same command with --resume goes on`);
+}
+
+function noteShrunk(
+  { system, claim, findings, milliseconds }: EventOf<'failure shrunk'>,
+  terminal: Terminal,
+): void {
+  const [first] = findings;
+  const several = findings.length === 1 ? '' : `, ${findings.length} kinds`;
+  const { originalEvents, events } = first.size;
+  const size = `${originalEvents} → ${events} events${several} in ${groupDigits(milliseconds)} ms`;
+  terminal.note(`  shrink: ${system}, ${claim}: ${size}: ${first.explanation.headline}`);
+}
+
+/** Prints which claims are unknown, and which runs failed. */
+function printFailures(
+  { scenario }: Subject,
+  { tallies }: Examined,
+  trial: Trial,
+  terminal: Terminal,
+): void {
+  for (const { name, expect } of scenario.systems) {
+    const tally = tallies.get(name) ?? EMPTY_TALLY;
+    for (const claim of expect.holds) {
+      const { unknown, firstUnknown } = claimTally(tally, claim);
+      if (firstUnknown === null || isOfFailure(firstUnknown.seed, unknown, tally)) continue;
+      const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
+      terminal.print(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
+    }
+    const failures = distinctFailures(tally);
+    for (const { seed, error } of failures) {
+      terminal.print(`✗ ${name} failed on ${trial} ${seed}: ${error}`);
+    }
+    if (tally.failed > failures.length) {
+      terminal.print(`  and on ${countOf(tally.failed - failures.length, `more ${trial}`)}`);
+    }
+  }
+}
+
+/** Whether a claim was unknown only where the run failed, which is printed once for all claims. */
+function isOfFailure(first: number, unknown: number, { failures, failed }: Tally): boolean {
+  return unknown <= failed && failures.some(({ seed }) => seed === first);
+}

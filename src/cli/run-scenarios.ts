@@ -1,0 +1,266 @@
+/**
+ * Runs a campaign over scenarios for `run`: its seeds on worker threads, its tallies in a journal
+ * (`journal-file.ts`), its events on the terminal (`narrate.ts`), its result as reports
+ * (`reporting.ts`). A shard leaves the conclusion to `merge`.
+ */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { entitled } from '../host/async/whereabouts.ts';
+import { renderScenarioLine } from '../report/conclusion.ts';
+import type { ExhaustScope } from '../scenario/scenario.ts';
+import { campaign } from '../search/campaign/campaign.ts';
+import { TooManyPlans } from '../search/campaign/count-plans.ts';
+import type { Result } from '../search/campaign/result.ts';
+import { ALL_REPEATED } from '../search/campaign/self-check.ts';
+import type { CampaignSetting, Concluded, Examined } from '../search/campaign/setting.ts';
+import { SHRINK_LIMITS } from '../search/campaign/shrink-failures.ts';
+import type { Pool } from '../search/sweep/pool.ts';
+import { originOf } from '../search/sweep/sealed.ts';
+import { MOST_SHARDS, type SeedRange, type Shard } from '../search/sweep/shards.ts';
+import { openPool, type Progress } from '../search/sweep/sweep.ts';
+import { parsePositive } from './command.ts';
+import { describeIn } from './describe-failures.ts';
+import { type Exit, exits, UserError } from './exit.ts';
+import { openFolder } from './files.ts';
+import { Interruption } from './interruption.ts';
+import { type Journal, openJournal } from './journal-file.ts';
+import { keptPlansOf } from './kept-plans.ts';
+import { lastFailedIn, noteFailed } from './last-failed.ts';
+import { narrator } from './narrate.ts';
+import { journalFileOf } from './output-files.ts';
+import { type ReportOptions, report, requireOwnPages } from './reporting.ts';
+import { exitOf, narrowedTo, tooManyLine } from './run-campaign.ts';
+import { shardText, writeShard } from './shards.ts';
+import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export interface RunOptions extends ReportOptions, ModuleOptions {
+  /** Seeds, both included. */
+  readonly from: number;
+  readonly to: number;
+  /** Ends the seeds of each scenario after this long, whatever is left; null examines all. */
+  readonly timeMs: number | null;
+  /** Worker threads; 0 examines in this thread, null takes at most one per core. */
+  readonly workers: number | null;
+  readonly isQuiet: boolean;
+  readonly checksDeterminism: boolean;
+  /** Examines only this share of the seeds, for `merge`; null examines all. */
+  readonly shard: Shard | null;
+  /** Examines every plan in that scope, and no seeds; null examines seeds. */
+  readonly exhaust: ExhaustScope | null;
+  /** Takes only those scenarios that failed in the last run with the same output. */
+  readonly isLastFailed?: boolean;
+  /** Goes on where a run that was killed or stopped left off. */
+  readonly isResumed: boolean;
+  /** The folder of kept plans; null takes `plans` beside each scenario. */
+  readonly corpus: string | null;
+}
+
+/** Parses `2/5`, the second of five shards, of which there are at most `MOST_SHARDS`. */
+export function parseShard(text: string): Shard {
+  const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
+  const shard = { index: parsePositive(index, '--shard'), of: parsePositive(of, '--shard') };
+  if (shard.of > MOST_SHARDS) {
+    throw new UserError([`--shard ${text}: at most ${MOST_SHARDS} shards are possible`]);
+  }
+  if (shard.index <= shard.of) return shard;
+  throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
+}
+
+/** Runs scenarios, one after the other, and reports them. */
+export async function runFiles(files: readonly string[], options: RunOptions): Promise<Exit> {
+  const { exhaust, output, shard } = options;
+  const all = await loadScenarios(files, options);
+  const failedBefore = lastFailedIn(output);
+  const isChosen = ({ file }: LoadedScenario): boolean =>
+    options.isLastFailed !== true || failedBefore.includes(resolve(file));
+  const chosen = all.filter(isChosen);
+  const terminal = openTerminal(options);
+  if (chosen.length === 0) {
+    terminal.print('none of these scenarios failed in the last run');
+    return exits.met;
+  }
+  const scenarios = exhaust === null ? chosen : chosen.map((one) => narrowedTo(one, exhaust));
+  requireOwnPages(scenarios, output);
+  openFolder(output);
+  const interruption = new Interruption();
+  interruption.listen(() =>
+    terminal.note('interrupted: finishing what is under way (again to stop at once)'),
+  );
+  const run = await runScenarios(scenarios, options, { terminal, interruption });
+  const { result, concluded, journals } = run;
+  const { isInterrupted } = interruption;
+  const reported = { ...options, hasToldScenarios: scenarios.length > 1 && !options.isVerbose };
+  if (shard === null) {
+    report(result, scenarios, { concluded, options: reported, terminal });
+    noteFailed(concluded, failedBefore, output);
+  } else {
+    const reporters = new Set([...options.reporters].filter((name) => name === 'text'));
+    report(result, scenarios, { concluded, options: { ...options, reporters }, terminal });
+    if (isInterrupted) terminal.note('interrupted: no shard was written');
+    else noteShard(scenarios, run.examined, { ...options, shard }, terminal);
+  }
+  const isDone = !isInterrupted && run.examined.every(({ cutShort }) => cutShort === null);
+  if (isDone) for (const journal of journals) journal.remove();
+  return exitOf(result);
+}
+
+function noteShard(
+  scenarios: readonly LoadedScenario[],
+  examined: readonly Examined[],
+  { from, to, output, version, corpus, shard }: RunOptions & { readonly shard: Shard },
+  terminal: Terminal,
+): void {
+  const setting = { range: { from, to }, shard, version, corpus };
+  const file = writeShard(shardText(scenarios, examined, setting), shard, output);
+  terminal.note(`shard ${shard.index} of ${shard.of}: ${file}`);
+  terminal.note(`when all are there: npx --no-install fencepost merge ${output}`);
+}
+
+interface ShardRun {
+  /** The seeds of all shards. */
+  readonly range: SeedRange;
+  readonly shard: Shard;
+  /** Of fencepost. */
+  readonly version: string;
+  readonly pool: Pool;
+  /** Gets the counts of all scenarios together. */
+  readonly onProgress: (progress: Pick<Progress, 'done' | 'broken'>) => void;
+}
+
+/**
+ * Runs one shard of scenarios as `run --shard` does, and returns the text of its file. The kept
+ * plans are left to the caller: they lie beside the scenario, which may be on another machine.
+ */
+export async function runShard(
+  scenarios: readonly LoadedScenario[],
+  { range, shard, version, pool, onProgress }: ShardRun,
+): Promise<string> {
+  const examined: Examined[] = [];
+  const before = { done: 0, broken: 0 };
+  await campaign(scenarios, {
+    range,
+    shard,
+    pool,
+    keptPlans: () => [],
+    repeats: FEW_REPEATED,
+    reusesRealms: true,
+    journal: () => null,
+    stop: () => null,
+    isInterrupted: () => false,
+    shrinking: SHRINK_LIMITS,
+    describe: async () => null,
+    emit: (event) => {
+      if (event.kind === 'progress') {
+        onProgress({ done: before.done + event.done, broken: before.broken + event.broken });
+      } else if (event.kind === 'conclusion') {
+        examined.push(event.examined);
+        before.done += event.concluded.seeds;
+        for (const { broken } of event.examined.tallies.values()) before.broken += broken;
+      }
+    },
+  });
+  return shardText(scenarios, examined, { range, shard, version, corpus: null });
+}
+
+interface Surroundings {
+  readonly terminal: Terminal;
+  readonly interruption: Interruption;
+}
+
+interface CampaignRun {
+  readonly result: Result;
+  /** Of each scenario that was begun. */
+  readonly examined: readonly Examined[];
+  readonly concluded: readonly Concluded[];
+  /** To be deleted once what they are about was reported. */
+  readonly journals: readonly Journal[];
+}
+
+/** Runs the campaign of `run`, and prints its events. */
+async function runScenarios(
+  scenarios: readonly LoadedScenario[],
+  options: RunOptions,
+  { terminal, interruption }: Surroundings,
+): Promise<CampaignRun> {
+  const { exhaust, shard, output, corpus, version, isResumed, from, to } = options;
+  const isInterrupted = (): boolean => interruption.isInterrupted;
+  const isSeveral = scenarios.length > 1 && !options.isVerbose;
+  // Of several scenarios each has a line of its own, so how each went is not noted besides.
+  const shown = isSeveral ? { ...terminal, note: () => undefined } : terminal;
+  const replaysKept = shard === null || shard.index === 1;
+  const narrate = narrator(shown, { replaysKept });
+  const workers = options.workers ?? threadsFor(scenarios, options);
+  const pool = workers === 0 ? null : openPool({ workers });
+  const journals: Journal[] = [];
+  const examined: Examined[] = [];
+  const concluded: Concluded[] = [];
+  let startedMs: number | null = null;
+  const isOutOfTime = (): boolean => {
+    startedMs ??= performance.now(); // of a scenario the time runs from its first seed
+    return options.timeMs !== null && performance.now() - startedMs > options.timeMs;
+  };
+  const setting: CampaignSetting = {
+    range: exhaust === null ? { from, to } : null,
+    shard,
+    pool,
+    keptPlans: (subject) => (replaysKept ? keptPlansOf(subject, options, shown) : []),
+    repeats: options.checksDeterminism ? ALL_REPEATED : FEW_REPEATED,
+    reusesRealms: true,
+    journal: ({ scenario }, range) => {
+      const head = { origin: originOf(scenario, version), range, shard };
+      const file = journalFileOf(output, scenario.name, shard);
+      const journal = openJournal(file, head, { isResumed, terminal: shown });
+      journals.push(journal);
+      return journal;
+    },
+    stop: () => (isInterrupted() ? 'interrupted' : isOutOfTime() ? 'time' : null),
+    isInterrupted,
+    shrinking: SHRINK_LIMITS,
+    describe: describeIn({ output, corpus, hasPage: options.reporters.has('html') }),
+    emit: (event) => {
+      if (event.kind === 'scenario') {
+        startedMs = null;
+        const loaded = scenarios.find((one) => one.file === event.subject.file);
+        for (const warning of loaded?.warnings ?? []) terminal.warn(`warning: ${warning}`);
+      }
+      narrate(event);
+      if (event.kind !== 'conclusion') return;
+      examined.push(event.examined);
+      concluded.push(event.concluded);
+      if (isSeveral) terminal.print(renderScenarioLine(event.concluded.result, terminal));
+    },
+    named: ({ what }, work) => entitled(what, work),
+  };
+  try {
+    const result = await campaign(scenarios, setting);
+    return { result, examined, concluded, journals };
+  } catch (error) {
+    if (!(error instanceof TooManyPlans)) throw error;
+    const loaded = scenarios[concluded.length];
+    throw loaded === undefined ? error : new UserError([tooManyLine(loaded, error)]);
+  } finally {
+    interruption.end();
+    await pool?.close();
+    terminal.endProgress();
+    for (const journal of journals) journal.close();
+  }
+}
+
+/** Seeds of each system that are run twice even if `--check-determinism` is absent. */
+const FEW_REPEATED = { seeds: 3, withinMs: 2000 } as const;
+
+/** So many runs take one thread about as long as another takes to start, a third of a second. */
+const RUNS_PER_THREAD = 64;
+
+/** One thread per core, or fewer if the runs are over before it is there. */
+function threadsFor(
+  scenarios: readonly LoadedScenario[],
+  { exhaust, from, to }: RunOptions,
+): number {
+  if (exhaust !== null) return availableParallelism();
+  const systems = scenarios.reduce((sum, { scenario }) => sum + scenario.systems.length, 0);
+  const worth = Math.ceil((systems * (to - from + 1)) / RUNS_PER_THREAD);
+  return Math.min(availableParallelism(), worth);
+}

@@ -1,0 +1,217 @@
+/**
+ * The flow of a command, once for all who run it: of each scenario, replay the kept plans, check a
+ * few seeds for determinism, sweep the rest, shrink what broke, and conclude. `run`, shards, the
+ * fleet and `simTest` call `campaign`; they say which seeds, where runs happen and when to stop,
+ * print the events as they come, and report the `Result`. Nothing is written or printed here.
+ *
+ * A shard leaves the conclusion to the merge: its `Examined` is written to a file, and the merge
+ * calls `campaign` with `examined`, which stands in for the first half of the flow.
+ *
+ * Read on in this order: `setting.ts` (what goes in and comes out), `count-plans.ts` (of an
+ * exhaustive search), `self-check.ts`, `conclude.ts` (expectations judged), `shrink-failures.ts`,
+ * `result.ts` (the schema of it all).
+ */
+import type { Scenario } from '../../scenario/scenario.ts';
+import { prepare } from '../../systems/store/store-kinds.ts';
+import { type KeptReplay, replayKept } from '../corpus/kept-replay.ts';
+import { type KeptOutcome, rangeOfShard, type SeedRange } from '../sweep/shards.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { claimTally, type Tally } from '../sweep/tally.ts';
+import type { Named, TaskContext } from '../sweep/tasks.ts';
+import { concludeScenario, resultOf } from './conclude.ts';
+import { countAllPlans, rangesOf, widest } from './count-plans.ts';
+import type { CutReason, Result } from './result.ts';
+import { ALL_REPEATED, checkReuse, selfCheck } from './self-check.ts';
+import {
+  type CampaignEvent,
+  type CampaignSetting,
+  type Concluded,
+  type Examined,
+  isOver,
+  type KeptPlan,
+  type Subject,
+  type SweepEnd,
+  type SweepJournal,
+  tasksOf,
+} from './setting.ts';
+
+/** The outcome of a kept plan that cannot be read. */
+export const DAMAGED = 'damaged';
+
+/** Examines scenarios one after the other, and concludes. */
+export async function campaign(
+  subjects: readonly Subject[],
+  setting: CampaignSetting,
+): Promise<Result> {
+  const all: Concluded[] = [];
+  for (const subject of subjects) {
+    await setting.emit({ kind: 'scenario', subject });
+    await prepare(subject.scenario.systems, subject.catalogue);
+    setting.pool?.restorePatience();
+    const examined = await (setting.examined?.(subject) ?? examineScenario(subject, setting));
+    const concluded = await concludeScenario(subject, examined, setting);
+    all.push(concluded);
+    await setting.emit({ kind: 'conclusion', subject, examined, concluded });
+    if (setting.isInterrupted()) break;
+  }
+  return resultOf(all, { asked: subjects.length, isInterrupted: setting.isInterrupted() });
+}
+
+async function examineScenario(subject: Subject, setting: CampaignSetting): Promise<Examined> {
+  const { shard, pool, emit } = setting;
+  const { scenario } = subject;
+  const tasks = tasksOf(subject, setting);
+  const plans = await countPlans(subject, tasks, setting);
+  const range = setting.range ?? (plans === null ? { from: 0, to: -1 } : widest(plans));
+  const part = shard === null ? range : rangeOfShard(range, shard);
+  const journal = setting.journal(subject, range);
+  const keptPlans = await replayKeptPlans(subject, setting);
+  const { repeated, difference, lost } = await selfCheck(scenario, part, setting.repeats, tasks);
+  await emit({ kind: 'repeated', subject, runs: repeated, difference, lost });
+  // A seed that was lost is one of the sweep's too, which goes on without it.
+  pool?.restorePatience();
+  const reusing: string[] = [];
+  if (plans === null && setting.reusesRealms) {
+    const isThorough = setting.repeats === ALL_REPEATED;
+    for (const check of await checkReuse(scenario, { whole: range, part }, isThorough, tasks)) {
+      if (check.why === null) reusing.push(check.system);
+      await emit({ kind: 'modules', ...check });
+    }
+  }
+  const swept = await sweepPart(subject, { range, part, plans, reusing }, { journal, setting });
+  const isPart = shard !== null;
+  return { range, isPart, keptPlans, repeated, difference, plans, ...swept };
+}
+
+async function countPlans(
+  subject: Subject,
+  tasks: TaskContext,
+  { emit }: CampaignSetting,
+): Promise<Examined['plans']> {
+  if (subject.scenario.exhaust === undefined) return null;
+  const uncounted: { readonly system: string; readonly why: string | null }[] = [];
+  const plans = await countAllPlans(subject.scenario, tasks, (system, why) => {
+    uncounted.push({ system, why });
+  });
+  for (const one of uncounted) await emit({ kind: 'not counted', ...one });
+  await emit({ kind: 'plans counted', subject, plans });
+  return plans;
+}
+
+/** Replays the kept plans of a scenario, and emits what becomes of each. */
+export async function replayKeptPlans(
+  subject: Subject,
+  setting: Pick<CampaignSetting, 'keptPlans' | 'emit' | 'named' | 'isInterrupted' | 'isOutOfTime'>,
+): Promise<readonly KeptOutcome[]> {
+  const { keptPlans, emit, named } = setting;
+  const outcomes: KeptOutcome[] = [];
+  for await (const kept of keptPlans(subject)) {
+    if (isOver(setting)) break;
+    const replay = await replayKeptPlan(kept, named);
+    const outcome = keptOutcomeOf(kept, replay);
+    outcomes.push(outcome);
+    await emit({ kind: 'kept plan', kept, replay, outcome });
+  }
+  await emit({ kind: 'kept plans', subject, outcomes });
+  return outcomes;
+}
+
+/** Replays a kept plan; null if it is damaged. */
+export async function replayKeptPlan(
+  kept: KeptPlan,
+  named: Named = async (_, work) => await work(),
+): Promise<KeptReplay | null> {
+  if (kept.kind === 'damaged') return null;
+  const { file, plan, catalogue, hasChanged } = kept;
+  await prepare([plan.system], catalogue);
+  return await named({ what: file, file }, () => replayKept(plan, { catalogue, hasChanged }));
+}
+
+/** Returns what remains of a kept plan once it was replayed. */
+export function keptOutcomeOf(
+  { file }: Pick<KeptPlan, 'file'>,
+  replay: KeptReplay | null,
+): KeptOutcome {
+  if (replay === null) {
+    return { file, outcome: DAMAGED, expected: 'reproduced', divergedAt: null };
+  }
+  const { outcome, expected, divergedAt } = replay;
+  return { file, outcome, expected, divergedAt };
+}
+
+interface SweptPart {
+  readonly range: SeedRange;
+  readonly part: SeedRange;
+  readonly plans: Examined['plans'];
+  readonly reusing: readonly string[];
+}
+
+async function sweepPart(
+  { scenario, catalogue }: Subject,
+  { range, part, plans, reusing }: SweptPart,
+  context: { readonly journal: SweepJournal | null; readonly setting: CampaignSetting },
+): Promise<Pick<Examined, 'tallies' | 'cutShort' | 'milliseconds'>> {
+  const { journal, setting } = context;
+  const { pool, named, emit, isInterrupted, chunkSeeds } = setting;
+  const startedMs = performance.now();
+  const findFailures = failureFinder(scenario);
+  let runs = 0;
+  let stop: SweepEnd | null = null;
+  const { tallies, isWhole, milliseconds } = await sweep(scenario, {
+    ...part,
+    pool,
+    catalogue,
+    reusing,
+    finished: journal?.finished ?? [],
+    ...(plans === null ? {} : { plans: rangesOf(plans, range, setting.shard) }),
+    ...(chunkSeeds === undefined ? {} : { chunkSeeds }),
+    ...(named === undefined ? {} : { named }),
+    onFinished: (chunk, tally) => {
+      runs += tally.seeds;
+      for (const failure of findFailures(chunk.system, tally)) void emit(failure);
+      journal?.add(chunk, tally);
+      void emit({ kind: 'examined', chunk, tally });
+    },
+    onDifference: (system, { seed, what }) => {
+      journal?.forget(system);
+      void emit({ kind: 'begun again', system, seed, what });
+    },
+    isGivenUp: isInterrupted,
+    shouldStop: () => {
+      stop ??= setting.stop();
+      return stop !== null;
+    },
+    onProgress: (progress) => {
+      const seconds = (performance.now() - startedMs) / 1000;
+      void emit({ kind: 'progress', runs, seconds, ...progress });
+    },
+  });
+  const killed = [...tallies.values()].reduce((sum, tally) => sum + tally.killed, 0);
+  const isCut = !isWhole && stop !== 'enough';
+  const by = isInterrupted() ? 'interrupted' : killed > 0 ? 'hangs' : cutReasonOf(stop);
+  const cutShort = isCut ? { asked: part.to - part.from + 1, by } : null;
+  await emit({ kind: 'swept', part, runs, milliseconds, killed, cutShort });
+  return { tallies, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
+}
+
+/** Returns what finds, in each tally that follows, the claims that broke first and should hold. */
+export function failureFinder({
+  systems,
+}: Pick<Scenario, 'systems'>): (system: string, tally: Tally) => readonly FailureFound[] {
+  const found = new Set<string>();
+  return (system, tally) => {
+    const holds = systems.find(({ name }) => name === system)?.expect.holds ?? [];
+    return holds.flatMap((claim): readonly FailureFound[] => {
+      const [seed] = claimTally(tally, claim).brokenSeeds;
+      if (seed === undefined || found.has(`${system} ${claim}`)) return [];
+      found.add(`${system} ${claim}`);
+      return [{ kind: 'failure found', system, claim, seed }];
+    });
+  };
+}
+
+type FailureFound = Extract<CampaignEvent, { readonly kind: 'failure found' }>;
+
+function cutReasonOf(stop: SweepEnd | null): CutReason {
+  return stop === null || stop === 'enough' ? 'time' : stop;
+}

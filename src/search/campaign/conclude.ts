@@ -1,0 +1,312 @@
+/**
+ * Concludes what the seeds of a scenario showed: expectations are judged, what broke is shrunk, and
+ * all of it becomes a `ScenarioResult`. It does not matter whether one machine examined the seeds
+ * or several.
+ */
+import { causeText } from '../../check/breach-cause.ts';
+import { drawsNothing } from '../../scenario/expand.ts';
+import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { kindsAmong } from '../sweep/causes.ts';
+import {
+  type AvoidedSeeds,
+  avoidedOn,
+  countAvoided,
+  NONE_AVOIDED,
+} from '../sweep/counterfactual.ts';
+import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
+import { mostFirst } from '../sweep/sections.ts';
+import type { KeptOutcome } from '../sweep/shards.ts';
+import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import { performTask, type TaskContext } from '../sweep/tasks.ts';
+import { type Exit, exits, worstOf } from './exit-codes.ts';
+import type {
+  ClaimResult,
+  CounterexampleSummary,
+  ExhaustedScope,
+  Finding,
+  Result,
+  SystemEdges,
+  SystemResult,
+} from './result.ts';
+import {
+  type CampaignSetting,
+  type Concluded,
+  type Examined,
+  isOver,
+  type Subject,
+  tasksOf,
+} from './setting.ts';
+import { shrinkClaim } from './shrink-failures.ts';
+
+/** Judges every system, and shrinks what broke unless a merge will. */
+export async function concludeScenario(
+  subject: Subject,
+  examined: Examined,
+  setting: CampaignSetting,
+): Promise<Concluded> {
+  const { scenario, file } = subject;
+  const { tallies, range, cutShort, isPart, keptPlans, difference, plans } = examined;
+  const avoided = await avoidedIn(subject, examined, () => isOver(setting));
+  const isWhole = cutShort === null;
+  const isSingle = range.from === range.to;
+  const coverage = { isWhole: isWhole && !isPart, isSingle, isPart, avoided };
+  const codes = exitsOfKept(keptPlans);
+  const tasks = tasksOf(subject, setting);
+  if (difference !== null) codes.push(exits.nondeterministic);
+  const systems: SystemResult[] = [];
+  const findings: Finding[] = [];
+  for (const system of scenario.systems) {
+    const tally = tallies.get(system.name) ?? EMPTY_TALLY;
+    const judgement = judgeSystem(scenario, system, tally, coverage);
+    const shrunk = isPart ? NOTHING_SHRUNK : await shrinkSystem(subject, system, examined, setting);
+    findings.push(...shrunk.findings);
+    codes.push(...shrunk.codes, ...exitsOf(tally, judgement, !isWhole && !setting.isInterrupted()));
+    const exhausted = plans?.get(system.name);
+    const edges =
+      exhausted === undefined || !isWhole || isPart
+        ? null
+        : await edgesOf(subject, system, { tally, plans: exhausted.plans }, tasks);
+    systems.push({
+      ...systemResult(system, { tally, avoided, judgement }),
+      counterexample: counterexampleOf(shrunk.findings[0]),
+      ...(plans === null && drawsNothing(scenario, system.name) ? { isWritten: true } : {}),
+      ...(exhausted === undefined ? {} : { exhausted: scopeOf(scenario, exhausted) }),
+      ...(edges === null ? {} : { edges }),
+    });
+  }
+  const sum = (of: (tally: Tally) => number): number =>
+    scenario.systems.reduce((all, { name }) => all + of(tallies.get(name) ?? EMPTY_TALLY), 0);
+  return {
+    result: {
+      name: scenario.name,
+      file,
+      systems,
+      ...(cutShort === null ? {} : { cutShort }),
+      range,
+      keptPlans,
+      difference,
+    },
+    findings,
+    exit: worstOf(codes),
+    seeds: sum(({ seeds }) => seeds),
+    events: sum(({ events }) => events),
+    milliseconds: examined.milliseconds,
+  };
+}
+
+/** Counts what each system avoided that broke a sibling, once all seeds are known. */
+async function avoidedIn(
+  { scenario, catalogue }: Subject,
+  { tallies, range, cutShort, isPart, plans }: Examined,
+  shouldStop: () => boolean,
+): Promise<AvoidedSeeds> {
+  if (cutShort !== null || isPart || range.from === range.to) return NONE_AVOIDED;
+  const numbered = plans && new Map([...plans].map(([name, one]) => [name, one.numbered]));
+  const options = { catalogue, shouldStop, ...(numbered && { numbered }) };
+  return await countAvoided(scenario, tallies, options);
+}
+
+/** Runs that a search for edges may take per plan of the system, and how many at least. */
+const EDGE_RUNS_PER_PLAN = 4;
+const LEAST_EDGE_RUNS = 1_000;
+
+/** Finds from which length on a fault breaks the claims that broke; null if none did. */
+async function edgesOf(
+  { scenario }: Subject,
+  { name: system, expect }: SystemScenario,
+  { tally, plans }: { readonly tally: Tally; readonly plans: number },
+  tasks: TaskContext,
+): Promise<SystemEdges | null> {
+  const listed = [...expect.breaks, ...expect.holds];
+  const claims = listed.filter((claim) => claimTally(tally, claim).broken > 0);
+  if (claims.length === 0 || tasks.isGivenUp()) return null;
+  const mostRuns = Math.max(EDGE_RUNS_PER_PLAN * plans, LEAST_EDGE_RUNS);
+  const end = await performTask({ kind: 'edges', scenario, system, claims, mostRuns }, tasks);
+  return end.kind === 'edges' && !tasks.isGivenUp() ? end.edges : null;
+}
+
+interface ShrunkSystem {
+  readonly findings: readonly Finding[];
+  readonly codes: readonly Exit[];
+}
+
+const NOTHING_SHRUNK: ShrunkSystem = { findings: [], codes: [] };
+
+async function shrinkSystem(
+  subject: Subject,
+  system: SystemScenario,
+  { tallies, plans }: Examined,
+  setting: CampaignSetting,
+): Promise<ShrunkSystem> {
+  const { isInterrupted, describe, shrinking } = setting;
+  const tally = tallies.get(system.name) ?? EMPTY_TALLY;
+  const codes: Exit[] = [];
+  const emit: CampaignSetting['emit'] = (event) => {
+    if (event.kind === 'run lost') codes.push(exits.failed);
+    return setting.emit(event);
+  };
+  const tasks = tasksOf(subject, setting);
+  const numbered = plans?.get(system.name)?.numbered ?? null;
+  const context = { tasks, limits: shrinking, isInterrupted, numbered, describe, emit };
+  const all: Finding[] = [];
+  for (const claim of shrinking.claimsOf(system, tally)) {
+    const startedMs = performance.now();
+    const broken = { system: system.name, claim, tally: claimTally(tally, claim) };
+    const [first, ...others] = await shrinkClaim(subject, broken, context);
+    if (first !== undefined) {
+      all.push(first, ...others);
+      const milliseconds = performance.now() - startedMs;
+      const findings = [first, ...others] as const;
+      await emit({ kind: 'failure shrunk', system: system.name, claim, findings, milliseconds });
+    } else if (!isInterrupted()) {
+      const [seed = 0] = broken.tally.brokenSeeds;
+      await emit({ kind: 'vanished', subject, system: system.name, claim, seed });
+      codes.push(exits.nondeterministic);
+    }
+  }
+  return { findings: all, codes };
+}
+
+/** What became of a kept plan that is not as it should be, unless it is a failure as any other. */
+const KEPT_EXITS: ReadonlyMap<string, Exit> = new Map<string, Exit>([
+  ['damaged', exits.usage],
+  ['nondeterministic', exits.nondeterministic],
+  // It has seen neither a breach nor two results: it tests nothing until its names are known.
+  ['diverged', exits.incomplete],
+]);
+
+/** Returns the exit codes of the kept plans that were not as expected. */
+export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
+  return kept
+    .filter(({ outcome, expected }) => outcome !== expected)
+    .map(({ outcome }) => KEPT_EXITS.get(outcome) ?? exits.broken);
+}
+
+function exitsOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
+  const codes: Exit[] = [];
+  if (tally.failed > 0) codes.push(exits.failed);
+  if (judgement.met === false) codes.push(exits.broken);
+  const isOpen = judgement.met === null && tally.failed === 0;
+  if (isOpen && (judgement.isIncomplete || isSpent)) codes.push(exits.incomplete);
+  return codes;
+}
+
+interface Judged {
+  readonly tally: Tally;
+  readonly avoided: AvoidedSeeds;
+  readonly judgement: Judgement;
+}
+
+/** The counts of a system on its seeds, and beside its siblings. */
+function systemResult(
+  { name, expect }: SystemScenario,
+  { tally, avoided, judgement }: Judged,
+): Omit<SystemResult, 'counterexample'> {
+  const { seeds, broken, unknown, failed, stampede } = tally;
+  const claims = Object.keys(tally.claims).map((claim): readonly [string, ClaimResult] => [
+    claim,
+    claimResult(claim, tally, avoidedOn(avoided, name, claim)),
+  ]);
+  return {
+    name,
+    expect,
+    met: judgement.met,
+    seeds,
+    broken,
+    unknown,
+    claims: Object.fromEntries(claims),
+    measured: {
+      'holder-overlap': tally.overlap,
+      'loss-noticed': tally.losses,
+      ...(stampede.computations === 0 ? {} : { stampede }),
+    },
+    sections: { ...tally.sections, failed: mostFirst(tally.sections.failed) },
+    vacuous: judgement.vacuous,
+    hints: judgement.hints,
+    // The order in which kinds first fired depends on how the seeds were cut into chunks.
+    faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
+    failed,
+    failures: distinctFailures(tally),
+  };
+}
+
+function claimResult(claim: string, tally: Tally, avoided: number): ClaimResult {
+  const {
+    broken,
+    brokenSeeds,
+    unknown,
+    firstUnknown,
+    exercised,
+    causes = [],
+  } = claimTally(tally, claim);
+  const kinds = kindsAmong(causes).map((kind) => ({
+    rule: kind.cause.rule,
+    cause: causeText(kind.cause),
+    broken: kind.broken,
+    firstSeed: kind.brokenSeeds[0] ?? 0,
+  }));
+  const firstSeed = brokenSeeds[0] ?? null;
+  return {
+    broken,
+    firstSeed,
+    exercised,
+    avoided,
+    unknown,
+    ...(firstUnknown === null ? {} : { firstUnknown }),
+    ...(kinds.length === 0 ? {} : { kinds }),
+  };
+}
+
+/** What every plan of a system consists of, of which there are so many. */
+export function scopeOf(scenario: Scenario, { plans }: { readonly plans: number }): ExhaustedScope {
+  return {
+    faults: scenario.exhaust?.faults ?? 0,
+    ties: scenario.exhaust?.ties ?? 0,
+    kinds: [...new Set(scenario.faults.map(({ kind }) => kind))],
+    latencyUs: scenario.network.latency.minUs,
+    clients: scenario.clients.length,
+    sections: Math.max(...scenario.clients.map(({ sections }) => sections)),
+    plans,
+  };
+}
+
+function counterexampleOf(finding: Finding | undefined): CounterexampleSummary | null {
+  if (finding === undefined) return null;
+  const { planFile, claim, plan, size, digest } = finding;
+  return {
+    file: planFile,
+    claim,
+    clients: plan.clients.length,
+    faults: plan.faults.length,
+    events: size.events,
+    originalEvents: size.originalEvents,
+    chance: plan.chance === null ? 0 : 1,
+    digest,
+  };
+}
+
+/** Puts the conclusions on scenarios together, of so many that were asked for. */
+export function resultOf(
+  concluded: readonly Concluded[],
+  { asked, isInterrupted }: { readonly asked: number; readonly isInterrupted: boolean },
+): Result {
+  const sum = (of: (one: Concluded) => number): number =>
+    concluded.reduce((all, one) => all + of(one), 0);
+  const seconds = Math.max(sum(({ milliseconds }) => milliseconds) / 1000, 0.001);
+  const codes = concluded.map(({ exit }) => exit);
+  const notBegun = asked - concluded.length;
+  return {
+    type: 'report',
+    version: 1,
+    summary: {
+      type: 'summary',
+      version: 1,
+      exit: worstOf(isInterrupted ? [...codes, exits.interrupted] : codes),
+      seedsPerSecond: Math.round(sum(({ seeds }) => seeds) / seconds),
+      eventsPerSecond: Math.round(sum(({ events }) => events) / seconds),
+      scenarios: concluded.map(({ result }) => result),
+      ...(notBegun === 0 ? {} : { notBegun }),
+    },
+    findings: concluded.flatMap(({ findings }) => findings),
+  };
+}

@@ -1,0 +1,73 @@
+/** Counts the plans of an exhaustive search before any is judged, and numbers them. */
+import type { Scenario } from '../../scenario/scenario.ts';
+import { NumberedPlans, type PlanCount } from '../exhaust/exhaust.ts';
+import { rangeOfShard, type SeedRange, type Shard } from '../sweep/shards.ts';
+import type { NumberRange } from '../sweep/sweep.ts';
+import { performTask, type TaskContext } from '../sweep/tasks.ts';
+
+/** The plans of one system: how many there are, and each by its number. */
+export interface ExhaustedPlans {
+  readonly plans: number;
+  readonly numbered: NumberedPlans;
+  /** All of them. */
+  readonly range: NumberRange;
+}
+
+/** The scenario has more plans of a system than are examined; `plans` is a lower bound. */
+export class TooManyPlans extends Error {
+  readonly system: string;
+  readonly plans: number;
+
+  constructor(system: string, plans: number) {
+    super(`${system} has too many plans`);
+    this.system = system;
+    this.plans = plans;
+  }
+}
+
+/** Stands for a system whose plans could not be counted: its plan without faults. */
+const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
+
+/**
+ * Returns all plans of each system of a narrowed scenario; throws `TooManyPlans`. `onUncounted`
+ * gets each system whose plans could not be counted, and the reason, or null if it was stopped.
+ */
+export async function countAllPlans(
+  scenario: Scenario,
+  context: TaskContext,
+  onUncounted: (system: string, why: string | null) => void,
+): Promise<ReadonlyMap<string, ExhaustedPlans>> {
+  const all = new Map<string, ExhaustedPlans>();
+  for (const { name: system } of scenario.systems) {
+    const end = await performTask({ kind: 'count', scenario, system }, context);
+    const counted = end.kind === 'counted' ? end.count : NOT_COUNTED;
+    if (counted.cut === 'too many') throw new TooManyPlans(system, counted.plans);
+    if (counted.cut === 'stopped') {
+      if (end.kind === 'lost') onUncounted(system, `${end.where}: ${end.why}`);
+      else onUncounted(system, end.kind === 'threw' ? end.error : null);
+    }
+    const { plans, blocks } = counted;
+    const numbered = new NumberedPlans(scenario, system, blocks);
+    all.set(system, { plans, numbered, range: { from: 0, to: plans - 1, blocks } });
+  }
+  return all;
+}
+
+/** Returns the numbers of all plans of the system that has the most. */
+export function widest(all: ReadonlyMap<string, ExhaustedPlans>): SeedRange {
+  return { from: 0, to: Math.max(...[...all.values()].map(({ plans }) => plans)) - 1 };
+}
+
+/** Returns the numbers of each system's plans in `asked`, and in the share of one shard. */
+export function rangesOf(
+  all: ReadonlyMap<string, ExhaustedPlans>,
+  asked: SeedRange,
+  shard: Shard | null,
+): ReadonlyMap<string, NumberRange> {
+  const ranges = [...all].map(([system, { range }]): [string, NumberRange] => {
+    const { from, to } = shard === null ? range : rangeOfShard(range, shard);
+    const own = { from: Math.max(from, asked.from), to: Math.min(to, asked.to) };
+    return [system, { from: own.from, to: Math.max(own.to, own.from - 1), blocks: range.blocks }];
+  });
+  return new Map(ranges);
+}

@@ -1,0 +1,159 @@
+/**
+ * Shrinks what a sweep broke. Of each claim there is one counterexample per kind of failure, that
+ * is, per cause; of the first kind the simplest that its first few seeds shrink to, since one seed
+ * may be stuck with two faults. Causes that shrinking met besides follow.
+ */
+import { type BreachCause, isSameCause } from '../../check/breach-cause.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { isSimpler } from '../../core/shrink/simpler.ts';
+import { expectsBreach } from '../../harness.ts';
+import { examineAsync, pinAsync } from '../../host/async/run-async.ts';
+import { drawsNothing, expand } from '../../scenario/expand.ts';
+import { isSameKind, signatureOf } from '../corpus/signature.ts';
+import type { NumberedPlans } from '../exhaust/exhaust.ts';
+import { kindsAmong } from '../sweep/causes.ts';
+import { claimsToShrink } from '../sweep/expectation.ts';
+import type { ClaimTally } from '../sweep/tally.ts';
+import { performTask, type TaskContext } from '../sweep/tasks.ts';
+import type { Finding } from './result.ts';
+import type { CampaignEvent, ShrinkLimits, ShrunkFailure, ShrunkPlan, Subject } from './setting.ts';
+
+/** As much as `run` shrinks. */
+export const SHRINK_LIMITS: ShrinkLimits = { claimsOf: claimsToShrink, seeds: 3, kinds: 3 };
+
+export interface ShrinkContext {
+  readonly tasks: TaskContext;
+  readonly limits: ShrinkLimits;
+  readonly isInterrupted: () => boolean;
+  /** The plans of an exhaustive search, by number; null where there are seeds. */
+  readonly numbered: NumberedPlans | null;
+  /** Describes a failure; null where its plan does not break the claim when it is run once more. */
+  readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
+  readonly emit: (event: CampaignEvent) => void | Promise<void>;
+}
+
+/** A claim of a system that broke. */
+export interface BrokenClaim {
+  readonly system: string;
+  readonly claim: string;
+  readonly tally: ClaimTally;
+}
+
+/** Returns the counterexamples of a claim; none if no seed breaks it again. */
+export async function shrinkClaim(
+  subject: Subject,
+  broken: BrokenClaim,
+  context: ShrinkContext,
+): Promise<readonly Finding[]> {
+  const { limits, numbered, isInterrupted } = context;
+  const { causes = [], brokenSeeds } = broken.tally;
+  const kinds = kindsAmong(causes);
+  const known: BreachCause[] = kinds.map(({ cause }) => cause);
+  const seedsByKind = kinds.length === 0 ? [brokenSeeds] : kinds.map((one) => one.brokenSeeds);
+  const found: Finding[] = [];
+  const met: { readonly plan: Plan; readonly seed: number }[] = [];
+  const planOf = (seed: number): Plan =>
+    numbered?.planOf(seed) ?? expand(subject.scenario, broken.system, seed);
+  const next = async (seeds: readonly number[], planOfSeed: typeof planOf): Promise<void> => {
+    const tries = { seeds, planOf: planOfSeed, number: found.length + 1 };
+    const best = await simplestOf(subject, broken, tries, context);
+    if (best === null) return;
+    met.push(...best.others);
+    const finding = await context.describe(best.failure);
+    if (finding !== null && !found.some((one) => isSameFinding(one, finding))) found.push(finding);
+  };
+  const isWritten = isWrittenOut(subject, broken.system);
+  for (const [at, seeds] of seedsByKind.slice(0, isWritten ? 1 : limits.kinds).entries()) {
+    await next(seeds.slice(0, at === 0 ? limits.seeds : 1), planOf);
+  }
+  for (const { plan, seed } of [...met]) {
+    if (found.length >= limits.kinds || isInterrupted()) break;
+    const { causes: seen } = await examineAsync(plan, [broken.claim], subject.catalogue);
+    const cause = seen.get(broken.claim);
+    if (cause === undefined || known.some((one) => isSameCause(one, cause))) continue;
+    known.push(cause);
+    await next([seed], () => plan);
+  }
+  return found;
+}
+
+/** Whether the scenario leaves nothing of a system's runs to chance: a seed is as it is written. */
+function isWrittenOut({ scenario }: Subject, system: string): boolean {
+  return scenario.exhaust === undefined && drawsNothing(scenario, system);
+}
+
+/** Whether two kinds shrank to one failure, as neither needs the fault that set them apart. */
+function isSameFinding(one: Finding, other: Finding): boolean {
+  const first = signatureOf(one.plan, one.verdict);
+  const second = signatureOf(other.plan, other.verdict);
+  return one.verdict.rule === other.verdict.rule && isSameKind(first, second);
+}
+
+interface Tries {
+  readonly seeds: readonly number[];
+  readonly planOf: (seed: number) => Plan;
+  readonly number: number;
+}
+
+interface Best {
+  readonly failure: ShrunkFailure;
+  /** Plans that break the claim by another cause, as shrinking met them. */
+  readonly others: readonly { readonly plan: Plan; readonly seed: number }[];
+}
+
+/** Returns the simplest failure that the seeds shrink to; null if none broke the claim. */
+async function simplestOf(
+  subject: Subject,
+  { system, claim }: BrokenClaim,
+  { seeds, planOf, number }: Tries,
+  { tasks, isInterrupted, emit }: ShrinkContext,
+): Promise<Best | null> {
+  const others: { readonly plan: Plan; readonly seed: number }[] = [];
+  let best: ShrunkFailure | null = null;
+  const failureOf = (seed: number, original: Plan, result: ShrunkPlan): ShrunkFailure => {
+    return { subject, system, claim, seed, number, original, result };
+  };
+  for (const seed of seeds) {
+    const original = planOf(seed);
+    if (isInterrupted()) break;
+    if (isWrittenOut(subject, system)) {
+      best = failureOf(seed, original, await unshrunk(original, claim, subject, AS_WRITTEN));
+      break;
+    }
+    const title = `shrinking seed ${seed} of ${system} in ${subject.scenario.name}`;
+    const end = await performTask({ kind: 'shrink', plan: original, claim, title, seed }, tasks);
+    if (end.kind === 'threw') throw new Error(end.error);
+    if (end.kind === 'lost') {
+      await emit({ kind: 'run lost', system, what: `${end.where}: ${end.why}` });
+      best ??= failureOf(seed, original, await unshrunk(original, claim, subject, NOT_ENDED));
+      break;
+    }
+    if (end.kind !== 'shrunk' || end.result.reproduced === false) continue;
+    // A plan that nothing was tried on, as time was over, is taken as it was drawn.
+    if (end.result.reproduced === null && isInterrupted()) continue;
+    const { result } = end;
+    if (result.others.length > 0) {
+      const causes = result.others.map(({ cause }) => cause);
+      await emit({ kind: 'other causes', system, claim, seed, causes });
+      others.push(...result.others.map(({ plan }) => ({ plan, seed })));
+    }
+    const isBetter = best === null || isSimpler(result.plan, best.result.plan);
+    if (isBetter) best = failureOf(seed, original, result);
+  }
+  return best === null ? null : { failure: best, others };
+}
+
+/** Why a plan is not shrunk: each of its events was meant by whoever wrote the scenario. */
+const AS_WRITTEN = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
+const NOT_ENDED = 'not shrunk: a run did not end';
+
+/** A plan as it is, with nothing left to chance. */
+async function unshrunk(
+  original: Plan,
+  claim: string,
+  { catalogue }: Subject,
+  whyNoBoundary: string,
+): Promise<ShrunkPlan> {
+  const plan = expectsBreach(await pinAsync(original, catalogue), claim);
+  return { plan, boundary: null, whyNoBoundary, others: [] };
+}
