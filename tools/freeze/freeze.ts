@@ -41,8 +41,7 @@ async function freeze(args: readonly string[]): Promise<number> {
   const differences = [...found].flatMap(([name, sections]) => {
     return differencesOf(name, frozen.get(name) ?? new Map(), sections, jobs.get(name));
   });
-  const summary = differences.length === 0 ? 'no difference' : `${differences.length} differ`;
-  const lines = [...differences, `${found.size} subjects compared: ${summary}`];
+  const lines = [...differences, `subjects: ${found.size}; differences: ${differences.length}`];
   process.stdout.write(`${lines.join('\n')}\n`);
   return differences.length === 0 ? 0 : 1;
 }

@@ -85,10 +85,27 @@ describe('the differences', () => {
     expect(differencesOf('a', systems, part)).not.toEqual([]);
   });
 
-  test('of what is printed are the first line', () => {
+  test('of what is printed are the first line, around the first letter', () => {
+    const long = new Map([['run', [`${'x'.repeat(400)}a${'y'.repeat(400)}`]]]);
+    const [difference = ''] = differencesOf('outputs/a', long, changed(/a/, 'b', long));
+    const around = (letter: string): string => `${'x'.repeat(80)}${letter}${'y'.repeat(79)}`;
+    expect(difference).toContain('line 1 differs at column 401:');
+    expect(difference.split('\n  - ')[1]).toBe(`${around('a')}\n  + ${around('b')}`);
+  });
+
+  test('of what is printed are told where a line is longer, or there is one more', () => {
+    const more = new Map([['fencepost run x', [...(printed.get('fencepost run x') ?? []), 'z']]]);
+    expect(differencesOf('outputs/a', printed, more)).toHaveLength(1);
+    expect(differencesOf('outputs/a', more, printed)).toHaveLength(1);
+    expect(differencesOf('outputs/a', printed, changed(/one/, 'one more', printed))).toHaveLength(
+      1,
+    );
+  });
+
+  test('of what is printed are the first line only', () => {
     const found = changed(/==== two/, 'three', printed);
     expect(differencesOf('outputs/a', printed, found)).toEqual([
-      'outputs/a, fencepost run x: line 2 differs:\n  - ==== two\n  + three',
+      'outputs/a, fencepost run x: line 2 differs at column 1:\n  - ==== two\n  + three',
     ]);
   });
 });

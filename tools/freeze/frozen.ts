@@ -17,10 +17,12 @@ const LAST = /^([\s\S]*\n)# ([0-9a-f]{12})\n$/;
 /** What is recorded of a subject; throws where its file is missing or damaged. */
 export function readRecord(name: string, folder: string = RECORDS): Sections {
   const file = `${folder}${name}.txt`;
-  const how = `npm run freeze -- --only ${name} records it`;
-  if (!existsSync(file)) throw new Error(`${file} is missing: ${how}`);
+  if (!existsSync(file)) {
+    throw new Error(`${file} is missing: npm run freeze -- --only ${name} records it`);
+  }
   const [, text = '', said] = LAST.exec(readFileSync(file, 'utf8')) ?? [];
-  if (digest(text) !== said) throw new Error(`${file} is damaged, by its last line: ${how}`);
+  if (digest(text) !== said)
+    throw new Error(`${file} is damaged, by its last line: restore it from git`);
   const [, ...parts] = `\n${text.slice(0, -1)}`.split(`\n${TITLE}`);
   const sections = parts.map((part) => part.split('\n'));
   return new Map(sections.map(([title = '', ...lines]) => [title, lines]));
@@ -60,8 +62,12 @@ function printedDifference(
 ): readonly string[] {
   const longer = before.length > after.length ? before : after;
   const at = longer.findIndex((_, line) => before[line] !== after[line]);
+  if (at === -1) return [];
   const [was = '(nothing)', is = '(nothing)'] = [before[at], after[at]];
-  return at === -1 ? [] : [`${place}: line ${at + 1} differs:\n  - ${was}\n  + ${is}`];
+  let same = 0;
+  while (same < was.length && was[same] === is[same]) same += 1;
+  const [old, found] = [was, is].map((line) => line.slice(Math.max(0, same - 80), same + 80));
+  return [`${place}: line ${at + 1} differs at column ${same + 1}:\n  - ${old}\n  + ${found}`];
 }
 
 function countDifferences(before: readonly string[], after: readonly string[]): readonly string[] {
