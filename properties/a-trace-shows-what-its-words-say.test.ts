@@ -16,10 +16,10 @@ import type { Finding } from '../src/search/campaign/result.ts';
 import { evidenceShown } from '../src/report/finding.ts';
 import { countEvents, listSteps } from '../src/report/steps.ts';
 import { expand } from '../src/scenario/expand.ts';
-import { MUTANT, type Mutant, scenarioOf } from '../src/search/mutants/mutant.ts';
-import { mutants } from '../src/search/mutants/mutants.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { displayWidth } from '../src/text/visible.ts';
+import { MUTANT, type Mutant, scenarioOf } from '../tools/mutants/mutant.ts';
+import { mutants } from '../tools/mutants/mutants.ts';
 import { some } from './runs.ts';
 
 const folder = fileURLToPath(new URL('../fixtures/plans/', import.meta.url));

@@ -11,9 +11,9 @@ import { expand } from '../src/scenario/expand.ts';
 import type { ExhaustScope, Scenario } from '../src/scenario/scenario.ts';
 import { countPlans, NumberedPlans } from '../src/search/exhaust/exhaust.ts';
 import { narrowed } from '../src/search/exhaust/narrowed.ts';
-import { MUTANT, scenarioOf } from '../src/search/mutants/mutant.ts';
-import { mutants } from '../src/search/mutants/mutants.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
+import { MUTANT, scenarioOf } from '../tools/mutants/mutant.ts';
+import { mutants } from '../tools/mutants/mutants.ts';
 import { some } from './runs.ts';
 
 const MOST_PLANS = 20_000;

@@ -11,9 +11,9 @@ import type { Verdict } from '../src/check/verdict.ts';
 import { examineSeed } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario, SystemScenario } from '../src/scenario/scenario.ts';
-import { scenarioOf } from '../src/search/mutants/mutant.ts';
-import { mutants } from '../src/search/mutants/mutants.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
+import { scenarioOf } from '../tools/mutants/mutant.ts';
+import { mutants } from '../tools/mutants/mutants.ts';
 
 const SEEDS = 120;
 const folder = fileURLToPath(new URL('../fixtures/', import.meta.url));

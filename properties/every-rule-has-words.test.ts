@@ -15,9 +15,9 @@ import type { Plan } from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { examine } from '../src/harness.ts';
 import { expand } from '../src/scenario/expand.ts';
-import { MUTANT, scenarioOf } from '../src/search/mutants/mutant.ts';
-import { mutants } from '../src/search/mutants/mutants.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
+import { MUTANT, scenarioOf } from '../tools/mutants/mutant.ts';
+import { mutants } from '../tools/mutants/mutants.ts';
 import { runs } from './runs.ts';
 
 const SEEDS = runs(20);

@@ -18,9 +18,9 @@ import { expand } from '../src/scenario/expand.ts';
 import { curesFor } from '../src/search/evidence/cures.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
 import type { ToldBreach } from '../src/search/evidence/explain-run.ts';
-import { MUTANT, scenarioOf } from '../src/search/mutants/mutant.ts';
-import { mutants } from '../src/search/mutants/mutants.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
+import { MUTANT, scenarioOf } from '../tools/mutants/mutant.ts';
+import { mutants } from '../tools/mutants/mutants.ts';
 import { some } from './runs.ts';
 
 /** Of a mutant, the first that breaks its claim is told. */

@@ -1,4 +1,4 @@
-/** What is built: the command line, and the benchmark, the freeze and the fuzzer on its modules. */
+/** What is built: the command line, and the tools that run on its modules. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -49,4 +49,20 @@ test.each([
   const { status, stderr } = spawnSync(process.execPath, freeze, { cwd, encoding: 'utf8' });
   expect(stderr).toContain(`freeze: ${says}`);
   expect(status).toBe(2);
+});
+
+test('the mutants of locks are found, each by its claim, and what is not found is reported', () => {
+  const table = outputOf(process.execPath, 'tools/built/lock-mutants.js', 'unfenced', '20');
+  expect(table).toMatch(/^unfenced +fence-monotone +held +\d+ \(\d+–\d+\) +\d+ +no comparison/m);
+  expect(table).toContain('1 of 1 mutants found; 20 seeds of each');
+  const args = ['tools/built/lock-mutants.js', 'expiry-boundary', '2'];
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
+  expect(stdout).toContain('expiry-boundary: not found');
+  expect(status).toBe(1);
+});
+
+test('strategies are compared on as many seeds as are asked for', () => {
+  const tables = outputOf(process.execPath, 'tools/built/compare.js', '2');
+  expect(tables.match(/runs with a wrong update +\d of 2/g)).toHaveLength(6);
+  expect(tables).toContain('2 seeds of each');
 });

@@ -1,7 +1,7 @@
 /**
- * Makes the benchmark, the fuzzer and the freeze runnable on any Node: one file each in
- * `tools/built`, which imports what it runs from the built package in `tools/built/modules`, of
- * which `dist` is made.
+ * Makes the benchmark, the fuzzer, the freeze and the studies of locks runnable on any Node: one
+ * file each in `tools/built`, which imports what it runs from the built package in
+ * `tools/built/modules`, of which `dist` is made.
  */
 import { dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,8 +27,10 @@ const fromBuilt = {
 export default defineConfig({
   input: {
     bench: at('bench/bench.ts'),
+    compare: at('compare/main.ts'),
     freeze: at('freeze/freeze.ts'),
     fuzz: at('fuzz/fuzz.ts'),
+    'lock-mutants': at('mutants/lock-mutants.ts'),
   },
   platform: 'node',
   external: [/^[^./]/],

@@ -190,39 +190,6 @@ describe('run', () => {
   });
 });
 
-describe('mutants', () => {
-  test('that a single seed misses are untested, with 5', async () => {
-    const { code, out } = await fencepost(
-      'mutants',
-      'release-by-client',
-      '--seeds',
-      '1',
-      '--workers',
-      '0',
-    );
-    expect(out).toMatch(/^\? release-by-client .* untested/m);
-    expect(code).toBe(5);
-  });
-
-  test('are listed whole in a pipe', async () => {
-    expect((await fencepost('mutants', '--list')).out).not.toContain('…');
-  });
-
-  test('are not run for a folder that cannot be written', async () => {
-    const path = file('no-folder', '');
-    const { code, out, err } = await fencepost(
-      'mutants',
-      'unfenced',
-      '--seeds',
-      '3',
-      '--output',
-      path,
-    );
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toContain('no-folder:1:1: ');
-  });
-});
-
 describe('a mistake in the input', () => {
   async function fails(path: string, what: RegExp): Promise<void> {
     const { code, out, err } = await fencepost('run', path, ...quick);

@@ -172,20 +172,16 @@ describe('a module that was changed', () => {
   });
 });
 
-test('`show` and `compare` take a scenario with a module', async () => {
+test('`show` takes a scenario with a module', async () => {
   const show = await here('show', 'own/spin-lock.yaml', '--system', 'naive', '--seed', '6');
   expect(show.code).toBe(0);
   expect(show.out).toContain('breaks');
-  const compare = await here('compare', 'own/spin-lock.yaml', '--seeds', '2', '-q');
-  expect(compare.code).toBe(0);
-  expect(compare.out).toContain('naive');
 });
 
 describe('`--no-modules`', () => {
   test.each([
     ['run', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
     ['show', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
-    ['compare', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
     ['replay', `own/${kept}`, `own/${kept}:7:3 use`],
     ['shrink', `own/${kept}`, `own/${kept}:7:3 use`],
   ])('makes `%s` refuse a file that uses one, where it does', async (command, file, where) => {
@@ -239,7 +235,7 @@ test('a lock that cannot be built is refused, with why', () => {
   const file = join(folder, own, 'spin-lock.mjs');
   const text = readFileSync(file, 'utf8').replace('new SpinServer()', 'new SpinServr()');
   writeFileSync(file, text);
-  for (const command of ['run', 'show', 'compare']) {
+  for (const command of ['run', 'show']) {
     const { code, err } = fencepost(command, `${own}/spin-lock.yaml`);
     expect(err).toContain('systems.naive: the lock spin-lock cannot be built: SpinServr is not');
     expect(err).not.toMatch(/^ +at /m);

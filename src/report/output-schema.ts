@@ -1,8 +1,9 @@
 /**
  * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
  * and the `version` of this format, which rises when a field changes its meaning or goes. In order:
- * the parts that several lines have, then the lines of `run`, `show` and `list`, `replay`
- * and `corpus`, `shrink`, `check`, `compare`, `mutants` and `doctor`.
+ * the parts that several lines have, then the lines of `show`, `list`, `shrink`, `check` and
+ * `doctor`. Those of `run` are in `search/campaign/result.ts`, those of `replay` and `corpus` in
+ * `kept-plan-schema.ts`.
  */
 import { z } from 'zod';
 import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
@@ -130,102 +131,6 @@ const check = line('check', {
   ...{ verdict: verdicts, configurations: count, parts: z.array(checkedPart) },
 });
 
-const figure = z.number().nullable();
-
-const estimate = z
-  .strictObject({ value: figure, lower: figure, upper: figure })
-  .describe('with its 95 % interval, bootstrapped over whole runs; null for nothing');
-
-const share = z
-  .strictObject({ hits: count, runs: count, lower: z.number(), upper: z.number() })
-  .describe('of runs, with its 95 % interval after Wilson');
-
-const comparison = line('comparison', {
-  system: text,
-  contention: text.describe('low, medium, high, or `as written` in the scenario'),
-  hasFaults: z.boolean(),
-  about: text.describe('what the level of contention means'),
-  seeds: count,
-  figures: z.strictObject({
-    throughput: estimate.describe('acknowledged sections per virtual second'),
-    waitP50: estimate.describe('µs, from the first request to the lock, or without one the commit'),
-    waitP99: estimate,
-    commitP99: estimate.describe('µs, from the first request to the answer to the last write'),
-    retries: estimate.describe('per section that began'),
-    aborts: estimate.describe('per section that began'),
-    deadlocks: estimate.describe('per section that began'),
-    stuck: estimate.describe('sections that wait for ever, per section that began'),
-    lost: estimate.describe('updates that a store accepted, per acknowledged section'),
-    repeated: estimate.describe('how often one took effect again, per acknowledged section'),
-    wrong: share.describe('runs that lost an update, or applied one twice'),
-  }),
-});
-
-const rulings = z.enum(['holds', 'fails', 'mixed', 'undecided', 'not measured']);
-
-const folkloreFinding = z.strictObject({
-  contention: text.describe('`any`: all levels together'),
-  hasFaults: z.boolean(),
-  ruling: rulings,
-  ours: text.describe('the system that the saying is for'),
-  theirs: text,
-  evidence: z.discriminatedUnion('kind', [
-    z.strictObject({
-      ...{ kind: z.enum(['throughput', 'commit-p99']), ours: estimate, theirs: estimate },
-      gain: estimate.describe('positive where ours is better; of the same seeds; within 97.5 %'),
-    }),
-    z.strictObject({ kind: z.literal('wrong'), ours: share, theirs: share }),
-  ]),
-});
-
-const compareSummary = line('compare-summary', {
-  exit,
-  seeds: count.describe('of each system under each condition'),
-  systems: z.array(z.strictObject({ name: text, about: text })),
-  folklore: z.array(
-    z.strictObject({ saying: text, ruling: rulings, findings: z.array(folkloreFinding) }),
-  ),
-});
-
-const mutatedSystem = z.strictObject({
-  ...{ lock: text, store: text },
-  options: z.record(text, z.json()).optional(),
-  clients: z.record(text, z.json()).optional(),
-});
-
-const aboutMutant = {
-  name: text,
-  change: text.describe('the mistake'),
-  caughtBy: text.describe('the claim that has to find it'),
-  needs: text.describe('what has to go wrong; empty for nothing'),
-  systems: z.strictObject({ base: mutatedSystem, mutant: mutatedSystem }),
-};
-
-const mutant = line('mutant', {
-  ...aboutMutant,
-  seeds: count.describe('of each system'),
-  base: z.strictObject({
-    verdict: z.enum(['held', 'broke', 'untested']),
-    broken: count.describe('seeds on which it broke the claim'),
-    why: texts.describe('what made it untested'),
-  }),
-  found: share.describe('seeds that found it, with a 95 % interval after Wilson'),
-  seedsToFind: count.nullable().describe('the median of searches; null for more than they had'),
-  firstSeed: count.nullable(),
-  alsoBreaks: texts.describe('claims that it breaks beside, and its base does not'),
-  failed: count.describe('runs that failed'),
-  size: z
-    .strictObject({ clients: count, faults: count, events: count })
-    .nullable()
-    .describe('of the shrunk plan'),
-});
-
-const listedMutant = line('listed-mutant', aboutMutant);
-
-const mutantsSummary = line('mutants-summary', {
-  ...{ exit, mutants: count, found: count, basesHeld: count },
-});
-
 const doctorCheck = z.strictObject({
   name: text.describe('one word; the stages of the canary are canary-…'),
   status: z.enum(['ok', 'warning', 'problem']),
@@ -245,8 +150,14 @@ const doctor = line('doctor', {
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   ...resultLines,
   ...keptPlanLines,
-  ...[event, show, pointPlace, list, explained, shrink, check, comparison, compareSummary],
-  ...[mutant, listedMutant, mutantsSummary, doctor],
+  event,
+  show,
+  pointPlace,
+  list,
+  explained,
+  shrink,
+  check,
+  doctor,
 ]);
 
 /** The JSON Schema of those lines. */

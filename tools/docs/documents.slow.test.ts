@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import * as fencepost from '../../src/index.ts';
+import { compare } from '../compare/compare.ts';
 import { document as cacheLock } from './documents/cache-lock.ts';
 import { document as fencingTokens } from './documents/fencing-tokens.ts';
 import { document as optimisticLocking } from './documents/optimistic-locking.ts';
@@ -44,7 +45,18 @@ afterEach(() => {
 const AsyncFunction: new (name: string, code: string) => (given: unknown) => Promise<void> =
   Object.getPrototypeOf(async () => {}).constructor;
 
+let compared: readonly string[] | null = null;
+
+async function linesOfCompare(seeds: number): Promise<readonly string[]> {
+  compared ??= await compare(seeds);
+  return compared;
+}
+
 async function show(shown: Shown): Promise<void> {
+  if ('comparedSeeds' in shown) {
+    for (const line of await linesOfCompare(shown.comparedSeeds)) console.log(line);
+    return;
+  }
   if ('command' in shown) {
     await runProgram(shown.command.split(' '), '');
     return;
@@ -73,10 +85,22 @@ function cellOf(text: string): string {
   return text.replaceAll('|', '\\|');
 }
 
+/** The end of what `npm run compare` prints: the last condition, and the rulings. */
+async function listingOf({ shown }: Row): Promise<readonly string[]> {
+  if (!('comparedSeeds' in shown)) return [];
+  const lines = await linesOfCompare(shown.comparedSeeds);
+  const from = lines.findIndex((line) => line.startsWith('high contention, with faults'));
+  const text = lines.slice(from).join('\n');
+  return [
+    `The end of what \`npm run compare -- ${shown.comparedSeeds}\` prints:\n\n\`\`\`text\n${text}\n\`\`\`\n`,
+  ];
+}
+
 /** The table of a document; what is too long for a cell stands below it. */
-function render({ title, about, rows }: SourceDocument, at: number): string {
+async function render({ title, about, rows }: SourceDocument, at: number): Promise<string> {
   const scripts: string[] = [];
   const shownBy = ({ shown }: Row): string => {
+    if ('comparedSeeds' in shown) return `\`npm run compare -- ${shown.comparedSeeds}\``;
     if ('command' in shown) return `\`fencepost ${cellOf(shown.command)}\``;
     const same = scripts.indexOf(shown.script.trim());
     const number = same < 0 ? scripts.push(shown.script.trim()) : same + 1;
@@ -90,6 +114,7 @@ function render({ title, about, rows }: SourceDocument, at: number): string {
   const listings = scripts.map(
     (script, index) => `Script ${at + 1}.${index + 1}:\n\n\`\`\`js\n${script}\n\`\`\`\n`,
   );
+  for (const row of rows) listings.push(...(await listingOf(row)));
   const head = ['| lines | the document says | seen by | fencepost |', '| --- | --- | --- | --- |'];
   return [`## ${at + 1}. ${title}`, about, [...head, ...table].join('\n'), ...listings].join(
     '\n\n',
@@ -108,6 +133,7 @@ test('no row of a document was lost', () => {
 });
 
 test('docs/documents.md says what was run', async () => {
-  const text = [INTRODUCTION.trim(), ...documents.map(render)].join('\n\n').trimEnd();
+  const parts = await Promise.all(documents.map(render));
+  const text = [INTRODUCTION.trim(), ...parts].join('\n\n').trimEnd();
   await expect(`${text}\n`).toMatchFileSnapshot('../../docs/documents.md');
 });

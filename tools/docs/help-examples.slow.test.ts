@@ -62,8 +62,6 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
 const SHORTER: Readonly<Record<string, readonly [string, string]>> = {
   run: ['--seeds 1000', '--seeds 20 --workers 0'],
   init: ['zombie.yaml', 'zombie.yaml --seeds 20 --workers 0'],
-  compare: ['compare', 'compare --seeds 1'],
-  mutants: ['mutants', 'mutants --seeds 30'],
   sweep: ['1..100000000', '1..5'],
 };
 

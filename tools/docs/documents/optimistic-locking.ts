@@ -169,10 +169,9 @@ const pessimistic: readonly Row[] = [
     lines: '53–55',
     says: 'The table of the three strategies: latency and contention, measured; what is safe.',
     shown: {
-      command: 'compare --seeds 1..4',
+      comparedSeeds: 20,
       prints: [
         /pessimistic +optimistic +fenced-lease +plain-lease/,
-        'Does the folklore hold?',
         '± mixed: pessimistic locking for high contention',
         '✓ holds: optimistic locking for low contention',
         '✓ holds: fencing for safety across services',

@@ -17,6 +17,10 @@ export type Shown = (
       readonly command: string;
     }
   | {
+      /** How many seeds of `npm run compare`. */
+      readonly comparedSeeds: number;
+    }
+  | {
       /** A module that imports from `fencepost` in its first line, and prints by `console.log`. */
       readonly script: string;
     }

@@ -15,7 +15,7 @@ export const sessionMutants: readonly Mutant[] = [
   // etcd's mutex, whose leases a heartbeat keeps.
   row('etcd-no-recheck', {
     change: 'who has waited does not look again whether its own key is there, as in etcd 3.4.3',
-    caught: { by: 'mutual-exclusion', after: 'a pause' },
+    caughtBy: 'mutual-exclusion',
     base: { ...ETCD, options: { recheck: 'yes' } },
     mutant: { options: { recheck: 'no' } },
     ...SLOW_CROWD,
@@ -25,7 +25,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('etcd-lease-as-token', {
     change: 'the number of the lease is the fencing token, as in etcd’s own demo of fencing',
-    caught: { by: 'tokens-increase' },
+    caughtBy: 'tokens-increase',
     base: { ...ETCD, store: 'fenced', options: { token: 'revision' } },
     mutant: { options: { token: 'lease' } },
     ...SLOW_CROWD,
@@ -33,7 +33,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('etcd-old-leader', {
     change: 'a leader that was replaced revokes leases which were kept alive since',
-    caught: { by: 'mutual-exclusion', after: 'a change of leader' },
+    caughtBy: 'mutual-exclusion',
     base: { ...ETCD, options: { oldLeader: 'steps-down' } },
     mutant: { options: { oldLeader: 'revokes' } },
     ...SLOW_CROWD,
@@ -43,7 +43,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('etcd-release-once', {
     change: 'a release without an answer leaves its key to a session that goes on',
-    caught: { by: 'progress', after: 'a lost release' },
+    caughtBy: 'progress',
     base: { ...ETCD, options: { unanswered: 'orphans' } },
     mutant: { options: { unanswered: 'kept' } },
     ...SLOW_CROWD,
@@ -53,7 +53,7 @@ export const sessionMutants: readonly Mutant[] = [
   // Leader election of Kubernetes, where each client judges by its own clock.
   row('kubernetes-release-observed', {
     change: 'who gives up reads the record anew, and asks its old picture of it if it leads',
-    caught: { by: 'owner-only-release', after: 'a pause' },
+    caughtBy: 'owner-only-release',
     base: { ...KUBERNETES, options: { release: 'checked' } },
     mutant: { options: { release: 'observed' } },
     ...LEADERS,
@@ -63,7 +63,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('kubernetes-duration-truncated', {
     change: 'the record has the lease in whole seconds, cut off, as in client-go',
-    caught: { by: 'lease-conservative' },
+    caughtBy: 'lease-conservative',
     base: { ...KUBERNETES, options: { duration: 'rounded-up' } },
     mutant: { options: { duration: 'truncated' } },
     ...LEADERS,
@@ -71,7 +71,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('kubernetes-late-deadline', {
     change: 'a leader tries to renew for all but the whole lease',
-    caught: { by: 'mutual-exclusion', after: 'clocks that run apart' },
+    caughtBy: 'mutual-exclusion',
     base: { ...KUBERNETES, options: { release: 'checked' } },
     mutant: { options: { release: 'checked', renewDeadline: 94, retryPeriod: 5 } },
     ...LEADERS,
@@ -84,7 +84,7 @@ export const sessionMutants: readonly Mutant[] = [
   // Curator's lock on ZooKeeper.
   row('zookeeper-sequence-as-token', {
     change: 'the sequence in a child’s name is the fencing token, though its parent may go',
-    caught: { by: 'tokens-increase' },
+    caughtBy: 'tokens-increase',
     base: { ...ZOOKEEPER, options: { parent: 'container', token: 'czxid' } },
     mutant: { options: { parent: 'container', token: 'sequence' } },
     ...SLOW_CROWD,
@@ -92,7 +92,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('zookeeper-previous-session', {
     change: 'a child of the previous session is taken for one’s own',
-    caught: { by: 'tokens-increase', after: 'a lost answer, and a pause' },
+    caughtBy: 'tokens-increase',
     base: { ...ZOOKEEPER, options: { followerLag: 8000, protection: 'session' } },
     mutant: { options: { followerLag: 8000, protection: 'any' } },
     ...SLOW_CROWD,
@@ -105,7 +105,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('zookeeper-unprotected-create', {
     change: 'a create without an answer is not looked for, and stands in line before the next',
-    caught: { by: 'progress', after: 'a late create' },
+    caughtBy: 'progress',
     base: { ...ZOOKEEPER, options: { protection: 'session' } },
     mutant: { options: { protection: 'none' } },
     ...SLOW_CROWD,
@@ -114,7 +114,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('zookeeper-release-once', {
     change: 'a delete without an answer leaves its child to a session that goes on',
-    caught: { by: 'progress', after: 'a lost release' },
+    caughtBy: 'progress',
     base: { ...ZOOKEEPER, options: { release: 'guaranteed' } },
     mutant: { options: { release: 'once' } },
     ...SLOW_CROWD,
@@ -124,7 +124,7 @@ export const sessionMutants: readonly Mutant[] = [
   // Advisory locks of PostgreSQL, and a store of replicas.
   row('postgres-session-in-pool', {
     change: 'a session’s lock is taken through a pooler that gives each statement any connection',
-    caught: { by: 'mutual-exclusion' },
+    caughtBy: 'mutual-exclusion',
     base: { ...POSTGRES, options: { pooler: 'transaction', level: 'transaction' } },
     mutant: { options: { pooler: 'transaction', level: 'session' } },
     clients: { ...TRIO, ttl: '40ms' },
@@ -133,7 +133,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('postgres-no-keepalive', {
     change: 'keep-alives of half-open connections are as Linux has them, after two hours',
-    caught: { by: 'progress', after: 'a crash' },
+    caughtBy: 'progress',
     base: { ...POSTGRES, options: { peerDeath: 'half-open', keepaliveMs: 20 } },
     mutant: { options: { peerDeath: 'half-open' } },
     clients: { ...TRIO, ttl: '20ms' },
@@ -142,7 +142,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('postgres-locked-twice', {
     change: 'who was given the lock and did not hear of it asks again, and unlocks once',
-    caught: { by: 'progress', after: 'a late lock message' },
+    caughtBy: 'progress',
     base: { ...POSTGRES, options: { unanswered: 'unlocks-all' } },
     mutant: { options: { unanswered: 'kept' } },
     clients: { ...TRIO, ttl: '20ms', lockTimeout: '8ms' },
@@ -151,7 +151,7 @@ export const sessionMutants: readonly Mutant[] = [
   }),
   row('stamped-by-the-clock', {
     change: 'the timestamp by which the last write wins has no token in front',
-    caught: { by: 'grant-order', after: 'a pause' },
+    caughtBy: 'grant-order',
     base: { lock: 'lock-service', store: 'quorum', options: { stamp: 'token-and-clock' } },
     mutant: { options: { stamp: 'clock' } },
     clients: { ...TRIO, ttl: '10ms' },

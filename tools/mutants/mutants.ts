@@ -2,7 +2,7 @@
  * Every mutant there is, grouped by what it gets wrong. What a row is says `mutant.ts`, and
  * `trial.ts` what became of it.
  */
-import type { Json } from '../../core/kernel/json.ts';
+import type { Json } from '../../src/core/kernel/json.ts';
 import {
   CROWD,
   lateMessage,
@@ -24,14 +24,14 @@ export const mutants: readonly Mutant[] = [
   // The store that compares tokens.
   row('unfenced', {
     change: 'no comparison at all',
-    caught: { by: 'fence-monotone', after: 'a pause' },
+    caughtBy: 'fence-monotone',
     mutant: { store: 'unfenced' },
     ...CROWD,
     faults: [pauseBefore('write', '1/2')],
   }),
   row('read-not-registered', {
     change: 'a read ignores its token',
-    caught: { by: 'no-lost-update', after: 'a late store message' },
+    caughtBy: 'no-lost-update',
     base: { store: 'fenced-reads' },
     mutant: { store: 'fenced' },
     ...CROWD,
@@ -40,26 +40,26 @@ export const mutants: readonly Mutant[] = [
   }),
   row('fence-inverted', {
     change: 'refuses the higher token',
-    caught: { by: 'progress' },
+    caughtBy: 'progress',
     mutant: { store: 'fence-inverted' },
     ...CROWD,
   }),
   row('fence-equality', {
     change: 'refuses any token but the first, as etcd’s own demo of fencing does',
-    caught: { by: 'progress' },
+    caughtBy: 'progress',
     mutant: { store: 'fence-equality' },
     ...CROWD,
   }),
   row('fence-strict', {
     change: '`<` became `<=`: refuses the second write of a grant',
-    caught: { by: 'progress' },
+    caughtBy: 'progress',
     mutant: { store: 'fenced-strict' },
     ...CROWD,
     workload: { kind: 'blind-writes', writesPerGrant: 2 },
   }),
   row('same-token-reorder', {
     change: 'no sequence within a token',
-    caught: { by: 'holder-order', after: 'a duplicate, or writes that overtake one another' },
+    caughtBy: 'holder-order',
     base: { store: 'fenced-sequenced' },
     mutant: { store: 'fenced' },
     ...CROWD,
@@ -72,14 +72,14 @@ export const mutants: readonly Mutant[] = [
   }),
   row('highest-not-updated', {
     change: 'the highest token is compared with, but never assigned',
-    caught: { by: 'fence-monotone', after: 'a pause' },
+    caughtBy: 'fence-monotone',
     mutant: { store: 'highest-not-updated' },
     ...CROWD,
     faults: [pauseBefore('write', '1/2')],
   }),
   row('highest-per-key', {
     change: 'the highest token is kept by resource and key',
-    caught: { by: 'fence-monotone', after: 'a late store message' },
+    caughtBy: 'fence-monotone',
     mutant: { store: 'fenced-per-key' },
     ...CROWD,
     workload: { kind: 'blind-writes', keys: ['x', 'y'] },
@@ -87,14 +87,14 @@ export const mutants: readonly Mutant[] = [
   }),
   row('highest-volatile', {
     change: 'the highest token is lost in a restart',
-    caught: { by: 'fence-durable', after: 'a crash of the store' },
+    caughtBy: 'fence-durable',
     mutant: { store: 'fenced-volatile' },
     ...CROWD,
     faults: [{ crash: { process: 'stores', after: 'write', restart: '1ms..5ms', chance: '1/2' } }],
   }),
   row('highest-on-one-replica', {
     change: 'only the first of two replicas compares',
-    caught: { by: 'fence-monotone', after: 'a failover, and a pause' },
+    caughtBy: 'fence-monotone',
     mutant: { store: 'highest-on-one-replica' },
     ...CROWD,
     faults: [
@@ -105,20 +105,20 @@ export const mutants: readonly Mutant[] = [
   // The tokens that a lock gives.
   row('token-above-2^53', {
     change: 'a 64-bit token passes through a double; the counter starts near 2^53',
-    caught: { by: 'tokens-unique' },
+    caughtBy: 'tokens-unique',
     mutant: { options: { tokens: 'double', firstToken: 9_007_199_254_740_990 } },
     ...CROWD,
   }),
   row('token-32-bit', {
     change: 'the counter wraps at 2^31, as ZooKeeper’s suffix does; it starts near there',
-    caught: { by: 'tokens-increase' },
+    caughtBy: 'tokens-increase',
     base: { options: { firstToken: 2_147_483_645 } },
     mutant: { options: { firstToken: 2_147_483_645, tokens: '32-bit' } },
     ...CROWD,
   }),
   row('token-not-raised-on-takeover', {
     change: 'the token is raised only where no lease is in the way, not where one has run out',
-    caught: { by: 'tokens-unique', after: 'a pause' },
+    caughtBy: 'tokens-unique',
     base: { lock: 'lease-dynamodb', options: { takeover: 'raises' } },
     mutant: { options: { takeover: 'keeps' } },
     ...SLOW_CROWD,
@@ -126,7 +126,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('token-restarts-when-absent', {
     change: 'an absent entry means token 1, as in memcached or with Consul’s LockIndex',
-    caught: { by: 'tokens-increase', after: 'an eviction' },
+    caughtBy: 'tokens-increase',
     base: { lock: 'lease-memcached', options: { absent: 'clock' } },
     mutant: { options: { absent: 'one' } },
     ...SLOW_CROWD,
@@ -134,13 +134,13 @@ export const mutants: readonly Mutant[] = [
   }),
   row('token-is-random', {
     change: 'an opaque id serves as token',
-    caught: { by: 'tokens-increase' },
+    caughtBy: 'tokens-increase',
     mutant: { options: { tokens: 'random' } },
     ...CROWD,
   }),
   row('secondary-counter', {
     change: 'the standby counts by itself',
-    caught: { by: 'tokens-increase', after: 'a partition' },
+    caughtBy: 'tokens-increase',
     base: { lock: 'lease-dynamodb', options: { standby: 'no' } },
     mutant: { options: { standby: 'yes' } },
     clients: { ...SLOW_PAIR, ttl: '10s', backoff: '1s', lockTimeout: '1s' },
@@ -150,7 +150,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('false-is-zero', {
     change: 'a lease that somebody holds (False) is taken for a system error (0): it flips',
-    caught: { by: 'mutual-exclusion' },
+    caughtBy: 'mutual-exclusion',
     base: { lock: 'lease-dynamodb', options: { standby: 'yes', onDenied: 'waits' } },
     mutant: { options: { standby: 'yes', onDenied: 'flips' } },
     ...SLOW_CROWD,
@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('renew-new-token', {
     change: 'a renew raises the token',
-    caught: { by: 'token-stable' },
+    caughtBy: 'token-stable',
     mutant: { options: { renew: 'raises' } },
     ...CROWD,
     workload: { steps: ['renew', { write: {} }] },
@@ -175,14 +175,14 @@ export const mutants: readonly Mutant[] = [
   // The client: what it attaches to a write, compares itself, or sends again.
   row('client-side-fence', {
     change: 'the client reads the fence, compares, then writes plainly',
-    caught: { by: 'fence-monotone', after: 'a pause' },
+    caughtBy: 'fence-monotone',
     mutant: { store: 'client-side-fence' },
     ...CROWD,
     faults: [pauseBefore('write', '1/2')],
   }),
   row('token-borrowed', {
     change: 'the client fetches the current token when it writes, as with Redisson’s getToken',
-    caught: { by: 'token-bound', after: 'a pause' },
+    caughtBy: 'token-bound',
     base: { clients: { checksLease: false } },
     mutant: { options: { attaches: 'current' } },
     ...CROWD,
@@ -190,7 +190,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('token-missing-accepted', {
     change: 'a write without a token is accepted, and the client forgets it at times',
-    caught: { by: 'fence-monotone', after: 'a pause' },
+    caughtBy: 'fence-monotone',
     base: { options: { attaches: 'at-times' } },
     mutant: { store: 'token-missing-accepted' },
     ...CROWD,
@@ -198,7 +198,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('retry-unknown-commit', {
     change: 'an optimistic client tries again after a timeout, without an idempotency key',
-    caught: { by: 'no-lost-update', after: 'a lost message' },
+    caughtBy: 'no-lost-update',
     base: { lock: 'optimistic', store: 'versioned', options: { unknownCommit: 'read-again' } },
     mutant: { options: { unknownCommit: 'retry-blindly' } },
     clients: { ...TRIO, ttl: '50ms', backoff: '2ms', storeTimeout: '15ms' },
@@ -209,7 +209,7 @@ export const mutants: readonly Mutant[] = [
   // Giving back and prolonging: what touches a grant that it does not mean.
   row('release-by-client', {
     change: 'a release frees whatever its client holds by then',
-    caught: { by: 'owner-only-release', after: 'a late lock message' },
+    caughtBy: 'owner-only-release',
     mutant: { options: { release: 'by-client' } },
     ...CROWD,
     clients: { ...TRIO, count: 2, lockTimeout: '5ms', pool: 2 },
@@ -217,7 +217,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('release-get-then-delete', {
     change: 'a GET and a DEL instead of one script',
-    caught: { by: 'owner-only-release', after: 'a pause, or an eviction' },
+    caughtBy: 'owner-only-release',
     base: { ...REDIS, options: { release: 'compare-and-delete' } },
     mutant: { options: { release: 'get-then-delete' } },
     ...CROWD,
@@ -228,7 +228,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('orphan-kept', {
     change: 'a request for the lock that was not answered in time is not taken back',
-    caught: { by: 'no-orphan', after: 'a lost answer' },
+    caughtBy: 'no-orphan',
     base: { ...REDIS, options: { unanswered: 'deleted' } },
     mutant: { options: { unanswered: 'kept' } },
     ...CROWD,
@@ -236,7 +236,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('release-unconditional', {
     change: 'a plain DEL',
-    caught: { by: 'owner-only-release', after: 'a pause, or a partition' },
+    caughtBy: 'owner-only-release',
     base: { ...REDIS, options: { release: 'compare-and-delete' } },
     mutant: { options: { release: 'delete' } },
     ...CROWD,
@@ -248,7 +248,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('renew-no-owner', {
     change: 'a renew prolongs whoever’s key is there',
-    caught: { by: 'renew-live', after: 'a pause' },
+    caughtBy: 'renew-live',
     base: { ...REDIS, options: { renew: 'compare' } },
     mutant: { options: { renew: 'any' } },
     ...CROWD,
@@ -258,19 +258,19 @@ export const mutants: readonly Mutant[] = [
   // Saboteurs, which break little, since they let nothing happen.
   row('serves-nobody', {
     change: 'the lock is granted to nobody',
-    caught: { by: 'progress' },
+    caughtBy: 'progress',
     mutant: { options: { serves: 'nobody' } },
     ...CROWD,
   }),
   row('serves-one', {
     change: 'the lock is granted to one client only',
-    caught: { by: 'progress' },
+    caughtBy: 'progress',
     mutant: { options: { serves: 'one' } },
     ...CROWD,
   }),
   row('drops-writes', {
     change: 'the store accepts writes, and keeps none of them',
-    caught: { by: 'no-lost-update' },
+    caughtBy: 'no-lost-update',
     mutant: { store: 'drops-writes' },
     ...CROWD,
     workload: { kind: 'read-modify-write' },
@@ -278,7 +278,7 @@ export const mutants: readonly Mutant[] = [
   // When a lease is over.
   row('expiry-boundary', {
     change: 'the client’s `>=` became `>`: at its end a lease is not over yet',
-    caught: { by: 'lease-conservative', after: 'two events at one instant' },
+    caughtBy: 'lease-conservative',
     base: { clients: { countsLeaseFrom: 'issued' } },
     mutant: { clients: { countsLeaseFrom: 'issued', leaseEnds: 'after' } },
     clients: { ...TRIO, count: 2 },
@@ -287,13 +287,13 @@ export const mutants: readonly Mutant[] = [
   }),
   row('expiry-from-reply', {
     change: 'the client counts its lease from the reply',
-    caught: { by: 'lease-conservative' },
+    caughtBy: 'lease-conservative',
     mutant: { clients: { countsLeaseFrom: 'reply' } },
     ...CROWD,
   }),
   row('drift-ignored', {
     change: 'the client keeps no margin for drift',
-    caught: { by: 'lease-conservative', after: 'clocks that drift' },
+    caughtBy: 'lease-conservative',
     base: { ...REDLOCK, options: { nodes: 3, drift: 'counted' } },
     mutant: { options: { nodes: 3, drift: 'ignored' } },
     clients: { ...TRIO, ttl: '100ms', lockTimeout: '10ms' },
@@ -307,7 +307,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('wall-clock-elapsed', {
     change: 'the client counts its time by the wall clock',
-    caught: { by: 'lease-conservative', after: 'a clock that is set' },
+    caughtBy: 'lease-conservative',
     base: { ...REDLOCK, options: { nodes: 3, elapsed: 'monotonic' } },
     mutant: { options: { nodes: 3, elapsed: 'wall' } },
     clients: { ...TRIO, ttl: '20ms', lockTimeout: '8ms' },
@@ -319,7 +319,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('caller-time', {
     change: 'expiry is judged by the requester’s clock',
-    caught: { by: 'mutual-exclusion', after: 'clocks that differ' },
+    caughtBy: 'mutual-exclusion',
     base: { lock: 'lease-dynamodb', options: { clock: 'server' } },
     mutant: { options: { clock: 'client' } },
     clients: { ...SLOW_PAIR, ttl: '10s' },
@@ -330,7 +330,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('no-recheck-after-wait', {
     change: 'at the head of the line a client does not look at its own entry, as in etcd 3.4.3',
-    caught: { by: 'lease-conservative', after: 'a late lock message' },
+    caughtBy: 'lease-conservative',
     base: { options: { waits: 'in-line' } },
     mutant: { options: { waits: 'in-line-unverified' } },
     ...CROWD,
@@ -341,7 +341,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('abort-only-on-reject', {
     change: 'the client has no timer at the end of its lease: it works on until it is refused',
-    caught: { by: 'lease-conservative', after: 'a late lock message' },
+    caughtBy: 'lease-conservative',
     mutant: { clients: { leaseEnds: 'refused' } },
     ...CROWD,
     workload: { steps: ['renew', { write: {} }] },
@@ -349,7 +349,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('duration-truncated', {
     change: 'the record has the lease in whole seconds, rounded down, as in client-go',
-    caught: { by: 'lease-conservative' },
+    caughtBy: 'lease-conservative',
     base: { lock: 'lease-dynamodb', options: { seconds: 'whole' } },
     mutant: { options: { seconds: 'truncated' } },
     clients: { ...SLOW_PAIR, ttl: '1500ms', think: '0s..3s', backoff: '300ms' },
@@ -358,7 +358,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('own-duration', {
     change: 'who judges another’s lease uses its own duration, not the recorded one',
-    caught: { by: 'mutual-exclusion' },
+    caughtBy: 'mutual-exclusion',
     base: { lock: 'lease-dynamodb', options: { timeout: 'recorded' } },
     mutant: { options: { timeout: 'own' } },
     clients: {
@@ -373,7 +373,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('lock-delay-zero', {
     change: 'no delay after a lease that ran out',
-    caught: { by: 'grant-order', after: 'a pause shorter than the delay' },
+    caughtBy: 'grant-order',
     base: { store: 'unfenced', clients: { checksLease: false }, options: { lockDelay: 50 } },
     mutant: { options: { lockDelay: 0 } },
     ...CROWD,
@@ -383,7 +383,7 @@ export const mutants: readonly Mutant[] = [
   // Redlock: a lock that a majority of nodes gives.
   row('no-validity-check', {
     change: 'a majority that was reached too late counts, as in npm’s redlock 5',
-    caught: { by: 'holder-overlap', after: 'a late lock message' },
+    caughtBy: 'holder-overlap',
     base: { ...REDLOCK, options: { nodes: 3, validity: 'checked' } },
     mutant: { options: { nodes: 3, validity: 'unchecked' } },
     clients: TRIO,
@@ -397,7 +397,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('quorum-half', {
     change: 'half of the nodes is enough, on four nodes',
-    caught: { by: 'mutual-exclusion', after: 'a partition' },
+    caughtBy: 'mutual-exclusion',
     base: { ...REDLOCK, options: { nodes: 4, quorum: 'majority' } },
     mutant: { options: { nodes: 4, quorum: 'half' } },
     clients: { ...TRIO, count: 2, ttl: '20ms', lockTimeout: '6ms' },
@@ -410,7 +410,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('no-partial-release', {
     change: 'an attempt that failed leaves its keys until they expire',
-    caught: { by: 'progress', after: 'a race' },
+    caughtBy: 'progress',
     base: { ...REDLOCK, options: { nodes: 3, partial: 'released' } },
     mutant: { options: { nodes: 3, partial: 'kept' } },
     clients: { ...TRIO, ttl: '20ms', think: '0ms..3ms', backoff: '1ms' },
@@ -420,7 +420,7 @@ export const mutants: readonly Mutant[] = [
   }),
   row('restart-at-once', {
     change: 'a node that lost its keys serves again without delay',
-    caught: { by: 'mutual-exclusion', after: 'a crash of a node' },
+    caughtBy: 'mutual-exclusion',
     base: { ...REDLOCK, options: { nodes: 3, restart: 'delayed' } },
     mutant: { options: { nodes: 3, restart: 'at-once' } },
     clients: { ...TRIO, count: 2, ttl: '20ms', sections: 2, think: '0ms..2ms', lockTimeout: '8ms' },

@@ -3,11 +3,11 @@
  * one scenario, so that they meet the same seeds, work and faults; several rows of the table share
  * the clients, networks and faults at the end.
  */
-import { assert } from '../../core/kernel/assert.ts';
-import type { Json } from '../../core/kernel/json.ts';
-import { loadScenario } from '../../load.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
-import { renderProblem } from '../../text/problem.ts';
+import { assert } from '../../src/core/kernel/assert.ts';
+import type { Json } from '../../src/core/kernel/json.ts';
+import { loadScenario } from '../../src/load.ts';
+import type { Scenario } from '../../src/scenario/scenario.ts';
+import { renderProblem } from '../../src/text/problem.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -15,8 +15,6 @@ export interface Mutant {
   readonly change: string;
   /** The claim that has to find it. */
   readonly caughtBy: string;
-  /** What has to go wrong, in words; empty where nothing has to. */
-  readonly needs: string;
   readonly base: System;
   readonly mutant: System;
   /** All else that the scenario says, as in a scenario file: clients, work, network, faults. */
@@ -40,8 +38,7 @@ export const MUTANT = 'mutant';
 /** What a row of the table says: the mutant differs from the base in what it names. */
 interface Row {
   readonly change: string;
-  /** The claim that has to find it, and what has to go wrong first, where anything has to. */
-  readonly caught: { readonly by: string; readonly after?: string };
+  readonly caughtBy: string;
   readonly base?: Partial<System>;
   readonly mutant: Partial<System>;
 }
@@ -52,12 +49,11 @@ interface Row {
  */
 export function row(
   name: string,
-  { change, caught, base, mutant, ...world }: Row & Fields,
+  { change, caughtBy, base, mutant, ...world }: Row & Fields,
 ): Mutant {
   const system: System = { lock: 'lock-service', store: 'fenced', ...base };
-  const { by: caughtBy, after: needs = '' } = caught;
   const mutated = { ...system, ...mutant };
-  return { name, change, caughtBy, needs, base: system, mutant: mutated, world };
+  return { name, change, caughtBy, base: system, mutant: mutated, world };
 }
 
 /** The text of its scenario; JSON, which YAML contains. */

@@ -1,0 +1,58 @@
+/** Runs a mutant and its base on the same seeds: was the mistake found, and did the base hold? */
+import type { Scenario } from '../../src/scenario/scenario.ts';
+import { judgeSystem } from '../../src/search/sweep/expectation.ts';
+import { sweep } from '../../src/search/sweep/sweep.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from '../../src/search/sweep/tally.ts';
+import { prepare } from '../../src/systems/store/store-kinds.ts';
+import { type Share, shareOf } from '../statistics.ts';
+import { BASE, MUTANT, type Mutant, scenarioOf } from './mutant.ts';
+
+export interface MutantTrial {
+  /** Seeds of the mutant that broke the claim, and the first of them. */
+  readonly found: Share;
+  readonly firstSeed: number | null;
+  /** Why the base does not count as one that held; empty where it does. */
+  readonly baseFlaws: readonly string[];
+  /** Runs of either that failed. */
+  readonly failed: number;
+}
+
+/** Tries seeds from 0 on. */
+export async function tryMutant(mutant: Mutant, seeds: number): Promise<MutantTrial> {
+  const scenario = scenarioOf(mutant);
+  await prepare(scenario.systems);
+  const { tallies } = await sweep(scenario, { from: 0, to: seeds - 1, pool: null });
+  const [base = EMPTY_TALLY, mutated = EMPTY_TALLY] = [BASE, MUTANT].map((name) =>
+    tallies.get(name),
+  );
+  const { broken, brokenSeeds } = claimTally(mutated, mutant.caughtBy);
+  return {
+    found: shareOf(broken, mutated.seeds),
+    firstSeed: brokenSeeds[0] ?? null,
+    baseFlaws: baseFlaws(mutant, scenario, { base, mutated }),
+    failed: base.failed + mutated.failed,
+  };
+}
+
+/**
+ * A base may hold because it prevents the hazard of the claim. It counts as tested then, if the
+ * hazard arose with the mutant, from the same plans.
+ */
+export function baseFlaws(
+  { caughtBy }: Pick<Mutant, 'caughtBy'>,
+  scenario: Scenario,
+  { base, mutated }: { readonly base: Tally; readonly mutated: Tally },
+): readonly string[] {
+  const { broken, unknown, exercised } = claimTally(base, caughtBy);
+  const system = scenario.systems.find(({ name }) => name === BASE);
+  const coverage = { isWhole: true, isSingle: false };
+  const untested = `${caughtBy} was never exercised`;
+  const vacuous = system === undefined ? [] : judgeSystem(scenario, system, base, coverage).vacuous;
+  const isExercised = exercised > 0 || claimTally(mutated, caughtBy).exercised > 0;
+  return [
+    ...(broken > 0 ? [`it broke ${caughtBy} on ${broken} seeds`] : []),
+    ...vacuous.filter((reason) => reason !== untested),
+    ...(isExercised ? [] : [untested]),
+    ...(unknown > 0 ? [`${caughtBy} is unknown on ${unknown} seeds`] : []),
+  ];
+}

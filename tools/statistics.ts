@@ -1,0 +1,40 @@
+/** Intervals of 95 % over seeds. A run is one draw: its sections wait for one another. */
+
+/** A mean with its interval; of less than two numbers the interval has no width. */
+export interface Mean {
+  readonly value: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** `hits` of `runs`, with the bounds of the share. */
+export interface Share {
+  readonly hits: number;
+  readonly runs: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** The 97.5 % point of the normal distribution. */
+const Z = 1.959964;
+
+/** The mean of one number per seed, and the normal interval, which is exact enough from 30 on. */
+export function meanOf(numbers: readonly number[]): Mean {
+  const { length } = numbers;
+  const value = numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, length);
+  const squares = numbers.reduce((sum, one) => sum + (one - value) ** 2, 0);
+  const reach = length < 2 ? 0 : Z * Math.sqrt(squares / (length - 1) / length);
+  return { value, lower: value - reach, upper: value + reach };
+}
+
+/** E. B. Wilson (1927): it stays inside 0 and 1, and does not shrink to nothing at 0 of n. */
+export function shareOf(hits: number, runs: number): Share {
+  if (runs === 0) return { hits, runs, lower: 0, upper: 1 };
+  const share = hits / runs;
+  const spread = (Z * Z) / runs;
+  const center = share + spread / 2;
+  const reach = Z * Math.sqrt((share * (1 - share) + spread / 4) / runs);
+  const lower = hits === 0 ? 0 : (center - reach) / (1 + spread);
+  const upper = hits === runs ? 1 : (center + reach) / (1 + spread);
+  return { hits, runs, lower, upper };
+}
