@@ -1,7 +1,7 @@
 /**
- * Law: a seed means the plan that it meant, and a plan gives the trace that it gave, as
- * `docs/stability.md` promises for a patch: for every scenario that ships, and for locks that
- * people bring, on the first block of the seeds that `npm run freeze` recorded.
+ * Law: a seed means the plan that it meant, and a plan gives the trace that it gave: for every
+ * scenario that ships, and for locks that people bring, on the first block of the seeds that
+ * `npm run freeze` recorded.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';

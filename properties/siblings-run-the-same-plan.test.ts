@@ -13,10 +13,10 @@ import type { Plan } from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { examine } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
-import type { SiblingLine } from '../src/search/campaign/result.ts';
 import { outputLine } from '../src/report/output-schema.ts';
 import { siblingLine } from '../src/report/sibling-text.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
+import type { SiblingLine } from '../src/search/campaign/result.ts';
 import { runSiblings } from '../src/search/corpus/replay.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 

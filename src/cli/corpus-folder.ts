@@ -22,7 +22,7 @@ import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
-import { foldersKept, folderToKeepIn, oldPlaceNote } from './corpus-place.ts';
+import { foldersKept, folderToKeepIn } from './corpus-place.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { allowed, makeFolder } from './files.ts';
 import {
@@ -57,16 +57,10 @@ export async function listCorpus(options: CorpusOptions): Promise<Exit> {
 
 /** What is kept, each replayed as it is asked for; says why a plan cannot be read. */
 async function* keptIn(options: CorpusOptions, terminal: Terminal): AsyncGenerator<ReplayedFile> {
-  const notes = new Set<string>();
   for await (const kept of replayCorpus(options)) {
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
-    else if (options.corpus === null) {
-      const note = oldPlaceNote(kept.file, kept.loaded.plan.scenario);
-      if (note !== null) notes.add(note);
-    }
     yield kept;
   }
-  for (const note of notes) terminal.warn(note);
 }
 
 function listed(kept: ReplayedPlan, width: number): readonly string[] {

@@ -44,21 +44,6 @@ test('after init and run, the `keep:` that is printed has the next run replay th
   expect(again).toMatchObject({ code: 0, told: expect.stringContaining('kept already') });
 }, 120_000);
 
-test('plans in ./plans, where they were kept before, are replayed, with a note', () => {
-  mkdirSync(join(folder, 'plans'));
-  const [name = ''] = readdirSync(join(folder, 'locks/plans'));
-  renameSync(join(folder, 'locks/plans', name), join(folder, 'plans', name));
-  const { told } = fencepost(...RUN);
-  expect(told).toContain('corpus: 1 plan replayed, 1 as expected');
-  const note =
-    'note: plans of zombie lie in ./plans; move them to locks/plans: ' +
-    'from 0.3 on they are looked for there only\n';
-  expect(told).toContain(note);
-  expect(fencepost('corpus', 'check')).toMatchObject({ code: 0 });
-  expect(fencepost('corpus', 'ls').told.split(note)).toHaveLength(2);
-  renameSync(join(folder, 'plans', name), join(folder, 'locks/plans', name));
-}, 120_000);
-
 test('a plan is kept beside its scenario, however deep that lies', () => {
   const deep = 'one/two/three/four/five/six';
   mkdirSync(join(folder, deep), { recursive: true });

@@ -1,17 +1,13 @@
 /**
  * Where plans are kept, by one rule for `run`, `corpus` and `init`: in `plans` beside the scenario
  * that they are of. `corpus` is given no scenario, so it looks for those of the project, by their
- * names. Until 0.2 `corpus` kept plans in `./plans` wherever the scenario was; what lies there
- * is still read, with a note, and will not be by a later minor version.
+ * names.
  */
 import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { groupDigits } from '../text/prose.ts';
 import { UserError } from './exit.ts';
-import { fileMeant, plansFolderOf, plansFoldersOf } from './shipped.ts';
-
-/** Where plans were kept before. */
-const OLD_PLANS = 'plans';
+import { fileMeant, PLANS, plansFolderOf } from './shipped.ts';
 
 /** Folders that are looked into, of any depth; the outer ones come first. */
 const MOST_FOLDERS = 20_000;
@@ -61,7 +57,7 @@ function entriesIn(folder: string): readonly Dirent[] {
 }
 
 function isLookedInto(name: string): boolean {
-  return !name.startsWith('.') && name !== 'node_modules' && name !== OLD_PLANS;
+  return !name.startsWith('.') && name !== 'node_modules' && name !== PLANS;
 }
 
 function scenarioNameIn(file: string): string | null {
@@ -82,27 +78,9 @@ export function folderToKeepIn(scenario: string): string {
   const { files, isWhole } = projectHere();
   const file = files.get(scenario) ?? shippedFile(scenario);
   if (file !== null) return plansFolderOf(file);
-  if (isWhole) return OLD_PLANS;
+  if (isWhole) return PLANS;
   const what = `no scenario ${scenario} in the first ${groupDigits(MOST_FOLDERS)} folders here`;
   throw new UserError([`${what}: name the folder of its plans with --corpus <folder>`]);
-}
-
-/**
- * What is said of a plan that lies where plans were kept before, though its scenario lies
- * elsewhere; null of all others.
- */
-export function oldPlaceNote(file: string, scenario: string): string | null {
-  if (resolve(dirname(file)) !== resolve(OLD_PLANS)) return null;
-  const home = projectHere().files.get(scenario);
-  return home === undefined ? null : noteOfOldPlace(scenario, home);
-}
-
-/** Says where the plans of a scenario belong that lie in `./plans`. */
-export function noteOfOldPlace(scenario: string, scenarioFile: string): string | null {
-  const place = plansFolderOf(scenarioFile);
-  if (resolve(place) === resolve(OLD_PLANS)) return null;
-  const where = `lie in ./${OLD_PLANS}; move them to ${place}`;
-  return `note: plans of ${scenario} ${where}: from 0.3 on they are looked for there only`;
 }
 
 function shippedFile(scenario: string): string | null {
@@ -117,17 +95,6 @@ function shippedFile(scenario: string): string | null {
 /** All folders of kept plans of the project at hand; `./plans` where there is none. */
 export function foldersKept(): readonly string[] {
   const folders = [...projectHere().files.values()].map(plansFolderOf);
-  const there = [...new Set([...folders, OLD_PLANS])].filter((folder) => existsSync(folder));
-  return there.length === 0 ? [OLD_PLANS] : there;
-}
-
-/** Where `run` reads the plans of a scenario, and which of these is where they were kept before. */
-export function foldersToReplay(scenarioFile: string): {
-  readonly folders: readonly string[];
-  readonly old: string | null;
-} {
-  const folders = plansFoldersOf(scenarioFile);
-  const isOwn = folders.some((folder) => resolve(folder) === resolve(OLD_PLANS));
-  if (isOwn || !existsSync(OLD_PLANS)) return { folders, old: null };
-  return { folders: [...folders, OLD_PLANS], old: OLD_PLANS };
+  const there = [...new Set([...folders, PLANS])].filter((folder) => existsSync(folder));
+  return there.length === 0 ? [PLANS] : there;
 }

@@ -16,9 +16,10 @@ import type { KeptReplay } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
 import { causeName } from '../search/sweep/causes.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
-import { foldersKept, foldersToReplay, noteOfOldPlace } from './corpus-place.ts';
+import { foldersKept } from './corpus-place.ts';
 import { UserError } from './exit.ts';
 import { listFolder } from './files.ts';
+import { plansFoldersOf } from './shipped.ts';
 import { loadPlan, type ModuleOptions, type PlanFile } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -194,23 +195,16 @@ export function signatureFields(signature: Signature): object {
   return { id: idOf(signature), shape, roles };
 }
 
-/** Reads the kept plans of a scenario, and notes those that lie where they are not looked for. */
+/** Reads the kept plans of a scenario. */
 export async function* keptPlansOf(
   { scenario, file }: Subject,
   { corpus, modules }: Pick<CorpusOptions, 'corpus' | 'modules'>,
   terminal: Pick<Terminal, 'warn'>,
 ): AsyncGenerator<KeptPlan> {
-  const { folders, old } =
-    corpus === null ? foldersToReplay(file) : { folders: [corpus], old: null };
+  const folders = corpus === null ? plansFoldersOf(file) : [corpus];
   if (corpus !== null && !existsSync(corpus)) {
     terminal.warn(`warning: no folder ${corpus}: no kept plan is replayed`);
   }
   const { name, use: known = {} } = scenario;
-  let isOld = false;
-  for await (const kept of readFolders(folders, { modules, known, scenario: name })) {
-    isOld ||= dirname(kept.file) === old;
-    yield kept;
-  }
-  const note = isOld ? noteOfOldPlace(name, file) : null;
-  if (note !== null) terminal.warn(note);
+  yield* readFolders(folders, { modules, known, scenario: name });
 }

@@ -11,7 +11,7 @@ import { suggest } from '../text/problem.ts';
 import { UserError } from './exit.ts';
 
 /** The folder of kept plans, where nothing else is said. */
-const PLANS = 'plans';
+export const PLANS = 'plans';
 
 /** Names of scenarios and plans have neither a slash nor an ending. */
 const NAME = /^[\p{L}\p{N}_-]+$/u;

@@ -39,8 +39,6 @@ export const models: ReadonlyMap<string, MakeModel> = new Map<string, MakeModel>
   ['fenced-register', ({ value = null } = {}) => fencedRegister({ initial: value })],
   ['fenced-register-strict', strictFencedRegister],
   ['fenced-register-with-reads', ({ value = null } = {}) => fencedRegisterWithReads(value)],
-  // Its name before 0.2.0.
-  ['strict-fenced-register', strictFencedRegister],
 ]);
 
 function strictFencedRegister({ value = null }: Beginning = {}): Model {

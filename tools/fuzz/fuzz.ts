@@ -43,7 +43,7 @@ const SUBJECTS: ReadonlyMap<string, (options: FuzzOptions) => FuzzCounts> = new 
   ['semaphore', (options) => fuzzModel(repertoires.semaphores, options)],
   ['lease', (options) => fuzzModel(repertoires.leases, options)],
   ['fenced-register', (options) => fuzzModel(repertoires.fencedRegisters, options)],
-  ['strict-fenced-register', (options) => fuzzModel(repertoires.strictFencedRegisters, options)],
+  ['fenced-register-strict', (options) => fuzzModel(repertoires.strictFencedRegisters, options)],
   [
     'fenced-register-with-reads',
     (options) => fuzzModel(repertoires.fencedRegistersWithReads, options),

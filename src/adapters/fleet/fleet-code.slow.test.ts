@@ -41,8 +41,7 @@ async function failureOf(origin: {
   readonly digest?: string;
   readonly fencepost?: string;
 }): Promise<string> {
-  const { digest = moduleVersion(join(folder, 'm.mjs')).digest, fencepost = versionHere() } =
-    origin;
+  const { digest = moduleVersion(join(folder, 'm.mjs')), fencepost = versionHere() } = origin;
   const text = 'name: theirs\nuse: ./m.mjs\nsystems: { a: { lock: redis, store: fenced } }\n';
   const modules = { './m.mjs': digest };
   const scenario = {

@@ -18,7 +18,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { loadCatalogue, type ModuleSource } from './load-catalogue.ts';
 import { findModule } from './load-module.ts';
-import { differences, isVersion } from './module-digest.ts';
+import { differences } from './module-digest.ts';
 
 export type ScenarioFileRead =
   | {
@@ -132,8 +132,8 @@ function changedIn(plan: Plan, folder: string): readonly ChangedModule[] {
     // What leads elsewhere, or is missing, is told by who loads it.
     if (whyNoModulePath(path) !== null) continue;
     const found = findModule(path, folder);
-    if (found.kind === 'problem' || isVersion(found.version, recorded)) continue;
-    const { digest } = found.version;
+    if (found.kind === 'problem' || found.module.digest === recorded) continue;
+    const { digest } = found.module;
     changed.push({ path, digest, differences: differences(recorded, digest) });
   }
   return changed;

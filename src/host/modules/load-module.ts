@@ -13,7 +13,7 @@ import { within } from '../async/whereabouts.ts';
 import { loadApart } from '../realm/load-apart.ts';
 import { ModuleGraph } from '../realm/module-graph.ts';
 import { definitionIn, withOwnInstances } from '../realm/own-instances.ts';
-import { type ModuleVersion, moduleVersion } from './module-digest.ts';
+import { moduleVersion } from './module-digest.ts';
 import { isTypeScript } from './resolve-module.ts';
 
 type ModuleLoad =
@@ -34,7 +34,7 @@ export async function loadModule(path: string, folder: string): Promise<ModuleLo
 }
 
 type ModuleFound =
-  | { readonly kind: 'found'; readonly module: LoadedModule; readonly version: ModuleVersion }
+  | { readonly kind: 'found'; readonly module: LoadedModule }
   | { readonly kind: 'problem'; readonly what: string };
 
 /** Reads and digests `./my-lock.mjs` of `folder`, and runs nothing of it. */
@@ -45,10 +45,8 @@ export function findModule(path: string, folder: string): ModuleFound {
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep)) {
       return problem(`${path} is a link that leads out of the folder, to ${file}`);
     }
-    const version = moduleVersion(file);
-    const { digest } = version;
-    const module = { path, digest, url: pathToFileURL(file).href };
-    return { kind: 'found', module, version };
+    const module = { path, digest: moduleVersion(file), url: pathToFileURL(file).href };
+    return { kind: 'found', module };
   } catch (error) {
     return problem(`${path}: ${whyUnreadable(error)}`);
   }

@@ -7,8 +7,7 @@
  *
  * A file is reached by `import` and `require` of a name that stands there, a package also through
  * the dependencies of another; of packages only names and versions count, and fencepost is none of
- * them. Plans of 0.1.0 have the first word alone, made of the files that `import` reaches by a
- * relative path; it still compares.
+ * them.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -17,39 +16,21 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { importsIn, readModule } from './read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from './resolve-module.ts';
 
-/** A module's version. */
-export interface ModuleVersion {
-  readonly digest: string;
-  /** The digest that 0.1.0 would have recorded. */
-  readonly before: string;
-}
-
 /** The version of the module in a file; runs nothing of it. Throws what reading the file throws. */
-export function moduleVersion(file: string): ModuleVersion {
+export function moduleVersion(file: string): string {
   const reached = new Reach();
   reached.add(file);
-  const before = firstWord(file, filesBefore(file));
-  const first = firstWord(file, reached.files);
   const others = namesOf(file, reached.files).filter(({ path }) => path !== file);
   const words = [
-    first,
+    firstWord(file, reached.files),
     ...others.map(({ name, digest }) => `${name}=${digest.slice(0, 16)}`),
     ...[...reached.packages.keys()].sort(byText),
   ];
-  return { digest: words.join(' '), before };
+  return words.join(' ');
 }
 
-/** Whether a plan's record is of this version. */
-export function isVersion({ digest, before }: ModuleVersion, recorded: string): boolean {
-  if (recorded === digest) return true;
-  const isOfBefore = !recorded.includes(' ');
-  return isOfBefore && (recorded === before || recorded === digest.split(' ', 1)[0]);
-}
-
-/** What differs, a clause each: `./backoff.ts has changed`; none where the record says no more. */
+/** What differs beside the module's own file, a clause each: `./backoff.ts has changed`. */
 export function differences(recorded: string, digest: string): readonly string[] {
-  // A record of 0.1.0 names no parts.
-  if (!recorded.includes(' ')) return [];
   const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {
     const [was, is] = [theirs.get(name), ours.get(name)];
@@ -123,30 +104,12 @@ const REQUIRE = /\brequire\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g;
 function asked(url: string): readonly Asked[] {
   const read = readModule(url);
   if (read.kind === 'problem' || read.form === 'json') return [];
+  const imported = importsIn(read.text).flatMap(({ n: specifier }) => specifier ?? []);
   const required = [...read.text.matchAll(REQUIRE)].map(([, , specifier = '']) => specifier);
   return [
-    ...namesIn(read.text).map((specifier) => ({ specifier, asking: 'import' as const })),
+    ...imported.map((specifier) => ({ specifier, asking: 'import' as const })),
     ...required.map((specifier) => ({ specifier, asking: 'require' as const })),
   ];
-}
-
-function namesIn(text: string): readonly string[] {
-  return importsIn(text).flatMap(({ n: specifier }) => specifier ?? []);
-}
-
-/** The files that 0.1.0 saw. */
-function filesBefore(file: string, files: Map<string, Buffer> = new Map()): Files {
-  const bytes = readFileSync(file);
-  files.set(file, bytes);
-  for (const path of namesIn(bytes.toString('utf8'))) {
-    if (!path.startsWith('.')) continue;
-    const imported = fileURLToPath(new URL(path, pathToFileURL(file)));
-    if (files.has(imported)) continue;
-    try {
-      filesBefore(imported, files);
-    } catch {}
-  }
-  return files;
 }
 
 /** Of the file's bytes and, where there are others, of their digests and names. */

@@ -130,7 +130,6 @@ const ALL: readonly Dialect[] = [
 /** Under each name that `models` knows. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([
   ...ALL.map((dialect) => [dialect.model, dialect] as const),
-  ['strict-fenced-register', strictFenced],
 ]);
 
 /** Weaker models first: the first that knows every word of a log is the one to take. */
