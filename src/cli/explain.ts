@@ -34,7 +34,7 @@ export function entriesMeant(
   const at = each.findIndex((meanings) => meanings.length === 0);
   if (at < 0) return [...new Set(each.flat())];
   const [unknown = ''] = words.length > 1 ? words.slice(at) : words;
-  const known = new Set(entries.flatMap((entry) => [...namesOf(entry), ...entry.rules]));
+  const known = new Set(entries.flatMap(({ name, also, rules }) => [name, ...also, ...rules]));
   throw new UserError([`${unknown}: unknown word${nearest(unknown, [...known])}`]);
 }
 
@@ -46,7 +46,7 @@ export function entriesMeant(
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);
   const isIt = (name: string): boolean => plain(name) === word;
-  const called = entries.filter((entry) => namesOf(entry).some(isIt));
+  const called = entries.filter(({ name, also }) => [name, ...also].some(isIt));
   if (called.some(({ kind }) => kind !== 'models')) return called;
   const withField = entries.filter(({ fields }) => fields.some(({ name }) => isIt(name)));
   const isCommand = ({ kind }: Entry): boolean => kind === 'commands';
@@ -64,10 +64,6 @@ function plain(word: string): string {
     .replaceAll(/[\s_-]+/g, ' ')
     .trim();
   return text.replace(/(?<=[a-z]{3}[^s])s$/, '').replace(/^exit (code )?(?=\d)/, '');
-}
-
-function namesOf({ name, also }: Entry): readonly string[] {
-  return [name, ...also];
 }
 
 function nearest(word: string, known: readonly string[]): string {

@@ -27,7 +27,7 @@ const LISTED: readonly (readonly [Kind, string])[] = [
 export function addList(command: Command, done: Done): void {
   withExample(command, 'list faults pause')
     .option(shared.json[0], 'as one JSON line')
-    .action((...given: [string | undefined, string | undefined, ListFlags, Command]) => {
+    .action((...given: [string | undefined, string | undefined, { json?: boolean }, Command]) => {
       const [word, name, { json: isJson = false }, { parent }] = given;
       const program = parent ?? command;
       if (word === undefined) printList(program, isJson);
@@ -40,10 +40,6 @@ export function addList(command: Command, done: Done): void {
       }
       done(exits.met);
     });
-}
-
-interface ListFlags {
-  readonly json?: boolean;
 }
 
 function kindMeant(word: string): Kind {
