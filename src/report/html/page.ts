@@ -6,8 +6,8 @@
  * `verdicts.ts` (the story and what became of each claim), `finding-pictures.ts` (both pictures,
  * and the data that the script draws them from again), `process-state.ts`, `event-table.ts` and
  * `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`, `sequence.ts`,
- * `glance.ts`. `../page` is what runs in the browser, from `boot.ts`. The other two pages are
- * `comparison-page.ts` and `history-page.ts`.
+ * `glance.ts`. `../page` is what runs in the browser, from `boot.ts`. The other page is
+ * `history-page.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Finding, Summary } from '../../search/campaign/result.ts';

@@ -7,9 +7,8 @@
  * `expectation.ts` (what that means), `counterfactual.ts` (what a system avoided);
  * `pool.ts` and `worker.ts` (on threads), `shards.ts` and `journal.ts` (on machines, and again
  * after a kill) with `sealed.ts`. Beside it stand `exhaust/exhaust.ts` (all plans of a scope, by
- * number, in place of seeds), `corpus/entry.ts` (plans that are kept),
- * `compare/comparison.ts` (many settings of one lock) and `mutants/mutants.ts` (systems with one
- * mistake each).
+ * number, in place of seeds; `exhaust/edge.ts`: from which length on a fault breaks a claim) and
+ * `corpus/entry.ts` (plans that are kept).
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
