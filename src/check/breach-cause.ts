@@ -371,7 +371,13 @@ function among(
 /** What a fault hit, in words without names; a partition hits each pair that it separates. */
 function hitsOf(indexed: TraceIndex, { event, index }: Numbered<FaultInjected>): readonly string[] {
   const { fault, processes, target, amount } = event;
-  if (hitsMessage(fault)) return [`of ${messageWords(indexed, target)}`];
+  if (hitsMessage(fault)) {
+    const name = operationOf(target);
+    const operation = indexed.operations.get(name);
+    const words = operation === undefined ? labelOf(name) : verbOf(operation.invoke.event);
+    // `write request`, `acquire reply`.
+    return [`of ${words} ${target.slice(target.lastIndexOf('/') + 1)}`];
+  }
   if (hitsBetween(fault)) return pairsOf(indexed, processes);
   const [process = ''] = processes;
   const role = roleOf(indexed, process);
@@ -395,14 +401,6 @@ function roleOf({ trace }: TraceIndex, process: string): Role {
 
 function side(amount: number): string {
   return amount === 0 ? '' : amount > 0 ? ', ahead' : ', behind';
-}
-
-/** `write request`, `acquire reply`. */
-function messageWords({ operations }: TraceIndex, message: string): string {
-  const leg = message.slice(message.lastIndexOf('/') + 1);
-  const name = operationOf(message);
-  const operation = operations.get(name);
-  return `${operation === undefined ? labelOf(name) : verbOf(operation.invoke.event)} ${leg}`;
 }
 
 /** `eval` of `alice/1/eval-2`. */

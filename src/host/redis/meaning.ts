@@ -132,7 +132,13 @@ function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
   // A node that does not know a script has not looked at the lock.
   if (isRedisError(reply) && reply.error.startsWith('NOSCRIPT ')) return null;
   if (isRedisError(reply)) return { kind: 'denied', holder: '' };
-  if (meaning === null) return lookedUp(reply);
+  if (meaning === null) {
+    // What was looked up, where it is a number.
+    if (typeof reply === 'number') return { kind: 'value', value: reply };
+    if (isRedisNil(reply)) return { kind: 'denied', holder: '' };
+    const isInteger = typeof reply === 'string' && /^-?\d{1,15}$/.test(reply);
+    return isInteger ? { kind: 'value', value: Number(reply) } : { kind: 'accepted' };
+  }
   if (!meaning.isDone(reply)) return { kind: 'denied', holder: '' };
   switch (meaning.verb) {
     case 'acquire':
@@ -142,14 +148,6 @@ function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
     case 'release':
       return { kind: 'released' };
   }
-}
-
-/** What was looked up, where it is a number. */
-function lookedUp(reply: RedisReply): Answer {
-  if (typeof reply === 'number') return { kind: 'value', value: reply };
-  if (isRedisNil(reply)) return { kind: 'denied', holder: '' };
-  const isInteger = typeof reply === 'string' && /^-?\d{1,15}$/.test(reply);
-  return isInteger ? { kind: 'value', value: Number(reply) } : { kind: 'accepted' };
 }
 
 /** SHA-1 of a byte string, by which a script is named. */

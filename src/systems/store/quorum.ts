@@ -20,7 +20,7 @@ import { isEarlier, type Stamp, type Write } from '../../core/history/server-eve
 import type { Answer } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Draft } from '../../core/kernel/json.ts';
-import { type Name, nameOf, under } from '../../core/kernel/name.ts';
+import { nameOf, under } from '../../core/kernel/name.ts';
 import type { CallSetting, PendingCall, Round, RoundSetting } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';
 import { answerOf, sendRound } from '../../core/world/program.ts';
@@ -289,19 +289,17 @@ class QuorumClient implements SeveralServers {
     const { operation, call, timeoutUs, tries } = access;
     const { resource, key, token } = call;
     const request = { kind: 'repair', resource, key, token, value, stamp } as const;
-    const repairing = { operation: besides(operation, 'repair'), call, timeoutUs, tries };
+    // `alice/1/read-repair` of `alice/1/read`.
+    const at = operation.text.lastIndexOf('/');
+    const section = nameOf(operation.text.slice(0, at));
+    const name = under(section, `${operation.text.slice(at + 1)}-repair`);
+    const repairing = { operation: name, call, timeoutUs, tries };
     const all = this.roundOf(repairing, { request, needs, conclude: accepted });
     const names = new Set(lacking.map(({ setting: { target } }) => target.process.name));
     const calls = all.calls.filter(({ target }) => names.has(target.process.name));
     const round = yield* sendRound(self, Object.assign(all, { call: null, calls }));
     if (isAwaited) yield* answerOf(round);
   }
-}
-
-/** `alice/1/read-repair` of `alice/1/read`. */
-function besides(operation: Name, part: string): Name {
-  const at = operation.text.lastIndexOf('/');
-  return under(nameOf(operation.text.slice(0, at)), `${operation.text.slice(at + 1)}-${part}`);
 }
 
 function accepted(): ReplicaReply {
