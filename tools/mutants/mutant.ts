@@ -92,7 +92,11 @@ export const CROWD: Fields = {
 
 /** Two clients in seconds, for locks that count in them. */
 export const SLOW_PAIR: Fields = {
-  ...{ count: 2, ttl: '2s', sections: 3, think: '0s..4s', backoff: '500ms' },
+  count: 2,
+  ttl: '2s',
+  sections: 3,
+  think: '0s..4s',
+  backoff: '500ms',
 };
 
 export const SLOW_CROWD: Fields = {

@@ -362,7 +362,10 @@ export const mutants: readonly Mutant[] = [
     base: { lock: 'lease-dynamodb', options: { timeout: 'recorded' } },
     mutant: { options: { timeout: 'own' } },
     clients: {
-      ...{ ttl: '10s', sections: 3, think: '0s..4s', backoff: '500ms' },
+      ttl: '10s',
+      sections: 3,
+      think: '0s..4s',
+      backoff: '500ms',
       each: {
         alice: { workload: { steps: [{ job: { for: '5s' } }] } },
         bob: { ttl: '1s', workload: { steps: [{ job: { for: '500ms' } }] } },

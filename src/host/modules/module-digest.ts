@@ -20,9 +20,15 @@ import { type Asking, isOwnFile, resolveModule } from './resolve-module.ts';
 export function moduleVersion(file: string): string {
   const reached = new Reach();
   reached.add(file);
-  const others = namesOf(file, reached.files).filter(({ path }) => path !== file);
+  const named = namesOf(file, reached.files);
+  const others = named.filter(({ path }) => path !== file);
+  // The first word is of the file's bytes and, if there are others, of their digests and names.
+  const hash = createHash('sha256').update(reached.files.get(file) ?? '');
+  if (others.length > 0) {
+    for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
+  }
   const words = [
-    firstWord(file, reached.files),
+    `sha256:${hash.digest('hex')}`,
     ...others.map(({ name, digest }) => `${name}=${digest.slice(0, 16)}`),
     ...[...reached.packages.keys()].sort(byText),
   ];
@@ -110,14 +116,6 @@ function asked(url: string): readonly Asked[] {
     ...imported.map((specifier) => ({ specifier, asking: 'import' as const })),
     ...required.map((specifier) => ({ specifier, asking: 'require' as const })),
   ];
-}
-
-/** Of the file's bytes and, where there are others, of their digests and names. */
-function firstWord(file: string, files: Files): string {
-  const hash = createHash('sha256').update(files.get(file) ?? '');
-  const named = files.size > 1 ? namesOf(file, files) : [];
-  for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
-  return `sha256:${hash.digest('hex')}`;
 }
 
 interface NamedFile {
