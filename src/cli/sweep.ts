@@ -18,7 +18,7 @@ import {
 import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { failureFinder, replayKeptPlans } from '../search/campaign/campaign.ts';
 import { originOf } from '../search/sweep/sealed.ts';
-import type { FiledShard, KeptOutcome, SeedRange } from '../search/sweep/shards.ts';
+import type { FiledShard, ScenarioShard, SeedRange } from '../search/sweep/shards.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -149,8 +149,8 @@ async function sweepOn(
 ): Promise<Exit> {
   const { options, terminal, interruption } = context;
   const { range, version } = options;
-  const ordered = scenarios.map(({ scenario, file, text }) => {
-    return { origin: originOf(scenario, version), file, text };
+  const ordered = scenarios.map(({ scenario, text }) => {
+    return { origin: originOf(scenario, version), text };
   });
   const id = sweepIdOf({ range, scenarios: ordered });
   const of = (await fleet.cutBefore(id)) ?? options.shards ?? (await cutNow(scenarios, context));
@@ -159,7 +159,7 @@ async function sweepOn(
   });
   terminal.note(`sweep ${id}: seeds ${range.from}..${range.to} in ${countOf(of, 'shard')}`);
   const systems = scenarios.reduce((sum, { scenario }) => sum + scenario.systems.length, 0);
-  const kept = await replayAll(scenarios, context);
+  const ours = await replayAll(scenarios, context);
   const end = await fleet.coordinate({
     orders,
     signal: interruption.signal,
@@ -168,9 +168,9 @@ async function sweepOn(
     onProgress: progressOf(systems * (range.to - range.from + 1), of, terminal),
   });
   terminal.endProgress();
-  if (end.kind !== 'complete') return explain(end, orders, terminal);
+  if (end.kind !== 'complete') return explain(end, scenarios, { of, terminal });
   interruption.end();
-  const exit = await mergeShardFiles(withKept(end.shards, kept, options.corpus), options);
+  const exit = await mergeShardFiles(withOurs(end.shards, ours), options);
   // What Redis does not take off now goes after a week.
   await fleet.remove(orders.map(({ shard }) => jobIdOf(id, shard))).catch(() => {});
   return exit;
@@ -178,11 +178,11 @@ async function sweepOn(
 
 /** Enough for a hundred machines for a day; more only make the merge longer. */
 const MOST_CUT = 2_000;
-/** How long a worker is to take for a shard, and how long its pace is measured here. */
+/** How long a worker is to take for a shard. */
 const SHARD_MS = 60_000;
-const MEASURE_MS = 3_000;
-/** Until its threads are there. */
-const START_MS = 500;
+/** How long its pace is measured here, once its threads are there and have compiled the code. */
+const MEASURE_MS = 2_000;
+const WARM_MS = 4_000;
 
 /** Into how many shards to cut the seeds: each is to take a machine like this about a minute. */
 async function cutNow(
@@ -196,50 +196,57 @@ async function cutNow(
     await prepare(scenario.systems, catalogue);
     const startedMs = performance.now();
     const tookMs = (): number => performance.now() - startedMs;
-    const shouldStop = (): boolean => interruption.isInterrupted || tookMs() > MEASURE_MS;
-    const { tallies } = await sweep(scenario, { from, to, catalogue, pool, shouldStop });
-    const runs = [...tallies.values()].reduce((sum, { seeds }) => sum + seeds, 0);
-    const seeds = Math.max(1, runs / scenario.systems.length);
-    milliseconds += (Math.max(tookMs() - START_MS, 1) / seeds) * (to - from + 1);
+    let warm = { done: 0, ms: 0 };
+    let now = { done: 0, total: 0, ms: 0 };
+    const { isWhole } = await sweep(scenario, {
+      from,
+      to,
+      catalogue,
+      pool,
+      shouldStop: () => interruption.isInterrupted || tookMs() > WARM_MS + MEASURE_MS,
+      onProgress({ done, total }) {
+        now = { done, total, ms: tookMs() };
+        if (now.ms < WARM_MS) warm = now;
+      },
+    });
+    const paceMs = (now.ms - warm.ms) / Math.max(now.done - warm.done, 1);
+    milliseconds += isWhole ? tookMs() : paceMs * now.total;
   }
   await pool.close();
   return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_CUT);
 }
 
-/** The kept plans of each scenario, which lie here, as `run` replays them. */
+/** What a worker leaves to us: the scenario's file and the kept plans lie here. */
+type Ours = Pick<ScenarioShard, 'file' | 'corpus' | 'keptPlans'>;
+
+/** Replays the kept plans of each scenario, as `run` does. */
 async function replayAll(
   scenarios: readonly LoadedScenario[],
   { options, terminal, interruption }: SweepContext,
-): Promise<readonly (readonly KeptOutcome[])[]> {
+): Promise<readonly Ours[]> {
   const { corpus, modules } = options;
   const isInterrupted = (): boolean => interruption.isInterrupted;
   // `merge` prints what is a result.
   const notes: Terminal = { ...terminal, print: terminal.note };
-  const kept: (readonly KeptOutcome[])[] = [];
+  const ours: Ours[] = [];
   for (const loaded of scenarios) {
-    terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
-    kept.push(
-      await replayKeptPlans(loaded, {
-        keptPlans: (subject) => keptPlansOf(subject, { corpus, modules }, notes),
-        emit: narrator(notes, { replaysKept: true }),
-        isInterrupted,
-      }),
-    );
+    const { file } = loaded;
+    terminal.note(`${loaded.scenario.name}  ${file}`);
+    const keptPlans = await replayKeptPlans(loaded, {
+      keptPlans: (subject) => keptPlansOf(subject, { corpus, modules }, notes),
+      emit: narrator(notes, { replaysKept: true }),
+      isInterrupted,
+    });
+    ours.push({ file, corpus, keptPlans });
   }
-  return kept;
+  return ours;
 }
 
-/** The shards as if the first had replayed the kept plans, as that of `run --shard 1/n` does. */
-function withKept(
-  shards: readonly FiledShard[],
-  kept: readonly (readonly KeptOutcome[])[],
-  corpus: string | null,
-): readonly FiledShard[] {
+/** The shards as if the first were ours, as the kept plans are those of `run --shard 1/n`. */
+function withOurs(shards: readonly FiledShard[], ours: readonly Ours[]): readonly FiledShard[] {
   return shards.map((filed) => {
     if (filed.shard.shard.index > 1) return filed;
-    const scenarios = filed.shard.scenarios.map((one, at) => {
-      return { ...one, corpus, keptPlans: kept[at] ?? [] };
-    });
+    const scenarios = filed.shard.scenarios.map((one, at) => ({ ...one, ...ours[at] }));
     return { ...filed, shard: { ...filed.shard, scenarios } };
   });
 }
@@ -288,16 +295,16 @@ const MOST_FAILURES = 3;
 /** Says why there is nothing to merge, and what to do. */
 function explain(
   end: Exclude<FleetEnd, { kind: 'complete' }>,
-  orders: readonly ShardOrder[],
-  terminal: Terminal,
+  scenarios: readonly LoadedScenario[],
+  { of, terminal }: { readonly of: number; readonly terminal: Terminal },
 ): Exit {
   if (end.kind === 'interrupted') {
-    const done = `${end.collected} of ${countOf(orders.length, 'shard')}`;
+    const done = `${end.collected} of ${countOf(of, 'shard')}`;
     terminal.warn(`interrupted: ${done} are done; the same command goes on with the others`);
     return exits.interrupted;
   }
   for (const { order, why } of end.failures.slice(0, MOST_FAILURES)) {
-    const { range, shard, scenarios } = order;
+    const { range, shard } = order;
     const about = why.includes('stalled') ? ': each worker died that began it' : '';
     terminal.warn(`✗ ${shardName(shard)} failed: ${why}${about}`);
     if (why.startsWith(REFUSED)) continue;

@@ -26,9 +26,7 @@ const SHARDS = 6;
 const SEEDS = SHARDS * SHARD_SEEDS;
 
 function ordersFor(from: number, seeds: number, of: number): readonly ShardOrder[] {
-  const scenarios = [
-    { origin: originOf(fiveByFive(), VERSION), file: 'five-by-five.yaml', text: FIVE_BY_FIVE },
-  ];
+  const scenarios = [{ origin: originOf(fiveByFive(), VERSION), text: FIVE_BY_FIVE }];
   const range = { from, to: from + seeds - 1 };
   return Array.from({ length: of }, (_, at) => {
     return { range, shard: { index: at + 1, of }, scenarios };

@@ -63,11 +63,9 @@ export class Fleet {
 
   constructor(redis: Redis) {
     this.redis = redis;
-    this.queue = new Queue(SHARD_QUEUE, {
-      connection: redis,
-      prefix: PREFIX,
-      skipMetasUpdate: true,
-    });
+    // An event has the whole result in it, and nothing here reads any.
+    const streams = { events: { maxLen: 10 } };
+    this.queue = new Queue(SHARD_QUEUE, { connection: redis, prefix: PREFIX, streams });
     this.queue.on('error', () => {}); // the command that fails by it says so
   }
 

@@ -46,7 +46,6 @@ async function failureOf(origin: {
   const modules = { './m.mjs': digest };
   const scenario = {
     origin: { fencepost, scenario: 'theirs', digest: '', modules },
-    file: 'a.yaml',
     text,
   };
   const order: ShardOrder = {

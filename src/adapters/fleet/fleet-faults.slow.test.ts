@@ -92,6 +92,18 @@ describe('a sweep has the result of one process', () => {
     expect(err).toMatch(/^\d jobs are gone from the queue: added again$/m);
   });
 
+  onRedis('though Redis says nothing for a while', async () => {
+    const sweep = fleet.sweep('silent');
+    const worker = await fleet.work();
+    await until('one is done', () => worker.done.length === 1);
+    redis.server.pause();
+    await said(sweep, /^the queue does not answer: .*; waiting for it$/m);
+    redis.server.goOn();
+    const { result, err } = await fleet.ended('silent', sweep);
+    expect(result, err).toEqual(alone);
+    expect(err).toMatch(/^the queue answers again$/m);
+  });
+
   onRedis('though Redis is restarted without its data', async () => {
     const sweep = fleet.sweep('restarted');
     const worker = await fleet.work();
@@ -209,6 +221,18 @@ describe('a sweep ends with an error, and the same command goes on,', () => {
     expect(err).not.toMatch(/^ +at /m);
     expect(other.begun).toEqual([]);
   });
+});
+
+onRedis('a small sweep does not wait for the end of a big one that began before it', async () => {
+  const big = fleet.sweep('big');
+  await fleet.added(big);
+  const small = fleet.sweep('small', ['--shards', '2', '--seeds', '60']);
+  await until('both are added', async () => (await fleet.jobs()).length === SHARDS + 2);
+  const worker = await fleet.work();
+  const { code, err } = await small.ended;
+  expect(code, err).toBe(0);
+  expect(sorted(worker.begun.slice(0, 4))).toEqual([1, 1, 2, 2]);
+  expect((await fleet.ended('big', big)).result).toEqual(alone);
 });
 
 onRedis('a sweep without a worker says so, and how to start one', async () => {

@@ -6,7 +6,6 @@ import { jobIdOf, readOrder, type ShardOrder, sweepIdOf } from './shard-order.ts
 function orderOf(change: Partial<ShardOrder> = {}, version: string = '1.0.0'): ShardOrder {
   const scenario = {
     origin: originOf(smallScenario(), version),
-    file: 'small.yaml',
     text: 'name: small',
   };
   return {
@@ -38,7 +37,6 @@ test('the id of a sweep tells apart all that its result depends on, and no more'
     orderOf({}, '1.0.1'),
     orderOf({ scenarios: [scenario, scenario] }),
     orderOf({ scenarios: [{ ...scenario, text: 'name: other' }] }),
-    orderOf({ scenarios: [{ ...scenario, file: 'other.yaml' }] }),
     orderOf({
       scenarios: [{ ...scenario, origin: { ...origin, modules: { './m.mjs': 'sha256:0' } } }],
     }),

@@ -23,10 +23,10 @@ export interface ShardOrder {
   readonly scenarios: readonly OrderedScenario[];
 }
 
+/** A scenario without the path of its file, which is another one on each machine. */
 export interface OrderedScenario {
   readonly origin: Origin;
-  /** The scenario's file, as it was typed where the sweep was begun, and its text. */
-  readonly file: string;
+  /** The text of its file. */
   readonly text: string;
 }
 
@@ -40,9 +40,7 @@ const orderSchema: z.ZodType<ShardOrder> = z.strictObject({
   shard: z
     .strictObject({ index: numberSchema, of: numberSchema })
     .refine(({ index, of }) => index <= of, { error: 'is not there' }),
-  scenarios: z
-    .array(z.strictObject({ origin: originSchema, file: z.string(), text: z.string() }))
-    .min(1),
+  scenarios: z.array(z.strictObject({ origin: originSchema, text: z.string() })).min(1),
 });
 
 const ID_DIGITS = 16;
@@ -52,9 +50,9 @@ const ID_DIGITS = 16;
  * sweep that is begun again finds its jobs, and what workers have made of them.
  */
 export function sweepIdOf({ range, scenarios }: Omit<ShardOrder, 'shard'>): string {
-  const parts = scenarios.map(({ origin, file, text }) => {
+  const parts = scenarios.map(({ origin, text }) => {
     const { fencepost, scenario, digest, modules } = origin;
-    return [file, text, fencepost, scenario, digest, Object.entries(modules)];
+    return [text, fencepost, scenario, digest, Object.entries(modules)];
   });
   const identity = JSON.stringify([range.from, range.to, parts]);
   return createHash('sha256').update(identity).digest('hex').slice(0, ID_DIGITS);
@@ -91,7 +89,9 @@ export interface WorkerCode {
   readonly version: string;
 }
 
-export interface LoadedOrder extends Pick<OrderedScenario, 'file' | 'text'> {
+export interface LoadedOrder extends Pick<OrderedScenario, 'text'> {
+  /** A name for messages. */
+  readonly file: string;
   readonly scenario: Scenario;
   readonly catalogue: Catalogue;
   /** None: the coordinator prints those of its file. */
@@ -100,12 +100,13 @@ export interface LoadedOrder extends Pick<OrderedScenario, 'file' | 'text'> {
 
 /** A scenario of an order; a sentence where here it is not what it is where the sweep was begun. */
 export async function loadOrdered(
-  { origin, file, text }: OrderedScenario,
+  { origin, text }: OrderedScenario,
   { modules, version }: WorkerCode,
 ): Promise<LoadedOrder | string> {
   if (origin.fencepost !== version) {
     return `the sweep is of fencepost ${origin.fencepost}, not ${version}`;
   }
+  const file = `${origin.scenario}.yaml`;
   // No module is run before its file is known to be the one that the coordinator has.
   const source: ModuleSource =
     modules === null
