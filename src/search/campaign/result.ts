@@ -17,6 +17,7 @@ import { faultStagesSchema } from '../sweep/fault-stages.ts';
 import { keptOutcomeSchema, runDifferenceSchema } from '../sweep/shards.ts';
 import { count, type Data, digest, exit, head, text, texts } from './fields.ts';
 
+/** Breaches of one claim that came from the same cause. */
 const kindOfFailure = z.strictObject({
   rule: text.describe('the rule of the claim that broke'),
   cause: text.describe('what the breach came from, as pause before release'),
@@ -107,6 +108,7 @@ const sections = z.strictObject({
 
 const system = z.strictObject({
   name: text,
+  // A list that is absent expects nothing.
   expect: z.strictObject({
     holds: texts.exactOptional(),
     breaks: texts.exactOptional(),
@@ -293,12 +295,8 @@ export const resultLines = [summary, finding, report] as const;
 export type Summary = Data<typeof summary>;
 export type ScenarioResult = Data<typeof scenario>;
 export type SystemResult = Data<typeof system>;
-/** The expectations of a system; a list that is absent expects nothing. */
-export type ExpectedClaims = SystemResult['expect'];
 /** The counts of a claim; all of them are seeds. */
 export type ClaimResult = Data<typeof claim>;
-/** Breaches of one claim that came from the same cause. */
-export type KindOfFailure = Data<typeof kindOfFailure>;
 export type CounterexampleSummary = Data<typeof counterexample>;
 export type ExhaustedScope = Data<typeof exhaustedScope>;
 /** From which length on one kind of fault breaks one claim, at one ttl. */
