@@ -55,8 +55,11 @@ describe('why a store refused', () => {
     ],
     [
       {
-        ...{ by: 'timestamp', epochMs: MADE_IN_2024, given: null },
-        ...{ expected: MADE_IN_2024 - 3, found: MADE_IN_2024 + 4 },
+        by: 'timestamp',
+        epochMs: MADE_IN_2024,
+        given: null,
+        expected: MADE_IN_2024 - 3,
+        found: MADE_IN_2024 + 4,
       },
       'expects a change of −3 ms, has one of 4 ms (0 rows)',
     ],
@@ -82,8 +85,11 @@ test('the change of a version is said as it was and as it is', () => {
 
 describe('a flag shows', () => {
   const dated: WriteVersion = {
-    ...{ by: 'timestamp', epochMs: MADE_IN_2024, found: null },
-    ...{ given: MADE_IN_2024 + 12, expected: null },
+    by: 'timestamp',
+    epochMs: MADE_IN_2024,
+    found: null,
+    given: MADE_IN_2024 + 12,
+    expected: null,
   };
   const counted = { by: 'version', expected: 5, found: 6, given: 6 } as const;
   test.each([
@@ -100,21 +106,47 @@ describe('a flag shows', () => {
 describe('why a renew or a release was denied', () => {
   const at = { process: 'lock', lock: 'db', message: '' } as const;
   const given = (client: string, ordinal: number, [fromMs, untilMs]: [number, number]): Grant => ({
-    ...{ kind: 'grant', ...at, client, ordinal, token: ordinal + 30, ttlUs: 10_000 },
-    ...{ atUs: fromMs * 1000, sentAtUs: fromMs * 1000, untilUs: untilMs * 1000 },
+    kind: 'grant',
+    ...at,
+    client,
+    ordinal,
+    token: ordinal + 30,
+    ttlUs: 10_000,
+    atUs: fromMs * 1000,
+    sentAtUs: fromMs * 1000,
+    untilUs: untilMs * 1000,
   });
   const releaseAt = (ms: number, client: string, under: number, released = 0): Release => ({
-    ...{ kind: 'release', ...at, atUs: ms * 1000, client, under, released },
+    kind: 'release',
+    ...at,
+    atUs: ms * 1000,
+    client,
+    under,
+    released,
   });
   const renewAt = (ms: number, client: string, under: number, extended = 0): Renew => ({
-    ...{ kind: 'renew', ...at, atUs: ms * 1000, client, under, extended, token: 0, ttlUs: 10_000 },
-    ...{ sentAtUs: ms * 1000, untilUs: (ms + 10) * 1000 },
+    kind: 'renew',
+    ...at,
+    atUs: ms * 1000,
+    client,
+    under,
+    extended,
+    token: 0,
+    ttlUs: 10_000,
+    sentAtUs: ms * 1000,
+    untilUs: (ms + 10) * 1000,
   });
   const alices = given('alice', 1, [0, 10]);
   const bobs = given('bob', 2, [12, 22]);
   const crash = {
-    ...({ kind: 'fault', atUs: 1, fault: 'crash', index: 0, processes: ['lock'] } as const),
-    ...{ untilUs: null, target: '', amount: 0 },
+    kind: 'fault',
+    atUs: 1,
+    fault: 'crash',
+    index: 0,
+    processes: ['lock'],
+    untilUs: null,
+    target: '',
+    amount: 0,
   };
 
   test.each<[string, readonly TraceEvent[], Release | Renew, string]>([

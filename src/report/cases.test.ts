@@ -64,7 +64,11 @@ describe('casesOf', () => {
   it('tells failures from what could not be judged', () => {
     const failures = casesOf(sampleScenario).filter(isFailure);
     expect(failures.map(({ outcome }) => outcome)).toEqual([
-      ...['broke', 'held', 'failed', 'changed', 'failed'],
+      'broke',
+      'held',
+      'failed',
+      'changed',
+      'failed',
     ]);
   });
 });

@@ -115,7 +115,9 @@ describe('the conclusion', () => {
 
   it('gives no bound where all seeds are one run', () => {
     const holding = systemWith({
-      ...{ expect: { holds: ['grant-order'] }, claims: { 'grant-order': HELD }, isWritten: true },
+      expect: { holds: ['grant-order'] },
+      claims: { 'grant-order': HELD },
+      isWritten: true,
     });
     expect(told(summaryOf(holding))).toContain('held: on the one run that there was;');
     expect(told(summaryOf(holding))).not.toContain('95 %');
@@ -131,7 +133,9 @@ describe('the conclusion', () => {
       sections: 1,
     };
     const holding = systemWith({
-      ...{ expect: { holds: ['grant-order'] }, claims: { 'grant-order': HELD }, seeds: 6919 },
+      expect: { holds: ['grant-order'] },
+      claims: { 'grant-order': HELD },
+      seeds: 6919,
       exhausted: { ...scope, plans: 6919 },
     });
     const held =
@@ -149,7 +153,10 @@ describe('the conclusion', () => {
     const claims = { 'grant-order': HELD };
     const [one, two] = [20, 31].map((plans) =>
       systemWith({
-        ...{ name: `of-${plans}`, expect: { holds: ['grant-order'] }, claims, seeds: plans },
+        name: `of-${plans}`,
+        expect: { holds: ['grant-order'] },
+        claims,
+        seeds: plans,
         exhausted: { ...scope, kinds: [`kind-${plans}`], plans },
       }),
     );
@@ -238,7 +245,8 @@ describe('the conclusion', () => {
         const names = Object.keys(parts.claims);
         const every = (rest: number): string[] => names.filter((_, at) => at % 4 === rest);
         return systemWith({
-          ...{ ...parts, expect: { holds: every(0), breaks: every(1), may: every(2) } },
+          ...parts,
+          expect: { holds: every(0), breaks: every(1), may: every(2) },
         });
       });
     const anySummary = fc

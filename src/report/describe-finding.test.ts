@@ -5,8 +5,13 @@ import { boundaryText } from './describe-finding.ts';
 
 function boundary(found: Partial<Boundary>): Boundary {
   return {
-    ...{ what: 'pause of bob', parameter: 'faults[0].forUs', isOnlyOne: true },
-    ...{ breaksAtUs: 10_001, holdsAtUs: 10_000, keepsUs: 11_000, holdsPlan: planWith([]) },
+    what: 'pause of bob',
+    parameter: 'faults[0].forUs',
+    isOnlyOne: true,
+    breaksAtUs: 10_001,
+    holdsAtUs: 10_000,
+    keepsUs: 11_000,
+    holdsPlan: planWith([]),
     ...found,
   };
 }

@@ -42,8 +42,10 @@ describe('renderFailure', () => {
   it('says what the same plan does on the systems that must hold, and on how many more', () => {
     const textOf = (count: number): string[] => {
       const siblings = Array.from({ length: count }, (_, at) => ({
-        ...({ claim: 'fence-monotone', outcome: 'holds' } as const),
-        ...{ system: `fenced-${at}`, text: `same plan on fenced-${at}: nothing refused` },
+        claim: 'fence-monotone',
+        outcome: 'holds',
+        system: `fenced-${at}`,
+        text: `same plan on fenced-${at}: nothing refused`,
       }));
       return renderFailure({ ...zombieFinding, siblings }, plain)
         .split('\n')

@@ -60,7 +60,8 @@ export function rerunCommand(finding: Finding): readonly string[] {
 
 function exhaustFlags({ faults, ties, clients, sections }: ExhaustScope): readonly string[] {
   return [
-    ...['--exhaust', String(faults)],
+    '--exhaust',
+    String(faults),
     ...(ties === 0 ? [] : ['--ties', String(ties)]),
     ...(clients === null ? [] : ['--clients', String(clients)]),
     ...(sections === null ? [] : ['--sections', String(sections)]),

@@ -17,7 +17,11 @@ const close = {
 };
 
 const replay = line('replay', {
-  ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
+  file: text,
+  outcome: fates,
+  claim: text,
+  digest,
+  divergedAt: text.nullable(),
   changes: close.changes,
   nearest: close.nearest,
   otherCause: close.otherCause,
@@ -36,9 +40,14 @@ const signature = z
 
 const keptPlan = z
   .strictObject({
-    ...{ ...head('kept-plan'), file: text, outcome: z.enum([...fates.options, 'damaged']) },
-    ...{ expected: z.enum(outcomes).optional(), claim: text.optional() },
-    ...{ scenario: text.optional(), system: text.optional(), signature: signature.optional() },
+    ...head('kept-plan'),
+    file: text,
+    outcome: z.enum([...fates.options, 'damaged']),
+    expected: z.enum(outcomes).optional(),
+    claim: text.optional(),
+    scenario: text.optional(),
+    system: text.optional(),
+    signature: signature.optional(),
     divergedAt: text.nullable().optional().describe('the name that found no match'),
     digest: digest.optional(),
     changes: close.changes.optional(),
@@ -49,8 +58,13 @@ const keptPlan = z
   .describe('of a damaged plan only its problems are known');
 
 const corpusSummary = line('corpus-summary', {
-  ...{ exit, plans: count, asExpected: count },
-  ...{ reproduced: count, fixed: count, inert: count, diverged: count },
+  exit,
+  plans: count,
+  asExpected: count,
+  reproduced: count,
+  fixed: count,
+  inert: count,
+  diverged: count,
   nondeterministic: count,
   damaged: count.describe('plans that cannot be read'),
 });
@@ -60,7 +74,9 @@ const addedPlan = line('added-plan', {
   status: z.enum(['added', 'replaced', 'known', 'refused']),
   file: text.nullable().describe('where it is kept, or the kept one of its kind'),
   why: text.nullable().describe('why it was not kept'),
-  ...{ claim: text, outcome: fates, signature },
+  claim: text,
+  outcome: fates,
+  signature,
 });
 
 const updatedPlan = line('updated-plan', {
@@ -85,5 +101,11 @@ const superfluousPlan = line('superfluous-plan', {
 });
 
 export const keptPlanLines: readonly z.ZodObject[] = [
-  ...[replay, keptPlan, corpusSummary, addedPlan, updatedPlan, acceptedPlan, superfluousPlan],
+  replay,
+  keptPlan,
+  corpusSummary,
+  addedPlan,
+  updatedPlan,
+  acceptedPlan,
+  superfluousPlan,
 ];

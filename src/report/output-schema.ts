@@ -24,7 +24,9 @@ const judged = { claim: text, exercised: count.describe('how often its hazard ar
 const verdict = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('valid'), ...judged }),
   z.strictObject({
-    ...{ kind: z.literal('invalid'), ...judged, rule: text },
+    kind: z.literal('invalid'),
+    ...judged,
+    rule: text,
     evidence: z.array(
       z.strictObject({ role: text, event: count.describe('its place in the trace, from 0') }),
     ),
@@ -57,7 +59,10 @@ const show = line('show', {
 
 /** What `show --points` writes. */
 const pointPlace = line('point', {
-  ...{ system: text, client: text, name: text, kind: z.enum(['operation', 'mark', 'timer']) },
+  system: text,
+  client: text,
+  name: text,
+  kind: z.enum(['operation', 'mark', 'timer']),
   section: count.nullable().describe('its number; null for a timer that belongs to none'),
   word: text.nullable().describe('by which faults that are drawn find it, as `before: write`'),
   atUs: count.nullable().describe('when a run without faults first came by it; null: it did not'),
@@ -70,13 +75,22 @@ const word = z.looseObject({ name: text, about: text });
 /** What `list` writes. */
 const list = z
   .looseObject({
-    ...{ ...head('list'), locks: z.array(word), stores: z.array(word), claims: z.array(word) },
+    ...head('list'),
+    locks: z.array(word),
+    stores: z.array(word),
+    claims: z.array(word),
   })
   .describe('and every other kind of word that a scenario has');
 
 /** What `explain` writes, and `list` of one kind. */
 const entry = z.looseObject({
-  ...{ kind: text, name: text, about: text, source: text, hazard: text, rules: texts, see: texts },
+  kind: text,
+  name: text,
+  about: text,
+  source: text,
+  hazard: text,
+  rules: texts,
+  see: texts,
   fields: z.array(z.object({ name: text, values: text, about: text })),
   yaml: text.nullable().describe('part of a scenario; null for what is no word of one'),
   shownBy: z.array(z.object({ how: text, scenarios: texts })),
@@ -91,8 +105,12 @@ const planSize = z.strictObject({
 });
 
 const shrink = line('shrink', {
-  ...{ claim: text, before: planSize, after: planSize },
-  ...{ runs: count, isMinimal: z.boolean(), milliseconds: count },
+  claim: text,
+  before: planSize,
+  after: planSize,
+  runs: count,
+  isMinimal: z.boolean(),
+  milliseconds: count,
   boundary: z
     .object({ what: text, parameter: text, breaksAtUs: z.int(), holdsAtUs: z.int() })
     .nullable(),
@@ -113,7 +131,8 @@ const coreEntry = z.strictObject({
 
 const checkedPart = z.strictObject({
   key: text.describe('of an independent object; empty when there is one only'),
-  ...{ verdict: verdicts, operations: count },
+  verdict: verdicts,
+  operations: count,
   configurations: count.describe('that the search met, a measure of its effort'),
   returns: count.describe('completed operations'),
   satisfied: count
@@ -127,8 +146,13 @@ const checkedPart = z.strictObject({
 });
 
 const check = line('check', {
-  ...{ file: text, format: text, model: text, operations: count },
-  ...{ verdict: verdicts, configurations: count, parts: z.array(checkedPart) },
+  file: text,
+  format: text,
+  model: text,
+  operations: count,
+  verdict: verdicts,
+  configurations: count,
+  parts: z.array(checkedPart),
 });
 
 const doctorCheck = z.strictObject({

@@ -60,7 +60,10 @@ describe('renderOverview', () => {
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
     const kinds = ['a', 'b', 'c', 'd'].map((cause, at) => ({
-      ...{ rule: 'stale-write', cause, broken: at + 1, firstSeed: at },
+      rule: 'stale-write',
+      cause,
+      broken: at + 1,
+      firstSeed: at,
     }));
     const told = (isFull: boolean, ...of: typeof kinds): string => {
       const claims = {
@@ -166,7 +169,8 @@ describe('renderOverview', () => {
     expect(text).toContain('? fenced: not judged');
     expect(text).not.toContain('unfenced: met');
     const scenarios = sampleSummary.scenarios.map(({ systems, ...rest }) => ({
-      ...{ ...rest, systems: systems.map((system) => ({ ...system, met: true })) },
+      ...rest,
+      systems: systems.map((system) => ({ ...system, met: true })),
     }));
     const options = { colour: false, width: 100, isFull: false };
     expect(renderOpenSystems({ ...sampleSummary, scenarios }, options)).toBe('');

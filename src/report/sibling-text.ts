@@ -18,7 +18,9 @@ type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
 export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   const { system, claim, fate } = sibling;
   const line = (outcome: SiblingLine['outcome'], what: string): SiblingLine => ({
-    ...{ system, claim, outcome },
+    system,
+    claim,
+    outcome,
     text: `same plan on ${system}: ${what}`,
   });
   if (fate.kind === 'cannot-run') return line('cannot-run', `cannot run, ${fate.why}`);

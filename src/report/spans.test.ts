@@ -115,8 +115,14 @@ describe('clockSpans', () => {
   it('lets a frozen clock fall behind until it resumes', () => {
     const [frozen] = clockSpans(
       traceOf({
-        ...{ kind: 'fault', fault: 'pause', atUs: 0, index: 0, processes: ['bob'] },
-        ...{ untilUs: 8 * MS, target: '', amount: 8 * MS },
+        kind: 'fault',
+        fault: 'pause',
+        atUs: 0,
+        index: 0,
+        processes: ['bob'],
+        untilUs: 8 * MS,
+        target: '',
+        amount: 8 * MS,
       }),
       [
         {

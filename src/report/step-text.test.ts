@@ -23,8 +23,12 @@ test.each<[Job['phase'], string]>([
 test('a claimed key that was taken reads as one that an earlier delivery holds', () => {
   const answer = { kind: 'denied', holder: 'an earlier delivery' } as const;
   const event = {
-    ...({ kind: 'return', atUs: 0, process: 'alice', outcome: 'ok' } as const),
-    ...{ operation: 'alice/1/claim', answer },
+    kind: 'return',
+    atUs: 0,
+    process: 'alice',
+    outcome: 'ok',
+    operation: 'alice/1/claim',
+    answer,
   };
   expect(eventText(event, surroundingsOf(trace, []))).toContain('an earlier delivery holds it');
 });
@@ -34,8 +38,17 @@ test.each([
   [7, 'enters with token 7 for 10 ms, until 12 ms'],
 ])('a grant with token %s that only its client tells of reads "%s"', (token, words) => {
   const event = {
-    ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
-    ...{ ordinal: 1, token, ttlUs: 10_000, sentAtUs: 2000, untilUs: 12_000, message: '' },
+    kind: 'grant',
+    atUs: 2000,
+    process: 'alice',
+    client: 'alice',
+    lock: 'db',
+    ordinal: 1,
+    token,
+    ttlUs: 10_000,
+    sentAtUs: 2000,
+    untilUs: 12_000,
+    message: '',
   };
   expect(eventText(event, surroundingsOf(trace, []))).toBe(words);
 });
@@ -53,12 +66,25 @@ describe('a lock of several nodes and no tokens', () => {
     { kind: 'send', atUs: 1000, ...between, body: { kind: 'done' } },
     { kind: 'receive', atUs: 2000, ...between, isCopy: false },
     {
-      ...({ kind: 'return', atUs: 2000, process: 'alice', operation, outcome: 'ok' } as const),
+      kind: 'return',
+      atUs: 2000,
+      process: 'alice',
+      operation,
+      outcome: 'ok',
       answer: { kind: 'granted', token: 0 },
     },
     {
-      ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
-      ...{ ordinal: 1, token: 0, ttlUs: 10_000, sentAtUs: 0, untilUs: 11_000, message: '' },
+      kind: 'grant',
+      atUs: 2000,
+      process: 'alice',
+      client: 'alice',
+      lock: 'db',
+      ordinal: 1,
+      token: 0,
+      ttlUs: 10_000,
+      sentAtUs: 0,
+      untilUs: 11_000,
+      message: '',
     },
     { kind: 'recovered', atUs: 3000, process: 'store', resource: 'db', highest: 0, values: {} },
   ];

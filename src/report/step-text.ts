@@ -305,7 +305,9 @@ function faultText(event: EventOf<'fault'>, around: Surroundings): string {
   const ends = fault === 'pause' || fault === 'partition';
   const until = ends && event.untilUs !== null ? `,${untilText(event.untilUs)}` : '';
   const short = FAULT_WORDS[fault].short({
-    ...{ who: processes[0] ?? '', processes, clock: clockFaultText(event, around) },
+    who: processes[0] ?? '',
+    processes,
+    clock: clockFaultText(event, around),
     target: hitsMessage(fault) ? message : target,
     amount: proseDuration(event.amount),
   });

@@ -14,8 +14,17 @@ describe('essentialSteps', () => {
     const asked = { from: 'alice', to: 'lock-1', message: 'alice/1/acquire/1/request' };
     const body = { kind: 'set', key: 'db', value: 7, ttlUs: 10_000 };
     const grant = {
-      ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
-      ...{ ordinal: 1, token: 0, ttlUs: 10_000, sentAtUs: 0, untilUs: 11_000, message: '' },
+      kind: 'grant',
+      atUs: 2000,
+      process: 'alice',
+      client: 'alice',
+      lock: 'db',
+      ordinal: 1,
+      token: 0,
+      ttlUs: 10_000,
+      sentAtUs: 0,
+      untilUs: 11_000,
+      message: '',
     };
     const shown = (kind: string, isOfGrants: boolean): readonly string[] => {
       const trace: Trace = {

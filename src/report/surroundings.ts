@@ -53,7 +53,10 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
   const services = trace.processes.filter(({ role }) => role === 'lock' || role === 'store');
   const calls = callsOf(trace);
   return {
-    ...{ calls, tokens, versionsBy: versionsIn(trace), outdated: outdatedTokens(trace, calls) },
+    calls,
+    tokens,
+    versionsBy: versionsIn(trace),
+    outdated: outdatedTokens(trace, calls),
     hasTokens: hasTokens(trace),
     hasSeveralLocks: locks.size > 1,
     hasQueue: trace.processes.some(({ name }) => name === QUEUE),

@@ -97,30 +97,48 @@ const work: fc.Arbitrary<Work> = fc.oneof(
   fc.record({ kind: fc.constant('write'), id, ...place, value: safe, awaits: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('read', 'increment'), id, ...place }),
   fc.record({
-    ...{ kind: fc.constant('increment'), id, ...place },
+    kind: fc.constant('increment'),
+    id,
+    ...place,
     // 1 is not written down.
     by: fc.oneof(fc.integer({ min: -9, max: 9 }), safe).map((by) => (by === 1 ? 2 : by)),
   }),
   fc
     .record({
-      ...{ kind: fc.constant('transfer'), id, from: plainName, to: plainName },
-      ...{ key: plainName, amount: safe },
+      kind: fc.constant('transfer'),
+      id,
+      from: plainName,
+      to: plainName,
+      key: plainName,
+      amount: safe,
     })
     .filter(({ from, to }) => from !== to),
   fc.record({ kind: fc.constant('compute'), id, forUs: us }),
   fc.record({ kind: fc.constant('renew'), id, ttlUs: positiveUs }),
   fc.record({ kind: fc.constant('lock'), id, lock: plainName }),
   fc.record({
-    ...{ kind: fc.constant('job'), id, tick: fc.maxSafeNat().map((tick) => Math.max(1, tick)) },
-    ...{ retries: fc.nat(9), forUs: us },
+    kind: fc.constant('job'),
+    id,
+    tick: fc.maxSafeNat().map((tick) => Math.max(1, tick)),
+    retries: fc.nat(9),
+    forUs: us,
   }),
   fc.record({
-    ...{ kind: fc.constant('memoize'), id, ...place, value: safe },
-    ...{ forUs: us, pieces: fc.integer({ min: 1, max: 100 }) },
+    kind: fc.constant('memoize'),
+    id,
+    ...place,
+    value: safe,
+    forUs: us,
+    pieces: fc.integer({ min: 1, max: 100 }),
   }),
   fc.record({
-    ...{ kind: fc.constant('memoize'), id, ...place, value: safe },
-    ...{ forUs: us, pieces: fc.constant(1), withoutLock: fc.constant('gives-up') },
+    kind: fc.constant('memoize'),
+    id,
+    ...place,
+    value: safe,
+    forUs: us,
+    pieces: fc.constant(1),
+    withoutLock: fc.constant('gives-up'),
   }),
 );
 
@@ -232,7 +250,10 @@ const planWithQueue = fc
     visibilityUs: positiveUs,
     lists: fc.array(
       fc.record({
-        ...{ machine: fc.constantFrom('abc', 'db'), steps: fc.nat(8), retries: fc.nat(9), us },
+        machine: fc.constantFrom('abc', 'db'),
+        steps: fc.nat(8),
+        retries: fc.nat(9),
+        us,
         isCopy: fc.boolean(),
       }),
     ),

@@ -4,7 +4,8 @@ import { readQueueUrl, withoutSecrets } from './queue-url.ts';
 
 test('a URL says host, port, credentials, database and whether it is TLS', () => {
   expect(readQueueUrl('redis://127.0.0.1')).toEqual({
-    ...{ kind: 'address', address: { host: '127.0.0.1', port: 6379 } },
+    kind: 'address',
+    address: { host: '127.0.0.1', port: 6379 },
     shown: 'redis://127.0.0.1',
   });
   expect(readQueueUrl('rediss://me:p%40ss@[::1]:7000/3')).toEqual({

@@ -33,7 +33,8 @@ export function readQueueUrl(text: string): QueueUrlRead {
   const db = url.pathname.replace(/^\//, '');
   if (!/^\d{0,3}$/.test(db)) return problem('has a path that is no number of a database');
   const address: QueueAddress = {
-    ...{ host: hostOf(url), port: url.port === '' ? REDIS_PORT : Number(url.port) },
+    host: hostOf(url),
+    port: url.port === '' ? REDIS_PORT : Number(url.port),
     ...(username === '' ? {} : { username }),
     ...(password === '' ? {} : { password }),
     ...(db === '' ? {} : { db: Number(db) }),

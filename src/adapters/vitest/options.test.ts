@@ -13,14 +13,29 @@ const everything: Required<ScenarioFields> = {
   description: 'all of it',
   hosts: {},
   clients: {
-    ...{ names: ['alice', 'bob'], ttl: '20ms', lockTimeout: 'never', storeTimeout: '1s', pool: 2 },
-    ...{ checksLease: false, countsLeaseFrom: 'reply', leaseEnds: 'after', tries: 2 },
-    ...{ backoff: 0, attempts: 5, releases: false, sections: 2, think: '0ms..5ms' },
+    names: ['alice', 'bob'],
+    ttl: '20ms',
+    lockTimeout: 'never',
+    storeTimeout: '1s',
+    pool: 2,
+    checksLease: false,
+    countsLeaseFrom: 'reply',
+    leaseEnds: 'after',
+    tries: 2,
+    backoff: 0,
+    attempts: 5,
+    releases: false,
+    sections: 2,
+    think: '0ms..5ms',
     each: { bob: { ttl: '1.5s', workload: { steps: ['write', { transition: { for: '1ms' } }] } } },
   },
   workload: {
-    ...{ kind: 'read-modify-write', writesPerGrant: 2, awaits: false },
-    ...{ locks: 2, keys: ['x', 'y'], stores: 1 },
+    kind: 'read-modify-write',
+    writesPerGrant: 2,
+    awaits: false,
+    locks: 2,
+    keys: ['x', 'y'],
+    stores: 1,
   },
   network: { link: 'datagram', latency: '1ms..2ms' },
   jitter: '25%',
@@ -41,7 +56,9 @@ const everything: Required<ScenarioFields> = {
   clocks: { skew: '5ms', drift: '200ppm' },
   epoch: '2030-06-01',
   queue: {
-    ...{ steps: 2, retries: 1, visibility: '30s' },
+    steps: 2,
+    retries: 1,
+    visibility: '30s',
     messages: [{ machine: 'db', steps: 0, at: '1ms' }],
     copies: [{ machine: 'db', steps: 0, retries: 0, after: '2ms' }],
     duplicates: { chance: '1/2', after: '1ms..2ms' },
@@ -72,7 +89,10 @@ test('there is no field of a scenario file that cannot be typed', () => {
 
 test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is read so', () => {
   const epochs: readonly NonNullable<ScenarioFields['epoch']>[] = [
-    ...(['2024-01-01', '2024-01-01T12:30:00Z', '2024-01-01T12:30:00.5Z', 0] as const),
+    '2024-01-01',
+    '2024-01-01T12:30:00Z',
+    '2024-01-01T12:30:00.5Z',
+    0,
   ];
   for (const epoch of epochs) {
     const systems = { one: { lock: 'lease-dynamodb', store: 'unfenced' } };

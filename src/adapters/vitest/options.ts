@@ -131,9 +131,21 @@ export type AnyOptions = TestOptions &
 
 /** The fields of a scenario that a test may write. */
 export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
-  ...(['description', 'hosts', 'clients', 'workload', 'network', 'jitter'] as const),
-  ...(['faults', 'swarm'] as const),
-  ...(['epoch', 'queue', 'clocks', 'time', 'slack', 'probe', 'maxEvents'] as const),
+  'description',
+  'hosts',
+  'clients',
+  'workload',
+  'network',
+  'jitter',
+  'faults',
+  'swarm',
+  'epoch',
+  'queue',
+  'clocks',
+  'time',
+  'slack',
+  'probe',
+  'maxEvents',
 ];
 
 /** The fields that stand in a scenario's `systems`, and here beside the others. */
@@ -141,8 +153,17 @@ const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', 'holds', '
 
 /** All others. */
 const TEST_FIELDS: readonly string[] = [
-  ...['scenario', 'system', 'servers', 'start', 'operations', 'modules'],
-  ...['seeds', 'exhaust', 'timeout', 'budgetMs', 'use'],
+  'scenario',
+  'system',
+  'servers',
+  'start',
+  'operations',
+  'modules',
+  'seeds',
+  'exhaust',
+  'timeout',
+  'budgetMs',
+  'use',
 ];
 
 /** Options whose own fields are right; those of the scenario are still to be read. */

@@ -27,8 +27,13 @@ const problemsOf = async (options: object, given?: Body<object, object>): Promis
 describe('options', () => {
   test('mean what the fields of a scenario file mean', async () => {
     const { scenario, systems } = await subjectOf({
-      ...{ lock: 'redis', options: { release: 'delete' }, store: 'fenced', ...none },
-      ...{ clients: { count: 3, ttl: '20ms' }, network: { latency: '2ms' }, seeds: 5 },
+      lock: 'redis',
+      options: { release: 'delete' },
+      store: 'fenced',
+      ...none,
+      clients: { count: 3, ttl: '20ms' },
+      network: { latency: '2ms' },
+      seeds: 5,
     });
     expect(scenario.name).toBe('a-test');
     expect(scenario.clients.map(({ settings }) => settings.ttlUs)).toEqual([20e3, 20e3, 20e3]);

@@ -123,7 +123,9 @@ function documentOf(fields: CheckedOptions['fields'], slug: string): unknown {
   const isOwn = typeof lock !== 'string';
   const expects = holds === undefined && breaks === undefined ? ['grant-order'] : holds;
   const system = {
-    ...{ lock: isOwn ? OWN_LOCK : lock, store, options },
+    lock: isOwn ? OWN_LOCK : lock,
+    store,
+    options,
     expect: { holds: expects, breaks },
   };
   const own = Object.fromEntries(SCENARIO_FIELDS.map((field) => [field, fields[field]]));
@@ -316,12 +318,17 @@ const EMPTY: Plan = {
   system: { name: 'empty', lock: OWN_LOCK, store: 'unfenced', options: {} },
   clients: [],
   network: { link: 'connection', latencyUs: 0 },
-  ...{ faults: [], chance: null, decisions: {}, order: [] },
+  faults: [],
+  chance: null,
+  decisions: {},
+  order: [],
   limits: { ...LIMIT_DEFAULTS, probe: false, healAtUs: 0, endUs: 1, maxEvents: 1 },
   bounds: {
     latency: { minUs: 0, maxUs: 0 },
     think: { minUs: 0, maxUs: CLIENT_DEFAULTS.ttlUs },
-    ...{ durations: {}, skewUs: null, driftPpm: null },
+    durations: {},
+    skewUs: null,
+    driftPpm: null,
   },
 };
 

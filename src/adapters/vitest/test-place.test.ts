@@ -3,7 +3,9 @@ import { shellWords } from '../../report/finding.ts';
 import { commandWith, readWishes, seedsOf, slugOf } from './test-place.ts';
 
 const place = (name: string): Parameters<typeof slugOf>[0] => ({
-  ...{ file: `${process.cwd()}/src/lock.test.ts`, name, fullName: `locks ${name}` },
+  file: `${process.cwd()}/src/lock.test.ts`,
+  name,
+  fullName: `locks ${name}`,
 });
 
 describe('the name of a test', () => {

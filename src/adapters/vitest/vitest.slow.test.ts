@@ -100,16 +100,19 @@ describe('a run in forks', () => {
     const ran = await running();
     expect([...failed(ran)].sort()).toEqual(
       [
-        ...[NAME, 'a mistake', 'an assertion', 'an escape', 'nothing that breaks'],
-        ...[
-          'nothing put to the test',
-          'an operation of another name',
-          'a memory',
-          'wrong options',
-          'wrong fields',
-          'too little time',
-        ],
-        ...['no options', 'a file that is missing'],
+        NAME,
+        'a mistake',
+        'an assertion',
+        'an escape',
+        'nothing that breaks',
+        'nothing put to the test',
+        'an operation of another name',
+        'a memory',
+        'wrong options',
+        'wrong fields',
+        'too little time',
+        'no options',
+        'a file that is missing',
       ].sort(),
     );
     const statuses = [...ran.tests.values()].map(({ status }) => status);

@@ -48,8 +48,12 @@ export function dataOf(finding: Finding, options: PageDataOptions): PageData {
   const { claim, plan, trace, explanation } = finding;
   const { number, mostEvents, catalogue } = options;
   return {
-    ...{ claim, plan, trace, evidence: evidenceShown(finding) },
-    ...{ prefix: number === 1 ? '' : `f${number}-`, mostRows: mostEvents },
+    claim,
+    plan,
+    trace,
+    evidence: evidenceShown(finding),
+    prefix: number === 1 ? '' : `f${number}-`,
+    mostRows: mostEvents,
     isFenced: isFenced(plan, catalogue),
     linearization: linearizationOf(trace, { claim, model: modelOf(plan, catalogue) }),
     title: `${explanation.headline}. The table of events below says the same.`,
@@ -115,7 +119,9 @@ export function renderPictures(
     { 'aria-label': 'Pictures', 'data-pictures': '' },
     figure({
       caption: [element('b', {}, 'At a glance. '), 'Time runs to the right and is true to scale.'],
-      ...{ name: 'At a glance', picture: glance.svg, attributes: { 'data-time': 'true' } },
+      name: 'At a glance',
+      picture: glance.svg,
+      attributes: { 'data-time': 'true' },
       below: [isLive ? renderStepper() : [], renderKey(`${id}-k`, glance.marks)],
     }),
   );
@@ -149,7 +155,8 @@ export function renderSteps(
     renderStateSection(data, steps, id),
     figure({
       caption: [element('b', {}, 'Step by step. '), warped],
-      ...{ name: 'Step by step', attributes: { 'data-time': 'warped' } },
+      name: 'Step by step',
+      attributes: { 'data-time': 'warped' },
       picture: isDrawn ? sequence.svg : faint(DRAWN_BY_SCRIPT),
     }),
   );

@@ -24,7 +24,8 @@ const MOST_PARTS = 20;
 export function renderHistoryPage(reports: readonly HistoryReport[]): string {
   return renderDocument({
     title: reports.map(titleOf).join('; '),
-    ...{ style: STYLE, skip: 'Skip to the histories' },
+    style: STYLE,
+    skip: 'Skip to the histories',
     header: element('h1', {}, 'fencepost check'),
     main: reports.map((report, at) => renderReport(report, `history-${at + 1}`)),
     footer: 'A history is valid when its calls could have come one at a time.',

@@ -151,7 +151,10 @@ function layOut(
     const y = (lane?.y ?? 0) + row * ROW_PX + (ROW_PX - BAR_HEIGHT_PX) / 2;
     const box = { x, width: right - x, y };
     return {
-      ...{ operation, text: labelOf(operation), ...box, isOpen: !closes },
+      operation,
+      text: labelOf(operation),
+      ...box,
+      isOpen: !closes,
       role: lane?.role ?? 'soft',
     };
   });

@@ -38,7 +38,10 @@ export function renderPage(report: PageReport): string {
   const packed = new Map<string, Markup>();
   const options = { mostEvents, hasScript: Boolean(script), catalogue, packed };
   return renderDocument({
-    ...{ title: titleOf(report), style: TOOL_SHEET, script, packed },
+    title: titleOf(report),
+    style: TOOL_SHEET,
+    script,
+    packed,
     skip: 'Skip to the findings',
     header: renderHeader(report),
     main: [

@@ -111,7 +111,10 @@ function claimCell(claim: ClaimRow | undefined, system: SystemResult): Markup {
   const held = isTested ? ['✓ held', 'good'] : ['– not tested', 'faint'];
   const [word = '', tone = ''] = broken > 0 ? ['✗ broke', 'bad'] : held;
   const expected = {
-    ...{ holds: ' · must hold', breaks: ' · must break', 'may break': ' · may break', '–': '' },
+    holds: ' · must hold',
+    breaks: ' · must break',
+    'may break': ' · may break',
+    '–': '',
   }[claim.expected];
   return element(
     'td',
@@ -181,7 +184,10 @@ export function renderIndex({ results, overview, since }: IndexedRun): string {
   const against = since === null ? '' : `; ${sinceText(findings, since)}`;
   const headline = `${countOf(results.length, 'scenario')}, ${metText(overview)}${against}`;
   return renderDocument({
-    ...{ title: headline, style: '', skip: 'Skip to the scenarios', script: null },
+    title: headline,
+    style: '',
+    skip: 'Skip to the scenarios',
+    script: null,
     header: element('h1', {}, `fencepost report: ${headline}`),
     main: [
       card('scenarios', 'Scenarios', wide('Scenarios', renderIndexed(results))),

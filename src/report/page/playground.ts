@@ -199,7 +199,10 @@ function turnedIn(section: HTMLElement, plan: Plan): Turned {
 }
 
 const asItIs = ({ system }: Plan): Turned => ({
-  ...{ durations: new Map(), store: system.store, message: '', lateUs: 0 },
+  durations: new Map(),
+  store: system.store,
+  message: '',
+  lateUs: 0,
 });
 
 function showRun(section: HTMLElement, data: PageData): void {
@@ -234,7 +237,10 @@ function showRun(section: HTMLElement, data: PageData): void {
   outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, events }));
   const claim = verdict?.claim ?? data.claim;
   const tried = {
-    ...{ trace, plan, claim, evidence },
+    trace,
+    plan,
+    claim,
+    evidence,
     linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
     title: explanation?.headline ?? 'The run as you turned it',
   };

@@ -165,7 +165,10 @@ export class Stage {
   private draw(): void {
     const around = this.eventAt(this.at);
     const drawing = {
-      ...{ id: this.article.id, mostDrawn: MOST_DRAWN, hidden: this.hidden, steps: this.steps },
+      id: this.article.id,
+      mostDrawn: MOST_DRAWN,
+      hidden: this.hidden,
+      steps: this.steps,
       ...(around === null ? {} : { around }),
     };
     const { glance, sequence } = drawPictures(this.data, drawing);

@@ -94,8 +94,11 @@ async function examineText({ text, faults }: Task, note: (one: Note) => void): P
   const rows = scenario.systems.flatMap(({ name, expect }) =>
     [...expect.breaks, ...expect.holds].map((claim): Row => {
       return {
-        ...{ system: name, claim, isToBreak: expect.breaks.includes(claim) },
-        ...{ broken: 0, examined: 0 },
+        system: name,
+        claim,
+        isToBreak: expect.breaks.includes(claim),
+        broken: 0,
+        examined: 0,
       };
     }),
   );
@@ -288,7 +291,13 @@ function show({ system, claim, which, plan }: Broken): void {
   const { explanation, causation } = explainRunNow({ plan, trace, verdict });
   const evidence = evidenceShown({ verdict, causation, trace });
   const data: PageData = {
-    ...{ claim, plan, trace, evidence, prefix: '', mostRows: 400, isFenced: false },
+    claim,
+    plan,
+    trace,
+    evidence,
+    prefix: '',
+    mostRows: 400,
+    isFenced: false,
     linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
     title: explanation.headline,
   };

@@ -146,8 +146,14 @@ function sceneOf(layout: Layout, { id, untilUs = 0 }: GlanceOptions): Scene {
     (lane, at) => [lane.process.name, { lane, y: TOP + rowPx - 24 + at * rowPx }] as const,
   );
   return {
-    ...{ trace, spans, rows: new Map(rows), id, marks: new Set(), ...scaleOf(layout, untilUs) },
-    ...{ height: TOP + 14 + lanes.length * rowPx, isDrawn: (event) => yOf.has(event) },
+    trace,
+    spans,
+    rows: new Map(rows),
+    id,
+    marks: new Set(),
+    ...scaleOf(layout, untilUs),
+    height: TOP + 14 + lanes.length * rowPx,
+    isDrawn: (event) => yOf.has(event),
   };
 }
 
@@ -355,7 +361,11 @@ function drawFlights(scene: Scene): Child {
     const stop = { x: xAt(scene, isUnderWay ? untilUs : atUs(flight.end)), y: to.y - side * 9 };
     return drawMessage({ ...flight, isUnderWay }, [start, stop], {
       role: from.lane.role === 'soft' ? to.lane.role : from.lane.role,
-      ...{ isThin: true, isDashed: isAnswer, title: '', crossSize: 14, beside: { x: 4, y: 0 } },
+      isThin: true,
+      isDashed: isAnswer,
+      title: '',
+      crossSize: 14,
+      beside: { x: 4, y: 0 },
       cut: { x: (start.x + stop.x) / 2, y: (start.y + stop.y) / 2 },
     });
   });

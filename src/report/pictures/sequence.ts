@@ -231,8 +231,13 @@ function drawFlights({ spans, lanes, yOf, bottom }: Layout): Child {
     const { role } = from.process.role === 'client' ? from : to;
     const isAnswer = isReply(flight.message);
     return drawMessage({ ...flight, isUnderWay }, ends, {
-      ...{ role, isDashed: isAnswer, isThin: isAnswer, title: flight.message },
-      ...{ cut, crossSize: 16, beside: { x: 0, y: 4 } },
+      role,
+      isDashed: isAnswer,
+      isThin: isAnswer,
+      title: flight.message,
+      cut,
+      crossSize: 16,
+      beside: { x: 0, y: 4 },
     });
   });
 }

@@ -145,7 +145,9 @@ export function label(text: string, at: Point, style: TextStyle): Markup {
   return element(
     'text',
     {
-      ...{ x: at.x, y: at.y + size * 0.35, 'font-size': size === TEXT['font-size'] ? null : size },
+      x: at.x,
+      y: at.y + size * 0.35,
+      'font-size': size === TEXT['font-size'] ? null : size,
       'text-anchor': anchor === 'start' ? null : anchor,
       'font-weight': isBold ? 600 : null,
       ...(hasHalo ? { ...ink({ fill: role, stroke: ground }), ...HALO } : ink({ fill: role })),

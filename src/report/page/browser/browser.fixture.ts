@@ -16,8 +16,14 @@ const PATH = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 export const hasChromium: boolean = PATH !== undefined && existsSync(PATH);
 
 const FLAGS = [
-  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
 ];
 
 export function launch(): Promise<Browser> {

@@ -51,8 +51,16 @@ law.each<[string, Finding]>([
 
 law('a note, one word of 10,000 letters, makes the page of a history no wider either', async () => {
   const report: HistoryReport = {
-    ...{ file: 'a.json', format: 'json', model: 'register', isTold: false, verdict: 'valid' },
-    ...{ operations: 0, processes: 0, configurations: 0, parts: [], notes: [word] },
+    file: 'a.json',
+    format: 'json',
+    model: 'register',
+    isTold: false,
+    verdict: 'valid',
+    operations: 0,
+    processes: 0,
+    configurations: 0,
+    parts: [],
+    notes: [word],
   };
   expect(await widthIn(390, renderHistoryPage([report]))).toBe(390);
 });
