@@ -138,7 +138,7 @@ describe('why a renew or a release was denied', () => {
   });
   const alices = given('alice', 1, [0, 10]);
   const bobs = given('bob', 2, [12, 22]);
-  const crash = {
+  const crash: TraceEvent = {
     kind: 'fault',
     atUs: 1,
     fault: 'crash',

@@ -118,7 +118,11 @@ export function whyDenied(event: Renew | Release, events: readonly TraceEvent[])
   const own = before.filter((one) => 'lock' in one && one.lock === lock && one.process === process);
   const grants = own.filter((one) => one.kind === 'grant');
   const last = grants.at(-1);
-  if (last === undefined || before.some((one) => forgets(one, process))) return '';
+  const isForgotten = before.some((one) => {
+    if (one.kind !== 'fault' || !one.processes.includes(process)) return false;
+    return ['crash', 'failover', 'evict', 'clock'].includes(one.fault);
+  });
+  if (last === undefined || isForgotten) return '';
   const releases = own.filter((one) => one.kind === 'release');
   const ended = releases.find((one) => one.released === last.ordinal);
   if (ended !== undefined) return `${ended.client} released it at ${proseDuration(ended.atUs)}`;
@@ -133,11 +137,6 @@ export function whyDenied(event: Renew | Release, events: readonly TraceEvent[])
   const meant = grants.find(({ ordinal }) => ordinal === under);
   if (meant === undefined || meant.token === last.token) return '';
   return `it names token ${meant.token}, its lease has token ${last.token}`;
-}
-
-function forgets(event: TraceEvent, process: string): boolean {
-  if (event.kind !== 'fault' || !event.processes.includes(process)) return false;
-  return ['crash', 'failover', 'evict', 'clock'].includes(event.fault);
 }
 
 function endOf(grant: Grant, events: readonly TraceEvent[]): number | null {
@@ -165,20 +164,14 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
       return highest === null ? 'it is too high' : `takes none above ${highest}`;
     case 'other':
       return highest === null ? 'it is not the current one' : `takes none but ${highest}`;
-    case 'stamp':
-      return isOfLaterToken(event, refusal)
-        ? `has one of token ${refusal.found[0]}`
-        : 'has a later one';
+    case 'stamp': {
+      const [token] = refusal.found;
+      const isLater = event.kind === 'write' && token > (event.stamp?.[0] ?? 0);
+      return isLater ? `has one of token ${token}` : 'has a later one';
+    }
     case 'lease':
       return 'the lock service knows no such lease';
   }
-}
-
-function isOfLaterToken(
-  event: Write | Read,
-  { found: [high] }: Extract<Refusal, { readonly kind: 'stamp' }>,
-): boolean {
-  return event.kind === 'write' && high > (event.stamp?.[0] ?? 0);
 }
 
 /** `refuses`, or `ignores` where a client is not told. */

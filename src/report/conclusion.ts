@@ -67,18 +67,16 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
     const wrapped = hang(visible(text), Math.max(20, width - 4), '  ', '    ');
     const shown = wrapped.slice(0, 1 + spare);
     spare -= shown.length - 1;
-    if (shown.length < wrapped.length) shown.push(cutLine(shown.pop() ?? '', width));
+    if (shown.length < wrapped.length) {
+      const last = (shown.pop() ?? '').replace(/[,;:]$/, '');
+      shown.push(clip(`${clip(last, width - 11)} … (see -v)`, width));
+    }
     return shown.map(tint);
   });
   return [...lines, totalLine(summary, screen)].join('\n');
 }
 
 const plain = (text: string): string => text;
-
-/** A line after which more would follow. */
-function cutLine(line: string, width: number): string {
-  return clip(`${clip(line.replace(/[,;:]$/, ''), width - 11)} … (see -v)`, width);
-}
 
 /** `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4 held`. */
 export function renderScenarioLine(

@@ -86,11 +86,8 @@ function shareText(systems: readonly Examined[]): string {
 export function faultsText(scenario: Scenario): string {
   const { faults = 0, ties = 0 } = scenario.exhaust ?? {};
   const swaps = ties === 0 ? '' : ` and ≤ ${countOf(ties, 'swap')} of ties`;
-  return `≤ ${countOf(faults, 'fault')} of ${kindsOf(scenario).join(', ')}${swaps}`;
-}
-
-function kindsOf({ faults }: Scenario): readonly string[] {
-  return [...new Set(faults.map(({ kind }) => kind))];
+  const kinds = [...new Set(scenario.faults.map(({ kind }) => kind))];
+  return `≤ ${countOf(faults, 'fault')} of ${kinds.join(', ')}${swaps}`;
 }
 
 /** Why so many plans of a system are refused. */

@@ -43,7 +43,7 @@ describe('renderFailure', () => {
     const textOf = (count: number): string[] => {
       const siblings = Array.from({ length: count }, (_, at) => ({
         claim: 'fence-monotone',
-        outcome: 'holds',
+        outcome: 'holds' as const,
         system: `fenced-${at}`,
         text: `same plan on fenced-${at}: nothing refused`,
       }));

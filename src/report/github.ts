@@ -34,16 +34,13 @@ export function githubAnnotations(
   const told = failures.slice(0, MOST).map(({ scenario, one }) => {
     const file = placeOf(one.file);
     const line = file === null || one.line === null ? null : String(one.line);
-    return command({ file, line, title: titleOf(one, scenario) }, bodyOf(one));
+    const place = one.system === '' ? scenario : `${scenario}, ${one.system}`;
+    return command({ file, line, title: `${place}: ${one.name}` }, bodyOf(one));
   });
   const left = failures.length - told.length;
   if (left === 0) return told;
   const title = `${countOf(left, 'more failure')}`;
   return [...told, command({ file: null, line: null, title }, 'The log of this step has them all')];
-}
-
-function titleOf({ name, system }: Case, scenario: string): string {
-  return system === '' ? `${scenario}: ${name}` : `${scenario}, ${system}: ${name}`;
 }
 
 function bodyOf({ message, details, finding }: Case): string {
@@ -58,19 +55,14 @@ function command(
   properties: Readonly<Record<'file' | 'line' | 'title', string | null>>,
   text: string,
 ): string {
-  const given = Object.entries(properties).flatMap(([name, value]) =>
-    value === null ? [] : [`${name}=${escapeProperty(value)}`],
-  );
-  return `::error ${given.join(',')}::${escapeData(text)}`;
-}
-
-function escapeData(text: string): string {
-  const shown = text.split(/\r\n|\r|\n/).map(visible);
-  return shown.join('\n').replaceAll('%', '%25').replaceAll('\n', '%0A');
-}
-
-function escapeProperty(text: string): string {
-  return visible(text).replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const given = Object.entries(properties).flatMap(([name, value]) => {
+    if (value === null) return [];
+    const escaped = visible(value).replaceAll('%', '%25').replaceAll(':', '%3A');
+    return [`${name}=${escaped.replaceAll(',', '%2C')}`];
+  });
+  const lines = text.split(/\r\n|\r|\n/).map(visible);
+  const data = lines.join('\n').replaceAll('%', '%25').replaceAll('\n', '%0A');
+  return `::error ${given.join(',')}::${data}`;
 }
 
 /** What GitHub takes of one step: 1 MiB. */

@@ -35,7 +35,12 @@ function suiteOf(scenario: ReportedScenario, version: string): Markup {
   ].map(([key = '', value = '']) => xml('property', { name: key, value }, []));
   return xml('testsuite', { name, file, ...countsOf(cases), time: timeOf(seconds) }, [
     xml('properties', {}, properties),
-    ...cases.map((one) => caseOf(one, name, share)),
+    ...cases.map((one) => {
+      const classname = one.system === '' ? name : `${name}.${one.system}`;
+      const line = one.line === null ? {} : { line: String(one.line) };
+      const said = { name: one.name, classname, time: share, file: one.file, ...line };
+      return xml('testcase', said, tellOf(one));
+    }),
   ]);
 }
 
@@ -53,12 +58,6 @@ function countsOf(cases: readonly Case[]): Readonly<Record<string, string>> {
 
 function timeOf(seconds: number): string {
   return seconds.toFixed(3);
-}
-
-function caseOf(one: Case, scenario: string, time: string): Markup {
-  const classname = one.system === '' ? scenario : `${scenario}.${one.system}`;
-  const line = one.line === null ? {} : { line: String(one.line) };
-  return xml('testcase', { name: one.name, classname, time, file: one.file, ...line }, tellOf(one));
 }
 
 /** What a test came to; the counterexample of a claim that should break is its output. */

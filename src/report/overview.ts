@@ -9,7 +9,7 @@ import type {
   Summary,
   SystemResult,
 } from '../search/campaign/result.ts';
-import { errorPlace, failedSections, type SectionErrorCount } from '../search/sweep/sections.ts';
+import { errorPlace, failedSections } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
@@ -186,10 +186,6 @@ export function expectationText(system: SystemResult): string {
 /** Claims that every system with grants puts to the test. */
 const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
 
-function isWithoutGrants({ claims }: SystemResult): boolean {
-  return CLAIMS_ON_GRANTS.every((claim) => claims[claim]?.exercised === 0);
-}
-
 /**
  * What nobody asked for and everybody with a fence should know: a write that comes after the
  * release is as good as any other until somebody with a higher token has been there.
@@ -252,15 +248,13 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
   const rest = told.reduce((left, { count }) => left - count, ended);
   return [
     `sections: ${line}`,
-    ...told.map((error) => errorLine(error, trialOf(system))),
+    ...told.map((error) => {
+      // `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`
+      const first = `first on ${trialOf(system)} ${error.firstSeed}`;
+      return `${groupDigits(error.count)} ended by ${errorPlace(error)}, ${first}`;
+    }),
     ...(rest === 0 ? [] : [`${groupDigits(rest)} by other errors`]),
   ];
-}
-
-/** `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`. */
-function errorLine(error: SectionErrorCount, trial: Trial): string {
-  const { count, firstSeed } = error;
-  return `${groupDigits(count)} ended by ${errorPlace(error)}, first on ${trial} ${firstSeed}`;
 }
 
 /** What would put to the test what nothing did, as far as no system of `all` breaks it. */
@@ -297,7 +291,8 @@ export function noteLines(
   if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);
   const untested = quiet.length - tested.length;
   if (untested > 0) notes.push(`${countOf(untested, 'other claim')} never exercised`);
-  const inUse = isWithoutGrants(system) ? 'while it was used' : 'under a held grant';
+  const isWithoutGrant = CLAIMS_ON_GRANTS.every((claim) => system.claims[claim]?.exercised === 0);
+  const inUse = isWithoutGrant ? 'while it was used' : 'under a held grant';
   const faults = Object.entries(system.faults).map(
     ([kind, { fired, overlapped }]) =>
       `${kind} fired on ${groupDigits(fired)}, ${inUse} on ${groupDigits(overlapped)}`,

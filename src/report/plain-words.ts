@@ -4,14 +4,7 @@
  */
 import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../core/history/server-events.ts';
-import {
-  type FaultInjected,
-  type Log,
-  type Mark,
-  type Trace,
-  type TraceEvent,
-  WHY,
-} from '../core/history/trace.ts';
+import { type FaultInjected, type Trace, type TraceEvent, WHY } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { listOf, tokenText } from '../text/prose.ts';
@@ -41,8 +34,13 @@ export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readon
   const endUs = told.at(-1)?.atUs ?? 0;
   for (const lease of leases) {
     if (lease.ending !== 'expired' || lease.untilUs === null || lease.untilUs > endUs) continue;
-    if (!isHeldOn(lease, told)) continue;
-    const text = `${named(lease.client)}'s lease of ${named(lease.lock)} runs out`;
+    const { client, ordinal } = lease;
+    const left = told.find(
+      (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
+    );
+    // Nobody minds, unless its program was still in the section as the lease ran out.
+    if (left !== undefined && left.atUs <= lease.untilUs) continue;
+    const text = `${named(client)}'s lease of ${named(lease.lock)} runs out`;
     sentences.push({ atUs: lease.untilUs, text, event: null });
   }
   const hasReads = evidence.some(({ event }) => trace.events[event]?.kind === 'read');
@@ -101,14 +99,6 @@ function named(name: string): string {
   return `\`${name.replaceAll('`', "'")}\``;
 }
 
-/** Whether its program was still in the section as the lease ran out: else nobody minds. */
-function isHeldOn({ client, ordinal, untilUs }: LeaseSpan, told: readonly TraceEvent[]): boolean {
-  const left = told.find(
-    (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
-  );
-  return left === undefined || left.atUs > (untilUs ?? 0);
-}
-
 interface Known {
   readonly leases: readonly LeaseSpan[];
   /** By store and key: what was accepted last; grows while the story goes on. */
@@ -137,11 +127,16 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
     }
     case 'deadlock':
       return listOf(event.waits.map((one) => `${named(one.client)} waits for ${named(one.lock)}`));
-    case 'mark':
-      return computingSentence(event);
+    case 'mark': {
+      const who = named(event.process);
+      if (event.point.endsWith('/computing')) return `${who} begins to compute the value`;
+      return event.point.endsWith('/computed') ? `${who} has computed the value` : null;
+    }
     case 'log':
       if (event.topic === WHY) return event.text;
-      return goesOn(event) ? `${named(event.process)} ${event.text}` : null;
+      // A memoize goes on without the lock on db.
+      if (event.topic !== 'memoize' || !event.text.startsWith('goes on')) return null;
+      return `${named(event.process)} ${event.text}`;
     case 'recovered':
       return event.begins === undefined
         ? `${named(event.process)} is back with what it still knows`
@@ -149,16 +144,6 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
     default:
       return null;
   }
-}
-
-/** Whether a memoize says so: it goes on without the lock on db. */
-function goesOn({ topic, text }: Log): boolean {
-  return topic === 'memoize' && text.startsWith('goes on');
-}
-
-function computingSentence({ process, point }: Mark): string | null {
-  if (point.endsWith('/computing')) return `${named(process)} begins to compute the value`;
-  return point.endsWith('/computed') ? `${named(process)} has computed the value` : null;
 }
 
 function grantSentence(event: Grant, { leases }: Known): string {

@@ -62,7 +62,10 @@ const REPORTS: Readonly<
 > = {
   text: texts,
   html: pages,
-  junit: (run) => [oneFile(run, 'junit.xml', junitOf(run))],
+  junit: (run) => {
+    const text = renderJunit({ results: reportedScenarios(run), version: run.version });
+    return [oneFile(run, 'junit.xml', text)];
+  },
   github: forGithub,
   json: (run) => [oneFile(run, 'report.json', renderReportJson(run.result))],
   mermaid: diagrams,
@@ -78,10 +81,6 @@ export function* renderReports(
 
 function oneFile({ output }: ReportedRun, name: string, text: string): ReportPart {
   return { to: 'file', file: join(output, name), text };
-}
-
-function junitOf(run: ReportedRun): string {
-  return renderJunit({ results: reportedScenarios(run), version: run.version });
 }
 
 /**

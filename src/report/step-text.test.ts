@@ -22,7 +22,7 @@ test.each<[Job['phase'], string]>([
 
 test('a claimed key that was taken reads as one that an earlier delivery holds', () => {
   const answer = { kind: 'denied', holder: 'an earlier delivery' } as const;
-  const event = {
+  const event: TraceEvent = {
     kind: 'return',
     atUs: 0,
     process: 'alice',
@@ -37,7 +37,7 @@ test.each([
   [0, 'enters db for 10 ms, until 12 ms'],
   [7, 'enters with token 7 for 10 ms, until 12 ms'],
 ])('a grant with token %s that only its client tells of reads "%s"', (token, words) => {
-  const event = {
+  const event: TraceEvent = {
     kind: 'grant',
     atUs: 2000,
     process: 'alice',

@@ -43,18 +43,26 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
       return `links heal: ${event.processes.join(', ')}`;
     case 'healed':
       return 'the world heals';
-    case 'mark':
-      return markText(event.point.split('/').at(-1) ?? event.point);
+    case 'mark': {
+      const mark = event.point.split('/').at(-1) ?? event.point;
+      if (mark === 'computing') return 'begins to compute';
+      return mark === 'computed' ? 'has computed' : `passes ${mark}`;
+    }
     case 'enter':
       return `believes it holds ${event.lock}${untilText(event.believedUntilUs)}`;
     case 'leave':
       return `leaves ${event.lock}`;
-    case 'lease-test':
-      return testText(event, around);
+    case 'lease-test': {
+      if (!event.isLive) return 'own clock: lease is over';
+      if (event.believedUntilUs > NEVER_US) return 'own clock: knows of no end';
+      if (around.repeated.has(event)) return 'own clock: lease lives';
+      return `own clock: lease lives${untilText(event.believedUntilUs)}`;
+    }
     case 'job':
       return `${PHASES[event.phase]} job ${event.tick} of ${event.lock}`;
     case 'log':
-      return logText(event, around);
+      // A program's topic says which part of it speaks; a service speaks for itself.
+      return around.services.has(event.process) ? event.text : `logs ${event.topic}: ${event.text}`;
     case 'deadlock': {
       const waits = event.waits.map(({ client, lock }) => `${client} waits for ${lock}`);
       return `finds a deadlock: ${waits.join(', ')}`;
@@ -105,11 +113,6 @@ function keyText({ key, client, change, isDone, holder, untilUs }: EventOf<'key-
   return `${client} ${change === 'removed' ? 'removes' : 'overwrites'} ${what}${whose}`;
 }
 
-function markText(mark: string): string {
-  if (mark === 'computing') return 'begins to compute';
-  return mark === 'computed' ? 'has computed' : `passes ${mark}`;
-}
-
 function deliverText(event: EventOf<'deliver'>, around: Surroundings): string {
   const { client, steps, retries, deliveries, isCopy, untilUs } = event;
   const copy = isCopy ? 'a copy of ' : '';
@@ -117,18 +120,6 @@ function deliverText(event: EventOf<'deliver'>, around: Surroundings): string {
   const again = deliveries === 1 ? '' : `, delivery ${deliveries}`;
   const hidden = `hidden until ${proseDuration(untilUs)}`;
   return `delivers ${copy}step ${steps}, retry ${retries}${of} to ${client}${again}, ${hidden}`;
-}
-
-function testText(event: EventOf<'lease-test'>, around: Surroundings): string {
-  if (!event.isLive) return 'own clock: lease is over';
-  if (event.believedUntilUs > NEVER_US) return 'own clock: knows of no end';
-  if (around.repeated.has(event)) return 'own clock: lease lives';
-  return `own clock: lease lives${untilText(event.believedUntilUs)}`;
-}
-
-/** A program's topic says which part of it speaks; a service speaks for itself. */
-function logText({ process, topic, text }: EventOf<'log'>, { services }: Surroundings): string {
-  return services.has(process) ? text : `logs ${topic}: ${text}`;
 }
 
 const PHASES = { begin: 'starts', end: 'ends', skip: 'skips' } as const;
@@ -155,17 +146,16 @@ function messageText(event: EventOf<'send' | 'receive' | 'lose'>, around: Surrou
   const deed = around.nodes.get(event);
   if (deed !== undefined) return deed.text;
   const asked = messageName(event.message, around);
-  if (event.kind === 'send') return `sends ${asked}${outdatedText(event, around)} → ${event.to}`;
+  if (event.kind === 'send') {
+    const token = around.outdated.get(event);
+    const outdated = token === undefined ? '' : ` (cached, ${token} is current)`;
+    return `sends ${asked}${outdated} → ${event.to}`;
+  }
   const answerer = isReply(event.message) ? placeOf(event.message, around) : '';
   if (event.kind === 'lose') return `✕ loses ${asked}${answerer} (${event.cause})`;
   const [asker = ''] = event.message.split('/');
   const whose = isReply(event.message) || asker === event.message ? '' : `${asker}'s `;
   return `gets ${event.isCopy ? 'a copy of ' : ''}${whose}${asked}${answerer}`;
-}
-
-function outdatedText(event: TraceEvent, { outdated }: Surroundings): string {
-  const token = outdated.get(event);
-  return token === undefined ? '' : ` (cached, ${token} is current)`;
 }
 
 function messageName(message: string, around: Surroundings): string {

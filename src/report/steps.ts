@@ -99,15 +99,13 @@ interface StepContext {
 function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const { around, part } = context;
   const weight = part === '' ? weightIn(event, context) : 0;
-  const number = weight === 3 || isTransit(event, around) ? null : context.number;
+  const isMessage = event.kind === 'send' || event.kind === 'receive';
+  // A message on its way; what a node of a quorum did stands for itself.
+  const isTransit = isMessage && !around.nodes.has(event);
+  const number = weight === 3 || isTransit ? null : context.number;
   const { atUs } = event;
   const [text, asides] = [eventText(event, around), asidesOf(event, around)];
   return { event: at, number, atUs, process: processOf(event), text, asides, weight, part };
-}
-
-/** Whether an event is but a message on its way; what a node of a quorum did stands for itself. */
-function isTransit(event: TraceEvent, { nodes }: Surroundings): boolean {
-  return (event.kind === 'send' || event.kind === 'receive') && !nodes.has(event);
 }
 
 /** The process that an event happens to, '' for the whole world. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../core/history/trace.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { zombieFinding, zombieTrace } from './sample.fixture.ts';
 import { lastOfStory, listSteps } from './steps.ts';
 import { stormTrace } from './storm.fixture.ts';
@@ -13,7 +13,7 @@ describe('essentialSteps', () => {
     const reply = { from: 'lock-1', to: 'alice', message: 'alice/1/acquire/1/reply' };
     const asked = { from: 'alice', to: 'lock-1', message: 'alice/1/acquire/1/request' };
     const body = { kind: 'set', key: 'db', value: 7, ttlUs: 10_000 };
-    const grant = {
+    const grant: TraceEvent = {
       kind: 'grant',
       atUs: 2000,
       process: 'alice',

@@ -74,7 +74,8 @@ function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string
     if ([...needed].some(([step, text]) => says(step, text))) continue;
     const told = shown.find((step) => asideSaying(step, number) !== undefined);
     if (told !== undefined) {
-      needed.set(told, withAside(needed.get(told) ?? told.text, asideSaying(told, number)));
+      const aside = asideSaying(told, number) ?? '';
+      needed.set(told, `${needed.get(told) ?? told.text}, ${aside}`);
       continue;
     }
     const found = nearest((step) => says(step));
@@ -85,10 +86,6 @@ function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string
 
 function asideSaying({ asides }: Step, number: string): string | undefined {
   return asides.find((aside) => isSaid(number, aside));
-}
-
-function withAside(text: string, aside = ''): string {
-  return `${text}, ${aside}`;
 }
 
 /** The messages that brought the evidence, as a server names what it handled. */

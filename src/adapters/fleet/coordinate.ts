@@ -207,7 +207,15 @@ class Coordinator {
     }
     for (let from = 0; from < absent.length; from += ASKED_AT_ONCE) {
       const some = absent.slice(from, from + ASKED_AT_ONCE);
-      await queue.addBulk(some.map(([id, { order }]) => jobOf(id, order)));
+      const jobs = some.map(([jobId, { order }]) => {
+        const backoff = { type: 'exponential', delay: 1_000 };
+        const kept = { removeOnComplete: KEPT, removeOnFail: KEPT };
+        // The first shards of each sweep go first, so that a small one does not wait for a big one.
+        const priority = order.shard.index;
+        const opts = { jobId, priority, attempts: 3, backoff, ...kept };
+        return { name: 'shard', data: order, opts };
+      });
+      await queue.addBulk(jobs);
       for (const [, one] of some) one.isAdded = true;
     }
   }
@@ -263,14 +271,6 @@ const progressSchema: z.ZodType<ShardProgress> = z.object({
   done: countSchema,
   broken: countSchema,
 });
-
-/** The first shards of each sweep go first, so that a small one does not wait for a big one. */
-function jobOf(jobId: string, order: ShardOrder): Parameters<ShardQueue['addBulk']>[0][number] {
-  const backoff = { type: 'exponential', delay: 1_000 };
-  const kept = { removeOnComplete: KEPT, removeOnFail: KEPT };
-  const opts = { jobId, priority: order.shard.index, attempts: 3, backoff, ...kept };
-  return { name: 'shard', data: order, opts };
-}
 
 /** What a worker returned, or a clause that says why it is not the shard that was asked for. */
 function shardIn(returned: unknown, order: ShardOrder): FiledShard | string {

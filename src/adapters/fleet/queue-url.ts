@@ -33,14 +33,17 @@ export function readQueueUrl(text: string): QueueUrlRead {
   const db = url.pathname.replace(/^\//, '');
   if (!/^\d{0,3}$/.test(db)) return problem('has a path that is no number of a database');
   const address: QueueAddress = {
-    host: hostOf(url),
+    // Without the brackets of an IPv6 address.
+    host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? REDIS_PORT : Number(url.port),
     ...(username === '' ? {} : { username }),
     ...(password === '' ? {} : { password }),
     ...(db === '' ? {} : { db: Number(db) }),
     ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
   };
-  return { kind: 'address', address, shown: shownOf(url) };
+  const secret = url.username !== '' || url.password !== '' ? '***@' : '';
+  const shown = `${url.protocol}//${secret}${url.host}${url.pathname.replace(/\/$/, '')}`;
+  return { kind: 'address', address, shown };
 }
 
 function problem(what: string): QueueUrlRead {
@@ -55,23 +58,12 @@ function parsed(text: string): URL | null {
   }
 }
 
-/** Without the brackets of an IPv6 address. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '');
-}
-
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
     return null;
   }
-}
-
-/** The URL with `***` for its credentials, and without options. */
-function shownOf(url: URL): string {
-  const hasSecret = url.username !== '' || url.password !== '';
-  return `${url.protocol}//${hasSecret ? '***@' : ''}${url.host}${url.pathname.replace(/\/$/, '')}`;
 }
 
 /** A text of others, such as an error of the connection, without the password. */

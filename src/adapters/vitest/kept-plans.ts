@@ -99,7 +99,11 @@ async function judgeReplay(
     throw new SimTestError([`✗ kept plan ${typedPath(file)} is not deterministic: ${difference}`]);
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
-  if (result.otherCause !== null) run.print(`fencepost: ${typedPath(file)}: ${otherText(result)}`);
+  if (result.otherCause !== null) {
+    const what = result.outcome === 'reproduced' ? 'breaks' : 'a plan close to it breaks';
+    const how = `${what} ${result.claim}, but by another cause: ${result.otherCause}`;
+    run.print(`fencepost: ${typedPath(file)}: ${how}`);
+  }
   keepClose(kept, result, run);
   if (outcome === 'reproduced') {
     if (expect?.holds.includes(claim) !== true) return result;
@@ -127,11 +131,6 @@ function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRu
   } else if (changed(kept, amendedText(kept.text, kept.plan, plan))) {
     run.print(`fencepost: changed ${name}`);
   }
-}
-
-function otherText({ outcome, claim, otherCause }: KeptReplay): string {
-  const what = outcome === 'reproduced' ? 'breaks' : 'a plan close to it breaks';
-  return `${what} ${claim}, but by another cause: ${otherCause}`;
 }
 
 function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {

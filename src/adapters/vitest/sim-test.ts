@@ -142,7 +142,9 @@ async function happen(
   { site, given }: { readonly site: string; readonly given: () => CheckedOptions },
 ): Promise<void> {
   const { task, signal } = context;
-  const place = { file: task.file.filepath, name: task.name, fullName: fullNameOf(task) };
+  const names = [task.name];
+  for (let group = task.suite; group !== undefined; group = group.suite) names.unshift(group.name);
+  const place = { file: task.file.filepath, name: task.name, fullName: names.join(' ') };
   const print = (text: string): void => console.log(text);
   let end: TestEnd;
   try {
@@ -153,10 +155,4 @@ async function happen(
     throw error;
   }
   if (end === 'foreign') context.skip('FENCEPOST_REPLAY names a plan of another test');
-}
-
-function fullNameOf({ name, suite }: TestContext['task']): string {
-  const names = [name];
-  for (let group = suite; group !== undefined; group = group.suite) names.unshift(group.name);
-  return names.join(' ');
 }

@@ -107,8 +107,12 @@ function renderCore(part: PartReport, id: string): Markup {
   const total = countOf(operations, 'operation');
   const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
   const text = isOne ? 'it cannot be true' : `they cannot all be true; ${spare}`;
+  // The bad return in any case, and what was called last.
+  const last = core.slice(-MOST_CORE);
+  const bad = badReturn(core);
+  const kept = bad === undefined || last.includes(bad) ? last : [bad, ...last.slice(1)];
   // Without the order found, which is one of all operations.
-  const alone = lastOf(core).map((operation) => ({ ...operation, effect: null }));
+  const alone = kept.map((operation) => ({ ...operation, effect: null }));
   const shown = alone.length < core.length ? ` Showing ${groupDigits(alone.length)} of them.` : '';
   return element(
     'figure',
@@ -119,13 +123,6 @@ function renderCore(part: PartReport, id: string): Markup {
 }
 
 const MOST_CORE = 60;
-
-/** The bad return in any case, and what was called last. */
-function lastOf(core: PartReport['core']): PartReport['core'] {
-  const kept = core.slice(-MOST_CORE);
-  const bad = badReturn(core);
-  return bad === undefined || kept.includes(bad) ? kept : [bad, ...kept.slice(1)];
-}
 
 function renderAround(part: PartReport, id: string): Markup {
   const { drawn, marks, operations, satisfied, returns, verdict } = part;

@@ -129,18 +129,15 @@ interface Layout {
   readonly height: number;
 }
 
-/** A colour for each client, the same in every picture of a part. */
-function rolesOf({ drawn, core }: PartReport): ReadonlyMap<string, Role> {
-  const names = [...new Set([...drawn, ...core].map(({ process }) => process))].sort(byName);
-  return new Map(names.map((name, at) => [name, clientRole(at)]));
-}
-
 function layOut(
   operations: readonly ReportedOperation[],
   { marks, part }: HistoryPictureOptions,
 ): Layout {
   const axis = new Axis(operations);
-  const { lanes, rows, bottom } = lanesOf(operations, axis.end, rolesOf(part));
+  // A colour for each client, the same in every picture of a part.
+  const names = new Set([...part.drawn, ...part.core].map(({ process }) => process));
+  const roles = new Map([...names].sort(byName).map((name, at) => [name, clientRole(at)]));
+  const { lanes, rows, bottom } = lanesOf(operations, axis.end, roles);
   const laneOf = new Map(lanes.map((lane) => [lane.process, lane]));
   const bars = operations.map((operation): Bar => {
     const lane = laneOf.get(operation.process);

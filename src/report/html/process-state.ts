@@ -158,20 +158,19 @@ function clientFacts(
     const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
     return `${lock}${tokenText(token)}${untilUs <= nowUs ? over : until}`;
   });
-  const truth = held.map((view) => truthOf(view, leases));
+  const truth = held.map(({ lock, ordinal, process }) => {
+    const ofLock = leases.filter((lease) => lease.lock === lock);
+    if (ofLock.some((lease) => lease.ordinal === ordinal)) return '✓ it does';
+    const other = ofLock.find(({ client }) => client !== process);
+    if (other === undefined) return '✗ its lease is over';
+    return `✗ ${other.client} holds it${tokenText(other.token)}`;
+  });
   return [
     { name: 'believes it holds', value: believed.join('; ') || 'nothing' },
     ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
     ...(rows.size === 0 ? [] : [{ name: 'remembers', value: [...rows.values()].join('; ') }]),
     { name: 'waits for', value: [...waits.values()].join('; ') || 'nothing' },
   ];
-}
-
-function truthOf({ lock, ordinal, process }: ClientViewSpan, leases: readonly LeaseSpan[]): string {
-  if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
-  const other = leases.find((lease) => lease.lock === lock && lease.client !== process);
-  if (other === undefined) return '✗ its lease is over';
-  return `✗ ${other.client} holds it${tokenText(other.token)}`;
 }
 
 /** Who holds each lock that this service ever grants. */

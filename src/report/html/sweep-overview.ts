@@ -232,7 +232,9 @@ function renderIndexedFindings(results: readonly ReportedScenario[], since: Sinc
       const href = `${hrefOf(pageFile)}#finding-${at + 1}`;
       const sign = finding.isExpected === true ? '✗ (expected) ' : '✗ ';
       const link = element('a', { href }, sign, sentenceMarkup(finding.explanation.headline));
-      const state = since === null ? [] : stateCell(since.isKnown(finding));
+      const isKnown = since?.isKnown(finding) ?? false;
+      const known = { class: isKnown ? 'faint' : 'bad' };
+      const state = since === null ? [] : element('td', known, isKnown ? 'known' : 'new');
       const of = [finding.claim, ' of ', nameMarkup(finding.system), ' in '];
       const where = element('td', {}, of, nameMarkup(result.name));
       return tableRow(link, where, element('td', {}, sentenceMarkup(causesOf(finding))), state);
@@ -261,10 +263,6 @@ export function inPageOrder(findings: readonly Finding[]): readonly Finding[] {
   return [...findings].sort(
     (a, b) => Number(a.isExpected === true) - Number(b.isExpected === true),
   );
-}
-
-function stateCell(isKnown: boolean): Markup {
-  return element('td', { class: isKnown ? 'faint' : 'bad' }, isKnown ? 'known' : 'new');
 }
 
 function renderFixed({ fixed }: Since): Markup {

@@ -59,16 +59,15 @@ export function inflate(packed: Uint8Array, size: number): Uint8Array {
   for (let isLast = false; !isLast; ) {
     isLast = reader.take(1) === 1;
     const kind = reader.take(2);
-    if (kind === 0) end = copyStored(reader, bytes, end);
-    else end = unpackBlock(reader, kind === 1 ? FIXED : codesIn(reader), bytes, end);
+    if (kind === 0) {
+      const stored = reader.stored();
+      bytes.set(stored, end);
+      end += stored.length;
+    } else {
+      end = unpackBlock(reader, kind === 1 ? FIXED : codesIn(reader), bytes, end);
+    }
   }
   return bytes;
-}
-
-function copyStored(reader: BitReader, bytes: Uint8Array, from: number): number {
-  const stored = reader.stored();
-  bytes.set(stored, from);
-  return from + stored.length;
 }
 
 function unpackBlock(

@@ -30,7 +30,10 @@ const MOST_DRAWN = 400;
 export function openPlayground(article: HTMLElement, data: PageData): void {
   const section = article.querySelector('[data-try]');
   if (!(section instanceof HTMLElement)) return;
-  if (!isSameHere(data)) {
+  const { plan, trace } = data;
+  const isSameHere =
+    whyRefused(plan) === null && JSON.stringify(run(plan).events) === JSON.stringify(trace.events);
+  if (!isSameHere) {
     section.outerHTML = render(renderNoTry('some of its parts are not built in'));
     return;
   }
@@ -170,11 +173,6 @@ function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string 
   return valueAsNumber > most ? 'It is too long to be run.' : null;
 }
 
-function isSameHere({ plan, trace }: PageData): boolean {
-  if (whyRefused(plan) !== null) return false;
-  return JSON.stringify(run(plan).events) === JSON.stringify(trace.events);
-}
-
 function reset(section: HTMLElement): void {
   for (const input of all(section, 'input', HTMLInputElement)) input.value = input.defaultValue;
   for (const choice of all(section, '[data-choice]', HTMLSelectElement)) {
@@ -198,13 +196,6 @@ function turnedIn(section: HTMLElement, plan: Plan): Turned {
   return { durations, store: value('store'), message: value('delay the message'), lateUs };
 }
 
-const asItIs = ({ system }: Plan): Turned => ({
-  durations: new Map(),
-  store: system.store,
-  message: '',
-  lateUs: 0,
-});
-
 function showRun(section: HTMLElement, data: PageData): void {
   const plan = turn(data.plan, turnedIn(section, data.plan));
   const outcome = one(section, '[data-outcome]', HTMLElement);
@@ -217,7 +208,9 @@ function showRun(section: HTMLElement, data: PageData): void {
   }
   const judged = new Set([data.claim, ...[...builtIn.claims.keys()].filter(isJudgedUnlisted)]);
   const { trace, verdicts } = examine(plan, [...judged]);
-  if (JSON.stringify(plan) === JSON.stringify(turn(data.plan, asItIs(data.plan)))) {
+  const { store } = data.plan.system;
+  const untouched = { durations: new Map(), store, message: '', lateUs: 0 };
+  if (JSON.stringify(plan) === JSON.stringify(turn(data.plan, untouched))) {
     // The finding itself stands above.
     const events = countEvents(listSteps(trace, { evidence: [], faults: plan.faults }));
     const found = { claim: data.claim, verdicts, explanation: null, events };

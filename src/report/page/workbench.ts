@@ -119,7 +119,8 @@ async function examineText({ text, faults }: Task, note: (one: Note) => void): P
         isTold = true;
         const { claim } = row;
         const which = `${noun} ${number}`;
-        note({ kind: 'broken', broken: { system, claim, which, plan: shrunk(plan, claim) } });
+        const shrunk = shrinkFailure(plan, claim).plan;
+        note({ kind: 'broken', broken: { system, claim, which, plan: shrunk } });
       }
     }
     const done = number + 1;
@@ -156,10 +157,6 @@ async function plansOf(scenario: Scenario, faults: number): Promise<readonly Sys
     all.push({ system, plans, planOf: (number) => numbered.planOf(number) });
   }
   return all;
-}
-
-function shrunk(plan: Plan, claim: string): Plan {
-  return shrinkFailure(plan, claim).plan;
 }
 
 /** In the page. `code` is this very script. */

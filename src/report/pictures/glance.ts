@@ -101,14 +101,10 @@ export function drawGlance(layout: Layout, options: GlanceOptions): GlancePictur
     drawDifference(scene, options.differsAtUs ?? null),
     drawViolation(scene, options),
   );
-  return { svg: { markup: render([svg, drawNames(scene)]) }, fromUs, untilUs, marks };
-}
-
-/** The names of the lanes once more, to stay in sight where the picture scrolls. */
-function drawNames({ rows, height }: Scene): Markup {
-  const size = { width: LEFT, height };
+  // The names of the lanes once more, to stay in sight where the picture scrolls.
   const hidden = { class: 'lanes', 'aria-hidden': 'true' };
-  return sheet(size, hidden, [], [...rows.values()].map(drawName));
+  const names = sheet({ width: LEFT, height }, hidden, [], [...rows.values()].map(drawName));
+  return { svg: { markup: render([svg, names]) }, fromUs, untilUs, marks };
 }
 
 /** From when to when the picture goes; not before `atLeastUs`. */
@@ -159,21 +155,18 @@ function sceneOf(layout: Layout, { id, untilUs = 0 }: GlanceOptions): Scene {
 
 function drawAxis(scene: Scene): Child {
   const style = { role: 'soft', anchor: 'middle', size: 11, hasHalo: false } as const;
-  return ticksOf(scene, 12).map((atUs) => {
+  const { fromUs, untilUs } = scene;
+  // At most 12 instants and at least two, a round number apart.
+  const step = roundStep((untilUs - fromUs) / 12);
+  const ticks: number[] = [];
+  for (let at = Math.ceil(fromUs / step) * step; at <= untilUs; at += step) ticks.push(at);
+  return ticks.map((atUs) => {
     const x = xAt(scene, atUs);
     return [
       vertical(x, [TOP, scene.height - 8], ink({ stroke: 'guide' })),
       label(proseDuration(atUs), { x, y: TOP - 10 }, style),
     ];
   });
-}
-
-/** Instants of a scale, at most `most` and at least two, a round number apart. */
-function ticksOf({ fromUs, untilUs }: Scale, most: number): readonly number[] {
-  const step = roundStep((untilUs - fromUs) / most);
-  const ticks: number[] = [];
-  for (let at = Math.ceil(fromUs / step) * step; at <= untilUs; at += step) ticks.push(at);
-  return ticks;
 }
 
 /** The smallest of 1, 2, 5, 10, 20, 50, … that is not below `us`. */

@@ -123,10 +123,16 @@ function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): re
   );
   const shown = windowOf(steps, lastEvent, options);
   const violation = shown.findIndex((step) => step.event === story && step.part !== '');
-  if (violation >= 0) shown.splice(violation + 1, 0, violationStep(shown, violation, options));
-  for (const step of overlapSteps(spans)) {
-    const at = shown.findIndex(({ atUs }) => atUs > step.atUs);
-    if (at > 0) shown.splice(at, 0, step);
+  if (violation >= 0) {
+    const { process = '', atUs = 0, part = '' } = shown[violation] ?? {};
+    const text = `✗ ${part}: ${options.claim} breaks`;
+    shown.splice(violation + 1, 0, { ...DERIVED, atUs, process, text, part: 'violation' });
+  }
+  for (const { process, fromUs, other } of spans.overlaps) {
+    const text = `now ${other} holds it too`;
+    const at = shown.findIndex(({ atUs }) => atUs > fromUs);
+    if (at <= 0) continue;
+    shown.splice(at, 0, { ...DERIVED, atUs: fromUs, process, text, part: 'overlap' });
   }
   return shown;
 }
@@ -147,19 +153,6 @@ function windowOf(
 
 /** What no event records. */
 const DERIVED = { event: null, number: null, asides: [], weight: 1 } as const;
-
-function violationStep(shown: readonly Step[], at: number, options: LayoutOptions): Step {
-  const { process = '', atUs = 0, part = '' } = shown[at] ?? {};
-  const text = `✗ ${part}: ${options.claim} breaks`;
-  return { ...DERIVED, atUs, process, text, part: 'violation' };
-}
-
-function overlapSteps({ overlaps }: TraceSpans): readonly Step[] {
-  return overlaps.map(({ process, fromUs, other }) => {
-    const text = `now ${other} holds it too`;
-    return { ...DERIVED, atUs: fromUs, process, text, part: 'overlap' };
-  });
-}
 
 type Labelled = Pick<Item, 'step' | 'label' | 'tone'>;
 
@@ -190,7 +183,9 @@ function rowsOf(labelled: readonly Labelled[]): Pick<Layout, 'items' | 'waits' |
   for (const next of labelled) {
     const waitUs = last === undefined ? 0 : next.step.atUs - last.step.atUs;
     const isNew = waitUs > 0 || next.step.process !== last?.step.process;
-    const height = heightOf(waitUs, unit);
+    // It grows with the logarithm of the wait, from one row up to three.
+    const ofWait = Math.round(ROW_PX + 4 + Math.min(40, 10 * Math.log2(1 + waitUs / unit)));
+    const height = waitUs === 0 ? ROW_PX : ofWait;
     if (waitUs >= unit * LONG_WAIT) waits.push({ y: y + height / 2, forUs: waitUs });
     if (isNew && last !== undefined) y += height;
     if (!isNew && isTaken && next.label !== '') y += ROW_PX;
@@ -199,12 +194,6 @@ function rowsOf(labelled: readonly Labelled[]): Pick<Layout, 'items' | 'waits' |
     last = next;
   }
   return { items, waits, bottom: y + 10 };
-}
-
-/** The pixels of a wait: they grow with its logarithm, from one row up to three. */
-function heightOf(waitUs: number, unit: number): number {
-  if (waitUs === 0) return ROW_PX;
-  return Math.round(ROW_PX + 4 + Math.min(40, 10 * Math.log2(1 + waitUs / unit)));
 }
 
 function medianWaitUs(labelled: readonly Labelled[]): number {
@@ -225,7 +214,12 @@ function lanesOf(
   let clients = 0;
   for (const process of processes) {
     const labelSide = process.role === 'lock' ? 'left' : 'right';
-    const room = labelRoom(process, items);
+    // What a lane's labels, or else its name, need beside it.
+    const columns = items.map(({ step, label }) =>
+      step.process === process.name ? displayWidth(label) : 0,
+    );
+    const flag = process.role === 'store' ? 34 : 0;
+    const room = Math.max(70, Math.max(...columns) * COLUMN_PX + 26 + flag);
     const isClient = process.role === 'client' || process.role === 'probe';
     const role = isClient ? clientRole(clients) : 'soft';
     if (isClient) clients += 1;
@@ -240,13 +234,6 @@ function lanesOf(
 
 function headWidth({ name }: ProcessInfo): number {
   return Math.min(HEAD_COLUMNS, displayWidth(visible(name))) * HEAD_COLUMN_PX;
-}
-
-/** What a lane's labels, or else its name, need beside it. */
-function labelRoom({ name, role }: ProcessInfo, items: readonly Item[]): number {
-  const columns = items.map(({ step, label }) => (step.process === name ? displayWidth(label) : 0));
-  const flag = role === 'store' ? 34 : 0;
-  return Math.max(70, Math.max(...columns) * COLUMN_PX + 26 + flag);
 }
 
 /** The times at which the axis is labelled: the first row of each instant. */
