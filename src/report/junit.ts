@@ -38,8 +38,8 @@ function suiteOf(scenario: ReportedScenario, version: string): Markup {
     ...cases.map((one) => {
       const classname = one.system === '' ? name : `${name}.${one.system}`;
       const line = one.line === null ? {} : { line: String(one.line) };
-      const said = { name: one.name, classname, time: share, file: one.file, ...line };
-      return xml('testcase', said, tellOf(one));
+      const attributes = { name: one.name, classname, time: share, file: one.file, ...line };
+      return xml('testcase', attributes, tellOf(one));
     }),
   ]);
 }

@@ -291,8 +291,8 @@ export function noteLines(
   if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);
   const untested = quiet.length - tested.length;
   if (untested > 0) notes.push(`${countOf(untested, 'other claim')} never exercised`);
-  const isWithoutGrant = CLAIMS_ON_GRANTS.every((claim) => system.claims[claim]?.exercised === 0);
-  const inUse = isWithoutGrant ? 'while it was used' : 'under a held grant';
+  const isWithoutGrants = CLAIMS_ON_GRANTS.every((claim) => system.claims[claim]?.exercised === 0);
+  const inUse = isWithoutGrants ? 'while it was used' : 'under a held grant';
   const faults = Object.entries(system.faults).map(
     ([kind, { fired, overlapped }]) =>
       `${kind} fired on ${groupDigits(fired)}, ${inUse} on ${groupDigits(overlapped)}`,
