@@ -13,6 +13,7 @@ import type { Format } from '../linearizability/formats/record.ts';
 import { aboutModels } from '../linearizability/models.ts';
 import { type HistoryReport, historyLine, renderHistory } from '../report/history-report.ts';
 import { renderHistoryPage } from '../report/html/history-page.ts';
+import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import { suggest } from '../text/problem.ts';
 import { groupDigits } from '../text/prose.ts';
 import { CheckLimits, judgeHistory } from './check-judge.ts';
@@ -27,7 +28,7 @@ import {
   shared,
   withExample,
 } from './command.ts';
-import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { UserError } from './exit.ts';
 import { writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';

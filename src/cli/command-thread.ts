@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ambient, inRealTurn } from '../host/async/ambient.ts';
 import { endEndless } from '../host/async/endless.ts';
 import { tellWhereabouts } from '../host/async/whereabouts.ts';
-import { type Exit, exits } from './exit.ts';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { runProgram } from './program.ts';
 
 /** What the thread is started with. */

@@ -10,8 +10,9 @@ import { parseDuration } from '../core/plan/duration.ts';
 import { FENCEPOST } from '../report/finding.ts';
 import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
+import type { Exit } from '../search/campaign/exit-codes.ts';
 import { suggest } from '../text/problem.ts';
-import { type Exit, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { readText } from './files.ts';
 
 /** Gives a command of the registry its options, its help and its action. */

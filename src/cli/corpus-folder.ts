@@ -13,6 +13,7 @@ import { examineAsync } from '../host/async/run-async.ts';
 import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { DAMAGED, keptOutcomeOf } from '../search/campaign/campaign.ts';
 import { exitsOfKept } from '../search/campaign/conclude.ts';
+import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import { admit, type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
@@ -23,7 +24,7 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
 import { foldersKept, folderToKeepIn } from './corpus-place.ts';
-import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { UserError } from './exit.ts';
 import { allowed, makeFolder } from './files.ts';
 import {
   adviceOf,

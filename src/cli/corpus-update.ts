@@ -12,11 +12,12 @@ import type { Plan } from '../core/plan/plan.ts';
 import { digestsOf } from '../load.ts';
 import { DAMAGED } from '../search/campaign/campaign.ts';
 import { exitsOfKept } from '../search/campaign/conclude.ts';
+import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { changeWhole } from '../search/corpus/write-whole.ts';
 import { suggest } from '../text/problem.ts';
 import { countOf } from '../text/prose.ts';
-import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { UserError } from './exit.ts';
 import { allowed } from './files.ts';
 import {
   adviceOf,

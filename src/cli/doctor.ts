@@ -6,13 +6,13 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { paintFor } from '../text/colour.ts';
 import { visible } from '../text/visible.ts';
 import { type Done, type OutputFlags, outputOptions, shared, withExample } from './command.ts';
 import { CANARY_SEEDS, runCanary } from './doctor/canary.ts';
 import { type Check, messageOf, problem } from './doctor/check.ts';
 import { examineSurroundings } from './doctor/surroundings.ts';
-import { type Exit, exits } from './exit.ts';
 import { schemaDigests } from './schemas.ts';
 import { packageRoot } from './shipped.ts';
 import { openTerminal, type Terminal } from './terminal.ts';

@@ -13,11 +13,11 @@ import {
   type SchemaWords,
   schemaWords,
 } from '../scenario/json-schema.ts';
+import { EXIT_WORDS } from '../search/campaign/exit-codes.ts';
 import { FATES } from '../search/corpus/kept-replay.ts';
 import type { OptionInfo } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
-import { EXIT_WORDS } from './exit.ts';
 import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';

@@ -1,8 +1,6 @@
 /** The error that a user's mistake is, and how its lines are shown. */
 import { visible } from '../text/visible.ts';
 
-export { EXIT_WORDS, type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
-
 /** A mistake of the user: `lines` say what is wrong and where, and the command exits with 2. */
 export class UserError extends Error {
   readonly lines: readonly string[];

@@ -4,13 +4,14 @@
  * copy, and the scenarios that show it.
  */
 import type { Command } from 'commander';
+import { exits } from '../search/campaign/exit-codes.ts';
 import { paintFor } from '../text/colour.ts';
 import { nearestFirst, suggest } from '../text/problem.ts';
 import { hang, wrap } from '../text/visible.ts';
 import { type Done, shared, withExample } from './command.ts';
 import { allEntries, type Entry, type EntryField, KINDS } from './entries.ts';
 import { shownBy, snippetOf } from './examples.ts';
-import { exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export function addExplain(command: Command, done: Done): void {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { yieldToEventLoop } from '../host/async/ambient.ts';
-import { exits } from './exit.ts';
+import { exits } from '../search/campaign/exit-codes.ts';
 import { Interruption } from './interruption.ts';
 
 afterEach(() => {

@@ -4,7 +4,7 @@
  * `Interruption.run`.
  */
 import { createContext, Script } from 'node:vm';
-import { exits } from './exit.ts';
+import { exits } from '../search/campaign/exit-codes.ts';
 
 const WORK = new Script('work()');
 

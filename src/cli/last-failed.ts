@@ -1,8 +1,9 @@
 /** Which scenarios failed in the last run into a folder, for `--last-failed`. */
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { exits } from '../search/campaign/exit-codes.ts';
 import type { Concluded } from '../search/campaign/setting.ts';
-import { exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 
 const LAST_FAILED = 'last-failed.json';

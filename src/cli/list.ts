@@ -3,10 +3,11 @@
  * of them, those of one kind, or one by itself; and `fencepost schema`: the shape of scenarios.
  */
 import type { Command } from 'commander';
+import { exits } from '../search/campaign/exit-codes.ts';
 import { suggest } from '../text/problem.ts';
 import { type Done, shared, withExample } from './command.ts';
 import { type Entry, entriesOf, isKind, KIND_NAMES, type Kind } from './entries.ts';
-import { exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { entriesMeant, printEntries } from './explain.ts';
 import { schemas } from './schemas.ts';
 

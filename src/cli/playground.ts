@@ -14,9 +14,10 @@ import {
 } from '../report/html/document.ts';
 import { faint } from '../report/html/parts.ts';
 import { readScenario } from '../scenario/read-scenario.ts';
+import { exits } from '../search/campaign/exit-codes.ts';
 import { type Attributes, element, type Markup, trusted } from '../text/markup.ts';
 import { type Done, withExample } from './command.ts';
-import { exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 import { fileMeant, shippedScenarios } from './shipped.ts';
 

@@ -6,8 +6,9 @@
  * and `interruption.ts` are what every command stands on.
  */
 import { Command, CommanderError } from 'commander';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import type { AddCommand, Done } from './command.ts';
-import { type Exit, exits, shownLine, UserError, withoutCredentials } from './exit.ts';
+import { shownLine, UserError, withoutCredentials } from './exit.ts';
 
 interface CommandRow {
   /** As the list of commands shows it. */

@@ -2,10 +2,10 @@
 import { tooManyText } from '../report/exhausted.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { TooManyPlans } from '../search/campaign/count-plans.ts';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import type { Result } from '../search/campaign/result.ts';
 import type { Subject } from '../search/campaign/setting.ts';
 import { narrowed } from '../search/exhaust/narrowed.ts';
-import { type Exit, exits } from './exit.ts';
 import type { LoadedScenario } from './sources.ts';
 
 /** The exit code of a result. */

@@ -10,6 +10,7 @@ import { renderScenarioLine } from '../report/conclusion.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import { campaign } from '../search/campaign/campaign.ts';
 import { TooManyPlans } from '../search/campaign/count-plans.ts';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import type { Result } from '../search/campaign/result.ts';
 import { ALL_REPEATED } from '../search/campaign/self-check.ts';
 import type { CampaignSetting, Concluded, Examined } from '../search/campaign/setting.ts';
@@ -20,7 +21,7 @@ import { MOST_SHARDS, type SeedRange, type Shard } from '../search/sweep/shards.
 import { openPool, type Progress } from '../search/sweep/sweep.ts';
 import { parsePositive } from './command.ts';
 import { describeIn } from './describe-failures.ts';
-import { type Exit, exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { openFolder } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { type Journal, openJournal } from './journal-file.ts';

@@ -15,6 +15,7 @@ import {
   TooManyPlans,
   widest,
 } from '../search/campaign/count-plans.ts';
+import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import type { CampaignEvent, Concluded, Examined, Subject } from '../search/campaign/setting.ts';
 import { SHRINK_LIMITS } from '../search/campaign/shrink-failures.ts';
 import { originOf, whyForeign } from '../search/sweep/sealed.ts';
@@ -36,7 +37,7 @@ import { claimTally } from '../search/sweep/tally.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { describeIn } from './describe-failures.ts';
-import { type Exit, exits, makeAll, UserError, worstOf } from './exit.ts';
+import { makeAll, UserError } from './exit.ts';
 import { allowed, openFolder, readText, writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { keptLine } from './kept-plans.ts';

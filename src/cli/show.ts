@@ -18,6 +18,7 @@ import { essentialSteps } from '../report/story-steps.ts';
 import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import type { Finding } from '../search/campaign/result.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
@@ -35,7 +36,7 @@ import {
   parseCount,
   withExample,
 } from './command.ts';
-import { type Exit, exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { showPoints, systemNamed } from './show-points.ts';
 import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { WatchedTime, Whereabouts } from '../host/async/whereabouts.ts';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { visible } from '../text/visible.ts';
 import type {
   CommandNews,
@@ -16,7 +17,6 @@ import type {
   CommandSignal,
   StreamSetting,
 } from './command-thread.ts';
-import { type Exit, exits } from './exit.ts';
 
 /** How long one run of code of users may take, and how long the thread may hear nothing. */
 const RUN_LIMIT_MS = 10_000;

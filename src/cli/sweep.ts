@@ -17,6 +17,7 @@ import {
 } from '../adapters/fleet/shard-order.ts';
 import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { failureFinder, replayKeptPlans } from '../search/campaign/campaign.ts';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { originOf } from '../search/sweep/sealed.ts';
 import type { FiledShard, ScenarioShard, SeedRange } from '../search/sweep/shards.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
@@ -33,7 +34,7 @@ import {
   shared,
   withExample,
 } from './command.ts';
-import { type Exit, exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { openFolder } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { keptPlansOf } from './kept-plans.ts';

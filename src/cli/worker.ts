@@ -2,9 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
+import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { countOf } from '../text/prose.ts';
 import { type Done, given, outputOptions, parsePositive, withExample } from './command.ts';
-import { type Exit, exits, UserError } from './exit.ts';
+import { UserError } from './exit.ts';
 import { Interruption } from './interruption.ts';
 import { EXAMPLE_QUEUE, queueOption, queuePlace, reached } from './open-queue.ts';
 import { openTerminal } from './terminal.ts';

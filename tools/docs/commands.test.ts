@@ -1,8 +1,8 @@
 /** The pages say what each option of a command is for, and what each exit code means. */
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { EXIT_WORDS, exits, worstOf } from '../../src/cli/exit.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import { EXIT_WORDS, exits, worstOf } from '../../src/search/campaign/exit-codes.ts';
 import { pageOf, pages } from './pages.ts';
 
 /** Options that need no page: `--help` says all of them, and scripts of CI use them. */

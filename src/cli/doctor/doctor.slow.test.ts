@@ -125,7 +125,7 @@ describe('a copy in which', () => {
     ],
     [
       'a broken claim gives the exit code of success',
-      ['cli/exit.js', 'broken: 1,', 'broken: 0,'],
+      ['search/campaign/exit-codes.js', 'broken: 1,', 'broken: 0,'],
       ['alarm', 'fixed'],
     ],
     [
