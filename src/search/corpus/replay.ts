@@ -85,7 +85,8 @@ export async function runSiblings(
     const twin = planOn(plan, { scenario, from: own, to: system });
     const why = whyRefused(twin, catalogue);
     siblings.push({
-      ...{ system: system.name, claim },
+      system: system.name,
+      claim,
       fate:
         why === null
           ? { kind: 'ran', plan: twin, replay: await replay(twin, claim, catalogue) }

@@ -154,7 +154,10 @@ describe('the shape of a plan', () => {
 
   test('tells one server from another, and does not care which', () => {
     const crash = (process: string): Fault => ({
-      ...{ kind: 'crash', process, when: { kind: 'at', atUs: 1 }, restartAfterUs: 1 },
+      kind: 'crash',
+      process,
+      when: { kind: 'at', atUs: 1 },
+      restartAfterUs: 1,
     });
     const crashes = (...servers: string[]): string =>
       shapeOf({ ...zombie, faults: servers.map(crash) });
@@ -385,8 +388,11 @@ function keyed(name: string, key: string): Plan['clients'][number] {
 function chanceOf(plan: Plan): Plan['chance'] {
   const none = { delay: null, duplicate: null, lateTimer: null, jitter: null };
   return {
-    ...{ seed: 1, latency: plan.bounds.latency, latencyStepUs: 1 },
-    ...{ ...none, drop: { numerator: 1, denominator: 2 } },
+    seed: 1,
+    latency: plan.bounds.latency,
+    latencyStepUs: 1,
+    ...none,
+    drop: { numerator: 1, denominator: 2 },
   };
 }
 

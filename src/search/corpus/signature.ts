@@ -248,8 +248,18 @@ type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
 
 /** Labels of operations whose number is that of a step; `acquire-2` is a second attempt. */
 const STEP_LABELS: ReadonlySet<string> = new Set([
-  ...['read', 'write', 'read-from', 'read-to', 'write-from', 'write-to', 'fence'],
-  ...['renew', 'lock', 'unlock', 'job', 'compute'],
+  'read',
+  'write',
+  'read-from',
+  'read-to',
+  'write-from',
+  'write-to',
+  'fence',
+  'renew',
+  'lock',
+  'unlock',
+  'job',
+  'compute',
 ]);
 
 /** A timer of asynchronous code, below its process, perhaps of a later life; and its round. */

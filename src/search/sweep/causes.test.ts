@@ -81,7 +81,9 @@ describe('kinds of failure', () => {
   test('without a fault explain no other, nor does one rule another', () => {
     const later = { ...of('a'), rule: 'write-after-read' };
     expect(kindsOf([seen(of(), 1), seen(of('a'), 2), seen(later, 3)])).toEqual([
-      ...[': 1, 1', 'a: 1, 2', 'a: 1, 3'],
+      ': 1, 1',
+      'a: 1, 2',
+      'a: 1, 3',
     ]);
   });
 });

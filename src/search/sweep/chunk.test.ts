@@ -163,7 +163,11 @@ describe('a verdict', () => {
     );
     expect(claims).toEqual({
       other: {
-        ...{ broken: 1, brokenSeeds: [3], unknown: 2, exercised: 2, times: 3 },
+        broken: 1,
+        brokenSeeds: [3],
+        unknown: 2,
+        exercised: 2,
+        times: 3,
         firstUnknown: { seed: 1, reason: 'who knows' },
       },
     });
@@ -199,7 +203,8 @@ describe('a seed that fails', () => {
     }, 3);
     expect(tally).toEqual({
       ...EMPTY_TALLY,
-      ...{ seeds: 4, failed: 3 },
+      seeds: 4,
+      failed: 3,
       failures: ['store: out of cheese', 'no such lock', 'too late'].map((error, seed) => {
         return { seed, error };
       }),

@@ -86,7 +86,8 @@ export async function examineChunk(
     };
     try {
       const passing = {
-        ...{ skip: chunk.skip, onPass },
+        skip: chunk.skip,
+        onPass,
         onDifference: (what: string): void => onDifference({ seed, what }),
       };
       const examination = examiner(chunk.system, seed, passing);
@@ -174,7 +175,12 @@ class Count {
     let claim = this.claims.get(verdict.claim);
     if (claim === undefined) {
       claim = {
-        ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
+        broken: 0,
+        brokenSeeds: [],
+        unknown: 0,
+        firstUnknown: null,
+        exercised: 0,
+        times: 0,
       };
       this.claims.set(verdict.claim, claim);
     }

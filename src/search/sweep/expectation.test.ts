@@ -182,12 +182,17 @@ test('a fault that fired and met no grant leaves it unjudged, by its name', () =
     faults: { ...tally.faults, drop: { fired: 9, overlapped: 0, strikes: {} } },
   };
   expect(judgeSystem(scenario, expecting(['grant-order'], []), unmet, whole)).toEqual({
-    ...{ met: null, unexpected: [], missing: [], hints: [], isIncomplete: true },
+    met: null,
+    unexpected: [],
+    missing: [],
+    hints: [],
+    isIncomplete: true,
     vacuous: ['drop never met a held grant'],
   });
   // Where nothing should hold, nothing was to be tested.
   expect(judgeSystem(scenario, expecting([], []), unmet, whole)).toMatchObject({
-    ...{ met: true, isIncomplete: false },
+    met: true,
+    isIncomplete: false,
   });
 });
 

@@ -43,7 +43,9 @@ test('a journal that is cut off anywhere gives the chunks whose lines are whole'
       const part = text.slice(0, length);
       const whole = part.split('\n').length - 2;
       expect(readPieces(part)).toEqual({
-        ...{ kind: 'journal', head, chunks: chunks.slice(0, whole) },
+        kind: 'journal',
+        head,
+        chunks: chunks.slice(0, whole),
         isTorn: !part.endsWith('\n'),
       });
     }),
@@ -67,7 +69,8 @@ describe('a journal is refused', () => {
   test('where its head is cut off, or is of another format', () => {
     expect(readPieces(text.slice(0, 20))).toMatchObject({ kind: 'problem', line: 1 });
     expect(readPieces(text.replace('"version":2', '"version":1'))).toEqual({
-      ...{ kind: 'problem', line: 1 },
+      kind: 'problem',
+      line: 1,
       what: 'has version 1 of its format; this fencepost reads 2',
     });
   });
@@ -97,13 +100,11 @@ test('seeds that are there twice count once', async () => {
   const twice = text + renderChunk(await chunkOf(5, 12)) + renderChunk(await chunkOf(10, 14, 'b'));
   const read = readPieces(twice);
   expect(read.kind === 'journal' && read.chunks.map(({ system, from }) => [system, from])).toEqual([
-    ...[
-      ['a', 0],
-      ['b', 0],
-      ['a', 20],
-      ['a', 10],
-      ['b', 10],
-    ],
+    ['a', 0],
+    ['b', 0],
+    ['a', 20],
+    ['a', 10],
+    ['b', 10],
   ]);
 });
 

@@ -42,17 +42,35 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
   }
   const claims = {};
   const sections = {
-    ...{ began: 0, entered: 0, gaveUp: 0, refused: 0, crashed: 0, unguarded: 0 },
-    ...{ failed: [], otherFailed: 0 },
+    began: 0,
+    entered: 0,
+    gaveUp: 0,
+    refused: 0,
+    crashed: 0,
+    unguarded: 0,
+    failed: [],
+    otherFailed: 0,
   };
   const stakes = { contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 };
   const tally = {
-    ...{ seeds, events: threadId, broken: 0, unknown: 0, claims, faults: {}, failures: [] },
-    ...{ overlap: { seeds: 0, longestUs: 0 }, losses: { seeds: 0, longestUs: 0 } },
-    ...{ stampede: { seeds: 0, computations: 0, most: 0 } },
-    ...{ sections, stakes, failed: 0, killed: 0 },
+    seeds,
+    events: threadId,
+    broken: 0,
+    unknown: 0,
+    claims,
+    faults: {},
+    failures: [],
+    overlap: { seeds: 0, longestUs: 0 },
+    losses: { seeds: 0, longestUs: 0 },
+    stampede: { seeds: 0, computations: 0, most: 0 },
+    sections,
+    stakes,
+    failed: 0,
+    killed: 0,
   };
   parentPort.postMessage({
-    ...{ tally, difference: null, milliseconds: scenario.name === 'slow' ? 1000 : 0.5 },
+    tally,
+    difference: null,
+    milliseconds: scenario.name === 'slow' ? 1000 : 0.5,
   });
 });

@@ -47,8 +47,14 @@ export interface SectionErrorCount {
 export const KEPT_ERRORS = 10;
 
 export const NO_SECTIONS: SectionCounts = {
-  ...{ began: 0, entered: 0, gaveUp: 0, refused: 0, crashed: 0, unguarded: 0 },
-  ...{ failed: [], otherFailed: 0 },
+  began: 0,
+  entered: 0,
+  gaveUp: 0,
+  refused: 0,
+  crashed: 0,
+  unguarded: 0,
+  failed: [],
+  otherFailed: 0,
 };
 
 export function mergeSections(a: SectionCounts, b: SectionCounts): SectionCounts {

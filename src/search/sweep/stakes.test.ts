@@ -40,8 +40,13 @@ describe('a lock', () => {
 
   test('is not contested where one client computes for all', () => {
     const memoize: Work = {
-      ...{ kind: 'memoize', id: 1, store: 'store', key: 'x', value: 1 },
-      ...{ forUs: 1, pieces: 1 },
+      kind: 'memoize',
+      id: 1,
+      store: 'store',
+      key: 'x',
+      value: 1,
+      forUs: 1,
+      pieces: 1,
     };
     expect(stakes([mine, other], [memoize]).contested).toBe(0);
   });

@@ -25,7 +25,12 @@ export interface StakesTally {
 }
 
 export const NO_STAKES: StakesTally = {
-  ...{ contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 },
+  contested: 0,
+  shared: 0,
+  toWrite: 0,
+  written: 0,
+  readAfter: 0,
+  readBack: 0,
 };
 
 export function mergeStakes(a: StakesTally, b: StakesTally): StakesTally {

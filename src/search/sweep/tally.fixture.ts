@@ -22,8 +22,14 @@ function examine(seed: number): Examination {
     plan,
     trace: {
       events: Array.from({ length: seed % 5 }, (_, at) => ({
-        ...({ kind: 'fault', fault: seed % 2 === 0 ? 'pause' : 'drop' } as const),
-        ...{ atUs: at, index: 0, processes: ['alice'], untilUs: null, target: '', amount: 1 },
+        kind: 'fault',
+        fault: seed % 2 === 0 ? 'pause' : 'drop',
+        atUs: at,
+        index: 0,
+        processes: ['alice'],
+        untilUs: null,
+        target: '',
+        amount: 1,
       })),
       processes: [],
       unmatched: [],

@@ -73,7 +73,7 @@ test('a claim may have the name of a property of every object', () => {
     seeds: 1,
     claims: Object.fromEntries(names.map((name) => [name, broken])),
   };
-  const none = { ...claim, ...{ broken: 0, brokenSeeds: [], exercised: 0, times: 0 } };
+  const none = { ...claim, broken: 0, brokenSeeds: [], exercised: 0, times: 0 };
   for (const name of names) {
     expect(claimTally(EMPTY_TALLY, name)).toEqual(none);
     expect(claimTally(mergeTallies(EMPTY_TALLY, one), name)).toEqual(broken);

@@ -89,17 +89,29 @@ export const KEPT_SEEDS = 10;
 export const KEPT_BROKEN = 50;
 
 export const EMPTY_TALLY: Tally = {
-  ...{ seeds: 0, events: 0, broken: 0, unknown: 0, claims: {}, faults: {} },
+  seeds: 0,
+  events: 0,
+  broken: 0,
+  unknown: 0,
+  claims: {},
+  faults: {},
   overlap: { seeds: 0, longestUs: 0 },
   losses: { seeds: 0, longestUs: 0 },
   stampede: { seeds: 0, computations: 0, most: 0 },
   sections: NO_SECTIONS,
   stakes: NO_STAKES,
-  ...{ failures: [], failed: 0, killed: 0 },
+  failures: [],
+  failed: 0,
+  killed: 0,
 };
 
 const EMPTY_CLAIM: ClaimTally = {
-  ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
+  broken: 0,
+  brokenSeeds: [],
+  unknown: 0,
+  firstUnknown: null,
+  exercised: 0,
+  times: 0,
 };
 
 function mergeSpans(a: OverlapTally, b: OverlapTally): OverlapTally {
