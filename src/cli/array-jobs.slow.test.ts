@@ -147,7 +147,9 @@ describe('the Kubernetes Jobs of a fleet', () => {
     expect(merger?.volumes).toEqual(shard?.volumes);
     const [of, from] = [shard?.containers[0], merger?.containers[0]];
     expect([from?.volumeMounts, from?.env, from?.image]).toEqual([
-      ...[of?.volumeMounts, of?.env, `example.com/fencepost:${version}`],
+      of?.volumeMounts,
+      of?.env,
+      `example.com/fencepost:${version}`,
     ]);
     expect(of?.image).toBe(from?.image);
     expect(parse(textOf('claim.yaml'))).toMatchObject({

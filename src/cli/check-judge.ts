@@ -46,7 +46,10 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
   const history = readFailures(read.history, model, options.failed);
   const parts = judgeParts(splitHistory(history, model), read, options);
   return {
-    ...{ file: options.file, format: format.name, model: model.name, isTold },
+    file: options.file,
+    format: format.name,
+    model: model.name,
+    isTold,
     operations: history.length,
     processes: new Set(history.map(({ client }) => client)).size,
     verdict: worstOf(parts),
@@ -68,7 +71,9 @@ function judgeParts(
     split.forEach((part, at) => {
       onProgress(at, split.length);
       const report = judgePart(part, read, {
-        ...{ limits, drawsValid: left.valid > 0, explains: left.invalid > 0 },
+        limits,
+        drawsValid: left.valid > 0,
+        explains: left.invalid > 0,
         onDecided: (decided) => {
           const because = `${decided.because} It was interrupted before it was explained.`;
           reports[at] = { ...decided, because };
@@ -127,7 +132,9 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
   const isPerhapsLate = decision.kind === 'invalid' && decision.isPerhapsLate === true;
   const known = {
     ...beforeDecision(part),
-    ...{ verdict: decision.kind, isPerhapsLate, configurations: decision.configurations },
+    verdict: decision.kind,
+    isPerhapsLate,
+    configurations: decision.configurations,
     satisfied: countSatisfied(part, decision),
   };
   switch (decision.kind) {

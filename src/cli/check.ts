@@ -174,8 +174,13 @@ function prepare(flags: CheckFlags): Checker {
     throw new UserError([`--fail ${failed}: unknown policy "${failed}"; known: drop, strict`]);
   }
   return {
-    ...{ model, format: known, failed, initial: parseInitial(flags.init) },
-    ...{ maxConfigurations, timeMs, memoryMb },
+    model,
+    format: known,
+    failed,
+    initial: parseInitial(flags.init),
+    maxConfigurations,
+    timeMs,
+    memoryMb,
     drawsValid: flags.html !== undefined,
     firstBytes: process.memoryUsage.rss(),
   };
@@ -225,7 +230,8 @@ async function judgeFile(file: string, options: FileOptions): Promise<HistoryRep
   });
   const report = judgeHistory(read, {
     ...options,
-    ...{ file, limits },
+    file,
+    limits,
     onProgress: (decided, parts) => {
       terminal.progress(`${file}: ${groupDigits(decided)} of ${groupDigits(parts)} keys decided`);
     },

@@ -237,10 +237,12 @@ describe('a mistake in the input', () => {
     expect(await fencepost('rnu', path)).toMatchObject({ code: 2 });
     expect((await fencepost('run')).code).toBe(2);
     expect(await fencepost('run', path, '--seed', '3', '--seeds', '9')).toMatchObject({
-      ...{ code: 2, err: expect.stringContaining('--seed: takes one seed, --seeds several') },
+      code: 2,
+      err: expect.stringContaining('--seed: takes one seed, --seeds several'),
     });
     expect(await fencepost('run', 'src')).toMatchObject({
-      ...{ code: 2, err: expect.stringContaining('src:1:1: this is a directory') },
+      code: 2,
+      err: expect.stringContaining('src:1:1: this is a directory'),
     });
     const typo = await fencepost('run', path, ...quick, '--corpus', 'reports/typo');
     expect(typo.err).toContain('warning: no folder reports/typo: no kept plan is replayed');

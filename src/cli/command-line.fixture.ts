@@ -32,7 +32,8 @@ export function runCli(
 ): Ended {
   const { cwd = root, env = {}, cli = join(root, 'dist/cli.js') } = setting;
   const ended = spawnSync('node', [cli, ...args], {
-    ...{ cwd, encoding: 'utf8' },
+    cwd,
+    encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1', ...env },
   });
   return { code: ended.status, out: ended.stdout, err: ended.stderr };

@@ -96,9 +96,7 @@ export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   return exit;
 }
 
-const OUTCOMES = [
-  ...(['reproduced', 'fixed', 'inert', 'diverged', 'nondeterministic', DAMAGED] as const),
-];
+const OUTCOMES = ['reproduced', 'fixed', 'inert', 'diverged', 'nondeterministic', DAMAGED];
 
 function printChecked(kept: ReplayedFile, terminal: Terminal): void {
   if (kept.kind === 'damaged') {

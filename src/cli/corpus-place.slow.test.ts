@@ -23,7 +23,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function fencepost(...args: readonly string[]): { readonly code: number; readonly told: string } {
   const env = { ...process.env, NO_COLOR: '1' };
   const { status, stdout, stderr } = spawnSync('node', [cli, ...args], {
-    ...{ cwd: folder, encoding: 'utf8', env },
+    cwd: folder,
+    encoding: 'utf8',
+    env,
   });
   return { code: status ?? -1, told: `${stdout}${stderr}` };
 }

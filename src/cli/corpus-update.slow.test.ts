@@ -147,7 +147,10 @@ test('the lines of --json fit the schema', async () => {
     .flatMap(({ out }) => out.trim().split('\n'))
     .map((line) => Object(outputLine.parse(JSON.parse(line))));
   expect(lines.map(({ type, status }) => status ?? type)).toEqual([
-    ...['left', 'kept-plan', 'corpus-summary', 'updated'],
+    'left',
+    'kept-plan',
+    'corpus-summary',
+    'updated',
   ]);
   expect(lines[1]).toMatchObject({
     outcome: 'diverged',

@@ -135,7 +135,13 @@ describe('a check', () => {
     expect(out).toContain('6 kept plans, 1 reproduced, 2 fixed, 1 inert, 1 diverged, 1 damaged');
     const lines = jsonOf(await corpus('check', at, '--json'));
     expect(lines.map(({ outcome }) => outcome)).toEqual([
-      ...['reproduced', 'fixed', 'fixed', 'inert', 'diverged', 'damaged', undefined],
+      'reproduced',
+      'fixed',
+      'fixed',
+      'inert',
+      'diverged',
+      'damaged',
+      undefined,
     ]);
     expect(lines.at(-1)).toMatchObject({ exit: 2, plans: 6, asExpected: 2 });
   });
@@ -169,7 +175,10 @@ test('a list says what each plan is kept for and what kind it is', async () => {
   const [, ...kind] = (await corpus('ls', at)).out.trimEnd().split('\n');
   expect(readFileSync(join(root, 'docs/corpus.md'), 'utf8')).toContain(kind.join('\n'));
   expect(jsonOf(await corpus('ls', at, '--json'))[0]).toMatchObject({
-    ...{ type: 'kept-plan', claim: 'grant-order', scenario: 'zombie-writer', system: 'unfenced' },
+    type: 'kept-plan',
+    claim: 'grant-order',
+    scenario: 'zombie-writer',
+    system: 'unfenced',
   });
 });
 

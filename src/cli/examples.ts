@@ -138,7 +138,9 @@ function settingsOf(user: Shipped | null): readonly Fields[] {
   const around = { systems: { [CALLED]: { lock, store } } };
   const { ttl } = recordOf(file['clients']);
   return [
-    ...[{}, { network }, ...(ttl === undefined ? [] : [{ clients: { ttl } }])],
+    {},
+    { network },
+    ...(ttl === undefined ? [] : [{ clients: { ttl } }]),
     queue === undefined ? around : { ...around, queue },
   ];
 }

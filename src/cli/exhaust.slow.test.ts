@@ -87,7 +87,8 @@ test('one thread, several, and an attempt that was stopped come to one result', 
   expect(two).toEqual(one);
   expect(named(systemsOf(ended))).toEqual(named(one ?? []));
   expect(one?.[0]).toMatchObject({
-    ...{ met: true, seeds: 225 },
+    met: true,
+    seeds: 225,
     exhausted: { faults: 2, kinds: ['pause'], latencyUs: 1000, clients: 2, plans: 225 },
   });
 });

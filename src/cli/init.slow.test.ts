@@ -168,7 +168,8 @@ describe('where the lock is on ioredis', () => {
     const rest = ['--target', 'es2022', '--lib', 'es2023', '--skipLibCheck', '--types', 'node'];
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     expect(node(folder, [tsc, ...strict, ...rest, 'locks/my-lock.ts'])).toEqual({
-      ...{ code: 0, out: '' },
+      code: 0,
+      out: '',
     });
   });
 
@@ -325,7 +326,9 @@ describe('the workflow', () => {
           .replace('npx --no-install fencepost', `node ${cli}`)
           .replace('--seeds 100000 --fresh', '--seeds 40');
         const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', fewer], {
-          ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
+          cwd: folder,
+          encoding: 'utf8',
+          env: { ...process.env, NO_COLOR: '1' },
         });
         expect(status, stdout + stderr).toBe(0);
         return stdout;

@@ -11,7 +11,10 @@ import { lockRisks, locksUsed } from './lock-risks.ts';
 
 const EMPTY: FolderFacts = {
   has: () => false,
-  ...{ manifest: null, ignored: null, isInGit: false, schema: null },
+  manifest: null,
+  ignored: null,
+  isInGit: false,
+  schema: null,
 };
 const ALL: BeginningOptions = {
   parts: new Set(['locks', 'vitest', 'github']),

@@ -323,12 +323,7 @@ function ownLock(driver: Driver | null): readonly StarterFile[] {
   const from = (name: string) => (driver === null ? {} : { template: `${driver}/${name}` });
   const about = `a lock of your own, ${on}`;
   return [
-    {
-      ...{ part: 'locks', target: OWN_LOCK, about },
-      isTyped: false,
-      driver,
-      ...from('my-lock.mjs'),
-    },
+    { part: 'locks', target: OWN_LOCK, about, isTyped: false, driver, ...from('my-lock.mjs') },
     {
       part: 'locks',
       target: 'locks/my-lock.ts',
@@ -338,7 +333,10 @@ function ownLock(driver: Driver | null): readonly StarterFile[] {
       ...from('my-lock.ts'),
     },
     {
-      ...{ part: 'locks', target: 'locks/my-lock.yaml', driver, ...from('my-lock.yaml') },
+      part: 'locks',
+      target: 'locks/my-lock.yaml',
+      driver,
+      ...from('my-lock.yaml'),
       about: 'what is expected of it, and which faults may happen',
     },
   ];

@@ -182,9 +182,17 @@ export function keptPlanFields(kept: ReplayedFile): object {
   const { divergedAt, digest, changes, lost } = kept.replay;
   const { otherCause } = kept.replay;
   return {
-    ...{ file, outcome, expected, claim: signature.claim, otherCause },
-    ...{ scenario: plan.scenario, system: plan.system.name },
-    ...{ signature: signatureFields(signature), divergedAt, digest, changes },
+    file,
+    outcome,
+    expected,
+    claim: signature.claim,
+    otherCause,
+    scenario: plan.scenario,
+    system: plan.system.name,
+    signature: signatureFields(signature),
+    divergedAt,
+    digest,
+    changes,
     nearest: lost?.nearest ?? [],
   };
 }

@@ -50,8 +50,16 @@ describe('the list', () => {
     expect(namesOf('settings')).toEqual(expect.arrayContaining(['count', 'sections', 'think']));
     expect(namesOf('workloads')).toEqual(['blind-writes', 'read-modify-write', 'transfer']);
     expect(namesOf('steps')).toEqual([
-      ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
-      ...['lock', 'job', 'transition', 'memoize'],
+      'write',
+      'read',
+      'increment',
+      'transfer',
+      'compute',
+      'renew',
+      'lock',
+      'job',
+      'transition',
+      'memoize',
     ]);
     expect(new Set(namesOf('faults'))).toEqual(new Set(FAULT_KINDS));
     vi.restoreAllMocks();

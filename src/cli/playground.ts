@@ -173,7 +173,10 @@ function renderWorkbench(gallery: Gallery, script: PageScript): string {
   const data = JSON.stringify([...gallery.tour, ...gallery.others]).replace(/</g, '\\u003c');
   const held = element('script', { type: 'application/json', id: 'gallery-data' }, trusted(data));
   return renderDocument({
-    ...{ title: 'Playground', style: SHEET, skip: 'Skip to the scenario', script },
+    title: 'Playground',
+    style: SHEET,
+    skip: 'Skip to the scenario',
+    script,
     workers: true,
     packed: new Map([['held', held]]),
     header: element('h1', {}, 'fencepost playground'),
@@ -212,8 +215,11 @@ function renderLeft({ tour, others }: Gallery): Markup {
       element('span', { id: 'shared', role: 'status', class: 'faint' }),
     ),
     element('textarea', {
-      ...{ id: 'scenario', 'aria-labelledby': 'scenario-title', spellcheck: 'false' },
-      ...{ 'aria-describedby': 'problems', autocomplete: 'off' },
+      id: 'scenario',
+      'aria-labelledby': 'scenario-title',
+      spellcheck: 'false',
+      'aria-describedby': 'problems',
+      autocomplete: 'off',
     }),
     element('div', { id: 'problems', class: 'bad', role: 'status' }),
   );
@@ -230,8 +236,10 @@ function renderRight(): Markup {
     element(
       'p',
       {},
-      ...[button('go', 'Run 200 seeds', { 'data-faults': 0 }), ' or try '],
-      ...[button('one-fault', 'every plan with one fault', { 'data-faults': 1 }), ' '],
+      button('go', 'Run 200 seeds', { 'data-faults': 0 }),
+      ' or try ',
+      button('one-fault', 'every plan with one fault', { 'data-faults': 1 }),
+      ' ',
       button('two-faults', 'with two', { 'data-faults': 2 }),
     ),
     faint('Every plan: two clients, one section each, a fault at every place that it can have.'),

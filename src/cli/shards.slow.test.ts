@@ -286,7 +286,15 @@ describe('a run that is killed', () => {
 
 test('without a journal a resumed run examines everything, and says so', async () => {
   const { code, err } = await fencepost(
-    ...['run', 'parts.yaml', '--seeds', '20', '--workers', '0', '--output', 'none', '--resume'],
+    'run',
+    'parts.yaml',
+    '--seeds',
+    '20',
+    '--workers',
+    '0',
+    '--output',
+    'none',
+    '--resume',
   );
   expect(code).toBe(1);
   expect(err).toContain('resume: there is no none/parts.journal, so all seeds are examined');

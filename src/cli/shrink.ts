@@ -67,7 +67,10 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   if (flags.json === true) {
     const found = { claim, before, after, runs, isMinimal, milliseconds };
     terminal.printJson('shrink', {
-      ...{ ...found, boundary: fieldsOf(boundary), digest, plan: text },
+      ...found,
+      boundary: fieldsOf(boundary),
+      digest,
+      plan: text,
       others: others.map((other) => ({ cause: other.cause, plan: renderPlan(other.plan) })),
     });
     return isMinimal ? exits.met : exits.incomplete;

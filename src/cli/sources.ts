@@ -151,7 +151,8 @@ export async function loadPlan(named: string, options: ModuleOptions): Promise<P
   const { modules, known = {} } = options;
   const isNamed = typeof modules === 'string';
   const read = await readPlanSource({ file, text }, source, {
-    ...{ ifMissing: IF_MISSING, ifChanged: IF_CHANGED },
+    ifMissing: IF_MISSING,
+    ifChanged: IF_CHANGED,
     ...(isNamed ? {} : { accepted: known }),
   });
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));

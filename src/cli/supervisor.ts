@@ -68,7 +68,8 @@ class Supervisor {
     const workerData: CommandSetting = { argv, version, whereabouts, ...streams };
     const maxOldGenerationSizeMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
     const worker = new Worker(new URL('./command-thread.js', import.meta.url), {
-      ...{ workerData, resourceLimits: { maxOldGenerationSizeMb } },
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb },
     });
     worker.on('message', (news: CommandNews) => this.take(news));
     worker.on('error', (error: unknown) => this.fail(error));

@@ -20,7 +20,9 @@ function reportOf(
   const system = (name: string, counted: Counted, found: object | null): object => {
     const { met, seeds, broken, exercised } = counted;
     return {
-      ...{ name, met, seeds },
+      name,
+      met,
+      seeds,
       claims: { 'grant-order': { broken, exercised } },
       counterexample: found,
     };

@@ -53,7 +53,8 @@ export async function examineSurroundings(given: Surroundings): Promise<readonly
     work.check,
     temporary.check,
     checkClock({
-      ...{ wallMs: [wallMs, Date.now()], monotonicMs: [monotonicMs, performance.now()] },
+      wallMs: [wallMs, Date.now()],
+      monotonicMs: [monotonicMs, performance.now()],
       fileMs: work.fileMs,
     }),
   ];
