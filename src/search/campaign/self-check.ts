@@ -7,7 +7,7 @@ import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { whyRefused } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { canReuse, type Keeper } from '../sweep/keepers.ts';
+import { canReuse } from '../sweep/keepers.ts';
 import type { RunDifference, SeedRange } from '../sweep/shards.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 
@@ -90,17 +90,15 @@ export async function checkReuse(
       if (tasks.isGivenUp() || why !== null) break;
       const end = await performTask({ kind: 'compare', scenario, system, from, seeds }, tasks);
       if (end.kind !== 'compared') why = end.kind === 'lost' ? end.why : 'it could not be compared';
-      else if (end.keeper !== null) why = keptText(end.keeper);
-      else same += end.same;
+      else if (end.keeper !== null) {
+        const { seed, name, what } = end.keeper;
+        const who = name ?? 'some package';
+        why = `${who} keeps something from seed to seed (seed ${seed}: ${what})`;
+      } else same += end.same;
     }
     checks.push({ system, same, why: why ?? (tasks.isGivenUp() ? 'interrupted' : null) });
   }
   return checks;
-}
-
-/** `ioredis keeps something from seed to seed (seed 5: event 12 differs: …)`. */
-function keptText({ seed, name, what }: Keeper): string {
-  return `${name ?? 'some package'} keeps something from seed to seed (seed ${seed}: ${what})`;
 }
 
 interface ComparedBlock {

@@ -24,7 +24,7 @@ import {
 } from '../../core/plan/amend.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { amountOf, placeNamed } from '../../core/plan/fault.ts';
-import type { ChancePlan, Expectation, KeptCause, Plan } from '../../core/plan/plan.ts';
+import type { Expectation, KeptCause, Plan } from '../../core/plan/plan.ts';
 import { pinAsync } from '../../host/async/run-async.ts';
 import { isAsync } from '../../systems/assemble.ts';
 import { nearestFirst } from '../../text/problem.ts';
@@ -89,7 +89,9 @@ export async function replayKept(
 ): Promise<KeptReplay> {
   const expected = plan.expect?.outcome ?? 'reproduced';
   const first = await replay(plan, claim, catalogue);
-  const judge = { claim: first.claim, catalogue, kept: keptCause(plan, first.claim) };
+  // Of another claim than its own a plan says nothing.
+  const kept = plan.expect?.claim === first.claim ? (plan.expect.cause ?? null) : null;
+  const judge = { claim: first.claim, catalogue, kept };
   const nothing = { difference: null, changes: [], lost: null };
   const found = { ...first, ...nothing, expected, plan, otherCause: otherCause(first, judge) };
   if (first.outcome === expected) return found;
@@ -108,11 +110,6 @@ export async function replayKept(
 async function lostIn(found: KeptReplay, judge: Judge): Promise<KeptReplay> {
   const { outcome, plan } = found;
   return outcome === 'diverged' ? { ...found, lost: await lostLabel(plan, found, judge) } : found;
-}
-
-/** Of another claim than its own a plan says nothing. */
-function keptCause({ expect }: Plan, claim: string): KeptCause | null {
-  return expect?.claim === claim ? (expect.cause ?? null) : null;
 }
 
 /** In words, where it broke by another cause than was kept. */
@@ -199,21 +196,25 @@ function* closeTo(plan: Plan): Generator<Close> {
   );
   yield* longer;
   const longest = longer.at(-1) ?? { plan, changes: [] };
-  const tries = Array.from({ length: TRIES }, (_, at) => atTry(longest.plan, at + 1));
+  // Faults on operations that were tried again meet the first of these tries, the second, ….
+  const tries = Array.from({ length: TRIES }, (_, at) => {
+    const faults = longest.plan.faults.map((fault) =>
+      faultNamed(fault, (name) => (TRIED_AGAIN.test(name) ? numbered(name, at + 1) : name)),
+    );
+    return { ...longest.plan, faults };
+  });
   const moved = distinct(tries, longest.plan);
   for (const close of moved) yield { ...close, changes: [...longest.changes, ...close.changes] };
   const bases = [longest, ...moved];
+  const { latency } = plan.bounds;
+  const none = { delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null };
   for (let seed = 1; seed <= DRAWS; seed += 1) {
     const { plan: base, changes } = bases[seed % bases.length] ?? longest;
-    const drawn = { ...base, chance: chanceOf(plan, seed), decisions: {}, order: [] };
+    // Draws latencies within the plan's bounds, and all that clients draw; no faults.
+    const chance = { seed, latency, latencyStepUs: 1, ...none };
+    const drawn = { ...base, chance, decisions: {}, order: [] };
     yield { plan: drawn, changes: [...changes, 'other latencies and random numbers'] };
   }
-}
-
-/** Draws latencies within the plan's bounds, and all that clients draw; no faults. */
-function chanceOf({ bounds: { latency } }: Plan, seed: number): ChancePlan {
-  const none = { delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null };
-  return { seed, latency, latencyStepUs: 1, ...none };
 }
 
 /** Those whose faults are others than those of `plan` and of the ones before. */
@@ -225,14 +226,6 @@ function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
     seen.add(text);
     return [{ plan: one, changes: faultsChanged(plan, one) }];
   });
-}
-
-/** The plan whose faults on operations that were tried again meet the `count`-th of these tries. */
-function atTry(plan: Plan, count: number): Plan {
-  const faults = plan.faults.map((fault) =>
-    faultNamed(fault, (name) => (TRIED_AGAIN.test(name) ? numbered(name, count) : name)),
-  );
-  return { ...plan, faults };
 }
 
 /** `bob/2/set-3`; which of these it is depends on how long it waited. */

@@ -9,7 +9,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ASIDE_ROLES } from '../../check/evidence.ts';
 import type { Verdict } from '../../check/verdict.ts';
-import type { Fault, FaultOf, When } from '../../core/plan/fault.ts';
+import type { Fault } from '../../core/plan/fault.ts';
 import { FAULT_WORDS } from '../../core/plan/fault-words.ts';
 import type {
   ChancePlan,
@@ -73,8 +73,10 @@ function shapeInOrder(plan: Plan): string {
     .map((fault) => ({ fault, rough: shapeOfFault(fault, names.rough()) }))
     .sort((a, b) => (a.rough < b.rough ? -1 : a.rough > b.rough ? 1 : 0))
     .map(({ fault }) => shapeOfFault(fault, names));
+  const options = Object.entries(plan.system.options).sort(([a], [b]) => (a < b ? -1 : 1));
+  const words = options.map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return [
-    systemShape(plan),
+    [`${plan.system.lock}/${plan.system.store}`, ...words].join(' '),
     ...(plan.network.link === 'connection' ? [] : [plan.network.link]),
     ...clients,
     ...queueShape(plan, names),
@@ -83,17 +85,15 @@ function shapeInOrder(plan: Plan): string {
   ].join('; ');
 }
 
-function systemShape({ system }: Plan): string {
-  const options = Object.entries(system.options).sort(([a], [b]) => (a < b ? -1 : 1));
-  const words = options.map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  return [`${system.lock}/${system.store}`, ...words].join(' ');
-}
-
 function clientShape(client: ClientPlan, names: Names): string {
   const traits = traitsOf(client);
   const letter = names.process(client.name);
   const head = traits.length === 0 ? letter : `${letter} (${traits.join(', ')})`;
-  const sections = client.sections.map((section) => sectionShape(section, names));
+  const sections = client.sections.map((section) => {
+    const where = names.numbered('lock', section.lock);
+    const steps = section.work.map((step) => stepShape(step, names)).join(', ');
+    return `${where === 1 ? '' : `in lock ${where}: `}${steps === '' ? 'lock only' : steps}`;
+  });
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
 }
 
@@ -124,12 +124,6 @@ function traitsOf(client: ClientPlan): readonly string[] {
   ];
 }
 
-function sectionShape({ lock, work }: SectionPlan, names: Names): string {
-  const where = names.numbered('lock', lock);
-  const steps = work.map((step) => stepShape(step, names)).join(', ');
-  return `${where === 1 ? '' : `in lock ${where}: `}${steps === '' ? 'lock only' : steps}`;
-}
-
 function stepShape(step: Work, names: Names): string {
   const at = (store: string, key: string): string => {
     const [s, k] = [names.numbered('store', store), names.numbered('key', key)];
@@ -143,7 +137,11 @@ function stepShape(step: Work, names: Names): string {
     case 'increment':
       return `${(step.by ?? 1) < 0 ? 'decrement' : 'increment'}${at(step.store, step.key)}`;
     case 'memoize':
-      return `memoize${at(step.store, step.key)}${memoizeShape(step)}`;
+      return [
+        `memoize${at(step.store, step.key)}`,
+        ...(step.pieces === 1 ? [] : ['in pieces']),
+        ...(step.withoutLock === undefined ? [] : ['or not at all']),
+      ].join(' ');
     case 'transfer':
       return `transfer${at(step.from, step.key)} to${at(step.to, step.key)}`;
     case 'lock':
@@ -155,10 +153,6 @@ function stepShape(step: Work, names: Names): string {
     case 'transition':
       return step.kind;
   }
-}
-
-function memoizeShape({ pieces, withoutLock }: Extract<Work, { kind: 'memoize' }>): string {
-  return `${pieces === 1 ? '' : ' in pieces'}${withoutLock === undefined ? '' : ' or not at all'}`;
 }
 
 /** What is still drawn while the run goes on; nothing in a shrunk plan. */
@@ -193,9 +187,16 @@ function shapeOfFault(fault: Fault, names: Names): string {
   const parts = [FAULT_WORDS[fault.kind].shape, subjectShape(fault, names)];
   if ('clocks' in fault && fault.clocks === 'freeze') parts.push(' with frozen clocks');
   if ('restartAfterUs' in fault && fault.restartAfterUs === null) parts.push(' for good');
-  if ('stepUs' in fault) parts.push(clockShape(fault));
+  if ('stepUs' in fault) {
+    const { stepUs, ratePpm } = fault;
+    if (stepUs !== 0) parts.push(stepUs > 0 ? ' steps forwards' : ' steps back');
+    if (ratePpm !== 0) parts.push(ratePpm > 0 ? ' runs fast' : ' runs slow');
+  }
   if ('key' in fault) parts.push(` forgets ${names.item(fault.key)}`);
-  if ('when' in fault) parts.push(whenShape(fault.when, names));
+  // Times are no part of a shape.
+  if ('when' in fault && fault.when.kind !== 'at') {
+    parts.push(` ${fault.when.kind} ${names.point(fault.when.point)}`);
+  }
   return parts.join('');
 }
 
@@ -204,7 +205,10 @@ function subjectShape(fault: Fault, names: Names): string {
   if ('process' in fault) return names.process(fault.process);
   switch (fault.kind) {
     case 'partition': {
-      const sides = [fault.from, fault.to].map((side) => groupShape(side, names));
+      const sides = [fault.from, fault.to].map((side) => {
+        const group = side.map((name) => names.process(name));
+        return group.sort().join('+');
+      });
       return sides.join(fault.direction === 'both' ? ' and ' : ' to ');
     }
     case 'reset':
@@ -221,27 +225,8 @@ function subjectShape(fault: Fault, names: Names): string {
   }
 }
 
-/** Empty for a time: times are no part of a shape. */
-function whenShape(when: When, names: Names): string {
-  return when.kind === 'at' ? '' : ` ${when.kind} ${names.point(when.point)}`;
-}
-
 function linkShape(link: { readonly from: string; readonly to: string }, names: Names): string {
   return `${names.process(link.from)} to ${names.process(link.to)}`;
-}
-
-function groupShape(group: readonly string[], names: Names): string {
-  return group
-    .map((name) => names.process(name))
-    .sort()
-    .join('+');
-}
-
-/** Which way a clock goes wrong. */
-function clockShape({ stepUs, ratePpm }: FaultOf<'clock'>): string {
-  const step = stepUs === 0 ? '' : stepUs > 0 ? ' steps forwards' : ' steps back';
-  const rate = ratePpm === 0 ? '' : ratePpm > 0 ? ' runs fast' : ' runs slow';
-  return `${step}${rate}`;
 }
 
 type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
@@ -300,10 +285,10 @@ class Names {
     return next;
   }
 
-  /** Of a client its letter, of a store its number, of a server its kind. */
+  /** Of a client its letter, or `A26` and on; of a store its number, of a server its kind. */
   process(name: string): string {
     const at = this.clients.findIndex((client) => client.name === name);
-    if (at >= 0) return letterOf(at);
+    if (at >= 0) return at < 26 ? String.fromCharCode(65 + at) : `A${at}`;
     const store = this.numbers.get(`store ${name}`);
     if (store !== undefined) return `store ${store}`;
     const [, kind, number] = /^(.*)-(\d+)$/.exec(name) ?? [];
@@ -341,9 +326,4 @@ function partOf(part: string, { work }: SectionPlan): string {
   if (!STEP_LABELS.has(label)) return part;
   const place = work.findIndex(({ id }) => String(id) === number) + 1;
   return place <= 1 ? label : `${label}-${place}`;
-}
-
-/** `A` to `Z`, then `A26`, `A27`, …. */
-function letterOf(at: number): string {
-  return at < 26 ? String.fromCharCode(65 + at) : `A${at}`;
 }

@@ -39,17 +39,14 @@ interface Row {
 
 /** The candidates for a breach by `rule`; none where nothing fits the plan. */
 export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readonly Candidate[] {
-  return rowsFor(rule).flatMap((row) => {
+  const known = new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule);
+  // None for a rule of somebody's own claim.
+  return (known ?? []).flatMap((row) => {
     const cured = changed(plan, row, catalogue);
     if (cured === null) return [];
     const { change, text } = row;
     return [{ plan: cured, change, text, saysRefused: /refused|denied/.test(text) }];
   });
-}
-
-/** None for a rule of somebody's own claim. */
-function rowsFor(rule: string): readonly Row[] {
-  return new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule) ?? [];
 }
 
 /** Null where the row changes nothing, or cannot be meant for such a system. */

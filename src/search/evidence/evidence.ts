@@ -48,8 +48,8 @@ export function claimsWeighed(claim: string): readonly string[] {
 /** Null where the plan does not break the claim. */
 export function* causationSteps(sought: Sought): EvidenceSteps<Causation | null> {
   const broken = yield sought.plan;
-  const breach = breachOf(broken, sought.claim);
-  if (breach === null) return null;
+  const breach = broken.verdicts.find(({ claim }) => claim === sought.claim);
+  if (breach?.kind !== 'invalid') return null;
   const seen: Seen[] = [];
   const causes: ProvenCause[] = [];
   for (const fired of faultsFired(broken.trace)) {
@@ -156,43 +156,28 @@ function isCured(run: {
   const kindOf = ({ verdicts }: Examination, claim: string): string | undefined =>
     verdicts.find((verdict) => verdict.claim === claim)?.kind;
   if (kindOf(cured, breach.claim) !== 'valid') return false;
-  if (
-    breach.claim !== 'progress' &&
-    worsens(kindOf(broken, 'progress'), kindOf(cured, 'progress'))
-  ) {
-    return false;
-  }
+  const isStuck =
+    kindOf(cured, 'progress') === 'invalid' && kindOf(broken, 'progress') !== 'invalid';
+  if (breach.claim !== 'progress' && isStuck) return false;
   if (candidate.saysRefused && !refusesMore(broken.trace, cured.trace)) return false;
   const before = { plan: broken.plan, indexed: indexTrace(broken.trace) };
   const after = { plan: cured.plan, indexed: indexTrace(cured.trace) };
   return isAvoided(before, breach, after) && sectionsEnded(after.indexed) > 0;
 }
 
-function worsens(before: string | undefined, after: string | undefined): boolean {
-  return after === 'invalid' && before !== 'invalid';
-}
-
 /** Whether a server refused or denied what the other run's let through. */
 function refusesMore(broken: Trace, cured: Trace): boolean {
   const taken = new Set(
-    broken.events.flatMap((event) => ('message' in event && isTaken(event) ? [event.message] : [])),
+    broken.events.flatMap((event) => {
+      if (!('message' in event)) return [];
+      const isTaken = event.kind === 'grant' || ('isAccepted' in event && event.isAccepted);
+      return isTaken ? [event.message] : [];
+    }),
   );
-  return cured.events.some(
-    (event) => 'message' in event && isRefused(event) && taken.has(event.message),
-  );
-}
-
-function isTaken(event: Trace['events'][number]): boolean {
-  return event.kind === 'grant' || ('isAccepted' in event && event.isAccepted);
-}
-
-function isRefused(event: Trace['events'][number]): boolean {
-  return event.kind === 'deny' || ('isAccepted' in event && !event.isAccepted);
-}
-
-function breachOf({ verdicts }: Examination, claim: string): Invalid | null {
-  const verdict = verdicts.find((one) => one.claim === claim);
-  return verdict?.kind === 'invalid' ? verdict : null;
+  return cured.events.some((event) => {
+    if (!('message' in event && taken.has(event.message))) return false;
+    return event.kind === 'deny' || ('isAccepted' in event && !event.isAccepted);
+  });
 }
 
 function concluded(

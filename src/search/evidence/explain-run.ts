@@ -41,7 +41,9 @@ export function explainRunNow(broken: BrokenRun): ToldBreach {
 
 /** The breach by what the runs beside it came to; null where the plan did not break it again. */
 export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | null): ToldBreach {
-  const causation = withNamed(found ?? unproven(verdict), { trace, verdict });
+  const { evidence } = verdict;
+  const unproven = { causes: [], turn: null, neighbours: [], cure: null, evidence };
+  const causation = withNamed(found ?? unproven, { trace, verdict });
   const { causes, cure } = causation;
   const known = {
     system: plan.system.name,
@@ -85,8 +87,4 @@ function withNamed(
   }
   const evidence = [...roles].map(([event, role]) => ({ role, event }));
   return { ...causation, evidence: evidence.sort((one, other) => one.event - other.event) };
-}
-
-function unproven({ evidence }: Invalid): Causation {
-  return { causes: [], turn: null, neighbours: [], cure: null, evidence };
 }

@@ -52,7 +52,9 @@ export async function findEdges(
     const faults = scenario.faults.filter((fault) => fault.kind === kind);
     const found: EdgePoint[] = [];
     for (const factor of TTL_FACTORS) {
-      const base = withTtlTimes(factor, basePlan(scenario, system));
+      const plan = basePlan(scenario, system);
+      const clients = plan.clients.map((client) => ({ ...client, ttlUs: factor * client.ttlUs }));
+      const base = { ...plan, clients };
       const edges = await edgesAt(base, { faults, claims, budget }, options);
       if (edges === null) return { points, givenUp: kinds.slice(at) };
       const ttlUs = longestTtl(base);
@@ -78,10 +80,17 @@ async function edgesAt(
   { faults, claims, budget }: Search,
   { catalogue, shouldStop }: EdgeOptions,
 ): Promise<ReadonlyMap<string, number> | null> {
-  const templates = faults.map((fault) => upTo(mostUs(base), fault));
+  // Longer than twice the lease, by all messages of a section.
+  const maxUs = 2 * longestTtl(base) + 10 * base.network.latencyUs;
+  const templates = faults.map((fault) => {
+    const fields = fault.fields.map((field): TemplateField => {
+      return field.type === 'duration' ? { ...field, value: { minUs: 0, maxUs } } : field;
+    });
+    return { ...fault, fields };
+  });
   const tried: { readonly us: number; readonly plan: Plan }[] = [];
   const watching = { catalogue, watch: watchAsync };
-  for (const plan of await beginnings(withTimeFor(mostUs(base), base), watching)) {
+  for (const plan of await beginnings(withTimeFor(maxUs, base), watching)) {
     const placed = await new Placements(plan, templates, watching).after([]);
     budget.runs -= placed.length;
     for (const { next, amounts } of placed) {
@@ -107,23 +116,6 @@ async function edgesAt(
 
 function longestTtl({ clients }: Plan): number {
   return Math.max(...clients.map(({ ttlUs }) => ttlUs));
-}
-
-/** Longer than twice the lease, by all messages of a section. */
-function mostUs(plan: Plan): number {
-  return 2 * longestTtl(plan) + 10 * plan.network.latencyUs;
-}
-
-function upTo(maxUs: number, fault: FaultTemplate): FaultTemplate {
-  const fields = fault.fields.map((field): TemplateField => {
-    return field.type === 'duration' ? { ...field, value: { minUs: 0, maxUs } } : field;
-  });
-  return { ...fault, fields };
-}
-
-function withTtlTimes(factor: number, plan: Plan): Plan {
-  const clients = plan.clients.map((client) => ({ ...client, ttlUs: factor * client.ttlUs }));
-  return { ...plan, clients };
 }
 
 /** The plan with limits that leave time for a fault that is so long. */

@@ -188,13 +188,22 @@ interface Threshold {
  */
 function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number[] {
   const fault = slot.fault(maxUs);
-  if (fault.kind === 'failover') return lagsOf(slot, fault.process, largest);
+  if (fault.kind === 'failover') {
+    // A replica is behind by what its server did in that time.
+    return largest.trace.events.flatMap((event) => {
+      const isIts = 'process' in event && event.process === fault.process;
+      return isIts && event.atUs <= slot.atUs ? [slot.atUs - event.atUs] : [];
+    });
+  }
   if (fault.kind === 'clock') return stepsOf(slot, fault.process, largest);
   const { latencyUs } = largest.plan.network;
   const ends = endOf(fault, slot, largest);
   if (ends === null) return [];
   const { trace, timers } = largest;
-  const thresholds = [...trace.events.flatMap(thresholdsOf), ...timersOf(timers)];
+  const ofTimers = [...timers].map(([name, { atUs }]) => {
+    return { process: name.slice(0, name.indexOf('/')), atUs, isOwn: true, isEnd: false };
+  });
+  const thresholds = [...trace.events.flatMap(thresholdsOf), ...ofTimers];
   const clients = new Set(largest.plan.clients.map(({ name }) => name));
   const isAtServer = ![...ends.processes].some((name) => clients.has(name));
   const lengths = thresholds.flatMap(({ process, atUs, isOwn }) => {
@@ -228,14 +237,6 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
   return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
 }
 
-/** A replica is behind by what its server did in that time. */
-function lagsOf({ atUs }: Slot, server: string, { trace }: Watched): readonly number[] {
-  return trace.events.flatMap((event) => {
-    const isIts = 'process' in event && event.process === server;
-    return isIts && event.atUs <= atUs ? [atUs - event.atUs] : [];
-  });
-}
-
 /**
  * A step lets what comes after it meet a time that the clock has shown before, as a timestamp, or
  * would show later, as the end of a lease.
@@ -265,10 +266,4 @@ function thresholdsOf(event: TraceEvent): readonly Threshold[] {
     default:
       return [];
   }
-}
-
-function timersOf(timers: Watched['timers']): readonly Threshold[] {
-  return [...timers].map(([name, { atUs }]) => {
-    return { process: name.slice(0, name.indexOf('/')), atUs, isOwn: true, isEnd: false };
-  });
 }

@@ -282,10 +282,13 @@ export class Slots {
 
   private atPoints(form: Form, watched: Watched): readonly Slot[] {
     const { plan, passed, instants } = watched;
-    const place = placeIn(form.template);
+    const { kind, fields } = form.template;
+    const field = fields.find(({ type }) => type === 'when');
+    assert(field?.type === 'when', `a ${kind} is placed by its time or its target`);
+    const place = field.value;
     const slots: Slot[] = [];
-    const fixedUs = fixedTime(place);
-    if (fixedUs !== null) {
+    if (place.kind === 'at' && place.at.minUs === place.at.maxUs) {
+      const fixedUs = place.at.minUs;
       const first = instants.find(({ atUs }) => atUs >= fixedUs);
       const { position, turn } = first ?? { position: watched.trace.events.length, turn: Infinity };
       const when: When = { kind: 'at', atUs: fixedUs };
@@ -323,17 +326,6 @@ function whenOf(place: string): PointWhen | null {
   const [, kind, point] = /^(before|after) (.*)$/.exec(place) ?? [];
   if (point === undefined) return null;
   return { kind: kind === 'before' ? 'before' : 'after', point };
-}
-
-function placeIn({ kind, fields }: FaultTemplate): Place {
-  const place = fields.find((field) => field.type === 'when');
-  assert(place?.type === 'when', `a ${kind} is placed by its time or its target`);
-  return place.value;
-}
-
-/** The one instant that a place is; null where it is none. */
-function fixedTime(place: Place): number | null {
-  return place.kind === 'at' && place.at.minUs === place.at.maxUs ? place.at.minUs : null;
 }
 
 function isTimerMeant(target: Target, name: string, { atUs }: Passed): boolean {

@@ -9,7 +9,6 @@
  * another at the second.
  */
 import { isTimer } from '../../core/plan/operation-names.ts';
-import type { Plan } from '../../core/plan/plan.ts';
 import { FIRST } from '../../core/world/agenda.ts';
 import type { Turn, Watched } from './slots.ts';
 
@@ -46,22 +45,19 @@ export function orderOf(swaps: readonly Swap[]): readonly string[] {
 export function swapsIn(watched: Watched, by: number): readonly PlacedSwap[] {
   const { turns, plan } = watched;
   const receiverOf = receiversIn(watched);
-  const often = recurring(turns);
+  const seen = new Set<string>();
+  const often = new Set<string>();
+  for (const { text } of turns) (seen.has(text) ? often : seen).add(text);
   const found: PlacedSwap[] = [];
   for (let from = 0; from < turns.length; ) {
-    const to = endOfInstant(turns, from);
+    // The index after the last turn of the instant.
+    let to = from;
+    while (turns[to]?.atUs === turns[from]?.atUs && to < turns.length) to += 1;
     if ((turns[from]?.atUs ?? 0) >= plan.limits.healAtUs) break;
     found.push(...swapsBetween({ turns, from, to, by }, receiverOf, often));
     from = to;
   }
   return found;
-}
-
-/** The index after the last turn of an instant. */
-function endOfInstant(turns: readonly Turn[], from: number): number {
-  let to = from;
-  while (turns[to]?.atUs === turns[from]?.atUs && to < turns.length) to += 1;
-  return to;
 }
 
 interface Instant {
@@ -97,20 +93,13 @@ function swapsBetween(
   return found;
 }
 
-function recurring(turns: readonly Turn[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const often = new Set<string>();
-  for (const { text } of turns) (seen.has(text) ? often : seen).add(text);
-  return often;
-}
-
 /** Whose event it is by its name; null for what affects several, or nobody knows. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {
     if (event.kind === 'send') receivers.set(event.message, event.to);
   }
-  const clients = clientsOf(plan);
+  const clients = new Set(plan.clients.map(({ name }) => name));
   return (text) => {
     const known = receivers.get(text);
     if (known !== undefined) return known;
@@ -118,8 +107,4 @@ function receiversIn({ plan, trace }: Watched): (text: string) => string | null 
     if (process !== undefined) return process;
     return isTimer(text, clients) ? text.slice(0, text.indexOf('/')) : null;
   };
-}
-
-function clientsOf({ clients }: Plan): ReadonlySet<string> {
-  return new Set(clients.map(({ name }) => name));
 }

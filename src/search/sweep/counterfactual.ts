@@ -45,7 +45,9 @@ export async function countAvoided(
   { catalogue = builtIn, shouldStop = () => false, numbered }: CounterfactualOptions = {},
 ): Promise<AvoidedSeeds> {
   const found = new Map<string, Map<string, number>>();
-  let left = runsAllowed(tallies);
+  let examined = 0;
+  for (const { seeds } of tallies.values()) examined += seeds;
+  let left = Math.max(LEAST_RUNS, Math.floor(examined / SHARE));
   const all = trialsOf(scenario, tallies);
   for (const [seed, trials] of numbered === undefined ? all : bySibling(all)) {
     const runs = new Map<string, Examination>();
@@ -53,7 +55,8 @@ export async function countAvoided(
     left -= names.size;
     if (left < 0 || shouldStop()) break;
     for (const name of names) {
-      const claims = [...new Set(trials.flatMap((trial) => claimsIn(trial, name)))];
+      const own = trials.filter(({ cure, sibling }) => name === cure || name === sibling);
+      const claims = [...new Set(own.map(({ claim }) => claim))];
       const plan =
         numbered === undefined
           ? expand(scenario, name, seed)
@@ -96,21 +99,11 @@ export function avoidedOn(avoided: AvoidedSeeds, system: string, claim: string):
   return avoided.get(system)?.get(claim) ?? 0;
 }
 
-function runsAllowed(tallies: ReadonlyMap<string, Tally>): number {
-  let examined = 0;
-  for (const { seeds } of tallies.values()) examined += seeds;
-  return Math.max(LEAST_RUNS, Math.floor(examined / SHARE));
-}
-
 /** A claim that one system must hold, and a sibling broke on the seed at hand. */
 interface Trial {
   readonly claim: string;
   readonly cure: string;
   readonly sibling: string;
-}
-
-function claimsIn({ claim, cure, sibling }: Trial, name: string): readonly string[] {
-  return name === cure || name === sibling ? [claim] : [];
 }
 
 /** By seed, the lowest first. A system of which a seed failed is not met, and not run again. */

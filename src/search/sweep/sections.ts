@@ -78,12 +78,10 @@ function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCou
   const key = `${error.place ?? ''} ${withoutIds(error.error)}`;
   const known = errors.get(key);
   if (known === undefined) errors.set(key, error);
-  else errors.set(key, bothOf(known, error));
-}
-
-function bothOf(a: SectionErrorCount, b: SectionErrorCount): SectionErrorCount {
-  const { error, place, firstSeed } = b.firstSeed < a.firstSeed ? b : a;
-  return { error, place, count: a.count + b.count, firstSeed };
+  else {
+    const first = error.firstSeed < known.firstSeed ? error : known;
+    errors.set(key, { ...first, count: known.count + error.count });
+  }
 }
 
 /** The text without what may differ each time: words with a digit in them. */

@@ -125,17 +125,13 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
 function countsOf({ file, shard }: FiledShard): readonly CutShard[] {
   return shard.scenarios.flatMap(({ origin, tallies, exhausted }) =>
     Object.entries(tallies).map(([system, { seeds: examined }]): CutShard => {
-      const range = exhausted === undefined ? shard.range : plansOf(exhausted, system);
+      const range =
+        exhausted === undefined ? shard.range : { from: 0, to: (exhausted.plans[system] ?? 0) - 1 };
       const { from, to } = rangeOfShard(range, shard.shard);
       const trial = exhausted === undefined ? 'seed' : 'plan';
       return { file, scenario: origin.scenario, system, examined, seeds: to - from + 1, trial };
     }),
   );
-}
-
-/** The numbers of all plans of a system. */
-function plansOf({ plans }: ExhaustedShard, system: string): SeedRange {
-  return { from: 0, to: (plans[system] ?? 0) - 1 };
 }
 
 function tooManyText({ file, scenario, system, examined, seeds, trial }: CutShard): string {
@@ -160,21 +156,18 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
   if (names(theirs) !== names(ours)) {
     return `is of the scenarios ${names(theirs)}, not ${names(ours)}`;
   }
-  for (const [at, { origin }] of ours.scenarios.entries()) {
+  for (const [at, { origin, exhausted }] of ours.scenarios.entries()) {
     const their = theirs.scenarios[at];
     const why = their === undefined ? null : whyForeign(their.origin, origin);
     if (why !== null) return why;
-    if (!isSamePlans(their?.exhausted, ours.scenarios[at]?.exhausted)) {
+    // How many plans there are follows from the scenario, or its code is not deterministic.
+    const [plans, others] = [exhausted?.plans, their?.exhausted?.plans];
+    const systems = Object.keys({ ...plans, ...others });
+    if (systems.some((system) => plans?.[system] !== others?.[system])) {
       return `counted other plans of ${origin.scenario}`;
     }
   }
   return null;
-}
-
-/** How many plans there are follows from the scenario, or its code is not deterministic. */
-function isSamePlans(theirs?: ExhaustedShard, ours?: ExhaustedShard): boolean {
-  const systems = Object.keys({ ...theirs?.plans, ...ours?.plans });
-  return systems.every((system) => theirs?.plans[system] === ours?.plans[system]);
 }
 
 /** Of neighbours with one number, both files. */

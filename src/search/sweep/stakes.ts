@@ -73,11 +73,16 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
       case 'enter':
         if (!probes.has(event.process)) having.add(event.lock, event.process);
         break;
-      case 'write':
+      case 'write': {
         if (!event.isAccepted || event.value === null) break;
         if (!probes.has(event.client)) accepted = 1;
-        if (readBack === 0) addTo(written, placeOf(event), event.value);
+        if (readBack === 1) break;
+        const place = placeOf(event);
+        const values = written.get(place);
+        if (values === undefined) written.set(place, new Set([event.value]));
+        else values.add(event.value);
         break;
+      }
       case 'read': {
         if (readBack === 1 || event.value === null) break;
         const values = written.get(placeOf(event));
@@ -87,7 +92,12 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
       }
     }
   }
-  if (asking.areSeveral && !isMemoizing(plan)) tally.contested += 1;
+  if (asking.areSeveral) {
+    const isMemoizing = plan.clients.some(({ sections }) => {
+      return sections.some(({ work }) => work[0]?.kind === 'memoize');
+    });
+    if (!isMemoizing) tally.contested += 1;
+  }
   if (having.areSeveral) tally.shared += 1;
   if (plan.clients.some(({ sections }) => sections.some(isToWrite))) tally.toWrite += 1;
   tally.written += accepted;
@@ -108,18 +118,8 @@ class Clients {
   }
 }
 
-function addTo<T>(sets: Map<string, Set<T>>, name: string, value: T): void {
-  const known = sets.get(name);
-  if (known === undefined) sets.set(name, new Set([value]));
-  else known.add(value);
-}
-
 function placeOf(access: { readonly process: string; resource: string; key: string }): string {
   return `${access.process} ${access.resource} ${access.key}`;
-}
-
-function isMemoizing({ clients }: Plan): boolean {
-  return clients.some(({ sections }) => sections.some(({ work }) => work[0]?.kind === 'memoize'));
 }
 
 function isToWrite({ work }: SectionPlan): boolean {

@@ -166,7 +166,9 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
   return {
     broken: a.broken + b.broken,
     brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_BROKEN),
-    ...causesOf(a, b),
+    ...((a.causes ?? b.causes) === undefined
+      ? {}
+      : { causes: mergeCauses(a.causes ?? [], b.causes ?? []) }),
     unknown: a.unknown + b.unknown,
     firstUnknown:
       (a.firstUnknown?.seed ?? Infinity) < (b.firstUnknown?.seed ?? Infinity)
@@ -175,11 +177,6 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
     exercised: a.exercised + b.exercised,
     times: a.times + b.times,
   };
-}
-
-function causesOf(a: ClaimTally, b: ClaimTally): Pick<ClaimTally, 'causes'> {
-  if (a.causes === undefined && b.causes === undefined) return {};
-  return { causes: mergeCauses(a.causes ?? [], b.causes ?? []) };
 }
 
 /** A name such as `constructor` is one like any other. */

@@ -3,7 +3,7 @@
  * seed it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Catalogue, LoadedModule } from '../../catalogue.ts';
+import type { Catalogue } from '../../catalogue.ts';
 import { endEndless } from '../../host/async/endless.ts';
 import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
@@ -37,7 +37,10 @@ async function work({
   });
   tellWhereabouts(whereabouts);
   parentPort?.on('message', async (order: ChunkOrder | TaskOrder) => {
-    const catalogue = await catalogueOf(order.modules);
+    // Modules are named with the digests of their files, so none that has changed is taken again.
+    const key = JSON.stringify(order.modules);
+    if (loaded?.key !== key) loaded = { key, catalogue: await loadAgain(order.modules) };
+    const { catalogue } = loaded;
     if ('task' in order) {
       const shouldStop = (): boolean => Atomics.load(stopCell, 0) !== 0;
       parentPort?.postMessage(await performHere(order.task, catalogue, shouldStop));
@@ -64,12 +67,5 @@ async function work({
 
 /** Those of the last order: to read and compile a driver takes longer than a chunk of seeds. */
 let loaded: { readonly key: string; readonly catalogue: Catalogue } | null = null;
-
-/** Modules are named with the digests of their files, so none that has changed is taken again. */
-async function catalogueOf(modules: readonly LoadedModule[]): Promise<Catalogue> {
-  const key = JSON.stringify(modules);
-  if (loaded?.key !== key) loaded = { key, catalogue: await loadAgain(modules) };
-  return loaded.catalogue;
-}
 
 await work(workerData);
