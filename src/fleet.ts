@@ -38,18 +38,14 @@ export async function startWorker(options: StartWorkerOptions): Promise<FleetWor
   requireVersions(['bullmq', 'ioredis']);
   const { startFleetWorker } = await import('./adapters/fleet/worker.ts');
   const { runShard } = await import('./cli/run-scenarios.ts');
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return await startFleetWorker({
     address: read.address,
     threads,
     modules,
-    version: version(),
+    version: /"version":\s*"([^"]+)"/.exec(manifest)?.[1] ?? 'unknown',
     runShard,
     onNote,
     onShard,
   });
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }

@@ -7,10 +7,9 @@
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { type HistoryPart, readFailures, splitHistory } from '../linearizability/check-history.ts';
-import { type Core, findCore } from '../linearizability/core.ts';
+import { findCore } from '../linearizability/core.ts';
 import { type CheckOptions, type Decision, decide } from '../linearizability/decide.ts';
 import { allowanceAfter, explainHistory, type Reasons } from '../linearizability/explain.ts';
-import type { CallData, Model } from '../linearizability/model.ts';
 import { explainInWords } from '../linearizability/sentence.ts';
 import { refuteOrder } from '../linearizability/verify-order.ts';
 import {
@@ -45,6 +44,7 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
   const { model, isTold, format } = read;
   const history = readFailures(read.history, model, options.failed);
   const parts = judgeParts(splitHistory(history, model), read, options);
+  const worst: readonly Verdict[] = ['invalid', 'unknown'];
   return {
     file: options.file,
     format: format.name,
@@ -52,7 +52,7 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
     isTold,
     operations: history.length,
     processes: new Set(history.map(({ client }) => client)).size,
-    verdict: worstOf(parts),
+    verdict: worst.find((verdict) => parts.some((part) => part.verdict === verdict)) ?? 'valid',
     configurations: parts.reduce((sum, { configurations }) => sum + configurations, 0),
     parts,
     notes: notesOf(read),
@@ -83,15 +83,11 @@ function judgeParts(
       if (report.verdict !== 'unknown') left[report.verdict] -= 1;
     });
   });
-  return split.map((part, at) => reports[at] ?? undecided(part));
+  const because = 'It was interrupted before this was decided.';
+  return split.map((part, at) => reports[at] ?? { ...beforeDecision(part), because });
 }
 
 type Verdict = PartReport['verdict'];
-
-function worstOf(parts: readonly PartReport[]): Verdict {
-  const worst: readonly Verdict[] = ['invalid', 'unknown'];
-  return worst.find((verdict) => parts.some((part) => part.verdict === verdict)) ?? 'valid';
-}
 
 /** What was read otherwise than one might think. */
 function notesOf({ hiddenReads, keyedByPair, ignoredValues, mayBeCut }: ReadHistory): string[] {
@@ -139,7 +135,9 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
   };
   switch (decision.kind) {
     case 'valid': {
-      verify(part, model, decision.order);
+      // A valid verdict is worth its order, which shares no code with what found it.
+      const why = refuteOrder(part.history, model, decision.order);
+      assert(why === null, `the order of a valid part is refuted: ${why ?? ''}`);
       if (!options.drawsValid) return known;
       const drawn = view.drawValid(decision.order);
       return { ...known, drawn, marks: view.marksAround(drawn) };
@@ -159,21 +157,11 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
   }
 }
 
-function undecided(part: HistoryPart): PartReport {
-  return { ...beforeDecision(part), because: 'It was interrupted before this was decided.' };
-}
-
 function beforeDecision({ name, history }: HistoryPart): PartReport {
   const returns = history.filter(({ outcome }) => outcome === 'ok').length;
   const counts = { operations: history.length, configurations: 0, returns, satisfied: 0 };
   const nothing = { because: '', core: [], isMinimal: false, drawn: [], marks: [] };
   return { key: name, verdict: 'unknown', isPerhapsLate: false, ...counts, ...nothing };
-}
-
-/** A valid verdict is worth its order, which shares no code with what found it. */
-function verify(part: HistoryPart, model: Model<Json, CallData>, order: readonly number[]): void {
-  const why = refuteOrder(part.history, model, order);
-  assert(why === null, `the order of a valid part is refuted: ${why ?? ''}`);
 }
 
 /** How many returns come before the one that the decision is about. */
@@ -232,7 +220,10 @@ function explainPart(
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
   const around = { drawn, marks: view.marksAround(drawn) };
-  if (isUnfound(core, indices.length)) {
+  // A core says nothing that is the bad return alone, which was not tried, since what is impossible
+  // by itself is minimal; or so many operations as nobody reads, of which none was spared.
+  const size = core.required.length + core.optional.length;
+  if (!core.isMinimal && (size <= 1 || (size > MOST_CORE && size === indices.length))) {
     const why = 'What contradicts it was not found within the limits.';
     return { because: `${view.unexplained(bad)} ${why}`, core: [], isMinimal: false, ...around };
   }
@@ -243,15 +234,6 @@ function explainPart(
     isMinimal: core.isMinimal && !isPerhapsLate,
     ...around,
   };
-}
-
-/**
- * Whether a core says nothing: it is the bad return alone, which was not tried, since what is
- * impossible by itself is minimal; or so many operations as nobody reads, of which none was spared.
- */
-function isUnfound({ required, optional, isMinimal }: Core, operations: number): boolean {
-  const size = required.length + optional.length;
-  return !isMinimal && (size <= 1 || (size > MOST_CORE && size === operations));
 }
 
 /** More of a core is listed and not drawn. */

@@ -52,8 +52,9 @@ export async function readHistoryFile(file: string, options: ReadOptions): Promi
       options.onProgress(reading.size);
     }
   } catch (error) {
+    const isOfSystem = error instanceof Error && 'syscall' in error;
     // Others are ours.
-    if (!isOfSystem(error) || signal.aborted) throw error;
+    if (!isOfSystem || signal.aborted) throw error;
     return reading.fail(systemMessage(error));
   }
   return reading.finish();
@@ -62,10 +63,6 @@ export async function readHistoryFile(file: string, options: ReadOptions): Promi
 function openFile(file: string, signal: AbortSignal): Readable {
   if (file === '-') return addAbortSignal(signal, process.stdin);
   return createReadStream(file, { highWaterMark: CHUNK_BYTES, signal });
-}
-
-function isOfSystem(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }
 
 const CHUNK_BYTES = 1 << 18;

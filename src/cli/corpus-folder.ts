@@ -14,7 +14,7 @@ import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { DAMAGED, keptOutcomeOf } from '../search/campaign/campaign.ts';
 import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
-import { admit, type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
+import { admit, superfluousIn } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../search/corpus/write-whole.ts';
@@ -122,8 +122,10 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
   switch (replay.outcome) {
     case 'reproduced':
       return ['what it guards against is back'];
-    case 'fixed':
-      return [`the claim held: \`${acceptCommand(file)}\` makes it a guard`];
+    case 'fixed': {
+      const words = [...FENCEPOST, 'corpus', 'accept', file, '--corpus', dirname(file)];
+      return [`the claim held: \`${shellWords(words).join(' ')}\` makes it a guard`];
+    }
     case 'inert':
       return ['the hazard no longer arises, so it guards nothing: search again, or prune it'];
     case 'diverged':
@@ -134,11 +136,6 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
     case 'nondeterministic':
       return adviceOf(kept);
   }
-}
-
-function acceptCommand(file: string): string {
-  const words = [...FENCEPOST, 'corpus', 'accept', file, '--corpus', dirname(file)];
-  return shellWords(words).join(' ');
 }
 
 /** Lists or deletes; a plan that cannot be read is told, left alone, and makes the exit code 2. */
@@ -154,7 +151,11 @@ export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean):
   for (const one of superfluous) {
     const { file } = one.entry;
     const isDeleted = isConfirmed && changed(file, entries, null);
-    terminal.print(`${isDeleted ? 'deleted ' : ''}${file}: ${whyOf(one)}`);
+    const why =
+      one.kind === 'inert'
+        ? 'the hazard no longer arises'
+        : `${one.of.file} shows the same failure and is as simple`;
+    terminal.print(`${isDeleted ? 'deleted ' : ''}${file}: ${why}`);
     if (isConfirmed && !isDeleted) terminal.warn(`${file}:1:1: was changed meanwhile, and is kept`);
     const of = one.kind === 'duplicate' ? one.of.file : null;
     terminal.printJson('superfluous-plan', { file, why: one.kind, of, isDeleted });
@@ -163,11 +164,6 @@ export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean):
   const rest = isListed ? '; --yes deletes them' : '';
   terminal.note(`${superfluous.length} of ${countOf(entries.length, 'plan')} superfluous${rest}`);
   return exit;
-}
-
-function whyOf(one: Superfluous): string {
-  if (one.kind === 'inert') return 'the hazard no longer arises';
-  return `${one.of.file} shows the same failure and is as simple`;
 }
 
 export interface AddOptions extends CorpusOptions {

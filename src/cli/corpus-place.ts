@@ -37,7 +37,8 @@ function lookForScenarios(): Project {
   for (const folder of folders) {
     for (const entry of entriesIn(folder)) {
       const path = join(folder, entry.name);
-      const isInner = entry.isDirectory() && isLookedInto(entry.name);
+      const isLeftOut = entry.name.startsWith('.') || [PLANS, 'node_modules'].includes(entry.name);
+      const isInner = entry.isDirectory() && !isLeftOut;
       if (isInner && folders.push(path) > MOST_FOLDERS) return { files, isWhole: false };
       if (!entry.isFile() || !entry.name.endsWith('.yaml')) continue;
       const name = scenarioNameIn(path);
@@ -54,10 +55,6 @@ function entriesIn(folder: string): readonly Dirent[] {
     // What cannot be looked into has no scenario that could be run.
     return [];
   }
-}
-
-function isLookedInto(name: string): boolean {
-  return !name.startsWith('.') && name !== 'node_modules' && name !== PLANS;
 }
 
 function scenarioNameIn(file: string): string | null {

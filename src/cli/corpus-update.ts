@@ -52,7 +52,10 @@ export async function updateCorpus(
       codes.push(exits.usage);
       continue;
     }
-    for (const label of labelsOf(kept.loaded.plan)) labels.add(label);
+    // What the plan's faults, decisions and order call operations, marks and timers.
+    const { faults, decisions, order } = kept.loaded.plan;
+    const names = [...faults.map(placeNamed), ...Object.keys(decisions), ...order];
+    for (const name of names) labels.add(labelIn(name));
     const result = await afterRenames(kept, renames);
     const done = update(kept, result, terminal);
     if (done === 'updated') updated += 1;
@@ -67,11 +70,6 @@ export async function updateCorpus(
   }
   terminal.note(`${updated} of ${countOf(plans, 'kept plan')} updated`);
   return worstOf(codes);
-}
-
-/** What the plan's faults, decisions and order call operations, marks and timers. */
-function labelsOf({ faults, decisions, order }: Plan): readonly string[] {
-  return [...faults.map(placeNamed), ...Object.keys(decisions), ...order].map(labelIn);
 }
 
 async function afterRenames(

@@ -81,7 +81,10 @@ function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unkn
     case 'fields':
       return file[name];
     case 'settings':
-      return settingIn([clients, ...Object.values(recordOf(file['systems']))], name);
+      // Of all clients, or of those of one system.
+      return [clients, ...Object.values(recordOf(file['systems']))]
+        .map((place) => recordOf(place)[name] ?? recordOf(recordOf(place)['clients'])[name])
+        .find((value) => value !== undefined);
     case 'steps':
       return stepBelow([clients, workload], name);
     case 'workloads':
@@ -93,13 +96,6 @@ function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unkn
 
 function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
-}
-
-/** Of all clients, or of those of one system. */
-function settingIn(places: readonly unknown[], name: string): unknown {
-  return places
-    .map((place) => recordOf(place)[name] ?? recordOf(recordOf(place)['clients'])[name])
-    .find((value) => value !== undefined);
 }
 
 /** The first step of this name in any list of steps below a value. */
@@ -158,8 +154,10 @@ function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
       return { systems: { [CALLED]: { lock, store: name, ...choice } } };
     case 'claims':
       return { systems: { [CALLED]: { lock, store, expect: { holds: [name] } } } };
-    case 'faults':
-      return { faults: [{ [name]: parse(exampleOf(name)) }] };
+    case 'faults': {
+      const words: Readonly<Record<string, { readonly example: string }>> = FAULT_WORDS;
+      return { faults: [{ [name]: parse(words[name]?.example ?? '{}') }] };
+    }
     case 'workloads':
       return { workload: { kind: name } };
     case 'fields':
@@ -176,11 +174,6 @@ function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
 function namedIn(system: unknown): { readonly lock?: string; readonly store?: string } {
   const { lock, store } = recordOf(system);
   return typeof lock === 'string' && typeof store === 'string' ? { lock, store } : {};
-}
-
-function exampleOf(name: string): string {
-  const words: Readonly<Record<string, { readonly example: string }>> = FAULT_WORDS;
-  return words[name]?.example ?? '{}';
 }
 
 /** A scenario that has this snippet, and of all else what is plainest. */

@@ -186,7 +186,9 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
     .map((file): Step => {
       const { target, about } = file;
       if (facts.has(target)) return { kind: 'left', target, why: 'exists already' };
-      const plain = withSchema(readStarter(file), facts.schema);
+      // The text of a template; `fixtures` lies beside `src` and `dist`.
+      const path = `../../fixtures/starter/${templateOf(file)}`;
+      const plain = withSchema(readFileSync(new URL(path, import.meta.url), 'utf8'), facts.schema);
       const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
       return { kind: 'written', target, about, text };
     });
@@ -387,10 +389,4 @@ function scenariosOf(options: BeginningOptions): readonly string[] {
 /** The path of a file's template below `fixtures/starter`. */
 export function templateOf({ target, template = target }: StarterFile): string {
   return template;
-}
-
-/** The text of a template; `fixtures` lies beside `src` and `dist`. */
-function readStarter(file: StarterFile): string {
-  const path = `../../fixtures/starter/${templateOf(file)}`;
-  return readFileSync(new URL(path, import.meta.url), 'utf8');
 }

@@ -41,7 +41,9 @@ export class Interruption {
       // The only way to hear a signal without the event loop.
       WORK.runInContext(createContext({ work }), { breakOnSigint: true });
     } catch (error) {
-      if (!isInterruption(error)) throw error;
+      // It is an error of the script's own realm, so that `instanceof` does not know it.
+      const isCoded = typeof error === 'object' && error !== null && 'code' in error;
+      if (!isCoded || error.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
       this.interrupt();
     }
   }
@@ -52,10 +54,4 @@ export class Interruption {
     this.aborter.abort();
     this.note();
   }
-}
-
-/** It is an error of the script's own realm, so that `instanceof` does not know it. */
-function isInterruption(error: unknown): boolean {
-  const isObject = typeof error === 'object' && error !== null;
-  return isObject && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
 }

@@ -1,8 +1,7 @@
 /** Prints the events of a campaign as they come: notes, progress, and what went wrong. */
 import { faultsText, type Trial } from '../report/exhausted.ts';
 import type { CampaignEvent, Examined, Subject } from '../search/campaign/setting.ts';
-import type { RunDifference } from '../search/sweep/shards.ts';
-import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import { claimTally, distinctFailures, EMPTY_TALLY } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { adviceOf, keptLine } from './kept-plans.ts';
 import { noteChanges, type Terminal } from './terminal.ts';
@@ -24,21 +23,26 @@ export function narrator(
       case 'not counted':
         if (event.why !== null) terminal.print(`✗ ${event.system}: ${event.why}`);
         break;
-      case 'plans counted':
-        printCounts(event, terminal);
+      case 'plans counted': {
+        const counts = [...event.plans].map(([name, { plans }]) => `${name} ${groupDigits(plans)}`);
+        terminal.note(`  plans with ${faultsText(event.subject.scenario)}: ${counts.join(', ')}`);
         break;
+      }
       case 'kept plan':
         printKept(event, terminal);
         break;
       case 'kept plans':
-        if (replaysKept) noteKept(event, terminal);
-        else terminal.note('  corpus: replayed by shard 1');
+        noteKept(event, replaysKept, terminal);
         break;
       case 'repeated':
         printRepeated(event, terminal);
         break;
       case 'modules':
-        noteModules(event, terminal);
+        terminal.note(
+          event.why === null
+            ? `  modules: ${countOf(event.same, 'seed')} of ${event.system} loaded anew, no difference`
+            : `  modules: ${event.system} loads all anew for each seed: ${event.why}`,
+        );
         break;
       case 'begun again':
         terminal.note(
@@ -75,11 +79,6 @@ export function narrator(
   };
 }
 
-function printCounts({ subject, plans }: EventOf<'plans counted'>, terminal: Terminal): void {
-  const counts = [...plans].map(([system, one]) => `${system} ${groupDigits(one.plans)}`);
-  terminal.note(`  plans with ${faultsText(subject.scenario)}: ${counts.join(', ')}`);
-}
-
 function printKept({ kept, replay, outcome }: EventOf<'kept plan'>, terminal: Terminal): void {
   if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
   else noteChanges(kept.file, kept, terminal);
@@ -88,9 +87,15 @@ function printKept({ kept, replay, outcome }: EventOf<'kept plan'>, terminal: Te
   for (const line of adviceOf({ file: kept.file, replay })) terminal.print(`  ${line}`);
 }
 
-function noteKept({ outcomes }: EventOf<'kept plans'>, terminal: Terminal): void {
-  const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
-  terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);
+function noteKept(
+  { outcomes }: EventOf<'kept plans'>,
+  replaysKept: boolean,
+  terminal: Terminal,
+): void {
+  if (replaysKept) {
+    const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
+    terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);
+  } else terminal.note('  corpus: replayed by shard 1');
 }
 
 function printRepeated(
@@ -98,18 +103,10 @@ function printRepeated(
   terminal: Terminal,
 ): void {
   if (lost !== null) terminal.note(`  determinism: ${lost}`);
-  else if (difference !== null) terminal.print(differenceLine(subject.file, difference));
-  else terminal.note(`  determinism: ${countOf(runs, 'run')} repeated, every event equal`);
-}
-
-/** One line for what differed between two runs of one seed. */
-function differenceLine(file: string, { system, seed, what }: RunDifference): string {
-  return `nondeterministic: ${file}, ${system}, seed ${seed}: ${what}`;
-}
-
-function noteModules({ system, same, why }: EventOf<'modules'>, terminal: Terminal): void {
-  if (why !== null) terminal.note(`  modules: ${system} loads all anew for each seed: ${why}`);
-  else terminal.note(`  modules: ${countOf(same, 'seed')} of ${system} loaded anew, no difference`);
+  else if (difference !== null) {
+    const { system, seed, what } = difference;
+    terminal.print(`nondeterministic: ${subject.file}, ${system}, seed ${seed}: ${what}`);
+  } else terminal.note(`  determinism: ${countOf(runs, 'run')} repeated, every event equal`);
 }
 
 function showProgress(
@@ -159,7 +156,10 @@ function printFailures(
     const tally = tallies.get(name) ?? EMPTY_TALLY;
     for (const claim of expect.holds) {
       const { unknown, firstUnknown } = claimTally(tally, claim);
-      if (firstUnknown === null || isOfFailure(firstUnknown.seed, unknown, tally)) continue;
+      if (firstUnknown === null) continue;
+      // Only where the run failed, which is printed once for all claims.
+      const isOfFailure = tally.failures.some(({ seed }) => seed === firstUnknown.seed);
+      if (isOfFailure && unknown <= tally.failed) continue;
       const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
       terminal.print(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
     }
@@ -171,9 +171,4 @@ function printFailures(
       terminal.print(`  and on ${countOf(tally.failed - failures.length, `more ${trial}`)}`);
     }
   }
-}
-
-/** Whether a claim was unknown only where the run failed, which is printed once for all claims. */
-function isOfFailure(first: number, unknown: number, { failures, failed }: Tally): boolean {
-  return unknown <= failed && failures.some(({ seed }) => seed === first);
 }

@@ -113,17 +113,17 @@ export function addPlayground(command: Command, done: Done): void {
     .action(({ output }: { readonly output: string }) => {
       const script = readWorkbenchScript();
       if (script === null) throw new UserError(['playground: this copy is not built']);
-      writeText(output, renderWorkbench(galleryOf(), script));
+      // The scenarios that a page can run: all words are fencepost's own, and no engine is loaded.
+      const names = shippedScenarios().map(({ name }) => name);
+      const others = names.filter((name) => !LESSON.has(name));
+      const gallery = {
+        tour: [...LESSON.keys()].flatMap(entriesOf),
+        others: others.flatMap(entriesOf),
+      };
+      writeText(output, renderWorkbench(gallery, script));
       process.stdout.write(`${output}: open it in a browser\n`);
       done(exits.met);
     });
-}
-
-/** The scenarios that a page can run: all words are fencepost's own, and no engine is loaded. */
-function galleryOf(): Gallery {
-  const names = shippedScenarios().map(({ name }) => name);
-  const others = names.filter((name) => !LESSON.has(name));
-  return { tour: [...LESSON.keys()].flatMap(entriesOf), others: others.flatMap(entriesOf) };
 }
 
 function entriesOf(name: string): readonly GalleryEntry[] {

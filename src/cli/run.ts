@@ -68,7 +68,13 @@ export function addRun(command: Command, done: Done, version: string): void {
       }
       const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
-      requireFixedRange(flags);
+      // A random range is another one each time, so no other machine or attempt can share it.
+      const other = flags.shard === undefined ? '--resume' : '--shard';
+      if (flags.fresh === true && (flags.shard !== undefined || flags.resume === true)) {
+        throw new UserError([
+          `--fresh: draws another range each time; ${other} needs the same one`,
+        ]);
+      }
       requireSeedsOrPlans(flags);
       const { parseShard, runFiles } = await import('./run-scenarios.ts');
       done(
@@ -88,14 +94,6 @@ export function addRun(command: Command, done: Done, version: string): void {
         }),
       );
     });
-}
-
-/** A random range is another one each time, so no other machine or attempt can share it. */
-function requireFixedRange({ shard, resume, fresh }: RunFlags): void {
-  const other = shard === undefined ? '--resume' : '--shard';
-  if (fresh === true && (shard !== undefined || resume === true)) {
-    throw new UserError([`--fresh: draws another range each time; ${other} needs the same one`]);
-  }
 }
 
 function exhaustOf({ exhaust, ties, clients, sections }: RunFlags): ExhaustScope | null {

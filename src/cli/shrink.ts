@@ -50,7 +50,8 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const claim = plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();
-  const now = current(plan, catalogue);
+  // As one of its modules as they are now: that is what it is shrunk with.
+  const now = plan.use === undefined ? plan : { ...plan, use: digestsOf(catalogue.modules) };
   const shrinking = (): Promise<ShrinkResult> =>
     shrinkFailureAsync(now, claim, { catalogue, breathe: yieldToEventLoop });
   const result = await entitled(`shrinking ${file}`, shrinking);
@@ -86,11 +87,6 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   }
   if (!isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
   return isMinimal ? exits.met : exits.incomplete;
-}
-
-/** The plan as one of its modules as they are now: that is what it is shrunk with. */
-function current(plan: Plan, { modules }: Catalogue): Plan {
-  return plan.use === undefined ? plan : { ...plan, use: digestsOf(modules) };
 }
 
 async function firstBroken(plan: Plan, catalogue: Catalogue): Promise<string | null> {

@@ -159,12 +159,8 @@ function judge(name: string, isSeen: boolean, seen: string, missed: string): Che
 
 function checkAlarm({ run }: CanaryEvidence): Check {
   const [said = ''] = run.err.trim().split('\n').slice(-1);
-  const missed = `a run with a failure ends with ${endOf(run)}, not with 1: ${said}`;
+  const missed = `a run with a failure ends with ${run.code ?? 'a signal'}, not with 1: ${said}`;
   return judge('alarm', run.code === 1, 'a run with a failure ends with 1', missed);
-}
-
-function endOf({ code }: Ended): string {
-  return code === null ? 'a signal' : String(code);
 }
 
 function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Check {
