@@ -4,6 +4,7 @@
  * of their own, so that the event loop is free to renew the lock.
  */
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Pool } from '../../search/sweep/pool.ts';
 import { rangeOfShard, type SeedRange, type Shard } from '../../search/sweep/shards.ts';
@@ -50,6 +51,7 @@ export interface FleetWorker {
 /** As BullMQ has it, but that a shard may lose more than one machine. */
 const TIMING = { lockDuration: 30_000, stalledInterval: 30_000, maxStalledCount: 3 };
 const PROGRESS_EVERY_MS = 2_000;
+const REFUSE_MS = 2_000;
 
 type ShardJob = Job<unknown, string, string>;
 
@@ -80,17 +82,22 @@ export async function startFleetWorker(
   };
 }
 
+/** Not at once: a worker that can do no job would fail all before the coordinator asks again. */
+async function refuse(why: string): Promise<never> {
+  await sleep(REFUSE_MS);
+  throw new UnrecoverableError(why);
+}
+
 async function performShard(job: ShardJob, pool: Pool, options: WorkerOptions): Promise<string> {
   const startedMs = performance.now();
   const order = readOrder(job.id, job.data);
-  if (typeof order === 'string') throw new UnrecoverableError(order);
+  if (typeof order === 'string') return await refuse(order);
   const { range, shard } = order;
   const scenarios: LoadedOrder[] = [];
   for (const ordered of order.scenarios) {
     const loaded = await loadOrdered(ordered, options);
     if (typeof loaded === 'string') {
-      const machine = `${hostname()}, process ${process.pid}`;
-      throw new UnrecoverableError(`${REFUSED} ${machine}: ${loaded}`);
+      return await refuse(`${REFUSED} ${hostname()}, process ${process.pid}: ${loaded}`);
     }
     scenarios.push(loaded);
   }
