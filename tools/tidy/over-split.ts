@@ -41,22 +41,14 @@ import { isTest, lineOf, nodesOf, type Rule, type Source, violation } from './so
 /** A private function with at most so many lines and one caller is inlined. */
 const MOST_INLINED_LINES = 6;
 
-/** Places whose code these rules do not refuse yet. */
-const PENDING: readonly string[] = [];
-
 /** Fields and elements are written where they belong: no spread of a literal. */
 export const groupsNoFields: Rule = (source) => {
-  if (isPending(source.path)) return [];
   return nodesOf(source.tree).flatMap((node) => {
     const isSpread = isSpreadAssignment(node) || isSpreadElement(node);
     if (!isSpread || !isLiteral(node.expression)) return [];
     return [violation(source, node, 'a spread of a literal: write its parts without the spread')];
   });
 };
-
-function isPending(path: string): boolean {
-  return PENDING.some((place) => path.startsWith(place));
-}
 
 function isLiteral(node: Node): boolean {
   if (isParenthesizedExpression(node) || isSatisfiesExpression(node) || isAsExpression(node)) {
@@ -86,7 +78,7 @@ export const namedHelpers: ReadonlyMap<string, ReadonlySet<string>> = readNamedH
 /** A short function with one caller is inlined, unless `named` has it. */
 export function inlinesShortHelpers(named: ReadonlyMap<string, ReadonlySet<string>>): Rule {
   return (source) => {
-    if (isTest(source.path) || isPending(source.path)) return [];
+    if (isTest(source.path)) return [];
     const kept = named.get(source.path) ?? new Set();
     const found = overSplit(source);
     const names = new Set(found.map(({ name }) => name));
