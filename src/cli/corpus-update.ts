@@ -10,9 +10,9 @@ import { amendedText, labelIn, type Rename, renamedPlan } from '../core/plan/ame
 import { placeNamed } from '../core/plan/fault.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { digestsOf } from '../load.ts';
-import { DAMAGED } from '../search/campaign/campaign.ts';
 import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
+import { DAMAGED } from '../search/campaign/setting.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { changeWhole } from '../search/corpus/write-whole.ts';
 import { suggest } from '../text/problem.ts';

@@ -60,6 +60,9 @@ export function narrator(
       case 'swept':
         noteSwept(event, trial, terminal);
         break;
+      case 'edges':
+        terminal.note(`  edges of ${event.system}: from which length on a fault breaks it`);
+        break;
       case 'run lost':
         terminal.print(`✗ ${event.what}`);
         break;

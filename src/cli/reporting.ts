@@ -1,7 +1,7 @@
 /**
  * What a command writes of the scenarios that it examined, once each has its outcome: the words on
- * the terminal, the pages, the files for other programs (CI servers, GitHub, whatever reads JSON),
- * and the file of a shard, from which `merge` comes to the same.
+ * the terminal, the pages, and the files for other programs (CI servers, GitHub, whatever reads
+ * JSON).
  */
 import { appendFileSync, existsSync, renameSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';

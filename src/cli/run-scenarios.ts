@@ -5,7 +5,6 @@
  */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { entitled } from '../host/async/whereabouts.ts';
 import { renderScenarioLine } from '../report/conclusion.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import { campaign } from '../search/campaign/campaign.ts';
@@ -150,6 +149,7 @@ export async function runShard(
     journal: () => null,
     stop: () => null,
     isInterrupted: () => false,
+    findsEdges: true,
     shrinking: SHRINK_LIMITS,
     describe: async () => null,
     emit: (event) => {
@@ -218,6 +218,7 @@ async function runScenarios(
     },
     stop: () => (isInterrupted() ? 'interrupted' : isOutOfTime() ? 'time' : null),
     isInterrupted,
+    findsEdges: true,
     shrinking: SHRINK_LIMITS,
     describe: describeIn({ output, corpus, hasPage: options.reporters.has('html') }),
     emit: (event) => {
@@ -232,7 +233,6 @@ async function runScenarios(
       concluded.push(event.concluded);
       if (isSeveral) terminal.print(renderScenarioLine(event.concluded.result, terminal));
     },
-    named: ({ what }, work) => entitled(what, work),
   };
   try {
     const result = await campaign(scenarios, setting);

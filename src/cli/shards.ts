@@ -244,6 +244,7 @@ const NOTHING_EXAMINED = {
   reusesRealms: false,
   journal: () => null,
   stop: () => null,
+  findsEdges: true,
   shrinking: SHRINK_LIMITS,
 } as const;
 

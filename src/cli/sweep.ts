@@ -193,27 +193,30 @@ async function cutNow(
   const { from, to } = options.range;
   const pool = openPool({ workers: options.workers });
   let milliseconds = 0;
-  for (const { scenario, catalogue } of scenarios) {
-    await prepare(scenario.systems, catalogue);
-    const startedMs = performance.now();
-    const tookMs = (): number => performance.now() - startedMs;
-    let warm = { done: 0, ms: 0 };
-    let now = { done: 0, total: 0, ms: 0 };
-    const { isWhole } = await sweep(scenario, {
-      from,
-      to,
-      catalogue,
-      pool,
-      shouldStop: () => interruption.isInterrupted || tookMs() > WARM_MS + MEASURE_MS,
-      onProgress({ done, total }) {
-        now = { done, total, ms: tookMs() };
-        if (now.ms < WARM_MS) warm = now;
-      },
-    });
-    const paceMs = (now.ms - warm.ms) / Math.max(now.done - warm.done, 1);
-    milliseconds += isWhole ? tookMs() : paceMs * now.total;
+  try {
+    for (const { scenario, catalogue } of scenarios) {
+      await prepare(scenario.systems, catalogue);
+      const startedMs = performance.now();
+      const tookMs = (): number => performance.now() - startedMs;
+      let warm = { done: 0, ms: 0 };
+      let now = { done: 0, total: 0, ms: 0 };
+      const { isWhole } = await sweep(scenario, {
+        from,
+        to,
+        catalogue,
+        pool,
+        shouldStop: () => interruption.isInterrupted || tookMs() > WARM_MS + MEASURE_MS,
+        onProgress({ done, total }) {
+          now = { done, total, ms: tookMs() };
+          if (now.ms < WARM_MS) warm = now;
+        },
+      });
+      const paceMs = (now.ms - warm.ms) / Math.max(now.done - warm.done, 1);
+      milliseconds += isWhole ? tookMs() : paceMs * now.total;
+    }
+  } finally {
+    await pool.close();
   }
-  await pool.close();
   return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_CUT);
 }
 

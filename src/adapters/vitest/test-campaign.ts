@@ -48,11 +48,14 @@ export async function runTestCampaign(run: SimRun, seeds: SeedRange | null): Pro
     chunkSeeds: 1,
     stop: () => test.stop(),
     isInterrupted: () => stopwatch.isCancelled,
-    isOutOfTime: () => stopwatch.isOver,
+    // Whoever asks for failures to be kept waits until they are shrunk.
+    isOutOfTime: () => stopwatch.isOver && !wishes.isUpdate,
+    findsEdges: false,
     shrinking: {
       claimsOf: (system, tally) => test.claimsToShrink(system, tally),
       seeds: 1,
       kinds: 1,
+      keepsWritten: false,
     },
     describe: ({ claim, seed, original, result }) =>
       findingOf({ claim, seed, original, result }, run),
@@ -185,8 +188,8 @@ class TestSweep {
 
   /** The first that should hold; and if failures are to be kept, all that should break. */
   claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
-    if ([...this.tallies.values()].some(({ failed }) => failed > 0)) return [];
-    const unexpected = unexpectedIn(system, tally).slice(0, 1);
+    const isFailed = [...this.tallies.values()].some(({ failed }) => failed > 0);
+    const unexpected = isFailed ? [] : unexpectedIn(system, tally).slice(0, 1);
     if (!this.run.wishes.isUpdate) return unexpected;
     const { breaks } = system.expect;
     const unkept = breaks.filter((claim) => !this.kept.broke(system.name, claim));
@@ -207,6 +210,7 @@ class TestSweep {
       const keptAs = run.wishes.isUpdate ? keep(finding, run) : null;
       throw new SimTestError([seedBlock(finding, run, keptAs)]);
     }
+    if (run.stopwatch.isCancelled) throw this.outOfTime(0);
     const { range, cutShort } = scenario;
     const asked = range.to - range.from + 1;
     if (cutShort !== undefined) throw this.outOfTime(asked);
@@ -236,7 +240,10 @@ class TestSweep {
   private outOfTime(asked: number): SimTestError {
     const { stopwatch } = this.run;
     const trial = trialOf(this.run);
-    const done = Math.min(...[...this.tallies.values()].map(({ seeds }) => seeds));
+    const unfinished = [...this.tallies].filter(
+      ([system, { seeds }]) => seeds !== this.plans?.get(system)?.plans,
+    );
+    const done = Math.min(this.mostSeeds, ...unfinished.map(([, { seeds }]) => seeds));
     if (stopwatch.isCancelled) return new SimTestError([`cancelled after ${countOf(done, trial)}`]);
     const examined = `${groupDigits(done)} of ${countOf(asked, trial)} examined`;
     return new SimTestError([
@@ -262,7 +269,8 @@ class TestSweep {
       lines.push(...adviceFor(run, system));
     }
     for (const claim of holds) {
-      const { unknown = 0, firstUnknown } = claims[claim] ?? {};
+      const { broken = 0, unknown = 0, firstUnknown } = claims[claim] ?? {};
+      if (broken > 0) lines.push(`✗ ${claim} of ${name} broke on ${examined}`);
       if (firstUnknown === undefined) continue;
       const where = `${countOf(unknown, trialOf(run))}, first on ${firstUnknown.seed}`;
       lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);

@@ -11,6 +11,8 @@
  * exhaustive search), `self-check.ts`, `conclude.ts` (expectations judged), `shrink-failures.ts`,
  * `result.ts` (the schema of it all).
  */
+import { yieldToEventLoop } from '../../host/async/ambient.ts';
+import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type KeptReplay, replayKept } from '../corpus/kept-replay.ts';
@@ -26,6 +28,7 @@ import {
   type CampaignEvent,
   type CampaignSetting,
   type Concluded,
+  DAMAGED,
   type Examined,
   isOver,
   type KeptPlan,
@@ -34,9 +37,6 @@ import {
   type SweepJournal,
   tasksOf,
 } from './setting.ts';
-
-/** The outcome of a kept plan that cannot be read. */
-export const DAMAGED = 'damaged';
 
 /** Examines scenarios one after the other, and concludes. */
 export async function campaign(
@@ -89,11 +89,9 @@ async function countPlans(
   { emit }: CampaignSetting,
 ): Promise<Examined['plans']> {
   if (subject.scenario.exhaust === undefined) return null;
-  const uncounted: { readonly system: string; readonly why: string | null }[] = [];
-  const plans = await countAllPlans(subject.scenario, tasks, (system, why) => {
-    uncounted.push({ system, why });
-  });
-  for (const one of uncounted) await emit({ kind: 'not counted', ...one });
+  const plans = await countAllPlans(subject.scenario, tasks, (system, why) =>
+    emit({ kind: 'not counted', system, why }),
+  );
   await emit({ kind: 'plans counted', subject, plans });
   return plans;
 }
@@ -106,6 +104,7 @@ export async function replayKeptPlans(
   const { keptPlans, emit, named } = setting;
   const outcomes: KeptOutcome[] = [];
   for await (const kept of keptPlans(subject)) {
+    await yieldToEventLoop();
     if (isOver(setting)) break;
     const replay = await replayKeptPlan(kept, named);
     const outcome = keptOutcomeOf(kept, replay);
@@ -119,7 +118,7 @@ export async function replayKeptPlans(
 /** Replays a kept plan; null if it is damaged. */
 export async function replayKeptPlan(
   kept: KeptPlan,
-  named: Named = async (_, work) => await work(),
+  named: Named = ({ what }, work) => entitled(what, work),
 ): Promise<KeptReplay | null> {
   if (kept.kind === 'damaged') return null;
   const { file, plan, catalogue, hasChanged } = kept;

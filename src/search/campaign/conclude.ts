@@ -17,7 +17,7 @@ import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
 import { mostFirst } from '../sweep/sections.ts';
 import type { KeptOutcome } from '../sweep/shards.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
-import { performTask, type TaskContext } from '../sweep/tasks.ts';
+import { performTask } from '../sweep/tasks.ts';
 import { type Exit, exits, worstOf } from './exit-codes.ts';
 import type {
   ClaimResult,
@@ -31,6 +31,7 @@ import type {
 import {
   type CampaignSetting,
   type Concluded,
+  DAMAGED,
   type Examined,
   isOver,
   type Subject,
@@ -51,7 +52,6 @@ export async function concludeScenario(
   const isSingle = range.from === range.to;
   const coverage = { isWhole: isWhole && !isPart, isSingle, isPart, avoided };
   const codes = exitsOfKept(keptPlans);
-  const tasks = tasksOf(subject, setting);
   if (difference !== null) codes.push(exits.nondeterministic);
   const systems: SystemResult[] = [];
   const findings: Finding[] = [];
@@ -59,19 +59,20 @@ export async function concludeScenario(
     const tally = tallies.get(system.name) ?? EMPTY_TALLY;
     const judgement = judgeSystem(scenario, system, tally, coverage);
     const shrunk = isPart ? NOTHING_SHRUNK : await shrinkSystem(subject, system, examined, setting);
+    const found = await edgesOf(subject, system, examined, setting);
     findings.push(...shrunk.findings);
-    codes.push(...shrunk.codes, ...exitsOf(tally, judgement, !isWhole && !setting.isInterrupted()));
+    codes.push(
+      ...shrunk.codes,
+      ...found.codes,
+      ...exitsOf(tally, judgement, !isWhole && !setting.isInterrupted()),
+    );
     const exhausted = plans?.get(system.name);
-    const edges =
-      exhausted === undefined || !isWhole || isPart
-        ? null
-        : await edgesOf(subject, system, { tally, plans: exhausted.plans }, tasks);
     systems.push({
       ...systemResult(system, { tally, avoided, judgement }),
       counterexample: counterexampleOf(shrunk.findings[0]),
       ...(plans === null && drawsNothing(scenario, system.name) ? { isWritten: true } : {}),
       ...(exhausted === undefined ? {} : { exhausted: scopeOf(scenario, exhausted) }),
-      ...(edges === null ? {} : { edges }),
+      ...(found.edges === null ? {} : { edges: found.edges }),
     });
   }
   const sum = (of: (tally: Tally) => number): number =>
@@ -106,23 +107,39 @@ async function avoidedIn(
   return await countAvoided(scenario, tallies, options);
 }
 
-/** Runs that a search for edges may take per plan of the system, and how many at least. */
-const EDGE_RUNS_PER_PLAN = 4;
+/** Runs that a search for edges may take at least; it may take as many as the system has plans. */
 const LEAST_EDGE_RUNS = 1_000;
+
+interface SystemEdgesFound {
+  readonly edges: SystemEdges | null;
+  readonly codes: readonly Exit[];
+}
 
 /** Finds from which length on a fault breaks the claims that broke; null if none did. */
 async function edgesOf(
-  { scenario }: Subject,
+  subject: Subject,
   { name: system, expect }: SystemScenario,
-  { tally, plans }: { readonly tally: Tally; readonly plans: number },
-  tasks: TaskContext,
-): Promise<SystemEdges | null> {
+  { tallies, plans, cutShort, isPart }: Examined,
+  setting: CampaignSetting,
+): Promise<SystemEdgesFound> {
+  const { scenario } = subject;
+  const nothing = { edges: null, codes: [] };
+  const own = plans?.get(system);
+  const tasks = tasksOf(subject, setting);
+  const tally = tallies.get(system) ?? EMPTY_TALLY;
   const listed = [...expect.breaks, ...expect.holds];
   const claims = listed.filter((claim) => claimTally(tally, claim).broken > 0);
-  if (claims.length === 0 || tasks.isGivenUp()) return null;
-  const mostRuns = Math.max(EDGE_RUNS_PER_PLAN * plans, LEAST_EDGE_RUNS);
+  const isWanted = setting.findsEdges && cutShort === null && !isPart && claims.length > 0;
+  if (own === undefined || !isWanted || tasks.isGivenUp()) return nothing;
+  await setting.emit({ kind: 'edges', system });
+  const mostRuns = Math.max(own.plans, LEAST_EDGE_RUNS);
   const end = await performTask({ kind: 'edges', scenario, system, claims, mostRuns }, tasks);
-  return end.kind === 'edges' && !tasks.isGivenUp() ? end.edges : null;
+  if (tasks.isGivenUp()) return nothing;
+  if (end.kind === 'edges') return { edges: end.edges, codes: [] };
+  const what =
+    end.kind === 'lost' ? `${end.where}: ${end.why}` : end.kind === 'threw' ? end.error : '';
+  await setting.emit({ kind: 'run lost', system, what });
+  return { edges: null, codes: [exits.failed] };
 }
 
 interface ShrunkSystem {
@@ -169,7 +186,7 @@ async function shrinkSystem(
 
 /** What became of a kept plan that is not as it should be, unless it is a failure as any other. */
 const KEPT_EXITS: ReadonlyMap<string, Exit> = new Map<string, Exit>([
-  ['damaged', exits.usage],
+  [DAMAGED, exits.usage],
   ['nondeterministic', exits.nondeterministic],
   // It has seen neither a breach nor two results: it tests nothing until its names are known.
   ['diverged', exits.incomplete],

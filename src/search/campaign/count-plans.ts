@@ -35,7 +35,7 @@ const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
 export async function countAllPlans(
   scenario: Scenario,
   context: TaskContext,
-  onUncounted: (system: string, why: string | null) => void,
+  onUncounted: (system: string, why: string | null) => void | Promise<void>,
 ): Promise<ReadonlyMap<string, ExhaustedPlans>> {
   const all = new Map<string, ExhaustedPlans>();
   for (const { name: system } of scenario.systems) {
@@ -43,8 +43,8 @@ export async function countAllPlans(
     const counted = end.kind === 'counted' ? end.count : NOT_COUNTED;
     if (counted.cut === 'too many') throw new TooManyPlans(system, counted.plans);
     if (counted.cut === 'stopped') {
-      if (end.kind === 'lost') onUncounted(system, `${end.where}: ${end.why}`);
-      else onUncounted(system, end.kind === 'threw' ? end.error : null);
+      const lost = end.kind === 'lost' ? `${end.where}: ${end.why}` : null;
+      await onUncounted(system, end.kind === 'threw' ? end.error : lost);
     }
     const { plans, blocks } = counted;
     const numbered = new NumberedPlans(scenario, system, blocks);

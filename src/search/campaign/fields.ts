@@ -14,7 +14,7 @@ export const count = z.int().min(0);
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 export const text = z.string();
 export const texts = z.array(text);
-export const exit = count.describe('the exit code');
+export const exit = z.literal([0, 1, 2, 3, 4, 5, 130]).describe('the exit code');
 
 interface Head<T extends string> {
   readonly type: z.ZodLiteral<T>;

@@ -39,6 +39,9 @@ export type KeptPlan =
     }
   | { readonly kind: 'damaged'; readonly file: string; readonly lines: readonly string[] };
 
+/** The outcome of a kept plan that cannot be read. */
+export const DAMAGED = 'damaged';
+
 /** Keeps the chunks of a sweep that are done, so that a later attempt goes on from there. */
 export interface SweepJournal {
   readonly finished: readonly FinishedChunk[];
@@ -103,6 +106,8 @@ export type CampaignEvent =
       readonly killed: number;
       readonly cutShort: CutShort | null;
     }
+  /** From which length on a fault breaks what broke is searched now, of an exhaustive search. */
+  | { readonly kind: 'edges'; readonly system: string }
   /** A run that did not end while its plan was shrunk, which then stays as it is. */
   | { readonly kind: 'run lost'; readonly system: string; readonly what: string }
   | {
@@ -187,6 +192,8 @@ export interface ShrinkLimits {
   readonly seeds: number;
   /** Kinds of failure of a claim. */
   readonly kinds: number;
+  /** Whether a scenario that leaves nothing to chance is described as it is written, not shrunk. */
+  readonly keepsWritten: boolean;
 }
 
 /** What ends the seeds of a scenario early; `enough` leaves nothing to learn from the rest. */
@@ -214,6 +221,8 @@ export interface CampaignSetting {
   /** Whether it is to begin nothing more but to describe what broke; absent: as `isInterrupted`. */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
+  /** Whether an exhaustive search says from which length on a fault breaks what broke. */
+  readonly findsEdges: boolean;
   /** Makes a finding of a failure; null if its plan does not break the claim once more. */
   readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
   /** Gets each event; it is waited for, except during the sweep. */

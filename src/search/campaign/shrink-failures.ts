@@ -19,7 +19,12 @@ import type { Finding } from './result.ts';
 import type { CampaignEvent, ShrinkLimits, ShrunkFailure, ShrunkPlan, Subject } from './setting.ts';
 
 /** As much as `run` shrinks. */
-export const SHRINK_LIMITS: ShrinkLimits = { claimsOf: claimsToShrink, seeds: 3, kinds: 3 };
+export const SHRINK_LIMITS: ShrinkLimits = {
+  claimsOf: claimsToShrink,
+  seeds: 3,
+  kinds: 3,
+  keepsWritten: true,
+};
 
 export interface ShrinkContext {
   readonly tasks: TaskContext;
@@ -62,7 +67,7 @@ export async function shrinkClaim(
     const finding = await context.describe(best.failure);
     if (finding !== null && !found.some((one) => isSameFinding(one, finding))) found.push(finding);
   };
-  const isWritten = isWrittenOut(subject, broken.system);
+  const isWritten = limits.keepsWritten && isWrittenOut(subject, broken.system);
   for (const [at, seeds] of seedsByKind.slice(0, isWritten ? 1 : limits.kinds).entries()) {
     await next(seeds.slice(0, at === 0 ? limits.seeds : 1), planOf);
   }
@@ -106,7 +111,7 @@ async function simplestOf(
   subject: Subject,
   { system, claim }: BrokenClaim,
   { seeds, planOf, number }: Tries,
-  { tasks, isInterrupted, emit }: ShrinkContext,
+  { tasks, limits, isInterrupted, emit }: ShrinkContext,
 ): Promise<Best | null> {
   const others: { readonly plan: Plan; readonly seed: number }[] = [];
   let best: ShrunkFailure | null = null;
@@ -116,7 +121,7 @@ async function simplestOf(
   for (const seed of seeds) {
     const original = planOf(seed);
     if (isInterrupted()) break;
-    if (isWrittenOut(subject, system)) {
+    if (limits.keepsWritten && isWrittenOut(subject, system)) {
       best = failureOf(seed, original, await unshrunk(original, claim, subject, AS_WRITTEN));
       break;
     }

@@ -37,6 +37,7 @@ export const QUIET: CampaignSetting = {
   journal: () => null,
   stop: () => null,
   isInterrupted: () => false,
+  findsEdges: false,
   shrinking: SHRINK_LIMITS,
   describe: async () => null,
   emit: () => undefined,
