@@ -4,7 +4,7 @@
  */
 import { readQueueUrl } from '../../../../tools/built/modules/adapters/fleet/queue-url.js';
 import { startFleetWorker } from '../../../../tools/built/modules/adapters/fleet/worker.js';
-import { runShard } from '../../../../tools/built/modules/cli/stages.js';
+import { runShard } from '../../../../tools/built/modules/cli/run-scenarios.js';
 
 const { url, version, mode } = JSON.parse(process.argv[2] ?? '{}');
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
