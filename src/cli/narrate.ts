@@ -69,12 +69,11 @@ export function narrator(
       case 'failure shrunk':
         noteShrunk(event, terminal);
         break;
-      case 'vanished': {
-        const { subject, system, claim, seed } = event;
-        const what = `${claim} broke, and does not when it is run again`;
-        terminal.print(`nondeterministic: ${subject.file}, ${system}, ${trial} ${seed}: ${what}`);
+      case 'vanished':
+        terminal.print(
+          `nondeterministic: ${event.subject.file}, ${event.system}, ${trial} ${event.seed}: ${event.claim} broke, and does not when it is run again`,
+        );
         break;
-      }
       case 'conclusion':
         printFailures(event.subject, event.examined, trial, terminal);
         break;
