@@ -38,11 +38,7 @@ export function narrator(
         printRepeated(event, terminal);
         break;
       case 'modules':
-        terminal.note(
-          event.why === null
-            ? `  modules: ${countOf(event.same, 'seed')} of ${event.system} loaded anew, no difference`
-            : `  modules: ${event.system} loads all anew for each seed: ${event.why}`,
-        );
+        noteModules(event, terminal);
         break;
       case 'begun again':
         terminal.note(
@@ -109,6 +105,14 @@ function printRepeated(
     const { system, seed, what } = difference;
     terminal.print(`nondeterministic: ${subject.file}, ${system}, seed ${seed}: ${what}`);
   } else terminal.note(`  determinism: ${countOf(runs, 'run')} repeated, every event equal`);
+}
+
+function noteModules({ system, same, why }: EventOf<'modules'>, terminal: Terminal): void {
+  if (why === null) {
+    terminal.note(`  modules: ${countOf(same, 'seed')} of ${system} loaded anew, no difference`);
+  } else {
+    terminal.note(`  modules: ${system} loads all anew for each seed: ${why}`);
+  }
 }
 
 function showProgress(
