@@ -2,16 +2,9 @@
 import { tooManyText } from '../report/exhausted.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { TooManyPlans } from '../search/campaign/count-plans.ts';
-import { type Exit, exits } from '../search/campaign/exit-codes.ts';
-import type { Result } from '../search/campaign/result.ts';
 import type { Subject } from '../search/campaign/setting.ts';
 import { narrowed } from '../search/exhaust/narrowed.ts';
 import type { LoadedScenario } from './sources.ts';
-
-/** The exit code of a result. */
-export function exitOf({ summary }: Result): Exit {
-  return Object.values(exits).find((code) => code === summary.exit) ?? exits.failed;
-}
 
 /** The scenario narrowed to the scope of an exhaustive search. */
 export function narrowedTo(loaded: LoadedScenario, scope: ExhaustScope): LoadedScenario {

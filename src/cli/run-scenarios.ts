@@ -29,7 +29,7 @@ import { lastFailedIn, noteFailed } from './last-failed.ts';
 import { narrator } from './narrate.ts';
 import { journalFileOf } from './output-files.ts';
 import { type ReportOptions, report, requireOwnPages } from './reporting.ts';
-import { exitOf, narrowedTo, tooManyLine } from './run-campaign.ts';
+import { narrowedTo, tooManyLine } from './run-campaign.ts';
 import { shardText, writeShard } from './shards.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -103,7 +103,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   }
   const isDone = !isInterrupted && run.examined.every(({ cutShort }) => cutShort === null);
   if (isDone) for (const journal of journals) journal.remove();
-  return exitOf(result);
+  return result.summary.exit;
 }
 
 function noteShard(

@@ -44,7 +44,7 @@ import { keptLine } from './kept-plans.ts';
 import { lastFailedIn, noteFailed } from './last-failed.ts';
 import { narrator } from './narrate.ts';
 import { type ReportOptions, report } from './reporting.ts';
-import { exitOf, narrowedTo, tooManyLine } from './run-campaign.ts';
+import { narrowedTo, tooManyLine } from './run-campaign.ts';
 import { type LoadedScenario, loadScenarioText, type ModuleOptions } from './sources.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -224,7 +224,8 @@ async function conclude(
         return examinedOf(merged, range, again.plans);
       },
     });
-    const exit = cut.length > 0 ? worstOf([exitOf(result), exits.incomplete]) : exitOf(result);
+    const { exit: found } = result.summary;
+    const exit = cut.length > 0 ? worstOf([found, exits.incomplete]) : found;
     const summary = { ...result.summary, exit };
     report({ ...result, summary }, subjects, { concluded, options, terminal });
     noteFailed(concluded, failedBefore, output);
