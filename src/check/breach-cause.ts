@@ -17,7 +17,8 @@
 import type { FaultInjected, Invoke, ProcessInfo } from '../core/history/trace.ts';
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
-import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
+import { isQuorumGrant } from './holders.ts';
+import { isHeldAt, serversOf } from './leases.ts';
 import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
 import type { Invalid } from './verdict.ts';
 

@@ -52,6 +52,7 @@ export type RuleName =
   | 'granted-while-live'
   | 'holder-refused'
   | 'issue-order'
+  | 'left-past-end'
   | 'live-at-end'
   | 'live-past-end'
   | 'loss-unnoticed'

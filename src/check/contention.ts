@@ -5,7 +5,8 @@
  * program has the lock from when it enters until it leaves.
  */
 import type { Enter, Invoke } from '../core/history/trace.ts';
-import { isQuorumGrant } from './leases.ts';
+import { sectionOf } from '../core/kernel/name.ts';
+import { isQuorumGrant } from './holders.ts';
 import { type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
 
 /** An acquire that a server handled. */
@@ -93,13 +94,6 @@ function findUnnoted(indexed: TraceIndex): ByLock {
     }
   }
   return found;
-}
-
-/** `alice/1` of `alice/1/acquire`. */
-export function sectionOf(operation: string): string {
-  const client = operation.indexOf('/');
-  const section = operation.indexOf('/', client + 1);
-  return section < 0 ? operation : operation.slice(0, section);
 }
 
 /** Where no call says that it acquires, as a script does not, whatever looks at a lock may. */

@@ -6,7 +6,8 @@
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/trace.ts';
 import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
-import { isQuorumGrant, serversOf } from './leases.ts';
+import { isQuorumGrant } from './holders.ts';
+import { serversOf } from './leases.ts';
 import {
   type AccessEvent,
   type GrantLog,

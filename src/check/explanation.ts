@@ -15,8 +15,9 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import type { Theft } from './breach-cause.ts';
 import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
+import { isOwnGrant, isQuorumGrant } from './holders.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
-import { endedUnasked, isOwnGrant, isQuorumGrant, keysUnder } from './leases.ts';
+import { endedUnasked, keysUnder } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */

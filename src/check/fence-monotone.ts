@@ -8,8 +8,10 @@ import { acceptance, staleWrite } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, recoveriesBetween } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
+import { type AcquisitionOrder, REPORTED_ORDER } from './holders.ts';
+import { inEveryOrder } from './leases.ts';
 import type { Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
-import { type Breach, inAll } from './verdict.ts';
+import { allOf, type Breach, inAll } from './verdict.ts';
 
 export const fenceMonotone: Claim = defineClaim({
   name: 'fence-monotone',
@@ -18,31 +20,38 @@ export const fenceMonotone: Claim = defineClaim({
   hazard: 'writes, accepted or refused, under an older grant than one that had written there',
   rules: { 'stale-write': staleWrite, 'token-lower': tokenLower },
   judge: (indexed) =>
-    inAll(indexed.places, (place) => {
-      return { exercised: staleWrites(place), breach: breachAt(indexed, place) };
-    }),
+    allOf(
+      inAll(indexed.places, (place) => ({ exercised: staleWrites(indexed, place) })),
+      inEveryOrder(indexed, (place, order) => breachAt(indexed, place, order)),
+    ),
 });
 
 type Rule = 'stale-write' | 'token-lower';
 
-function staleWrites(place: PlaceLog): number {
+function staleWrites({ locks }: TraceIndex, place: PlaceLog): number {
+  const [order = REPORTED_ORDER] = locks.get(place.resource)?.orders ?? [];
   let stale = 0;
   let highest = 0;
   for (const { event } of place.accesses) {
     if (event.kind !== 'write' || event.under === 0) continue;
-    if (event.under < highest) stale++;
-    else highest = event.under;
+    const under = order(event.under);
+    if (under < highest) stale++;
+    else highest = under;
   }
   return stale;
 }
 
-function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
+function breachAt(
+  indexed: TraceIndex,
+  place: PlaceLog,
+  order: AcquisitionOrder,
+): Breach<Rule> | null {
   let latest: Numbered<Write> | null = null;
   let highest: Numbered<Write> | null = null;
   for (const { event, index } of place.accesses) {
     if (event.kind !== 'write' || !event.isAccepted || event.under === 0) continue;
     const write = { event, index };
-    if (latest !== null && event.under < latest.event.under) {
+    if (latest !== null && order(event.under) < order(latest.event.under)) {
       return breachBetween(indexed, 'stale-write', { place, earlier: latest, write });
     }
     if (highest !== null && event.token !== 0 && event.token < highest.event.token) {

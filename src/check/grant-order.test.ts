@@ -228,9 +228,18 @@ test('what a run left behind is judged only when the run came to its end', () =>
   expect(verdict?.kind).toBe('unknown');
 });
 
-test('a key that is written under no grant is out of scope', () => {
+test('a key that is written under grants and under none is not judged', () => {
   const events = [...zombie, write(20, 'alice', 1, 1), write(21, 'carol', 0, 5)];
-  expect(verdictOn('grant-order', events).kind).toBe('valid');
+  expect(verdictOn('grant-order', events)).toMatchObject({
+    kind: 'unknown',
+    exercised: 0,
+    reason: 'carol wrote `x` outside any grant, by `carol/0/write`',
+  });
+});
+
+test('a key that is written under no grant alone is out of scope', () => {
+  const events = [write(20, 'alice', 0, 1), write(21, 'carol', 0, 5)];
+  expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
 test('a grant without an end is contested by who asks for it while it is held', () => {

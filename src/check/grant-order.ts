@@ -2,8 +2,8 @@
  * Judges `grant-order`: the holders might as well have taken turns. The accepted writes are
  * replayed section after section in grant order, within a section as issued; every value that a
  * program read and every final value must come out of it. A late blind write that arrives before
- * its successor's first access is therefore legal. Keys that somebody writes under no grant are out
- * of its scope.
+ * its successor's first access is therefore legal. A key that some client writes under no grant, and
+ * others under grants, is not judged.
  *
  * A grant that never expires cannot become stale, so there an acquire that it denied, or that
  * superseded it, is the hazard.
@@ -20,7 +20,8 @@ import {
 } from './contents.ts';
 import { accessBreach } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
-import { isReleasedBefore } from './leases.ts';
+import type { AcquisitionOrder } from './holders.ts';
+import { inEveryOrder, isReleasedBefore, serviceEndUs } from './leases.ts';
 import {
   type AccessEvent,
   isStale,
@@ -30,7 +31,7 @@ import {
   type PlaceLog,
   type TraceIndex,
 } from './trace-index.ts';
-import { inAll } from './verdict.ts';
+import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const grantOrder: Claim = defineClaim({
   name: 'grant-order',
@@ -49,31 +50,64 @@ export const grantOrder: Claim = defineClaim({
   },
   judge: (indexed) => {
     const unheard = unheardReads(indexed);
-    const atStores = inAll(indexed.places, (place) => {
-      const { breach = null } = inAll(place.keys.values(), (key) => {
-        return { exercised: 0, breach: breachOf(indexed, place, { key, unheard }) };
-      });
-      return { exercised: place.accesses.filter(isStale).length, breach };
-    });
-    let { exercised } = atStores;
-    for (const lock of indexed.locks.values()) exercised += contestedForEver(indexed, lock);
-    return { ...atStores, exercised };
+    return allOf(
+      inEveryOrder(indexed, (place, order) => {
+        for (const key of place.keys.values()) {
+          const breach = breachOf(indexed, place, { key, unheard, order });
+          if (breach !== null) return breach;
+        }
+        return null;
+      }),
+      inAll(indexed.places, judgeable),
+      inAll(indexed.locks.values(), (lock) => ({ exercised: contestedForEver(indexed, lock) })),
+    );
   },
 });
 
 type WriteEntry = LogEntry<EffectiveWrite>;
+
+type Rule =
+  | 'stale-write'
+  | 'write-after-read'
+  | 'read-of-later'
+  | 'issue-order'
+  | 'read-before-own-write'
+  | 'read-of-own-later'
+  | 'wrong-value'
+  | 'lost-in-recovery';
+
+/** A key whose writes are replayed in an order of their grants. */
+interface Replayed {
+  readonly key: KeyLog;
+  readonly order: AcquisitionOrder;
+  readonly unheard: ReadonlySet<AccessEvent>;
+}
+
+/** The hazards at the keys that are written under grants alone, and a key that is not. */
+function judgeable({ keys }: PlaceLog): Findings<never> {
+  return inAll(keys.values(), ({ key, accesses }) => {
+    const writes = accesses.filter(isEffective);
+    const outside = writes.find(({ event }) => event.under === 0);
+    if (outside === undefined) return { exercised: accesses.filter(isStale).length };
+    if (writes.every(({ event }) => event.under === 0)) return { exercised: 0 };
+    const { client, operation } = outside.event;
+    const unknown = `${client} wrote \`${key}\` outside any grant, by \`${operation}\``;
+    return { exercised: 0, unknown };
+  });
+}
 
 /** Acquires handled while a grant without end was held. */
 function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
   let contested = 0;
   for (const { event, latest, index } of lock.entries) {
     if (event.kind !== 'deny' && event.kind !== 'grant') continue;
-    if (latest === null || latest.event.untilUs !== null) continue;
+    if (latest === null || serviceEndUs(latest, index) !== Number.POSITIVE_INFINITY) continue;
     if (event.kind === 'deny' || !isReleasedBefore(latest, index)) contested++;
   }
   for (const { client, index } of unnotedAcquires(indexed, lock)) {
-    const held = lock.grants.findLast((grant) => grant.index < index);
-    if (held === undefined || held.event.untilUs !== null || held.event.client === client) continue;
+    const held = lock.grants.findLast((grant) => grant.between[1] < index);
+    if (held === undefined || held.event.client === client) continue;
+    if (serviceEndUs(held, index) !== Number.POSITIVE_INFINITY) continue;
     if (!isReleasedBefore(held, index)) contested++;
   }
   return contested;
@@ -82,34 +116,34 @@ function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
 function breachOf(
   indexed: TraceIndex,
   place: PlaceLog,
-  { key, unheard }: { readonly key: KeyLog; readonly unheard: ReadonlySet<AccessEvent> },
-) {
-  const replay = replayOf(key);
+  { key, unheard, order }: Replayed,
+): Breach<Rule> | null {
+  const replay = replayOf(key, order);
   if (replay === null) return null;
   for (const access of key.accesses) {
     const { event } = access;
     if (event.kind !== 'read' || event.value === null || event.under === 0) continue;
     if (unheard.has(event)) continue;
-    const expected = lastBefore(replay, event);
+    const expected = lastBefore(replay, event, order);
     if (event.value === (expected?.event.value ?? firstValue(place, key.key))) continue;
-    return breachAtRead(indexed, { place, key, expected, read: access });
+    return breachAtRead(indexed, { place, key, expected, order, read: access });
   }
   if (!indexed.isComplete) return null;
   const expected = replay.at(-1);
   const { value } = contentsBefore(place, key, Number.POSITIVE_INFINITY);
   if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
-  return breachByOverwriting(indexed, { place, key, expected }, null);
+  return breachByOverwriting(indexed, { place, key, expected, order }, null);
 }
 
 /** The key's effective writes as if holders had taken turns; null if one was under no grant. */
-function replayOf(key: KeyLog): readonly WriteEntry[] | null {
+function replayOf(key: KeyLog, order: AcquisitionOrder): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
   let isInOrder = true;
   for (const access of key.accesses) {
     if (!isEffective(access)) continue;
     if (access.event.under === 0) return null;
-    if (last !== null && comesBefore(access.event, last.event)) isInOrder = false;
+    if (last !== null && comesBefore(access.event, last.event, order)) isInOrder = false;
     replay.push(access);
     last = access;
   }
@@ -117,30 +151,35 @@ function replayOf(key: KeyLog): readonly WriteEntry[] | null {
     ? replay
     : replay.sort(
         ({ event: a, index: i }, { event: b, index: j }) =>
-          a.under - b.under || a.issue - b.issue || i - j,
+          order(a.under) - order(b.under) || a.issue - b.issue || i - j,
       );
 }
 
-function comesBefore(one: AccessEvent, other: AccessEvent): boolean {
-  return one.under === other.under ? one.issue < other.issue : one.under < other.under;
+function comesBefore(one: AccessEvent, other: AccessEvent, order: AcquisitionOrder): boolean {
+  return one.under === other.under
+    ? one.issue < other.issue
+    : order(one.under) < order(other.under);
 }
 
 /** The last write of the replay that comes before `read` in it. */
-function lastBefore(replay: readonly WriteEntry[], read: AccessEvent): WriteEntry | undefined {
+function lastBefore(
+  replay: readonly WriteEntry[],
+  read: AccessEvent,
+  order: AcquisitionOrder,
+): WriteEntry | undefined {
   let from = 0;
   let to = replay.length;
   while (from < to) {
     const middle = (from + to) >> 1;
     const write = replay[middle];
-    if (write !== undefined && comesBefore(write.event, read)) from = middle + 1;
+    if (write !== undefined && comesBefore(write.event, read, order)) from = middle + 1;
     else to = middle;
   }
   return replay[from - 1];
 }
 
-interface Mismatch {
+interface Mismatch extends Pick<Replayed, 'key' | 'order'> {
   readonly place: PlaceLog;
-  readonly key: KeyLog;
   /** The write whose value the replay leaves there; undefined for the initial value. */
   readonly expected: WriteEntry | undefined;
 }
@@ -148,8 +187,8 @@ interface Mismatch {
 /** Why a read did not see what the replay holds: what it missed, or should not have seen. */
 function breachAtRead(
   indexed: TraceIndex,
-  { place, key, expected, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
-) {
+  { place, key, expected, order, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
+): Breach<Rule> {
   if (expected !== undefined && expected.index > read.index) {
     if (expected.event.under === read.event.under) {
       const accesses = { 'early read': read, 'late write': expected };
@@ -160,13 +199,13 @@ function breachAtRead(
   }
   const { write, value } = contentsBefore(place, key, read.index);
   if (value !== read.event.value) return accessBreach(indexed, 'wrong-value', { write, read });
-  if (write !== null && comesBefore(read.event, write.event)) {
+  if (write !== null && comesBefore(read.event, write.event, order)) {
     const isSameSection = write.event.under === read.event.under;
     const accesses = { 'later write': write, [isSameSection ? 'late read' : 'stale read']: read };
     const rule = isSameSection ? 'read-of-own-later' : 'read-of-later';
     return accessBreach(indexed, rule, accesses, { late: read });
   }
-  return breachByOverwriting(indexed, { place, key, expected }, read);
+  return breachByOverwriting(indexed, { place, key, expected, order }, read);
 }
 
 /** The expected value had been there, and was gone when `read` came, or at the end. */
@@ -174,7 +213,7 @@ function breachByOverwriting(
   indexed: TraceIndex,
   { place, key, expected }: Mismatch,
   read: LogEntry<AccessEvent> | null,
-) {
+): Breach<Rule> {
   const { write, recovery } = contentsBefore(place, key, read?.index ?? Number.POSITIVE_INFINITY);
   if (write === null) {
     const lost = { 'lost write': expected, read };

@@ -18,7 +18,8 @@
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Enter, Trace } from '../core/history/trace.ts';
-import { isQuorumGrant, keyAtEntry } from './leases.ts';
+import { isQuorumGrant } from './holders.ts';
+import { keyAtEntry } from './leases.ts';
 
 export interface Impostor {
   readonly client: string;

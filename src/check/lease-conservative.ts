@@ -2,16 +2,18 @@
  * Judges `lease-conservative` whenever a holder says when it takes its lease to end: as it enters,
  * and at each test of its lease that it passes. A clock fault beyond the declared skew or drift, on
  * the holder or on its lock service, takes what follows out of the claim's terms: it is not
- * compared. Where no server notes its grants, a program that takes the lock after another shows
- * that the server had ended the lease; what the holder itself says of that end shows nothing.
+ * compared. A program that says no end counts on its lease until it leaves. Where no server reports
+ * its grants or keys, a program that takes the lock after another shows that the server had ended
+ * the lease; what the holder itself says of that end shows nothing.
  */
-import type { Grant, Renew } from '../core/history/server-events.ts';
-import type { Enter, LeaseTest } from '../core/history/trace.ts';
+import type { Grant, KeyChange, Renew } from '../core/history/server-events.ts';
+import type { Enter, LeaseTest, Leave } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
-import { actualEndUs, isQuorumGrant, serversOf, serviceEndUs } from './leases.ts';
+import { isQuorumGrant } from './holders.ts';
+import { actualEndUs, serversOf, serviceEndUs } from './leases.ts';
 import { granteePhrase, takingUnder } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
@@ -24,6 +26,7 @@ export const leaseConservative: Claim = defineClaim({
   hazard: 'entries and tests of a lease, live or over, whose end at the server is known',
   rules: {
     'believes-longer': believesLonger,
+    'left-past-end': leftTooLate,
     'live-past-end': liveTooLate,
     'live-at-end': liveTooLate,
   },
@@ -33,9 +36,12 @@ export const leaseConservative: Claim = defineClaim({
   },
 });
 
-type Rule = 'believes-longer' | 'live-past-end' | 'live-at-end';
+type Rule = 'believes-longer' | 'left-past-end' | 'live-past-end' | 'live-at-end';
 
-type ViewEvent = Enter | LeaseTest;
+type ViewEvent = Enter | LeaseTest | Leave;
+
+/** Beyond any run: the end of a lease of which its program knows none. */
+const NEVER_US = 1e15;
 
 function judgeLock(
   indexed: TraceIndex,
@@ -44,10 +50,14 @@ function judgeLock(
 ): Findings<Rule> {
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
+  const endless = new Set<number>();
   for (const { event, index, latest } of lock.entries) {
-    if (event.kind !== 'enter' && event.kind !== 'lease-test') continue;
+    if (event.kind !== 'enter' && event.kind !== 'lease-test' && event.kind !== 'leave') continue;
     const grant = lock.byNumber.get(event.ordinal);
     if (grant === undefined) continue;
+    if (event.kind === 'enter' && event.believedUntilUs > NEVER_US) endless.add(event.ordinal);
+    const isWithoutEnd = grant.keys !== null && endless.has(event.ordinal);
+    if (isWithoutEnd !== (event.kind === 'leave')) continue;
     const concerned = [event.process, ...serversOf(indexed, grant.event)];
     if (concerned.some((name) => index > (excused.get(name) ?? Number.POSITIVE_INFINITY))) continue;
     const endUs = actualEndUs(lock, grant, index);
@@ -63,7 +73,7 @@ function judgeLock(
 
 /** Whether anybody but the holder has shown when its lease ends at the server. */
 function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<ViewEvent>): boolean {
-  if (!isQuorumGrant(grant.event)) return true;
+  if (!isQuorumGrant(grant.event) || grant.keys !== null || event.kind === 'leave') return true;
   if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;
   const hasFollowed = (other: GrantLog) => other.index > grant.index && other.index < index;
   return lock.grants.some(
@@ -99,6 +109,7 @@ function ruleBroken(
     if (event.atUs > endUs) return 'live-past-end';
     if (event.atUs === endUs && latest !== grant) return 'live-at-end';
   }
+  if (event.kind === 'leave') return event.atUs > endUs ? 'left-past-end' : null;
   return event.believedUntilUs > endUs ? 'believes-longer' : null;
 }
 
@@ -114,14 +125,20 @@ function breachAt(
   );
   const successor = lock.grants.find((other) => other.index > grant.index && other.index < index);
   const causes = causesSince(indexed, grant, view);
-  const taking = takingUnder(indexed, successor);
-  return breachShown(rule, { grant, renewal, successor, taking, belief: view }, causes);
+  const taking = takingUnder(successor);
+  const key = grant.keys?.ends.findLast((end) => end.index < index)?.change;
+  return breachShown(rule, { grant, renewal, key, successor, taking, belief: view }, causes);
 }
 
 function believesLonger(shown: Contradiction): Sentences {
   const view = shown.need('belief', 'enter', 'lease-test');
   const claim = `counted on it until ${proseDuration(view.believedUntilUs)}`;
   return endTooLate(shown, `${at(view)} ${view.process} ${claim}`);
+}
+
+function leftTooLate(shown: Contradiction): Sentences {
+  const view = shown.need('belief', 'leave');
+  return endTooLate(shown, `${view.process} was inside until ${proseDuration(view.atUs)}`);
 }
 
 function liveTooLate(shown: Contradiction): Sentences {
@@ -132,18 +149,33 @@ function liveTooLate(shown: Contradiction): Sentences {
 /** The service's end of a lease against the holder's. */
 function endTooLate(shown: Contradiction, claim: string): Sentences {
   const grant = shown.need('grant', 'grant');
-  const view = shown.need('belief', 'enter', 'lease-test');
+  const view = shown.need('belief', 'enter', 'lease-test', 'leave');
   const renewal = shown.find('renewal', 'renew');
+  const key = shown.find('key', 'key-change');
   const successor = shown.find('successor', 'grant');
   const letter = shown.letterOf(grant.ordinal);
   const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
   const next =
     successor === undefined ? '' : `, and ${granteePhrase(shown, successor)} ${at(successor)}`;
+  const end =
+    key === undefined
+      ? `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${shortPhrase(renewal ?? grant)}`
+      : keyEndPhrase(key, letter);
   return {
     headline: `${view.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
-    next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${shortPhrase(renewal ?? grant)}${next}`,
+    next: `${end}${next}`,
     however: claim,
   };
+}
+
+/** `\`lock\` keeps \`db\` for A until 23 ms`, or what another client did to it. */
+function keyEndPhrase(change: KeyChange, letter: string): string {
+  const { process, key, client, untilUs, change: what } = change;
+  if (what === 'taken' || what === 'prolonged') {
+    return `\`${process}\` keeps \`${key}\` for ${letter} until ${proseDuration(untilUs ?? 0)}`;
+  }
+  const did = what === 'removed' ? 'removed' : 'overwrote';
+  return `${client} ${did} \`${key}\` of ${letter} ${at(change)}`;
 }
 
 /** `, before its ttl of 1.52 s is over`, where a server keeps a lease for much less than asked. */

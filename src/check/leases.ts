@@ -4,16 +4,37 @@
  */
 import type { Grant, KeyChange, Release } from '../core/history/server-events.ts';
 import type { Enter, Trace, TraceEvent } from '../core/history/trace.ts';
-import type { GrantLog, LockLog, TraceIndex } from './trace-index.ts';
+import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
+import type { GrantLog, LockLog, PlaceLog, TraceIndex } from './trace-index.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
 
-/** Whether no single server gave it: its client did so itself, once enough of them said yes. */
-export function isQuorumGrant({ process, client }: Grant): boolean {
-  return process === client;
+/**
+ * A breach that is found in every order in which the grants of a resource's lock may have been
+ * acquired; the one in the likeliest order is shown.
+ */
+export function inEveryOrder<Rule extends string>(
+  indexed: TraceIndex,
+  breachIn: (place: PlaceLog, order: AcquisitionOrder) => Breach<Rule> | null,
+): Findings<Rule> {
+  const resources = new Set(indexed.places.map(({ resource }) => resource));
+  return inAll(resources, (resource) => {
+    const orders = indexed.locks.get(resource)?.orders;
+    if (!orders) return { exercised: 0, unknown: tooManyOrders(resource) };
+    let shown: Breach<Rule> | null = null;
+    for (const order of orders) {
+      let breach: Breach<Rule> | null = null;
+      for (const place of indexed.places) {
+        if (place.resource === resource) breach ??= breachIn(place, order);
+      }
+      if (breach === null) return { exercised: 0 };
+      shown ??= breach;
+    }
+    return { exercised: 0, breach: shown };
+  });
 }
 
-/** Whether it is its client's word alone: its program said so, by `guard`, as it entered. */
-export function isOwnGrant(grant: Grant): boolean {
-  return isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
+function tooManyOrders(resource: string): string {
+  return `more than 8 grants of \`${resource}\` may have been acquired in any order`;
 }
 
 /** The process that gave a grant, or all servers of locks where a quorum did. */
@@ -22,8 +43,12 @@ export function serversOf(indexed: TraceIndex, grant: Grant): readonly string[] 
   return indexed.trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
 }
 
-/** True time at which the service ends the lease, from what it handled before event `before`. */
+/**
+ * True time at which the service ends the lease, from what it handled before event `before`: of a
+ * grant that its program reports, the end of its keys, or else what the program says.
+ */
 export function serviceEndUs(grant: GrantLog, before: number): number {
+  if (grant.keys !== null) return untilUsBefore(grant.keys.ends, before);
   let untilUs = grant.event.untilUs;
   for (const { event, index } of grant.changes) {
     if (index >= before) break;
@@ -38,13 +63,21 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
  */
 export function actualEndUs(lock: LockLog, grant: GrantLog, before: number): number {
   const endUs = serviceEndUs(grant, before);
+  if (grant.keys !== null) return endUs;
   const next = lock.grants.find(({ index }) => index > grant.index && index < before);
   if (next === undefined || next.event.client === grant.event.client) return endUs;
   return isReleasedBefore(grant, next.index) ? endUs : Math.min(endUs, next.event.atUs);
 }
 
-/** Whether the service had ended the grant, by a release handled before event `before`. */
+/**
+ * Whether the service had ended the grant, by a release handled before event `before`. As long as
+ * the keys are there, what their program says does not release them.
+ */
 export function isReleasedBefore(grant: GrantLog, before: number): boolean {
+  if (grant.keys !== null) {
+    const last = grant.keys.ends.findLast(({ index }) => index < before)?.change.event.change;
+    return last !== undefined && last !== 'taken' && last !== 'prolonged';
+  }
   for (const { event, index } of grant.changes) {
     if (index >= before) return false;
     if (event.kind === 'release') return true;

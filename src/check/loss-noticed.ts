@@ -96,7 +96,12 @@ export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
 }
 
 /** When the service stopped to hold the grant; infinite where it did not, or its holder asked. */
-function lossOf(lock: LockLog, { event: grant, index: given, changes }: GrantLog): number {
+function lossOf(lock: LockLog, { event: grant, index: given, changes, keys }: GrantLog): number {
+  const last = keys?.ends.at(-1);
+  if (last !== undefined) {
+    const { client, change } = last.change.event;
+    return change === 'removed' && client === grant.client ? Infinity : last.untilUs;
+  }
   let endUs = grant.untilUs ?? Number.POSITIVE_INFINITY;
   for (const { event } of changes) {
     if (event.atUs >= endUs) break;

@@ -21,7 +21,7 @@ import {
   reasonFor,
 } from './evidence.ts';
 import { at, type Contradiction, giverOf, reasonPhrase, type Sentences } from './explanation.ts';
-import { isOwnGrant, isQuorumGrant } from './leases.ts';
+import { isOwnGrant, isQuorumGrant } from './holders.ts';
 import { entryPhrase, foreignKeyChange, judgeKeys, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
@@ -200,7 +200,7 @@ function breachBetween(
     'foreign release': foreign,
     why: reasonFor(indexed, grant, at.later),
     'later grant': at.later,
-    taking: takingUnder(indexed, at.later),
+    taking: takingUnder(at.later),
   };
   return breachShown(rule, parts, [
     ...causesOfRelease(indexed, foreign),

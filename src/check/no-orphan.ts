@@ -15,12 +15,13 @@
  */
 import type { Deny, KeyChange } from '../core/history/server-events.ts';
 import type { Invoke, Return } from '../core/history/trace.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { sectionOf } from './contention.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
+import { isQuorumGrant } from './holders.ts';
+import { isHeldAt, serversOf } from './leases.ts';
 import { changesOfLocks } from './lock-keys.ts';
 import {
   type GrantLog,

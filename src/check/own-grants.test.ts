@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
-import { inOrderOfTaking, takingUnder } from './lock-keys.ts';
+import { takingUnder } from './lock-keys.ts';
 import {
   breachOf,
   enter,
@@ -83,21 +83,24 @@ describe('tokens', () => {
     );
   });
 
-  test('are not compared where the taking of one is not known, or is that of another key', () => {
-    const [first, ...others] = late(2, 1);
-    const sharded = { ...takes(3, 'carol', 2), key: 'lock:db' };
-    expect(first).toMatchObject({ kind: 'key-change' });
+  test('are not compared where the taking of one is not known', () => {
     const oneUnknown = late(2, 1).filter((_, at) => at !== 2);
-    for (const events of [oneUnknown, oneUnknown.slice(1), [sharded, ...others]]) {
+    for (const events of [oneUnknown, oneUnknown.slice(1)]) {
       expect(verdictOn('tokens-increase', events)).toMatchObject({ kind: 'valid', exercised: 0 });
     }
   });
 
-  test('that two guards have by one taking do not rise', () => {
-    const breach = breachOf('tokens-increase', twice);
-    expect(breach.words).toContain(
-      'Then alice, who took `db` at 1 ms, entered under B after A, at',
-    );
+  test('of two keys are compared in the order in which these were taken', () => {
+    const [first, ...others] = late(2, 1);
+    expect(first).toMatchObject({ kind: 'key-change' });
+    const sharded = { ...takes(3, 'carol', 2), key: 'lock:db' };
+    const verdict = verdictOn('tokens-increase', [sharded, ...others]);
+    expect(verdict).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test('of two guards are not compared if only one of them has a taking', () => {
+    const verdict = verdictOn('tokens-increase', twice);
+    expect(verdict).toMatchObject({ kind: 'valid', exercised: 0 });
   });
 });
 
@@ -105,7 +108,7 @@ describe('tokens', () => {
 function takingOf(events: readonly TraceEvent[]): ReturnType<typeof takingUnder> {
   const indexed = indexTrace(traceOf(events));
   const [only = expect.fail('there is no grant')] = indexed.locks.get('db')?.grants ?? [];
-  return takingUnder(indexed, only);
+  return takingUnder(only);
 }
 
 describe('the taking under a grant', () => {
@@ -150,11 +153,12 @@ describe('the taking under a grant', () => {
     }
   });
 
-  test('places a grant, and grants of one taking stay as they were given', () => {
+  test('places a grant; of two grants of one taking the first has it', () => {
     const order = (...events: readonly TraceEvent[]): readonly number[] => {
       const indexed = indexTrace(traceOf(events));
       const grants = indexed.locks.get('db')?.grants ?? [];
-      return inOrderOfTaking(indexed, grants).map(({ grant: { event } }) => event.ordinal);
+      const places = grants.map(({ order, event }) => [order(event.ordinal), event.ordinal]);
+      return places.sort(([one = 0], [other = 0]) => one - other).map(([, ordinal = 0]) => ordinal);
     };
     expect(order(...late(1, 2))).toEqual([2, 1]);
     expect(order(...late(1, 2).slice(1))).toEqual([1, 2]);
@@ -189,7 +193,7 @@ describe('words', () => {
   test('say of a holder that counts on its lease for too long who entered since', () => {
     const events = [
       ...guard(1, 'bob', 1),
-      takes(4, 'carol', 2),
+      takes(4, 'carol', 2, { untilUs: 15_000 }),
       ...guard(5, 'carol', 2),
       leaseTest(6, 'bob', 1, 11),
     ];

@@ -15,9 +15,10 @@ import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
+import { isOwnGrant } from './holders.ts';
 import { impostorUnder } from './impostor.ts';
-import { isHeldAt, isOwnGrant } from './leases.ts';
-import { granteePhrase, mayBeOutrun } from './lock-keys.ts';
+import { isHeldAt } from './leases.ts';
+import { granteePhrase } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
@@ -231,7 +232,13 @@ function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Finding
 function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
   const { event } = grant;
   const isOver = impostorUnder(indexed.trace, event, new Map([[event.client, ttlUs]])) !== null;
-  return (isOver && isOwnGrant(event)) || mayBeOutrun(indexed, grant);
+  if (isOver && isOwnGrant(event)) return true;
+  const grants = indexed.locks.get(event.lock)?.grants ?? [];
+  // One that entered before, with a higher token, and of which nothing says that it is the older.
+  return grants.some(({ event: other, index, between: [, acquired] }) => {
+    const isKnown = index >= grant.index || acquired < grant.between[0];
+    return !isKnown && other.token > event.token;
+  });
 }
 
 /** A refusal that should not have been, with the access that the store went by. */

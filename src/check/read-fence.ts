@@ -5,8 +5,10 @@
 import { writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
-import type { AccessEvent, Numbered } from './trace-index.ts';
-import { inAll } from './verdict.ts';
+import { type AcquisitionOrder, REPORTED_ORDER } from './holders.ts';
+import { inEveryOrder } from './leases.ts';
+import type { AccessEvent, Numbered, PlaceLog } from './trace-index.ts';
+import { allOf, inAll } from './verdict.ts';
 
 export const readFence: Claim = defineClaim({
   name: 'read-fence',
@@ -15,21 +17,41 @@ export const readFence: Claim = defineClaim({
   hazard: 'writes, accepted or refused, under an older grant than one whose read was served there',
   rules: { 'write-after-read': writeAfterRead },
   judge: (indexed) =>
-    inAll(indexed.places, (place) => {
-      let latest: Numbered<AccessEvent> | null = null;
-      return inAll(place.accesses, (access) => {
-        const { event } = access;
-        if (event.under === 0) return { exercised: 0 };
-        if (event.kind === 'read') {
-          if (event.isAccepted && event.under > (latest?.event.under ?? 0)) latest = access;
-          return { exercised: 0 };
-        }
-        const isStale = latest !== null && event.under < latest.event.under;
-        if (event.value === null || !isStale) return { exercised: 0 };
-        if (!event.isAccepted) return { exercised: 1 };
-        const accesses = { 'later read': latest, 'stale write': access };
-        const breach = accessBreach(indexed, 'write-after-read', accesses, { late: access });
-        return { exercised: 1, breach };
-      });
-    }),
+    allOf(
+      inAll(indexed.places, (place) => {
+        const [order = REPORTED_ORDER] = indexed.locks.get(place.resource)?.orders ?? [];
+        return { exercised: writesAfterReads(place, order).length };
+      }),
+      inEveryOrder(indexed, (place, order) => {
+        const found = writesAfterReads(place, order).find(({ write }) => write.event.isAccepted);
+        if (found === undefined) return null;
+        const accesses = { 'later read': found.read, 'stale write': found.write };
+        return accessBreach(indexed, 'write-after-read', accesses, { late: found.write });
+      }),
+    ),
 });
+
+/** A write, accepted or refused, under an older grant than that of a read served before it. */
+interface WriteAfterRead {
+  readonly read: Numbered<AccessEvent>;
+  readonly write: Numbered<AccessEvent>;
+}
+
+function writesAfterReads(place: PlaceLog, order: AcquisitionOrder): readonly WriteAfterRead[] {
+  const found: WriteAfterRead[] = [];
+  let read: Numbered<AccessEvent> | null = null;
+  let newest = 0;
+  for (const access of place.accesses) {
+    const { event } = access;
+    if (event.under === 0) continue;
+    const under = order(event.under);
+    if (event.kind === 'read') {
+      if (!event.isAccepted || under <= newest) continue;
+      read = access;
+      newest = under;
+    } else if (event.value !== null && read !== null && under < newest) {
+      found.push({ read, write: access });
+    }
+  }
+  return found;
+}

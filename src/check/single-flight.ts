@@ -5,8 +5,8 @@
  */
 import type { Read } from '../core/history/server-events.ts';
 import type { FaultInjected, Invoke, Log, Mark } from '../core/history/trace.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { sectionOf } from './contention.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';

@@ -10,7 +10,8 @@ import {
   reasonFor,
 } from './evidence.ts';
 import { at, type Contradiction, reasonPhrase, type Sentences } from './explanation.ts';
-import { givenAfter, granteePhrase, inOrderOfTaking, type Taken } from './lock-keys.ts';
+import { REPORTED_ORDER } from './holders.ts';
+import { granteePhrase, takingUnder } from './lock-keys.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -31,18 +32,18 @@ export const tokensUnique: Claim = defineClaim({
   rules: { 'token-shared': (shown) => tokenStory(shown, 'Token given twice', 'the same as') },
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
-      const byToken = new Map<number, Taken>();
+      const byToken = new Map<number, GrantLog>();
       let breach: Breach<'token-shared'> | null = null;
       for (const later of grants) {
-        const { token } = later.grant.event;
-        const earlier = byToken.get(token);
-        if (earlier === undefined) byToken.set(token, later);
+        const earlier = byToken.get(later.event.token);
+        if (earlier === undefined) byToken.set(later.event.token, later);
         else breach ??= breachBetween(indexed, 'token-shared', { earlier, later });
       }
       return { exercised: Math.max(0, grants.length - 1), breach };
     }),
 });
 
+/** Only grants of which one was certainly acquired before the other are compared. */
 export const tokensIncrease: Claim = defineClaim({
   name: 'tokens-increase',
   about: 'tokens strictly increase in the order of the grants',
@@ -55,12 +56,20 @@ export const tokensIncrease: Claim = defineClaim({
     inAll(grantsWithTokens(indexed), (grants) => {
       let exercised = 0;
       let breach: Breach<'token-not-higher'> | null = null;
-      for (const later of grants) {
-        const earlier = highestBefore(grants, later, givenAfter(indexed, later));
-        if (earlier === null) continue;
+      const ended = [...grants].sort(({ between: [, one] }, { between: [, two] }) => one - two);
+      const begun = [...grants].sort(({ between: [one] }, { between: [two] }) => one - two);
+      let highest: GrantLog | null = null;
+      let next = 0;
+      for (const later of begun) {
+        for (let one = ended[next]; one !== undefined; one = ended[next]) {
+          if (one.between[1] >= later.between[0]) break;
+          if (highest === null || one.event.token > highest.event.token) highest = one;
+          next += 1;
+        }
+        if (highest === null) continue;
         exercised += 1;
-        if (tokenOf(later) > tokenOf(earlier)) continue;
-        breach ??= breachBetween(indexed, 'token-not-higher', { earlier, later });
+        if (later.event.token > highest.event.token) continue;
+        breach ??= breachBetween(indexed, 'token-not-higher', { earlier: highest, later });
       }
       return { exercised, breach };
     }),
@@ -117,64 +126,52 @@ export const tokenBound: Claim = defineClaim({
     ),
 });
 
-/**
- * The grants of each lock that has tokens, in the order in which their clients took its key where
- * that is known: a client that enters late, with the token that it had drawn in time, got no lower
- * one for that.
- */
-function grantsWithTokens(indexed: TraceIndex): readonly (readonly Taken[])[] {
+/** The grants of each lock that has tokens, in the order of their acquisition. */
+function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
   return [...indexed.locks.values()].flatMap(({ grants }) =>
-    grants.some(({ event }) => event.token !== 0) ? [inOrderOfTaking(indexed, grants)] : [],
+    grants.some(({ event }) => event.token !== 0) ? [inOrder(grants)] : [],
   );
 }
 
-function tokenOf({ grant }: Taken): number {
-  return grant.event.token;
-}
-
-/** The highest of those before one that were entered before event `after`. */
-function highestBefore(grants: readonly Taken[], later: Taken, after: number): Taken | null {
-  let highest: Taken | null = null;
-  for (const one of grants) {
-    if (one === later) break;
-    if (one.grant.index >= after) continue;
-    if (highest === null || tokenOf(one) > tokenOf(highest)) highest = one;
-  }
-  return highest;
+function inOrder(grants: readonly GrantLog[]): readonly GrantLog[] {
+  const [first] = grants;
+  if (first === undefined || first.order === REPORTED_ORDER) return grants;
+  return [...grants].sort(
+    (one, other) => first.order(one.event.ordinal) - first.order(other.event.ordinal),
+  );
 }
 
 /** The order of two grants. */
 interface Pair {
-  readonly earlier: Taken;
-  readonly later: Taken;
+  readonly earlier: GrantLog;
+  readonly later: GrantLog;
 }
 
 /** A contradiction between the tokens of two grants, with the faults that fired in between. */
 function breachBetween<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,
-  pair: Pair,
+  { earlier, later }: Pair,
 ): Breach<Rule> {
-  const [earlier, later] = [pair.earlier.grant, pair.later.grant];
   const why = reasonFor(indexed, earlier, later);
-  const takings = { 'earlier taking': pair.earlier.taking, 'later taking': pair.later.taking };
+  const [first, second] = [takingUnder(earlier), takingUnder(later)];
+  const takings = first && second && { 'earlier taking': first, 'later taking': second };
   const parts = { 'earlier grant': earlier, why, 'later grant': later, ...takings };
-  return breachShown(rule, parts, causesBetween(indexed, pair));
+  return breachShown(rule, parts, causesBetween(indexed, { earlier, later }));
 }
 
-/** A key may be taken long before its client has the token: whatever hit either one until then. */
+/** A key may be taken long before its client has the token: faults that hit either one until then. */
 function causesBetween(indexed: TraceIndex, { earlier, later }: Pair): readonly Cause[] {
-  const { taking } = earlier;
+  const taking = takingUnder(earlier);
   if (taking === null) {
-    const grants = { earlier: earlier.grant, later: later.grant };
     return [
-      ...causesSince(indexed, earlier.grant, later.grant),
-      ...causesOfTaking(indexed, grants),
+      ...causesSince(indexed, earlier, later),
+      ...causesOfTaking(indexed, { earlier, later }),
     ];
   }
   const { client, process, message, atUs } = taking.event;
-  const processes = [client, later.grant.event.client, process];
-  const before = Math.max(earlier.grant.index, later.grant.index);
+  const processes = [client, later.event.client, process];
+  const before = Math.max(earlier.index, later.index);
   return causesIn(indexed, { processes, message, fromUs: atUs, before });
 }
 
@@ -182,9 +179,11 @@ function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>):
   if (!isStale(access)) return false;
   const { event, index } = access;
   const departure = indexed.operations.get(event.operation)?.invoke.index ?? index;
-  const lock = indexed.locks.get(event.resource);
-  const successor = lock?.grants.find((grant) => grant.event.ordinal > event.under);
-  return successor !== undefined && successor.index < departure;
+  const grants = indexed.locks.get(event.resource)?.grants ?? [];
+  return grants.some(
+    ({ order, event: { ordinal }, between: [, acquired] }) =>
+      order(ordinal) > order(event.under) && acquired < departure,
+  );
 }
 
 /** The grant whose token a write carries instead of its own. */

@@ -29,6 +29,15 @@ import type {
   Trace,
   TraceEvent,
 } from '../core/history/trace.ts';
+import {
+  type Acquisition,
+  type AcquisitionOrder,
+  isOwnGrant,
+  type KeyHold,
+  KeyHolds,
+  ordersOf,
+  REPORTED_ORDER,
+} from './holders.ts';
 
 /** Every value in every store begins as this. */
 export const INITIAL_VALUE = 0;
@@ -39,14 +48,18 @@ export interface Numbered<E> {
   readonly event: E;
 }
 
-/** An event, its number, and the latest grant of its lock (or resource) given before it. */
+/** An event, its number, and the latest acquisition of its lock (or resource) before it. */
 export interface LogEntry<E> extends Numbered<E> {
   readonly latest: GrantLog | null;
 }
 
 /** A grant and what the service did to it later: effective renews and releases, in order. */
-export interface GrantLog extends Numbered<Grant> {
+export interface GrantLog extends Acquisition {
   readonly changes: readonly Numbered<Renew | Release>[];
+  /** Of a grant that its program reports: the keys by which its client took the lock. */
+  readonly keys: KeyHold | null;
+  /** The order of its lock's acquisitions, as far as one is known. */
+  readonly order: AcquisitionOrder;
 }
 
 type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
@@ -57,6 +70,8 @@ export interface LockLog {
   /** In the order in which they were given. */
   readonly grants: readonly GrantLog[];
   readonly byNumber: ReadonlyMap<number, GrantLog>;
+  /** The orders in which they may have been acquired; null: too many to try (`holders.ts`). */
+  readonly orders: readonly AcquisitionOrder[] | null;
 }
 
 export type AccessEvent = Write | Read;
@@ -113,17 +128,27 @@ export interface TraceIndex {
 
 interface GrowingGrant extends GrantLog {
   readonly changes: Numbered<Renew | Release>[];
+  between: Acquisition['between'];
+  keys: KeyHold | null;
+  order: AcquisitionOrder;
+}
+
+interface GrowingEntry<E> extends LogEntry<E> {
+  latest: GrantLog | null;
 }
 
 interface GrowingLock extends LockLog {
-  readonly entries: LogEntry<LockEvent>[];
+  readonly entries: GrowingEntry<LockEvent>[];
   readonly grants: GrowingGrant[];
   readonly byNumber: Map<number, GrowingGrant>;
+  orders: readonly AcquisitionOrder[] | null;
   latest: GrowingGrant | null;
+  /** Whether programs report grants of it, as they enter. */
+  hasOwnGrants: boolean;
 }
 
 interface GrowingPlace extends PlaceLog {
-  readonly accesses: LogEntry<AccessEvent>[];
+  readonly accesses: GrowingEntry<AccessEvent>[];
   readonly keys: Map<string, { readonly key: string; readonly accesses: LogEntry<AccessEvent>[] }>;
   readonly recoveries: Numbered<Recovered>[];
   readonly firsts: Map<string, FirstRow>;
@@ -174,6 +199,9 @@ export function indexTrace(trace: Trace): TraceIndex {
     if (event.kind === 'send' || event.kind === 'receive') continue;
     enter(growing, event, index);
   }
+  for (const lock of growing.locks.values()) {
+    if (lock.hasOwnGrants) orderAcquisitions(growing, lock);
+  }
   const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
   const { hasUnknown } = growing;
   const isComplete = trace.ending.kind === 'complete';
@@ -211,9 +239,10 @@ export function grantUnder(indexed: TraceIndex, access: AccessEvent): GrantLog |
   return indexed.locks.get(access.resource)?.byNumber.get(access.under);
 }
 
-/** Whether an access was handled under a grant when its lock had already been granted anew. */
+/** Whether an access was handled under a grant when its lock had already been acquired again. */
 export function isStale({ event, latest }: LogEntry<AccessEvent>): boolean {
-  return event.under > 0 && latest !== null && event.under < latest.event.ordinal;
+  if (event.under === 0 || latest === null) return false;
+  return latest.order(event.under) < latest.order(latest.event.ordinal);
 }
 
 /** Whether the operation's client learnt that its write was accepted. */
@@ -329,18 +358,90 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
   const { entries, grants, byNumber } = lock;
   entries.push({ index, event, latest: lock.latest });
   if (event.kind === 'grant') {
-    const log = { index, event, changes: [] };
+    const between = [index, index] as const;
+    const log = { index, event, changes: [], between, keys: null, order: REPORTED_ORDER };
     lock.latest = log;
+    if (isOwnGrant(event)) lock.hasOwnGrants = true;
     grants.push(log);
     byNumber.set(event.ordinal, log);
   } else if (event.kind === 'renew') byNumber.get(event.extended)?.changes.push({ index, event });
   else if (event.kind === 'release') byNumber.get(event.released)?.changes.push({ index, event });
 }
 
+/** Finds the keys of the grants that programs reported, and puts all grants into their order. */
+function orderAcquisitions(growing: Growing, lock: GrowingLock): void {
+  const { grants } = lock;
+  const holds = growing.keyChanges.length > 0 ? new KeyHolds(growing.keyChanges) : null;
+  for (const grant of grants) {
+    const entry = growing.events[grant.index + 1];
+    if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
+    grant.keys = holds?.of(grant, entry.section) ?? null;
+    const at = grant.keys?.acquired.index;
+    grant.between = [at ?? requestIndex(growing, grant, entry.section), at ?? grant.index];
+  }
+  lock.orders = ordersOf(grants);
+  const order = lock.orders?.[0] ?? REPORTED_ORDER;
+  for (const grant of grants) grant.order = order;
+  const entries: GrowingEntry<LockEvent | AccessEvent>[] = [...lock.entries];
+  for (const place of growing.places) {
+    if (place.guardedBy === lock) entries.push(...place.accesses);
+  }
+  entries.sort((one, other) => one.index - other.index);
+  const acquired = [...grants].sort(({ between: [, one] }, { between: [, other] }) => one - other);
+  let latest: GrantLog | null = null;
+  let next = 0;
+  for (const entry of entries) {
+    for (let one = acquired[next]; one !== undefined; one = acquired[next]) {
+      if (one.between[1] >= entry.index) break;
+      const isNewer = latest === null || order(one.event.ordinal) > order(latest.event.ordinal);
+      if (isNewer) latest = one;
+      next += 1;
+    }
+    entry.latest = latest;
+  }
+}
+
+/**
+ * The first event by which a section can have acquired its lock, if no server reports that: it is no
+ * earlier than the first request whose answer contained the token, nor than a request that was sent
+ * again in the same words, as its client did not have the lock.
+ */
+function requestIndex({ events, operations }: Growing, grant: GrantLog, section: string): number {
+  const { client, token } = grant.event;
+  const sent = new Set<string>();
+  const left = (operation: string): number => operations.get(operation)?.invoke.index ?? -1;
+  let [asked, last] = [-1, -1];
+  for (const one of events.slice(0, grant.index)) {
+    if (one.kind !== 'send' && one.kind !== 'receive') continue;
+    const { message } = one;
+    if (!message.startsWith(`${section}/`)) continue;
+    const operation = operationOf(message);
+    if (one.kind === 'receive') {
+      if (one.to === client) last = sent.has(operation) ? left(operation) : -1;
+      continue;
+    }
+    const body = JSON.stringify(one.body);
+    if (one.from !== client) {
+      if (token !== 0 && asked < 0 && body.split(/\D+/).includes(`${token}`))
+        asked = left(operation);
+    } else if (sent.has(body)) sent.add(operation);
+    else sent.add(body);
+  }
+  return Math.max(asked, last);
+}
+
 function lockOf(growing: Growing, lock: string): GrowingLock {
   const known = growing.locks.get(lock);
   if (known !== undefined) return known;
-  const fresh: GrowingLock = { lock, entries: [], grants: [], byNumber: new Map(), latest: null };
+  const fresh: GrowingLock = {
+    lock,
+    entries: [],
+    grants: [],
+    byNumber: new Map(),
+    orders: [REPORTED_ORDER],
+    latest: null,
+    hasOwnGrants: false,
+  };
   growing.locks.set(lock, fresh);
   return fresh;
 }

@@ -66,19 +66,21 @@ export interface Findings<Rule extends string> {
   readonly unknown?: string | null;
 }
 
-/** The hazards of all `items` together, and the first breach. */
+/** The hazards of all `items` together, and the first breach and reason not to judge. */
 export function inAll<T, Rule extends string>(
   items: Iterable<T>,
   examine: (item: T) => Findings<Rule>,
 ): Findings<Rule> {
   let exercised = 0;
   let first: Breach<Rule> | null = null;
+  let reason: string | null = null;
   for (const item of items) {
-    const { exercised: more, breach = null } = examine(item);
+    const { exercised: more, breach = null, unknown = null } = examine(item);
     exercised += more;
     first ??= breach;
+    reason ??= unknown;
   }
-  return { exercised, breach: first };
+  return { exercised, breach: first, unknown: reason };
 }
 
 /** What several judges of one claim found. */

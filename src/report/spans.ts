@@ -90,8 +90,32 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
     if (event.kind === 'renew') change(leases, event.extended, { untilUs: event.untilUs });
     if (event.kind === 'release') release(leases, event.released, event.atUs);
   }
-  return [...leases.values()];
+  const spans = [...leases.values()];
+  return trace.events.some(({ kind }) => kind === 'key-change') ? asKept(trace, spans) : spans;
 }
+
+/** The leases that only programs report, as the servers kept their keys. */
+function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[] {
+  const { locks } = indexTrace(trace);
+  return leases.map((lease) => {
+    const { keys = null } = locks.get(lease.lock)?.byNumber.get(lease.ordinal) ?? {};
+    const last = keys?.ends.at(-1);
+    if (keys === null || last === undefined) return lease;
+    const { process, atUs: fromUs } = keys.acquired.event;
+    if (last.untilUs === Number.POSITIVE_INFINITY) {
+      return { ...lease, process, fromUs, untilUs: null, ending: 'open' };
+    }
+    const ending = KEY_ENDINGS[last.change.event.change];
+    return { ...lease, process, fromUs, untilUs: last.untilUs, ending };
+  });
+}
+
+const KEY_ENDINGS = {
+  taken: 'expired',
+  prolonged: 'expired',
+  removed: 'released',
+  overwritten: 'replaced',
+} as const;
 
 type Leases = Map<number, LeaseSpan>;
 

@@ -1,5 +1,5 @@
 /** Says in a few words what an event of a trace is, as seen from the process it happens to. */
-import { isOwnGrant } from '../check/leases.ts';
+import { isOwnGrant } from '../check/holders.ts';
 import type { Refusal } from '../core/history/server-events.ts';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';

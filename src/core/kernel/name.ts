@@ -31,3 +31,10 @@ export function under(name: Name, part: string): Name {
   const suffix = `/${part}`;
   return { text: name.text + suffix, hash: extendHash(name.hash, suffix) };
 }
+
+/** The section that an operation, message or point belongs to: `alice/1` of `alice/1/acquire`. */
+export function sectionOf(operation: string): string {
+  const client = operation.indexOf('/');
+  const section = operation.indexOf('/', client + 1);
+  return section < 0 ? operation : operation.slice(0, section);
+}

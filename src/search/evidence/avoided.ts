@@ -6,10 +6,10 @@
  * from anything.
  */
 import { faultsBehind } from '../../check/breach-cause.ts';
-import { sectionOf } from '../../check/contention.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
 import type { Invalid } from '../../check/verdict.ts';
 import type { FaultInjected, TraceEvent } from '../../core/history/trace.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
 import { hitsBetween } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 

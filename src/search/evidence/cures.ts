@@ -308,6 +308,7 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'undid-release': NAMED_RENEWAL,
   'believes-longer': CONSERVATIVE,
   'live-past-end': CONSERVATIVE,
+  'left-past-end': CONSERVATIVE,
   'live-at-end': CONSERVATIVE,
   'orphan-key-denies': null,
   'orphan-denies': [

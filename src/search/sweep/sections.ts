@@ -8,9 +8,10 @@
  * differ the first few in the order of place and text are kept, as in any part of the seeds: so the
  * counts depend neither on how the seeds were cut nor on what was added to what.
  */
-import { sectionOf } from '../../check/contention.ts';
+
 import type { Return, SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
 import { groupDigits } from '../../text/prose.ts';
 
 /** All but `failed` are counts of sections; one may be counted as several of these. */

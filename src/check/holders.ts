@@ -1,0 +1,273 @@
+/**
+ * Records who held a lock: for each acquisition the keys that its client took, how long the servers
+ * kept them, and its place in the order of acquisitions. `indexTrace` calls it for grants that a
+ * program reports itself (by `guard`); a lock service that reports its grants needs none of this.
+ *
+ * **Until when.** A key is held from the command that created it until its expiry, as its server
+ * computes it, or until it is removed, overwritten or lost. An extension moves the expiry. Where a
+ * lock is a key on several servers, an acquisition holds it as long as a majority of those servers
+ * keep the key, as in Redlock:
+ *
+ *     redis-1  taken 1 ms, expires 21 ms ─┐
+ *     redis-2  taken 2 ms, expires 22 ms  ├─ acquired at 2 ms (2 of 3), held until 21 ms
+ *     redis-3  (request lost)            ─┘
+ *
+ * **In which order.** An acquisition whose keys are known happened when its client took them. Any
+ * other one happened between the request that can have won the lock and the entry of its section.
+ * If one of these intervals ends before another begins, that order is certain. Of two that overlap,
+ * the lower fencing token is the earlier, provided that the tokens of the run rise in every order
+ * that is certain; otherwise the one that entered first. Entries may contradict the other two (alice
+ * took the key before bob and entered after him, and carol, of whom no server reports anything,
+ * entered in between): then every order of these grants that the other two allow is possible, and a
+ * claim breaks only if it breaks in all of them.
+ */
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import { sectionOf } from '../core/kernel/name.ts';
+
+interface Indexed<E> {
+  readonly index: number;
+  readonly event: E;
+}
+
+type Change = Indexed<KeyChange>;
+
+/** The end of a hold, as it stood from event `index` on. */
+export interface HoldEnd {
+  readonly index: number;
+  /** True time; infinite: never. */
+  readonly untilUs: number;
+  /** The key event by which it became so. */
+  readonly change: Change;
+}
+
+/** The keys of one acquisition, as their servers kept them. */
+export interface KeyHold {
+  /** How the client took the key, once on each server. */
+  readonly takings: readonly Change[];
+  /** The taking that completed the acquisition: the last one of a majority. */
+  readonly acquired: Change;
+  /** When a majority of the servers stops keeping the key, in the order of the trace. */
+  readonly ends: readonly HoldEnd[];
+  /** The same without what other clients did to the key: the lease that its client was promised. */
+  readonly promises: readonly HoldEnd[];
+}
+
+/** One acquisition of a lock. */
+export interface Acquisition extends Indexed<Grant> {
+  /** The first event by which it can have happened, and the last. */
+  readonly between: readonly [earliest: number, latest: number];
+}
+
+/** Whether no single server gave it: its client did so itself, once enough of them said yes. */
+export function isQuorumGrant({ process, client }: Grant): boolean {
+  return process === client;
+}
+
+/** Whether only its program reports it, by `guard`, as it enters. */
+export function isOwnGrant(grant: Grant): boolean {
+  return isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
+}
+
+const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
+
+/** Whether a key is named for a lock: `db`, `lock:db`, `db-mutex`. */
+export function isNamedFor(key: string, lock: string): boolean {
+  if (key === lock) return true;
+  const [before = '', ...after] = key.split(lock);
+  return after.length > 0 && LOCK_WORD.test(`${before} ${after.join(' ')}`);
+}
+
+/** True time at which a hold ends, as it stands before event `before`; −∞ if it has not begun. */
+export function untilUsBefore(ends: readonly HoldEnd[], before: number): number {
+  return ends.findLast(({ index }) => index < before)?.untilUs ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Finds the keys of acquisitions; each taking belongs to one acquisition at most. */
+export class KeyHolds {
+  private readonly changes: readonly Change[];
+  private readonly claimed: Set<Change> = new Set();
+  /** The servers on which each key was ever taken. */
+  private readonly servers: Map<string, Set<string>> = new Map();
+
+  constructor(changes: readonly Change[]) {
+    this.changes = changes;
+    for (const { event } of changes) {
+      if (event.change !== 'taken' || !event.isDone) continue;
+      const servers = this.servers.get(event.key) ?? new Set();
+      this.servers.set(event.key, servers.add(event.process));
+    }
+  }
+
+  /**
+   * The keys that a client took in `section` before it entered under `grant`. Null if it took none,
+   * several keys, or the key on fewer than a majority of its servers.
+   */
+  of(grant: Indexed<Grant>, section: string): KeyHold | null {
+    const { client, lock } = grant.event;
+    const byPlace = new Map<string, Change>();
+    for (const change of this.changes) {
+      if (change.index > grant.index) break;
+      const { event } = change;
+      if (event.change !== 'taken' || !event.isDone || event.client !== client) continue;
+      if (sectionOf(event.message) !== section || this.claimed.has(change)) continue;
+      if (!event.isNamed && !isNamedFor(event.key, lock)) continue;
+      byPlace.set(`${event.process} ${event.key}`, change);
+    }
+    const takings = [...byPlace.values()].sort((one, other) => one.index - other.index);
+    const [first] = takings;
+    if (first === undefined) return null;
+    const { key } = first.event;
+    if (takings.some(({ event }) => event.key !== key)) return null;
+    const needed = Math.floor((this.servers.get(key)?.size ?? 1) / 2) + 1;
+    const acquired = takings[needed - 1];
+    if (acquired === undefined) return null;
+    for (const taking of takings) this.claimed.add(taking);
+    const later = takings.map((taking) => this.changesAfter(taking));
+    const own = later.map((changes, place) =>
+      changes.filter((change) => change === takings[place] || change.event.client === client),
+    );
+    return { takings, acquired, ends: endsOf(later, needed), promises: endsOf(own, needed) };
+  }
+
+  /** A taking and all that happened to that key on its server until another one took it. */
+  private changesAfter(taking: Change): readonly Change[] {
+    const { process, key } = taking.event;
+    const found: Change[] = [];
+    for (const change of this.changes) {
+      const { event, index } = change;
+      if (index < taking.index || !event.isDone) continue;
+      if (event.process !== process || event.key !== key) continue;
+      found.push(change);
+      if (change !== taking && event.change !== 'prolonged') break;
+    }
+    return found;
+  }
+}
+
+/** When fewer than `needed` of several servers keep a key, from what each of them did to it. */
+function endsOf(servers: readonly (readonly Change[])[], needed: number): readonly HoldEnd[] {
+  const untilUs = servers.map(() => Number.NEGATIVE_INFINITY);
+  const all = servers.flatMap((changes, server) => changes.map((change) => ({ change, server })));
+  all.sort((one, other) => one.change.index - other.change.index);
+  const ends: HoldEnd[] = [];
+  for (const { change, server } of all) {
+    const { event, index } = change;
+    const isKept = index === servers[server]?.[0]?.index || event.change === 'prolonged';
+    const keyUntilUs = event.untilUs ?? Number.POSITIVE_INFINITY;
+    untilUs[server] = isKept ? keyUntilUs : Math.min(event.atUs, untilUs[server] ?? event.atUs);
+    const held = [...untilUs].sort((one, other) => other - one)[needed - 1];
+    if (held === undefined || held === Number.NEGATIVE_INFINITY) continue;
+    ends.push({ index, untilUs: held, change });
+  }
+  return ends;
+}
+
+/** A possible order of the acquisitions of one lock: from the ordinal of a grant to its place. */
+export type AcquisitionOrder = (ordinal: number) => number;
+
+/** The order in which a lock service reports its grants. */
+export const REPORTED_ORDER: AcquisitionOrder = (ordinal) => ordinal;
+
+/** More grants than this that contradict one another are not tried in all orders. */
+const MOST_CONCURRENT = 8;
+/** In all, for several such groups of one lock. */
+const MOST_ORDERS = 50_000;
+
+/**
+ * The possible orders of the acquisitions of one lock, the likeliest first; null if too many grants
+ * contradict one another.
+ */
+export function ordersOf(acquisitions: readonly Acquisition[]): readonly AcquisitionOrder[] | null {
+  const inOrder = [...acquisitions].sort(
+    ({ between: [, one], event: a }, { between: [, other], event: b }) =>
+      one - other || a.ordinal - b.ordinal,
+  );
+  if (inOrder.every(({ between: [start, end] }) => start === end)) return [placesIn(inOrder)];
+  const hasTokens = tokensAgree(inOrder);
+  const isBefore = (one: Acquisition, other: Acquisition): boolean =>
+    isCertain(one, other) || (hasTokens && !isCertain(other, one) && isLower(one, other));
+  let orders: readonly (readonly Acquisition[])[] = [[]];
+  for (const group of groupsOf(inOrder, isBefore)) {
+    if (group.length > MOST_CONCURRENT) return null;
+    const ways = group.length === 1 ? [group] : [...extensionsOf(group, isBefore)];
+    if (orders.length * ways.length > MOST_ORDERS) return null;
+    orders = orders.flatMap((before) => ways.map((way) => [...before, ...way]));
+  }
+  return orders.map(placesIn);
+}
+
+function placesIn(order: readonly Acquisition[]): AcquisitionOrder {
+  const places = new Map(order.map(({ event: { ordinal } }, place) => [ordinal, place + 1]));
+  return (ordinal) => places.get(ordinal) ?? 0;
+}
+
+function isCertain({ between: [, end] }: Acquisition, { between: [start] }: Acquisition): boolean {
+  return end < start;
+}
+
+function isLower({ event: one }: Acquisition, { event: other }: Acquisition): boolean {
+  return one.token !== 0 && other.token !== 0 && one.token < other.token;
+}
+
+/** Whether tokens rise from each acquisition to all that certainly came after it. */
+function tokensAgree(inOrder: readonly Acquisition[]): boolean {
+  const starts = inOrder
+    .filter(({ event }) => event.token !== 0)
+    .sort(({ between: [one] }, { between: [other] }) => one - other);
+  let highest = 0;
+  let next = 0;
+  for (const later of starts) {
+    for (let one = inOrder[next]; one !== undefined; one = inOrder[next]) {
+      if (!isCertain(one, later)) break;
+      highest = Math.max(highest, one.event.token);
+      next += 1;
+    }
+    if (later.event.token <= highest) return false;
+  }
+  return true;
+}
+
+type IsBefore = (one: Acquisition, other: Acquisition) => boolean;
+
+/**
+ * Divides acquisitions in the order of their entries into groups, each entirely before the next. A
+ * group has several members only if `isBefore` contradicts the entries there: of each two one comes
+ * first, by `isBefore` or else by entry, and a group is a strong component of that tournament. Such
+ * components end where the first k by their number of predecessors have no others: k(k − 1)/2 in
+ * all (Landau, 1953).
+ */
+function groupsOf(
+  inOrder: readonly Acquisition[],
+  isBefore: IsBefore,
+): readonly (readonly Acquisition[])[] {
+  const ranked = inOrder.map((one, place) => {
+    const isFirst = (other: Acquisition, at: number): boolean =>
+      isBefore(other, one) || (at < place && !isBefore(one, other));
+    return { one, place, before: inOrder.filter((other, at) => isFirst(other, at)).length };
+  });
+  ranked.sort((one, other) => one.before - other.before || one.place - other.place);
+  const groups: Acquisition[][] = [];
+  let group: Acquisition[] = [];
+  let predecessors = 0;
+  for (const [place, { one, before }] of ranked.entries()) {
+    group.push(one);
+    predecessors += before;
+    if (predecessors > (place * (place + 1)) / 2) continue;
+    groups.push(group);
+    group = [];
+  }
+  return groups;
+}
+
+/** The orders of a group that `isBefore` allows. */
+function* extensionsOf(
+  group: readonly Acquisition[],
+  isBefore: IsBefore,
+): Generator<readonly Acquisition[]> {
+  if (group.length === 0) yield [];
+  for (const first of group) {
+    if (group.some((other) => isBefore(other, first))) continue;
+    const rest = group.filter((other) => other !== first);
+    for (const order of extensionsOf(rest, isBefore)) yield [first, ...order];
+  }
+}
