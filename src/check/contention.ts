@@ -4,6 +4,7 @@
  * call about the lock that a server handled before the section it belongs to was entered, and a
  * program has the lock from when it enters until it leaves.
  */
+import type { Deny, Grant } from '../core/history/server-events.ts';
 import type { Enter, Invoke } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { isQuorumGrant } from './holders.ts';
@@ -12,6 +13,8 @@ import { type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
 /** An acquire that a server handled. */
 export interface Acquire {
   readonly client: string;
+  /** The section that asked: `alice/1`. */
+  readonly section: string;
   /** Number of the event by which it was handled. */
   readonly index: number;
   readonly atUs: number;
@@ -33,19 +36,24 @@ export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[
   const noted: Acquire[] = [];
   for (const { event, index } of log.entries) {
     const isNoted = event.kind === 'deny' || (event.kind === 'grant' && !isQuorumGrant(event));
-    if (isNoted) noted.push({ client: event.client, index, atUs: event.atUs });
+    if (isNoted) noted.push(acquireBy(event, index));
   }
   const unnoted = unnotedAcquires(indexed, log);
   return unnoted.length === 0 ? noted : [...noted, ...unnoted].sort((a, b) => a.index - b.index);
 }
 
-/** Whether another client's acquire was handled between two events. */
+/** The acquire that a server granted or denied. */
+export function acquireBy({ client, message, atUs }: Grant | Deny, index: number): Acquire {
+  return { client, section: sectionOf(message), index, atUs };
+}
+
+/** Whether another section's acquire was handled between two events. */
 export function wasContested(
   acquires: readonly Acquire[],
-  span: { readonly client: string; readonly after: number; readonly before: number },
+  span: { readonly section: string; readonly after: number; readonly before: number },
 ): boolean {
   return acquires.some(
-    ({ client, index }) => index > span.after && index < span.before && client !== span.client,
+    ({ section, index }) => index > span.after && index < span.before && section !== span.section,
   );
 }
 
@@ -87,7 +95,8 @@ function findUnnoted(indexed: TraceIndex): ByLock {
       const ask = asked.get(operation);
       if (ask === undefined || !event.message.endsWith('/request')) continue;
       asked.delete(operation);
-      const acquire = { client: ask.client, index, atUs: event.atUs };
+      const section = sectionOf(operation);
+      const acquire = { client: ask.client, section, index, atUs: event.atUs };
       const acquires = found.get(ask.lock);
       if (acquires === undefined) found.set(ask.lock, [acquire]);
       else acquires.push(acquire);

@@ -247,13 +247,15 @@ export class Contradiction {
    */
   private atOncePhrase(): string {
     const [one, other] = this.grants;
-    if (one === undefined || other === undefined || one.client === other.client) return '';
+    if (one === undefined || other === undefined) return '';
     if (!isQuorumGrant(one) || !isQuorumGrant(other) || this.hasFaults) return '';
     const left = this.trace.events.find(
       (event) => event.kind === 'leave' && event.ordinal === one.ordinal,
     );
     if (left !== undefined && left.atUs < other.atUs) return '';
-    return `: the lock let ${other.client} in while ${one.client} was inside, and no fault was needed`;
+    const [before, after] = holdersOf(this.trace, one, other);
+    if (before === after) return '';
+    return `: the lock let ${after} in while ${before} was inside, and no fault was needed`;
   }
 
   /** Whether any fault fired, needed or not. */
@@ -351,4 +353,15 @@ export function reasonPhrase(shown: Contradiction, grant: Grant): string {
 export function giverOf(grant: Grant): string {
   if (isOwnGrant(grant)) return 'its server';
   return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
+}
+
+/** The holders of two grants: their clients or, of one client, the sections that entered. */
+export function holdersOf({ events }: Trace, one: Grant, other: Grant): readonly [string, string] {
+  if (one.client !== other.client) return [one.client, other.client];
+  const [before, after] = [one, other].map(({ ordinal }) => {
+    const entry = events.find((event) => event.kind === 'enter' && event.ordinal === ordinal);
+    return entry?.kind === 'enter' ? `\`${entry.section}\`` : null;
+  });
+  if (before == null || after == null) return [one.client, other.client];
+  return [before, before === after ? `another guard of ${after}` : after];
 }

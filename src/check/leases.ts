@@ -5,7 +5,13 @@
 import type { Grant, KeyChange, Release } from '../core/history/server-events.ts';
 import type { Enter, Trace, TraceEvent } from '../core/history/trace.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
-import type { GrantLog, LockLog, PlaceLog, TraceIndex } from './trace-index.ts';
+import {
+  type GrantLog,
+  type LockLog,
+  operationOf,
+  type PlaceLog,
+  type TraceIndex,
+} from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
 /**
@@ -37,6 +43,16 @@ function tooManyOrders(resource: string): string {
   return `more than 8 grants of \`${resource}\` may have been acquired in any order`;
 }
 
+/**
+ * Whether a grant was given to another acquisition than an earlier one of its lock. A client that
+ * is granted its lock again has given up what it had, unless its program still counted on that.
+ */
+export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
+  if (earlier.event.client !== later.event.client) return true;
+  if (earlier === later || earlier.enteredAt < 0 || later.enteredAt < 0) return false;
+  return earlier.leftAt < 0 || earlier.leftAt > later.between[1];
+}
+
 /** The process that gave a grant, or all servers of locks where a quorum did. */
 export function serversOf(indexed: TraceIndex, grant: Grant): readonly string[] {
   if (!isQuorumGrant(grant)) return [grant.process];
@@ -58,14 +74,34 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
 }
 
 /**
- * The same, but no later than the grant by which the service gave the lock to another client: the
+ * True time until which the keys of a grant were promised to its client, whatever other clients did
+ * to them: counted from when the request for that left, less the drift that clocks may have.
+ */
+export function promisedUntilUs(
+  { operations }: TraceIndex,
+  { keys }: GrantLog,
+  { before, driftPpm }: { readonly before: number; readonly driftPpm: number },
+): number {
+  const promise = keys?.promises.findLast(({ index }) => index < before);
+  if (promise === undefined || promise.untilUs === Number.POSITIVE_INFINITY) {
+    return Number.POSITIVE_INFINITY;
+  }
+  const { atUs, message, change } = promise.change.event;
+  if (change !== 'taken' && change !== 'prolonged') return promise.untilUs;
+  const sentAtUs = operations.get(operationOf(message))?.invoke.event.atUs ?? atUs;
+  const ttlUs = promise.untilUs - atUs;
+  return sentAtUs + ttlUs - Math.floor((ttlUs * driftPpm) / 1_000_000);
+}
+
+/**
+ * The same, but no later than the grant by which the service gave the lock away: the
  * end that it named counts only as long as its clock runs as it did then.
  */
 export function actualEndUs(lock: LockLog, grant: GrantLog, before: number): number {
   const endUs = serviceEndUs(grant, before);
   if (grant.keys !== null) return endUs;
   const next = lock.grants.find(({ index }) => index > grant.index && index < before);
-  if (next === undefined || next.event.client === grant.event.client) return endUs;
+  if (next === undefined || !areRivals(grant, next)) return endUs;
   return isReleasedBefore(grant, next.index) ? endUs : Math.min(endUs, next.event.atUs);
 }
 

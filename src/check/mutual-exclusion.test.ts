@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/trace.ts';
 import {
   answer,
@@ -8,6 +8,7 @@ import {
   fault,
   grant,
   leaseTest,
+  leave,
   pause,
   release,
   renew,
@@ -91,6 +92,43 @@ test('a release of the same client’s other grant ends it, and so does its own 
   const foreign = [grant(11, 'bob', 2), release(12, 'alice', 1, { released: 2 })];
   const late = release(14, 'bob', 2, { released: 0 });
   expect(verdictOn(claim, [...foreign, late, grant(15, 'carol', 3)]).kind).toBe('valid');
+});
+
+describe('two grants of one client', () => {
+  const given = (service: string, ordinal: number, ms: number): readonly TraceEvent[] => [
+    grant(ms, 'alice', ordinal, { process: service, sentAtUs: ms * 1000 }),
+    { ...enter(ms, 'alice', ordinal, ms + 10), section: `alice/${ordinal}` },
+  ];
+
+  test.each(['alice', 'lock'])('exclude each other while both are in use, given by %s', (from) => {
+    const both = [...given(from, 1, 0), ...given(from, 2, 3)];
+    expect(breachOf(claim, both).rule).toBe('granted-while-live');
+    const inTurn = [...given(from, 1, 0), leave(3, 'alice', 1), ...given(from, 2, 3)];
+    expect(verdictOn(claim, inTurn).kind).toBe('valid');
+    const late = [...given(from, 1, 0), ...given(from, 2, 10)];
+    expect(verdictOn(claim, late)).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test('are told by their sections, or as guards of one', () => {
+    const both = [...given('alice', 1, 0), ...given('alice', 2, 3)];
+    expect(breachOf(claim, both).words).toMatchInlineSnapshot(
+      `"\`alice/2\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However A was live (alice counted on it until 10 ms): the lock let \`alice/2\` in while \`alice/1\` was inside, and no fault was needed."`,
+    );
+    const inOne = both.map((event) =>
+      event.kind === 'enter' ? { ...event, section: 'alice/1' } : event,
+    );
+    expect(breachOf(claim, inOne).words).toMatchInlineSnapshot(
+      `"another guard of \`alice/1\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However A was live (alice counted on it until 10 ms): the lock let another guard of \`alice/1\` in while \`alice/1\` was inside, and no fault was needed."`,
+    );
+  });
+
+  test('are each ended by their own release', () => {
+    const two = [...given('lock', 1, 0), ...given('lock', 2, 11), leave(12, 'alice', 1)];
+    const freed = release(13, 'alice', 1, { released: 2 });
+    expect(breachOf(claim, [...two, freed, grant(14, 'bob', 3)]).evidence).toContain(
+      '5 foreign release',
+    );
+  });
 });
 
 test('a lock that a quorum gave is live no longer than its client counts on it', () => {

@@ -1,17 +1,18 @@
 /**
  * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until its
  * request's departure + ttl − declared drift margin, until its own release is handled, or until the
- * same client acquires again; an effective renew prolongs it in the same way, and a grant without
- * end is live until released. One that its client took from a quorum is live no longer than that
- * client itself counts on it. Crashes, evictions, failovers, clock steps and the release of another
- * client do not end it.
+ * same client acquires again once its program has left; an effective renew prolongs it in the same
+ * way, and a grant without end is live until released. One that its client took from a quorum is
+ * live no longer than that client itself counts on it. One that a program reports is live as long as
+ * its keys were promised to it, from when it took them, if their servers report that. Crashes, evictions, failovers, clock steps
+ * and the release of another holder do not end it.
  */
-import type { Grant, Release, Renew } from '../core/history/server-events.ts';
+import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { unnotedAcquires } from './contention.ts';
+import { type Acquire, acquireBy, unnotedAcquires } from './contention.ts';
 import {
   breachShown,
   type Cause,
@@ -20,8 +21,16 @@ import {
   causesSince,
   reasonFor,
 } from './evidence.ts';
-import { at, type Contradiction, giverOf, reasonPhrase, type Sentences } from './explanation.ts';
+import {
+  at,
+  type Contradiction,
+  giverOf,
+  holdersOf,
+  reasonPhrase,
+  type Sentences,
+} from './explanation.ts';
 import { isOwnGrant, isQuorumGrant } from './holders.ts';
+import { areRivals, promisedUntilUs } from './leases.ts';
 import { entryPhrase, foreignKeyChange, judgeKeys, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
@@ -30,7 +39,7 @@ export const mutualExclusion: Claim = defineClaim({
   name: 'mutual-exclusion',
   about: 'no two grants of different acquisitions are live at once',
   source: 'Dijkstra (1965); for leases Gray and Cheriton (1989)',
-  hazard: 'acquires handled while the grant of another client was live, or its section open',
+  hazard: 'acquires handled while the grant of another holder was live, or its section open',
   rules: {
     'granted-while-live': grantedWhileLive,
     'revived-while-live': revivedWhileLive,
@@ -60,11 +69,10 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
   const holds = new Map<number, LeaseHold>();
-  const inside = new Set<string>();
-  const count = (acquire: { readonly client: string; readonly atUs: number }): void => {
-    // Between its entry and its leave.
-    const isAnotherIn = inside.size > (inside.has(acquire.client) ? 1 : 0);
-    if (isAnotherIn || rivalOf(holds, acquire) !== null) exercised++;
+  // By grant number, between its entry and its leave.
+  const inside = new Map<number, Enter>();
+  const count = (acquire: Acquire): void => {
+    if (isAnotherIn(inside, acquire) || isHeldByAnother(holds, acquire)) exercised++;
   };
   const unnoted = unnotedAcquires(indexed, lock);
   let counted = 0;
@@ -74,33 +82,39 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
       counted += 1;
     }
   };
-  for (const { event, index } of lock.entries) {
+  const promised = (grant: GrantLog, before: number): number =>
+    promisedUntilUs(indexed, grant, { before, driftPpm });
+  for (const { event, index } of asAcquired(lock)) {
     countUnnoted(index);
     switch (event.kind) {
       case 'deny':
-        count(event);
+        count(acquireBy(event, index));
         break;
       case 'grant': {
-        endHoldsOf(holds, event.client);
-        count(event);
-        const rival = rivalOf(holds, event);
         const grant = lock.byNumber.get(event.ordinal);
-        if (rival !== null) {
-          breach ??= breachBetween(indexed, 'granted-while-live', rival, { later: grant, index });
+        if (grant === undefined) break;
+        for (const { grant: held } of holds.values()) {
+          if (!areRivals(held, grant)) holds.delete(held.event.ordinal);
         }
-        if (grant !== undefined) {
-          const { sentAtUs } = grant.event;
-          const endUs = endOf(grant.event, driftPpm);
-          holds.set(event.ordinal, { grant, renewal: null, sentAtUs, endUs, foreign: null });
+        const atUs = grant.keys?.acquired.event.atUs ?? event.atUs;
+        const rival = liveAt(holds, { atUs, index, promised });
+        if (rival === null) count({ ...acquireBy(event, index), atUs });
+        else {
+          exercised++;
+          const at = { later: grant, index: grant.index };
+          breach ??= breachBetween(indexed, 'granted-while-live', rival, at);
         }
+        const { sentAtUs } = event;
+        const endUs = grant.keys === null ? endOf(event, driftPpm) : Number.POSITIVE_INFINITY;
+        holds.set(event.ordinal, { grant, renewal: null, sentAtUs, endUs, foreign: null });
         break;
       }
       case 'renew': {
         const hold = holds.get(event.extended);
         if (hold === undefined) break;
-        const rival = rivalOf(holds, event);
-        const wasLive = hold.endUs > event.atUs;
-        if (rival !== null && !wasLive && rival.grant !== hold.grant) {
+        const rival = liveAt(holds, { atUs: event.atUs, index, promised });
+        // It is the rival itself where it was live all along.
+        if (rival !== null && hold.endUs <= event.atUs) {
           const later = { later: rival.grant, index, renewal: { event, index } };
           breach ??= breachBetween(indexed, 'revived-while-live', hold, later);
         }
@@ -108,48 +122,84 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         break;
       }
       case 'enter':
-        inside.add(event.process);
+        inside.set(event.ordinal, event);
         shorten(holds, event);
         break;
       case 'lease-test':
         shorten(holds, event);
         break;
       case 'leave':
-        inside.delete(event.process);
+        inside.delete(event.ordinal);
         break;
       case 'release':
-        giveUp(holds, { event, index });
+        giveUp(holds, lock, { event, index });
     }
   }
   countUnnoted(indexed.trace.events.length);
   return { exercised, breach };
 }
 
-/** A live grant of another client than the one that is being served. */
-function rivalOf(
+/** Whether an acquisition counts on the lock that is not the one which asks. */
+function isAnotherIn(
+  inside: ReadonlyMap<number, Enter>,
+  { client, section }: Pick<Acquire, 'client' | 'section'>,
+): boolean {
+  for (const entry of inside.values()) {
+    if (entry.process !== client || entry.section !== section) return true;
+  }
+  return false;
+}
+
+function isHeldByAnother(
   holds: ReadonlyMap<number, LeaseHold>,
-  { client, atUs }: { readonly client: string; readonly atUs: number },
+  { client, atUs }: Pick<Acquire, 'client' | 'atUs'>,
+): boolean {
+  for (const { grant, endUs } of holds.values()) {
+    if (atUs < endUs && grant.event.client !== client) return true;
+  }
+  return false;
+}
+
+/** The events of a lock; a grant that its program reports stands where its client took the keys. */
+function asAcquired({ entries, byNumber }: LockLog): LockLog['entries'] {
+  const moved = entries.map((entry) => {
+    const grant = entry.event.kind === 'grant' ? byNumber.get(entry.event.ordinal) : undefined;
+    return grant?.keys ? { ...entry, index: grant.keys.acquired.index } : entry;
+  });
+  const isMoved = moved.some((entry, place) => entry !== entries[place]);
+  return isMoved ? moved.sort((one, other) => one.index - other.index) : entries;
+}
+
+/** The first grant that is live. */
+function liveAt(
+  holds: ReadonlyMap<number, LeaseHold>,
+  at: {
+    readonly atUs: number;
+    readonly index: number;
+    readonly promised: (grant: GrantLog, before: number) => number;
+  },
 ): LeaseHold | null {
   for (const hold of holds.values()) {
-    if (atUs < hold.endUs && hold.grant.event.client !== client) return hold;
+    if (at.atUs >= hold.endUs) continue;
+    if (hold.grant.keys === null || at.atUs < at.promised(hold.grant, at.index)) return hold;
   }
   return null;
 }
 
-function endHoldsOf(holds: Map<number, LeaseHold>, client: string): void {
-  for (const [ordinal, { grant }] of holds) {
-    if (grant.event.client === client) holds.delete(ordinal);
-  }
-}
-
 /** A holder that was denied its release has given the lock up all the same. */
-function giveUp(holds: Map<number, LeaseHold>, release: Numbered<Release>): void {
+function giveUp(
+  holds: Map<number, LeaseHold>,
+  { byNumber }: LockLog,
+  release: Numbered<Release>,
+): void {
   const { client, under, released } = release.event;
   holds.delete(under);
   const touched = holds.get(released);
   if (touched === undefined) return;
-  if (touched.grant.event.client === client) holds.delete(released);
-  else holds.set(released, changed(touched, { foreign: release }));
+  const { grant } = touched;
+  const isForeign = grant.event.client !== client || areRivals(byNumber.get(under) ?? grant, grant);
+  if (isForeign) holds.set(released, changed(touched, { foreign: release }));
+  else holds.delete(released);
 }
 
 /** Who took a lock from a quorum gives it up, unasked, when its own time of validity is over. */
@@ -198,6 +248,7 @@ function breachBetween(
     'earlier grant': grant,
     renewal: at.renewal ?? earlier.renewal,
     'foreign release': foreign,
+    'key end': keyEndedBefore(grant, at.later?.between[1] ?? at.index),
     why: reasonFor(indexed, grant, at.later),
     'later grant': at.later,
     taking: takingUnder(at.later),
@@ -207,6 +258,13 @@ function breachBetween(
     ...causesSince(indexed, grant, at),
     ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
   ]);
+}
+
+/** How a key of the grant was removed or overwritten. */
+function keyEndedBefore({ keys }: GrantLog, before: number): Numbered<KeyChange> | undefined {
+  return keys?.ends.findLast(({ index, change: { event } }) => {
+    return index < before && event.change !== 'taken' && event.change !== 'prolonged';
+  })?.change;
 }
 
 /** What made another client's release come when its own grant was over. */
@@ -222,7 +280,13 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
   const foreign = shown.find('foreign release', 'release');
-  const freed = foreign === undefined ? '' : `, and ${foreignPhrase(shown, foreign)}`;
+  const ended = shown.find('key end', 'key-change');
+  const freed =
+    foreign !== undefined
+      ? `, and ${foreignPhrase(shown, foreign)}`
+      : ended === undefined
+        ? ''
+        : `, and ${ended.client} had ${ended.change} \`${ended.key}\` ${at(ended)}`;
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
@@ -231,13 +295,12 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const live = isOver
     ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
     : `${letter} was live (${endPhrase(counted)})`;
-  const whose = isOver
-    ? `before ${earlier.client}'s ttl was over`
-    : `while ${earlier.client} held it`;
-  const { client, lock } = later;
+  const [holder, taker] = holdersOf(shown.trace, earlier, later);
+  const whose = isOver ? `before ${holder}'s ttl was over` : `while ${holder} held it`;
+  const { lock } = later;
   const got = isOwnGrant(later)
-    ? `${client} entered \`${lock}\``
-    : `\`${lock}\` granted to ${client}`;
+    ? `${taker} entered \`${lock}\``
+    : `\`${lock}\` granted to ${taker}`;
   return {
     headline: `${got} ${whose}`,
     next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,

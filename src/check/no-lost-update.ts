@@ -12,6 +12,7 @@
  * acquire was handled in between, and no access of it.
  */
 import { stampText, type Write } from '../core/history/server-events.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type Acquire, acquiresOf, wasContested } from './contention.ts';
@@ -152,7 +153,7 @@ function contestedIncrements(key: KeyLog, acquires: readonly Acquire[]): number 
     if (event.kind === 'read') readAt.set(holder, index);
     else if (event.adds !== null) {
       const after = readAt.get(holder) ?? index;
-      const span = { client: event.client, after, before: index };
+      const span = { section: sectionOf(event.operation), after, before: index };
       if (otherIndex > after || wasContested(acquires, span)) contested++;
     }
   }

@@ -168,10 +168,21 @@ describe('the taking under a grant', () => {
 
 describe('words', () => {
   test('say of who enters beside another when it took the key', () => {
-    const breach = breachOf('mutual-exclusion', late(2, 1));
-    expect(breach.words).toMatchInlineSnapshot(
-      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (token 2, from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol, who took \`db\` at 3 ms, entered under B at 26 ms. However A was live (bob counted on it until 35 ms)."`,
+    const removed = keyChange(3, 'alice', { change: 'removed', holder: 'bob', untilUs: null });
+    const events = [
+      takes(1, 'bob', 1),
+      ...guard(2, 'bob', 1),
+      removed,
+      takes(4, 'carol', 2),
+      ...guard(5, 'carol', 2),
+    ];
+    expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
+      `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 10 ms) and B be carol's grant 2 (from 5 ms). Then carol, who took \`db\` at 4 ms, entered under B at 5 ms. However A was live (bob counted on it until 12 ms), and alice had removed \`db\` at 3 ms: the lock let carol in while bob was inside, and no fault was needed."`,
     );
+  });
+
+  test('accuse no client that only enters late', () => {
+    expect(verdictOn('mutual-exclusion', late(2, 1)).kind).toBe('valid');
     const inTime = [...guard(1, 'bob', 1), takes(12, 'carol', 2), ...guard(13, 'carol', 2)];
     expect(verdictOn('mutual-exclusion', inTime).kind).toBe('valid');
   });

@@ -60,6 +60,9 @@ export interface GrantLog extends Acquisition {
   readonly keys: KeyHold | null;
   /** The order of its lock's acquisitions, as far as one is known. */
   readonly order: AcquisitionOrder;
+  /** Numbers of the events by which its program entered and left; −1: it did not. */
+  readonly enteredAt: number;
+  readonly leftAt: number;
 }
 
 type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
@@ -131,6 +134,8 @@ interface GrowingGrant extends GrantLog {
   between: Acquisition['between'];
   keys: KeyHold | null;
   order: AcquisitionOrder;
+  enteredAt: number;
+  leftAt: number;
 }
 
 interface GrowingEntry<E> extends LogEntry<E> {
@@ -358,14 +363,28 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
   const { entries, grants, byNumber } = lock;
   entries.push({ index, event, latest: lock.latest });
   if (event.kind === 'grant') {
-    const between = [index, index] as const;
-    const log = { index, event, changes: [], between, keys: null, order: REPORTED_ORDER };
+    const log = {
+      index,
+      event,
+      changes: [],
+      between: [index, index] as const,
+      keys: null,
+      order: REPORTED_ORDER,
+      enteredAt: -1,
+      leftAt: -1,
+    };
     lock.latest = log;
     if (isOwnGrant(event)) lock.hasOwnGrants = true;
     grants.push(log);
     byNumber.set(event.ordinal, log);
   } else if (event.kind === 'renew') byNumber.get(event.extended)?.changes.push({ index, event });
   else if (event.kind === 'release') byNumber.get(event.released)?.changes.push({ index, event });
+  else if (event.kind === 'enter' || event.kind === 'leave') {
+    const grant = byNumber.get(event.ordinal);
+    if (grant === undefined) return;
+    if (event.kind === 'leave') grant.leftAt = index;
+    else if (grant.enteredAt < 0) grant.enteredAt = index;
+  }
 }
 
 /** Finds the keys of the grants that programs reported, and puts all grants into their order. */

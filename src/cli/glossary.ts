@@ -52,7 +52,7 @@ const TERMS: Readonly<Record<string, string>> = {
   'grant (grant number)':
     'One acquisition: the lock is given to one client, mostly for a time. The observer numbers the grants in the order in which they were given. See holder, lease, fencing token.',
   guard:
-    'What asynchronous code calls, `section.guard()`, when it counts on its lock from now on. What it does until `leave` is judged. See section.',
+    'What asynchronous code calls, `section.guard()`, when it counts on its lock from now on. What it does until `leave` is judged. Each guard is an acquisition of its own; `guard.renew()` prolongs one. See section.',
   hazard:
     'What can break a claim. Each claim says what that is: `tested by` in `fencepost list claims`. A claim whose hazard never arose was not tested. See exercised, met, not judged.',
   heal: 'The end of all faults: partitions lift, pauses end, servers restart. After it a probe must be served. See probe, progress.',

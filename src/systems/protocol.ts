@@ -332,7 +332,8 @@ export interface AsyncSection extends Caller {
   mark(point: string): Promise<void>;
   /**
    * Says that the program counts on its lock from now on, so that what it does until it leaves can
-   * be judged. A section without a guard had no lock.
+   * be judged. A section without a guard had no lock. Each guard is an acquisition of its own: two
+   * that are open at once exclude each other no better than those of two processes.
    */
   guard(setting?: GuardSetting): Guard;
 }
@@ -362,6 +363,11 @@ export interface Guard {
   read(key: string): Promise<number>;
   /** Whether the store took it. Rejects with `NoAnswer`: it may have been taken. */
   write(key: string, value: number): Promise<boolean>;
+  /**
+   * The same acquisition goes on until `untilMs`, or until the program leaves: its lock said so.
+   * A guard that was left stays so.
+   */
+  renew(setting?: GuardSetting): void;
   /**
    * The program stops counting on its lock; call it before the lock is given back. Where its
    * section ends without, it leaves then.

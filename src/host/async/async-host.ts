@@ -26,7 +26,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
 import type { Client } from '../../core/world/client.ts';
-import { ClientView, type LeaseEnd, Quorum } from '../../core/world/client-view.ts';
+import { Quorum } from '../../core/world/client-view.ts';
 import type { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
@@ -34,6 +34,7 @@ import type { Process, Resident } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Hosts } from '../network/hosts.ts';
 import { siteOf } from './call-site.ts';
+import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
 import { Life } from './life.ts';
 import { sectionErrorOf } from './section-error.ts';
 import { CallLog } from './unsettled.ts';
@@ -47,7 +48,6 @@ const POINTS_AT_ONE_INSTANT = 100_000;
 export class AsyncHost implements Resident, Client {
   readonly process: Process;
   readonly parts: HostedParts;
-  readonly view: ClientView;
   readonly ownGrants: Quorum;
   private readonly program: AsyncProgram;
   private readonly hosts: Hosts;
@@ -66,8 +66,8 @@ export class AsyncHost implements Resident, Client {
   readonly sectionEnds: SectionEnd[] = [];
   /** What was thrown at the end of the last of these. */
   private noted: unknown;
-  /** The time in which it counts on its lock, if it was ever given one in this life. */
-  leaseHold: LeaseHold | null = null;
+  /** The acquisitions that its program has not left, in the order in which it entered. */
+  readonly leaseHolds: Set<LeaseHold> = new Set();
 
   constructor(
     process: Process,
@@ -80,7 +80,6 @@ export class AsyncHost implements Resident, Client {
     this.hosts = setting.hosts;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
-    this.view = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
     process.house(this);
   }
@@ -129,11 +128,8 @@ export class AsyncHost implements Resident, Client {
 
   crash(): void {
     this.calls.crash();
-    this.leaseHold?.crash();
-    this.leaseHold = null;
+    for (const leaseHold of this.leaseHolds) leaseHold.crash();
     this.close();
-    this.view.leave();
-    this.view.begin();
   }
 
   /** Its code has no effect any more. */
@@ -146,7 +142,6 @@ export class AsyncHost implements Resident, Client {
   beginSection(section: Name): void {
     this.begun += 1;
     this.at = section;
-    this.view.begin();
   }
 
   /**
@@ -301,7 +296,7 @@ export class Context implements Caller {
   }
 }
 
-/** The calls of one section of a program, and the lock that it counts on. */
+/** The calls of one section of a program, and the acquisitions that it counts on. */
 export class SectionCalls implements Caller {
   readonly name: Name;
   private readonly host: AsyncHost;
@@ -309,10 +304,11 @@ export class SectionCalls implements Caller {
   /** How often each label was asked for, and the names of all operations: no two are the same. */
   private readonly counts: Map<string, number> = new Map();
   private readonly taken: Set<string> = new Set();
-  /** The grants that its calls were answered with last, by lock. */
-  private readonly grants: Map<string, number> = new Map();
+  /** The grants that its calls were answered with, by lock, until a guard stands for them. */
+  private readonly grants: Map<string, number[]> = new Map();
   readonly log: CallLog = new CallLog();
   private issued = 0;
+  /** Entered or left last: what the section calls on its own is done under it. */
   private leaseHold: LeaseHold | null = null;
 
   constructor(host: AsyncHost, life: Life, name: Name) {
@@ -343,7 +339,7 @@ export class SectionCalls implements Caller {
     return new Promise((resolve) => {
       this.host.ask(this.life, place, (settled) => {
         told?.(settled);
-        if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
+        if (settled.granted > 0 && 'lock' in call) this.noteGrant(call.lock, settled.granted);
         const { state, reply } = settled;
         if (state === 'answered' && reply !== null) resolve({ kind: 'answered', reply });
         else resolve({ kind: state === 'never' ? 'never' : 'unknown' });
@@ -381,100 +377,25 @@ export class SectionCalls implements Caller {
     return free;
   }
 
+  private noteGrant(lock: string, ordinal: number): void {
+    const grants = this.grants.get(lock);
+    if (grants === undefined) this.grants.set(lock, [ordinal]);
+    else grants.push(ordinal);
+  }
+
   /**
-   * The program counts on its lock from now on, or, in the midst of doing so, longer. A process has
-   * one leaseHold at a time.
+   * The program counts on its lock from now on: by the grant that a server gave last, unless it
+   * counts on that one already; else by a grant of its own.
    */
   enter(setting: LeaseHoldSetting): LeaseHold {
-    const given = this.grants.get(setting.lock) ?? null;
-    const entered = { ...setting, section: this.name, given, before: this.leaseHold };
+    const last = this.grants.get(setting.lock)?.pop() ?? null;
+    const isHeld = [...this.host.leaseHolds].some(({ ordinal }) => ordinal === last);
+    const given = isHeld ? null : last;
+    const whenLeft = (left: LeaseHold): void => {
+      this.leaseHold = left;
+    };
+    const entered = { ...setting, section: this.name, given, whenLeft };
     this.leaseHold = new LeaseHold(this.host, this.life, entered);
     return this.leaseHold;
-  }
-}
-
-interface LeaseHoldSetting {
-  readonly lock: string;
-  /** 0 if absent. */
-  readonly token?: number;
-  /** By the program's own `Date`; if absent, until it leaves. */
-  readonly untilMs?: number;
-}
-
-/** Where it begins. */
-interface Entered extends LeaseHoldSetting {
-  readonly section: Name;
-  /** The grant that a server said it gave; null where none did. */
-  readonly given: number | null;
-  /** What the program counted on in this section before, and prolongs; null for nothing. */
-  readonly before: LeaseHold | null;
-}
-
-/** A hundred years: no run lasts so long. */
-const NEVER_MS = 3_155_760_000_000;
-
-export class LeaseHold {
-  /** The grant under which it is; 0 where its process is gone. */
-  readonly ordinal: number;
-  readonly token: number;
-  readonly end: LeaseEnd;
-  private readonly host: AsyncHost;
-  private readonly life: Life;
-  private readonly lock: string;
-  /** Whether it ends only when the program says so, since no server knows of an end. */
-  private readonly isOpen: boolean;
-  private readonly isOwnGrant: boolean;
-  private hasLeft = false;
-
-  constructor(host: AsyncHost, life: Life, entered: Entered) {
-    const { section, lock, token = 0, untilMs, given, before } = entered;
-    this.host = host;
-    this.life = life;
-    this.lock = lock;
-    this.token = token;
-    this.isOwnGrant = given === null;
-    this.isOpen = untilMs === undefined;
-    const endMs = untilMs ?? host.process.epochUs / 1000 + NEVER_MS;
-    this.end = { clock: 'wall', us: Math.round(endMs * 1000) };
-    if (life.isOver) {
-      this.ordinal = 0;
-      return;
-    }
-    life.requireInside();
-    const prolonged = before !== null && !before.hasLeft && given === null ? before : null;
-    if (prolonged === null) host.leaseHold?.leave();
-    else prolonged.hasLeft = true;
-    this.ordinal = given ?? this.takeOrRenew(prolonged);
-    host.view.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
-    host.leaseHold = this;
-  }
-
-  /** The ordinal of an own grant: a new one, or that which is prolonged. */
-  private takeOrRenew(prolonged: LeaseHold | null): number {
-    const { host, lock, token, end } = this;
-    const nowUs = host.process.clock.wallUs(host.nowUs);
-    const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - nowUs);
-    const held = this.isOpen ? { heldUntilUs: null } : {};
-    const term = { lock, token, ttlUs, since: { sentAtUs: host.nowUs }, end, ...held };
-    if (prolonged === null) return host.ownGrants.grant(term);
-    host.ownGrants.renew({ ...term, ordinal: prolonged.ordinal });
-    return prolonged.ordinal;
-  }
-
-  leave(): void {
-    if (this.life.isOver || this.hasLeft) return;
-    this.hasLeft = true;
-    this.host.view.leave();
-    this.giveBack();
-  }
-
-  /** Its process crashed: what has no end of its own ends with it. */
-  crash(): void {
-    if (this.isOpen && !this.hasLeft) this.giveBack();
-  }
-
-  private giveBack(): void {
-    const { lock, ordinal } = this;
-    if (this.isOwnGrant) this.host.ownGrants.release({ lock, ordinal });
   }
 }

@@ -7,9 +7,9 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { defineSystem } from '../../define-system.ts';
 import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
-import type { BuildAsync } from '../../systems/protocol.ts';
+import type { BuildAsync, GuardSetting } from '../../systems/protocol.ts';
 import { inRealTurn } from './ambient.ts';
-import { alice, type Body, happen } from './body.fixture.ts';
+import { alice, type Body, happen, write } from './body.fixture.ts';
 import { runAsync } from './run-async.ts';
 
 const pair = ['alice', 'bob'].map((name) => clientOf(name, []));
@@ -22,39 +22,96 @@ function verdict(trace: Trace, claim: string): unknown {
 const DATE_MS = (): number => Date.now();
 
 describe('a guard within a guard', () => {
-  test('prolongs what was taken, and is no new turn', async () => {
+  const one = { clients: [alice(1, [])] };
+
+  test('is an acquisition of its own, which excludes the first no better than another process', async () => {
     const body: Body = async (section) => {
-      section.guard({ untilMs: DATE_MS() + 10 });
-      await wait(5);
-      const guard = section.guard({ untilMs: DATE_MS() + 20 });
-      await guard.write('x', 1);
+      const [first, second] = [section.guard({ untilMs: DATE_MS() + 30 }), section.guard()];
+      await second.write('x', 2);
+      second.leave();
+      await first.write('x', 1);
     };
-    const trace = await happen(body, { clients: [alice(1, [])] });
+    const trace = await happen(body, one);
+    expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
+      [2, 2],
+      [1, 1],
+    ]);
+    expect(eventsOf(trace, 'leave').map(({ ordinal }) => ordinal)).toEqual([2, 1]);
+    expect(eventsOf(trace, 'release').map(({ released }) => released)).toEqual([2, 1]);
+    expect(verdict(trace, 'mutual-exclusion')).toBe('invalid');
+  });
+
+  test('takes its turn once the first was left', async () => {
+    const trace = await happen(async (section) => {
+      section.guard({ untilMs: DATE_MS() + 30 }).leave();
+      section.guard().leave();
+    }, one);
+    expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
+    expect(verdict(trace, 'mutual-exclusion')).toBe('valid');
+  });
+
+  test('is left with the first where their section ends, in a crash too', async () => {
+    const body: Body = async (section) => {
+      section.guard();
+      section.guard();
+      await wait(10);
+    };
+    const when = { kind: 'at', atUs: 5 * MS } as const;
+    const crash: Fault = { kind: 'crash', process: 'alice', when, restartAfterUs: null };
+    for (const [faults, ms] of [[[], 11] as const, [[crash], 5] as const]) {
+      const trace = await happen(body, { ...one, faults });
+      const left = eventsOf(trace, 'leave').map(({ ordinal, atUs }) => [ordinal, atUs / MS]);
+      expect(left).toEqual([
+        [1, ms],
+        [2, ms],
+      ]);
+    }
+  });
+});
+
+describe('a guard that is renewed', () => {
+  const renewing =
+    (more: GuardSetting): Body =>
+    async (section) => {
+      const guard = section.guard({ token: 4, untilMs: DATE_MS() + 10 });
+      await wait(5);
+      guard.renew({ untilMs: DATE_MS() + 20, ...more });
+      await wait(8);
+      await guard.work();
+    };
+
+  test('prolongs what it stands for, and is no new turn', async () => {
+    const trace = await happen(renewing({}), { clients: [alice(1, [write])] });
     expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1]);
     expect(eventsOf(trace, 'renew').map(({ extended, ttlUs }) => [extended, ttlUs])).toEqual([
       [1, 20 * MS],
     ]);
-    expect(eventsOf(trace, 'write').map(({ under }) => under)).toEqual([1]);
+    expect(eventsOf(trace, 'write').map(({ under, token }) => [under, token])).toEqual([[1, 4]]);
+    const tests = eventsOf(trace, 'lease-test').map(({ atUs, isLive }) => [atUs / MS, isLive]);
+    expect(tests).toEqual([
+      [6, true],
+      [14, true],
+    ]);
     expect(eventsOf(trace, 'release').length).toBe(1);
+    expect(verdict(trace, 'mutual-exclusion')).toBe('valid');
   });
 
-  test('is a new turn once the first was left', async () => {
-    const body: Body = async (section) => {
-      section.guard().leave();
-      section.guard().leave();
-    };
-    const trace = await happen(body, { clients: [alice(1, [])] });
-    expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
+  test('attaches the token that the renewal brought', async () => {
+    const trace = await happen(renewing({ token: 6 }), { clients: [alice(1, [write])] });
+    expect(eventsOf(trace, 'write').map(({ token }) => token)).toEqual([6]);
   });
 
-  test('ends the leaseHold of the section before, where that was never left', async () => {
-    const body: Body = async (section) => {
-      if (section.id === 1) void wait(20).then(() => {});
-      section.guard();
-      await wait(1);
-    };
-    const trace = await happen(body, { clients: [alice(2, [])] });
-    expect(eventsOf(trace, 'leave').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
+  test('changes nothing once it was left', async () => {
+    const trace = await happen(
+      async (section) => {
+        const guard = section.guard();
+        guard.leave();
+        guard.renew();
+      },
+      { clients: [alice(1, [])] },
+    );
+    expect(eventsOf(trace, 'renew')).toEqual([]);
+    expect(eventsOf(trace, 'lease-test')).toEqual([]);
   });
 });
 

@@ -21,8 +21,9 @@ import {
 import { awaitAnswers, doAll } from '../../systems/section.ts';
 import { askStore, type StoreAsk } from '../../systems/section-calls.ts';
 import type { StoreReply } from '../../systems/store/request.ts';
-import type { AsyncHost, LeaseHold, SectionCalls } from './async-host.ts';
+import type { AsyncHost, SectionCalls } from './async-host.ts';
 import { about, type CallSite, siteOf } from './call-site.ts';
+import type { LeaseHold } from './lease-hold.ts';
 import type { Life } from './life.ts';
 import { unfinished } from './section-error.ts';
 import { type Begun, Unsettled } from './unsettled.ts';
@@ -42,7 +43,6 @@ export class PlannedSection implements AsyncSection {
   readonly mark: AsyncSection['mark'];
   private readonly at: Place;
   private readonly section: SectionPlan;
-  private leaseHold: LeaseHold | null = null;
   private readonly guards: PlannedGuard[] = [];
 
   constructor(section: SectionPlan, at: Place) {
@@ -57,18 +57,15 @@ export class PlannedSection implements AsyncSection {
 
   /** Whether its program said that it had the lock. */
   get hasEntered(): boolean {
-    return this.leaseHold !== null;
+    return this.guards.length > 0;
   }
 
   guard(setting: GuardSetting = {}): Guard {
-    if ('then' in setting) throw new TypeError('guard: it was given a promise: await it');
-    const { token = 0, ...term } = setting;
-    requireNumber('token', token);
-    requireNumber('untilMs', term.untilMs ?? 0);
+    requireTerm('guard', setting);
     const { calls } = this.at;
     requireNone(calls.log.openAcquire, this.at.life, 'section.guard() was called');
-    this.leaseHold = calls.enter({ lock: this.lock, token, ...term });
-    const guard = new PlannedGuard(this.section, this.at, this.leaseHold);
+    const { lock } = this;
+    const guard = new PlannedGuard(this.section, this.at, calls.enter({ lock, ...setting }));
     this.guards.push(guard);
     return guard;
   }
@@ -79,7 +76,7 @@ export class PlannedSection implements AsyncSection {
   }
 
   end(): void {
-    this.leaseHold?.leave();
+    for (const guard of this.guards) guard.end();
   }
 }
 
@@ -91,11 +88,17 @@ function requireNone(begun: Begun | null, life: Life, when: string): void {
   throw error;
 }
 
-/** Refuses what a type would: a text from a reply, or what is no number any more. */
-function requireNumber(field: string, value: unknown): void {
+/** Refuses what a type would: a promise, a text from a reply, or what is no number any more. */
+function requireTerm(of: 'guard' | 'renew', setting: GuardSetting): void {
+  if ('then' in setting) throw new TypeError(`${of}: it was given a promise: await it`);
+  requireNumber(of, 'token', setting.token ?? 0);
+  requireNumber(of, 'untilMs', setting.untilMs ?? 0);
+}
+
+function requireNumber(of: string, field: string, value: unknown): void {
   if (typeof value === 'number' && Number.isFinite(value)) return;
   const given = typeof value === 'number' ? value : typeof value;
-  throw new TypeError(`guard: ${field} is to be a number, not ${given}`);
+  throw new TypeError(`${of}: ${field} is to be a number, not ${given}`);
 }
 
 class PlannedGuard implements Guard {
@@ -114,7 +117,7 @@ class PlannedGuard implements Guard {
     const driver = driverWith(leaseHold);
     this.leaseHold = leaseHold;
     this.place = place;
-    const self = selfUnder(leaseHold.ordinal, place);
+    const self = selfUnder(leaseHold, place);
     this.at = {
       self,
       plan,
@@ -150,7 +153,7 @@ class PlannedGuard implements Guard {
   }
 
   async write(key: string, value: number): Promise<boolean> {
-    requireNumber('the value', value);
+    requireNumber('guard', 'the value', value);
     const site = siteOf(this.write);
     const reply = await this.ask({ kind: 'write', key, value, adds: null }, site);
     return reply.kind === 'accepted';
@@ -195,26 +198,37 @@ class PlannedGuard implements Guard {
     if (!this.hasFailed) requireNone(this.accesses.first(), life, 'its section ended');
   }
 
+  renew(setting: GuardSetting = {}): void {
+    requireTerm('renew', setting);
+    this.leaseHold.renew(setting);
+    this.at.end = this.leaseHold.end;
+  }
+
   /** What is left behind is told at the end of the section, and not where it ends by an error. */
   leave(): void {
     if (!this.hasFailed) this.leftBehind ??= this.accesses.first();
     this.leaseHold.leave();
   }
+
+  /** Its section has ended. */
+  end(): void {
+    this.leaseHold.leave();
+  }
 }
 
 /** What the steps of a workload want of the lock: its token. */
-function driverWith({ token }: LeaseHold): LockDriver {
+function driverWith(leaseHold: LeaseHold): LockDriver {
   const isNone = function* (): Program<false> {
     return false;
   };
-  return { acquire: isNone, *release() {}, token: () => token };
+  return { acquire: isNone, *release() {}, token: () => leaseHold.token };
 }
 
 /**
  * Whoever takes the steps of a workload under this grant, also when the program has come to another
  * section. These neither begin sections nor enter them: asynchronous code does.
  */
-function selfUnder(ordinal: number, { host, calls }: Place): Self {
+function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   const { clock } = host.process;
   return {
     name: host.name,
@@ -230,8 +244,8 @@ function selfUnder(ordinal: number, { host, calls }: Place): Self {
       return new PendingCall({ ...setting, operation }, under, calls.takeIssue());
     },
     launch: (call) => host.launch(call),
-    testLease: (test) => host.view.testLease(test),
-    job: (phase, job) => host.view.noteJob(phase, job),
+    testLease: (test) => view.testLease(test),
+    job: (phase, job) => view.noteJob(phase, job),
     log: (topic, text) => host.log(topic, text),
     beginSection: () => {},
     enter: () => {},

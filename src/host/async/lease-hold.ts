@@ -1,0 +1,127 @@
+/**
+ * One acquisition as the program says it, by `guard`: the grant that it counts on and until when.
+ * A process may have several, of one section or of several, and each ends alone.
+ */
+import type { Name } from '../../core/kernel/name.ts';
+import { ClientView, type LeaseEnd, type Quorum } from '../../core/world/client-view.ts';
+import type { Process } from '../../core/world/process.ts';
+import type { HostedParts } from '../../core/world/world.ts';
+import type { Life } from './life.ts';
+
+interface LeaseTerm {
+  /** 0 if absent. */
+  readonly token?: number;
+  /** By the program's own `Date`; if absent, until it leaves. */
+  readonly untilMs?: number;
+}
+
+export interface LeaseHoldSetting extends LeaseTerm {
+  readonly lock: string;
+}
+
+/** Where it begins. */
+interface Entered extends LeaseHoldSetting {
+  readonly section: Name;
+  /** The grant that a server said it gave; null where none did. */
+  readonly given: number | null;
+  readonly whenLeft: (left: LeaseHold) => void;
+}
+
+/** A hundred years: no run lasts so long. */
+const NEVER_MS = 3_155_760_000_000;
+
+/** The process that holds it. */
+interface Holder {
+  readonly process: Process;
+  readonly parts: HostedParts;
+  readonly nowUs: number;
+  readonly ownGrants: Quorum;
+  /** Its acquisitions that were not left. */
+  readonly leaseHolds: Set<LeaseHold>;
+}
+
+/** One acquisition, from its entry until its program leaves or its process crashes. */
+export class LeaseHold {
+  /** The grant under which it is; 0 where its process is gone. */
+  readonly ordinal: number;
+  token: number;
+  end: LeaseEnd;
+  readonly view: ClientView;
+  private readonly host: Holder;
+  private readonly life: Life;
+  private readonly lock: string;
+  private readonly whenLeft: (left: LeaseHold) => void;
+  /** Whether it ends only when the program says so, since no server knows of an end. */
+  private isOpen: boolean;
+  private readonly isOwnGrant: boolean;
+
+  constructor(host: Holder, life: Life, entered: Entered) {
+    const { section, lock, token = 0, untilMs, given, whenLeft } = entered;
+    this.host = host;
+    this.life = life;
+    this.lock = lock;
+    this.token = token;
+    this.whenLeft = whenLeft;
+    this.isOwnGrant = given === null;
+    this.isOpen = untilMs === undefined;
+    this.end = this.endAt(untilMs);
+    this.view = new ClientView(host.process, host.parts);
+    if (life.isOver) {
+      this.ordinal = 0;
+      return;
+    }
+    life.requireInside();
+    this.ordinal = given ?? host.ownGrants.grant(this.term());
+    this.view.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
+    host.leaseHolds.add(this);
+  }
+
+  /** The program counts on it until another time from now on, and attaches this token. */
+  renew({ token = this.token, untilMs }: LeaseTerm): void {
+    if (this.life.isOver || !this.host.leaseHolds.has(this)) return;
+    this.life.requireInside();
+    this.token = token;
+    this.isOpen = untilMs === undefined;
+    this.end = this.endAt(untilMs);
+    const { ordinal, end } = this;
+    if (this.isOwnGrant) this.host.ownGrants.renew({ ...this.term(), ordinal });
+    this.view.testLease({ isLive: this.wallUs < end.us, end });
+  }
+
+  private endAt(untilMs: number | undefined): LeaseEnd {
+    const endMs = untilMs ?? this.host.process.epochUs / 1000 + NEVER_MS;
+    return { clock: 'wall', us: Math.round(endMs * 1000) };
+  }
+
+  private get wallUs(): number {
+    const { host } = this;
+    return host.process.clock.wallUs(host.nowUs);
+  }
+
+  /** What a grant of its own says. */
+  private term() {
+    const { host, lock, token, end } = this;
+    const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - this.wallUs);
+    const held = this.isOpen ? { heldUntilUs: null } : {};
+    return { lock, token, ttlUs, since: { sentAtUs: host.nowUs }, end, ...held };
+  }
+
+  leave(): void {
+    if (this.life.isOver || !this.host.leaseHolds.delete(this)) return;
+    this.view.leave();
+    this.giveBack();
+    this.whenLeft(this);
+  }
+
+  /** Its process crashed: what has no end of its own ends with it. */
+  crash(): void {
+    this.host.leaseHolds.delete(this);
+    if (this.isOpen) this.giveBack();
+    this.view.leave();
+  }
+
+  private giveBack(): void {
+    const { lock, ordinal } = this;
+    if (this.isOwnGrant) this.host.ownGrants.release({ lock, ordinal });
+  }
+}
