@@ -85,10 +85,10 @@ export function pin(plan: Plan, parts: SystemParts = ownParts): Plan {
 /**
  * `sha256:…` over the trace's events as JSON with sorted keys. Which line of the plan caused a
  * fault is left out, since it is no part of what happened: a pinned plan has the digest of the one
- * it came from. So is whose a key was, which follows from the commands.
+ * it came from. So is what the recorder of holders adds, which follows from the rest.
  */
 export function digestOf(trace: Trace): string {
-  const happened = trace.events.filter(({ kind }) => kind !== 'key-change');
+  const happened = trace.events.filter(({ kind }) => kind !== 'key-change' && kind !== 'grant-end');
   const text = happened.map((event) => canonical(event)).join('\n');
   return `sha256:${bytesToHex(sha256(utf8ToBytes(`${text}\n${trace.ending.kind}`)))}`;
 }

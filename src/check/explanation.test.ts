@@ -47,7 +47,8 @@ describe('grants', () => {
     const own = { process: 'alice', untilUs: null } as const;
     const taken = keyChange(1, 'alice', { untilUs: 21_000 });
     const next = grant(30, 'bob', 2);
-    expect(shown(taken, grant(2, 'alice', 1, own), next).grantsOf()).toMatchInlineSnapshot(
+    const entry = enter(2, 'alice', 1, 1e12);
+    expect(shown(taken, grant(2, 'alice', 1, own), entry, next).grantsOf()).toMatchInlineSnapshot(
       `"A be alice's grant 1 of \`db\` (from 2 ms, its key until 21 ms) and B be bob's grant 2 (from 30 ms)"`,
     );
   });

@@ -18,6 +18,7 @@ import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-ph
 import { isOwnGrant, isQuorumGrant } from './holders.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
 import { endedUnasked, keysUnder } from './leases.ts';
+import { indexTrace, type TraceIndex } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */
@@ -85,6 +86,7 @@ export class Contradiction {
   private readonly theft: Theft | null;
   private readonly ttlUs: ReadonlyMap<string, number>;
   private readonly told = new Set<FaultInjected>();
+  private index: TraceIndex | null = null;
 
   /** @internal */
   constructor(
@@ -106,6 +108,12 @@ export class Contradiction {
     this.grants = events.filter((event) => isOneOf(event, ['grant']));
     const faults = causes?.map((index) => trace.events[index]) ?? events;
     this.faults = faults.filter((event) => event !== undefined && isOneOf(event, ['fault']));
+  }
+
+  /** The trace by locks, places and operations; made when words first need it. */
+  get indexed(): TraceIndex {
+    this.index ??= indexTrace(this.trace);
+    return this.index;
   }
 
   /** All events that play `role` and are of one of `kinds`. */
@@ -144,7 +152,7 @@ export class Contradiction {
   /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
   grantsOf(): string {
     const lastUs = Math.max(...this.parts.map(({ event }) => event.atUs));
-    const keys = keysUnder(this.trace, this.grants, lastUs);
+    const keys = keysUnder(this.indexed, this.grants, lastUs);
     return listOf(
       this.grants.map((grant, place) => {
         const letter = this.letterOf(grant.ordinal);
@@ -159,7 +167,7 @@ export class Contradiction {
   /** Who entered under a grant when its lease was over; null where that one did not. */
   impostorOf(ordinal: number): Impostor | null {
     const grant = this.grants.find((one) => one.ordinal === ordinal);
-    return grant === undefined ? null : impostorUnder(this.trace, grant, this.ttlUs);
+    return grant === undefined ? null : impostorUnder(this.indexed, grant, this.ttlUs);
   }
 
   /** `, entered at 25 ms, although it had ended at 10 ms`; an entry after the breach stays out. */

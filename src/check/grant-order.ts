@@ -2,8 +2,8 @@
  * Judges `grant-order`: the holders might as well have taken turns. The accepted writes are
  * replayed section after section in grant order, within a section as issued; every value that a
  * program read and every final value must come out of it. A late blind write that arrives before
- * its successor's first access is therefore legal. A key that some client writes under no grant, and
- * others under grants, is not judged.
+ * its successor's first access is therefore legal. A key that is written under grants, and by some
+ * client under none, is not judged.
  *
  * A grant that never expires cannot become stale, so there an acquire that it denied, or that
  * superseded it, is the hazard.

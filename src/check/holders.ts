@@ -16,10 +16,10 @@
  * other one happened between the request that can have won the lock and the entry of its section.
  * If one of these intervals ends before another begins, that order is certain. Of two that overlap,
  * the lower fencing token is the earlier, provided that the tokens of the run rise in every order
- * that is certain; otherwise the one that entered first. Entries may contradict the other two (alice
- * took the key before bob and entered after him, and carol, of whom no server reports anything,
- * entered in between): then every order of these grants that the other two allow is possible, and a
- * claim breaks only if it breaks in all of them.
+ * that is certain; otherwise the one that entered first. Entries may contradict the other two:
+ * alice took the key before bob and entered after him, and carol, of whom no server reports
+ * anything, entered in between. Then every order of these grants that the other two allow is
+ * possible, and a claim breaks only if it breaks in all of them.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
@@ -184,8 +184,12 @@ export function ordersOf(acquisitions: readonly Acquisition[]): readonly Acquisi
   );
   if (inOrder.every(({ between: [start, end] }) => start === end)) return [placesIn(inOrder)];
   const hasTokens = tokensAgree(inOrder);
-  const isBefore = (one: Acquisition, other: Acquisition): boolean =>
-    isCertain(one, other) || (hasTokens && !isCertain(other, one) && isLower(one, other));
+  const isBefore = (one: Acquisition, other: Acquisition): boolean => {
+    if (isCertain(one, other)) return true;
+    if (!hasTokens || isCertain(other, one)) return false;
+    const [token, next] = [one.event.token, other.event.token];
+    return token !== 0 && next !== 0 && token < next;
+  };
   let orders: readonly (readonly Acquisition[])[] = [[]];
   for (const group of groupsOf(inOrder, isBefore)) {
     if (group.length > MOST_CONCURRENT) return null;
@@ -203,10 +207,6 @@ function placesIn(order: readonly Acquisition[]): AcquisitionOrder {
 
 function isCertain({ between: [, end] }: Acquisition, { between: [start] }: Acquisition): boolean {
   return end < start;
-}
-
-function isLower({ event: one }: Acquisition, { event: other }: Acquisition): boolean {
-  return one.token !== 0 && other.token !== 0 && one.token < other.token;
 }
 
 /** Whether tokens rise from each acquisition to all that certainly came after it. */

@@ -1,9 +1,10 @@
 /** Whose lease was over before it entered. */
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
-import { impostorUnder } from './impostor.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import { type Impostor, impostorUnder as impostorIn } from './impostor.ts';
 import { enter, fault, grant, keyChange, send, traceOf } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
 
 const ttlUs = new Map([
   ['alice', 10_000],
@@ -27,6 +28,14 @@ function told(
     { kind: 'send', atUs: leftMs * 1000, ...names, body: 'OK' },
     { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false },
   ];
+}
+
+function impostorUnder(
+  trace: Trace,
+  grant: Grant,
+  ttl: ReadonlyMap<string, number>,
+): Impostor | null {
+  return impostorIn(indexTrace(trace), grant, ttl);
 }
 
 describe('where a server gives grants', () => {
@@ -105,7 +114,7 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
     keyChange(ms, client, {
       key: 'lock:db',
       isNamed: false,
-      message: `${client}/set/1/request`,
+      message: `${client}/1/set/1/request`,
     });
   const at = (ms: number, before: readonly TraceEvent[]): ReturnType<typeof impostorUnder> => {
     const mine = grant(ms, 'alice', 1, { process: 'alice', sentAtUs: ms * 1000, untilUs: null });
@@ -134,7 +143,7 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
   });
 
   test('the lease counts from the departure of the request that took the key', () => {
-    const sent = [send(0.25, 'bob', 'bob/set'), send(0.5, 'alice', 'alice/set')];
+    const sent = [send(0.25, 'bob', 'bob/1/set'), send(0.5, 'alice', 'alice/1/set')];
     const found = { client: 'alice', enteredUs: 11_000, sentAtUs: 500, overUs: 11_000 };
     expect(at(11, [...sent, key(1, 'alice')])).toEqual(found);
   });

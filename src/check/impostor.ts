@@ -20,6 +20,7 @@ import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Enter, Trace } from '../core/history/trace.ts';
 import { isQuorumGrant } from './holders.ts';
 import { keyAtEntry } from './leases.ts';
+import type { TraceIndex } from './trace-index.ts';
 
 export interface Impostor {
   readonly client: string;
@@ -31,10 +32,11 @@ export interface Impostor {
 
 /** Null where it entered in time, or nobody can know; `ttlUs` is what the plan gives to clients. */
 export function impostorUnder(
-  trace: Trace,
+  indexed: TraceIndex,
   grant: Grant,
   ttlUs: ReadonlyMap<string, number>,
 ): Impostor | null {
+  const { trace } = indexed;
   const entry = trace.events.find(
     (event) =>
       event.kind === 'enter' && event.ordinal === grant.ordinal && event.lock === grant.lock,
@@ -50,7 +52,7 @@ export function impostorUnder(
     const { sentAtUs } = grant;
     return overUs <= enteredUs ? { client, enteredUs, sentAtUs, overUs } : null;
   }
-  const key = keyAtEntry(trace, grant, entry);
+  const key = keyAtEntry(indexed, grant);
   if (key !== null) {
     const overUs = key.untilUs ?? Number.POSITIVE_INFINITY;
     if (overUs > enteredUs || !isGone(trace, { key, entry })) return null;

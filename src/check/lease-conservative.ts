@@ -174,6 +174,7 @@ function keyEndPhrase(change: KeyChange, letter: string): string {
   if (what === 'taken' || what === 'prolonged') {
     return `\`${process}\` keeps \`${key}\` for ${letter} until ${proseDuration(untilUs ?? 0)}`;
   }
+  if (what === 'lost') return `\`${process}\` lost \`${key}\` of ${letter} ${at(change)}`;
   const did = what === 'removed' ? 'removed' : 'overwrote';
   return `${client} ${did} \`${key}\` of ${letter} ${at(change)}`;
 }

@@ -1,6 +1,6 @@
 /** Grants that a client takes from a quorum of servers, judged and told as such. */
-import { expect, test } from 'vitest';
-import type { KeyChange } from '../core/history/server-events.ts';
+import { describe, expect, test } from 'vitest';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import {
   actualEndUs,
@@ -60,44 +60,61 @@ test('a clock beyond the declared drift, on any of its servers, excuses who coun
   );
 });
 
-test('a key stands for a grant without end that its client took, until another had its lock', () => {
+describe('the key of a grant that its program reports', () => {
   const mine = { ...taken(2, 'alice', 1), untilUs: null };
+  const entry = enter(2, 'alice', 1, 1e12);
   const next = taken(20, 'bob', 2);
   const names = { key: 'lock:db', isNamed: false, holder: 'alice' };
   const key = (ms: number, more: Partial<KeyChange> = {}): KeyChange =>
     keyChange(ms, 'alice', { ...names, ...more });
-  const under = (event: KeyChange, ...more: readonly KeyChange[]): KeyChange | null =>
-    keysUnder(traceOf([event, mine, ...more, next]), [mine, next], 30_000)[0] ?? null;
   const set = key(1);
   const kept = key(5, { change: 'prolonged' });
-  expect(under(set)).toBe(set);
-  expect(under(set, kept)).toBe(kept);
-  // Of a grant that a server gave, or that has an end.
-  const events = traceOf([set, mine, next]);
-  expect(keysUnder(events, [{ ...mine, process: 'lock' }, next], 30_000)).toEqual([null, null]);
-  expect(keysUnder(events, [{ ...mine, untilUs: 9000 }, next], 30_000)).toEqual([null, null]);
-  // What another client, lock or server did, what was not done, and what came later.
-  for (const other of [{ client: 'bob' }, { key: 'lock:b' }, { isDone: false }]) {
-    expect(under({ ...set, ...other })).toBeNull();
-  }
-  expect(under(set, key(3, { process: 'lock-2' }))).toBeNull();
-  expect(under(set, { ...kept, holder: 'bob' })).toBe(set);
-  expect(under(set, { ...kept, key: 'lock:db:2' })).toBe(set);
-  expect(under(set, key(3))).toBe(set);
-  expect(under({ ...set, untilUs: null })).toBeNull();
-  expect(under(set, key(1.5, { change: 'removed' }))).toBe(set);
-  expect(under(kept)).toBeNull();
-  // Both ends are part of the time between.
-  const [first, last] = [key(2), key(20, { change: 'prolonged' })];
-  expect(under(set, first)).toBe(first);
-  expect(under(set, last)).toBe(last);
-  expect(keysUnder(traceOf([mine, next, key(21)]), [mine, next], 30_000)).toEqual([null, null]);
-  // The last one of its lock, as what is told comes to its end.
-  const other = { ...next, lock: 'b' };
-  const kept25 = key(25, { change: 'prolonged' });
-  const all = traceOf([set, mine, other, kept25]);
-  expect(keysUnder(all, [mine, other], 24_000)).toEqual([set, null]);
-  expect(keysUnder(all, [mine, other], 25_000)).toEqual([kept25, null]);
+  const under = (
+    grants: readonly Grant[],
+    lastUs: number,
+    ...events: readonly TraceEvent[]
+  ): readonly (KeyChange | null)[] => keysUnder(indexTrace(traceOf(events)), grants, lastUs);
+  const keyOf = (...later: readonly KeyChange[]): KeyChange | null =>
+    under([mine, next], 30_000, set, mine, entry, ...later, next)[0] ?? null;
+
+  test('is the one that it had until another client had its lock', () => {
+    expect(keyOf()).toBe(set);
+    expect(keyOf(kept)).toBe(kept);
+    const last = key(20, { change: 'prolonged' });
+    expect(keyOf(last)).toBe(last);
+    expect(keyOf({ ...kept, key: 'lock:db:2' })).toBe(set);
+    expect(keyOf(key(8, { change: 'removed' }))).toBe(set);
+  });
+
+  test('is the one that it had as what is told ends, for the last grant of a lock', () => {
+    const other = { ...next, lock: 'b' };
+    const late = key(25, { change: 'prolonged' });
+    expect(under([mine, other], 24_000, set, mine, entry, other, late)).toEqual([set, null]);
+    expect(under([mine, other], 25_000, set, mine, entry, other, late)).toEqual([late, null]);
+  });
+
+  test('is unknown of a grant that a server gave, that has an end, or without a taking', () => {
+    const first = (grant: Grant, ...before: readonly KeyChange[]): KeyChange | null =>
+      under([grant, next], 30_000, ...before, grant, entry, next)[0] ?? null;
+    expect(first({ ...mine, process: 'lock' }, set)).toBeNull();
+    expect(first({ ...mine, untilUs: 9000 }, set)).toBeNull();
+    expect(first(mine)).toBeNull();
+    expect(first(mine, kept)).toBeNull();
+    expect(first(mine, { ...set, untilUs: null })).toBeNull();
+    for (const other of [{ client: 'bob' }, { key: 'lock:b' }, { isDone: false }]) {
+      expect(first(mine, { ...set, ...other })).toBeNull();
+    }
+    expect(first(mine, set, key(1.5, { process: 'lock-2' }))).toBeNull();
+  });
+
+  test('at its entry is the one that it had by then', () => {
+    const at = (...events: readonly TraceEvent[]): KeyChange | null =>
+      keyAtEntry(indexTrace(traceOf(events)), mine);
+    const early = key(1.5, { change: 'prolonged' });
+    expect(at(set, mine, entry, kept)).toBe(set);
+    expect(at(set, early, mine, entry)).toBe(early);
+    expect(at(mine, entry, set)).toBeNull();
+  });
 });
 
 test('a session that is over takes back the grants that it gave, unasked', () => {
@@ -130,18 +147,6 @@ test('a renewal and a release count from when they were handled on', () => {
   expect(isHeldAt(given, { index: 2, atUs: 14_999 })).toBe(true);
   expect(isHeldAt(given, { index: 2, atUs: 15_000 })).toBe(false);
   expect(isHeldAt(given, { index: 3, atUs: 14_999 })).toBe(false);
-});
-
-test('the key of a client at its entry is the one that it had by then', () => {
-  const mine = taken(2, 'alice', 1);
-  const entry = enter(3, 'alice', 1, 12);
-  const set = keyChange(1, 'alice', { key: 'lock:db', isNamed: false });
-  const kept = { ...set, atUs: 4000, change: 'prolonged', holder: 'alice' } as const;
-  expect(keyAtEntry(traceOf([set, mine, entry, kept]), mine, entry)).toBe(set);
-  expect(keyAtEntry(traceOf([set, kept, mine, entry]), mine, entry)).toBe(kept);
-  expect(keyAtEntry(traceOf([mine, entry, set]), mine, entry)).toBeNull();
-  const given = { ...mine, process: 'lock' };
-  expect(keyAtEntry(traceOf([set, given, entry]), given, entry)).toBeNull();
 });
 
 test('a quorum is told with the servers that said yes in time to the request', () => {

@@ -3,11 +3,12 @@
  * whether it was given back.
  */
 import type { Grant, KeyChange, Release } from '../core/history/server-events.ts';
-import type { Enter, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
 import {
   type GrantLog,
   type LockLog,
+  type Numbered,
   operationOf,
   type PlaceLog,
   type TraceIndex,
@@ -25,7 +26,10 @@ export function inEveryOrder<Rule extends string>(
   const resources = new Set(indexed.places.map(({ resource }) => resource));
   return inAll(resources, (resource) => {
     const orders = indexed.locks.get(resource)?.orders;
-    if (!orders) return { exercised: 0, unknown: tooManyOrders(resource) };
+    if (!orders) {
+      const unknown = `more than 8 grants of \`${resource}\` may have been acquired in any order`;
+      return { exercised: 0, unknown };
+    }
     let shown: Breach<Rule> | null = null;
     for (const order of orders) {
       let breach: Breach<Rule> | null = null;
@@ -37,10 +41,6 @@ export function inEveryOrder<Rule extends string>(
     }
     return { exercised: 0, breach: shown };
   });
-}
-
-function tooManyOrders(resource: string): string {
-  return `more than 8 grants of \`${resource}\` may have been acquired in any order`;
 }
 
 /**
@@ -127,45 +127,42 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
 }
 
 /**
- * The keys that stood for those of `grants`, one after the other, of which their clients told no
- * end: as their only server kept them when the next of them had the lock; of the last of a lock, at
- * `lastUs`. Null where several servers keep keys, or none tells of them.
+ * The keys of those of `grants` of which their clients reported no end: as their server kept them
+ * when the next of them had the lock, or, for the last one of a lock, at `lastUs`. Null where
+ * several servers keep keys, or none reports them.
  */
 export function keysUnder(
-  trace: Trace,
+  indexed: TraceIndex,
   grants: readonly Grant[],
   lastUs: number,
 ): readonly (KeyChange | null)[] {
   return grants.map((grant, place) => {
-    if (!isQuorumGrant(grant) || grant.untilUs !== null) return null;
+    if (grant.untilUs !== null) return null;
     const next = grants.find((one, at) => at > place && one.lock === grant.lock);
     const untilUs = next?.atUs ?? lastUs;
-    return keyOf(trace, grant, ({ atUs }) => atUs > untilUs);
+    return keyKept(indexed, grant, ({ event }) => event.atUs <= untilUs);
   });
 }
 
-/** The key of any grant that its client took itself, as it was when the program entered. */
-export function keyAtEntry(trace: Trace, grant: Grant, entry: Enter): KeyChange | null {
-  return isQuorumGrant(grant) ? keyOf(trace, grant, (event) => event === entry) : null;
+/** The key of a grant that its program reports, as it was when the program entered. */
+export function keyAtEntry(indexed: TraceIndex, grant: Grant): KeyChange | null {
+  const entered = indexed.locks.get(grant.lock)?.byNumber.get(grant.ordinal)?.enteredAt ?? -1;
+  return keyKept(indexed, grant, ({ index }) => index < entered);
 }
 
-function keyOf(
-  { events }: Trace,
-  grant: Grant,
-  isAfter: (event: TraceEvent) => boolean,
+/** The last command by which a client took or extended the only key of its grant. */
+function keyKept(
+  { locks }: TraceIndex,
+  { lock, ordinal }: Grant,
+  isInTime: (change: Numbered<KeyChange>) => boolean,
 ): KeyChange | null {
-  let found: KeyChange | null = null;
-  for (const event of events) {
-    if (isAfter(event)) break;
-    if (event.kind !== 'key-change' || !event.isDone || event.client !== grant.client) continue;
-    if (!event.key.includes(grant.lock)) continue;
-    if (found !== null && found.process !== event.process) return null;
-    const isTaking = event.change === 'taken' && event.atUs <= grant.atUs;
-    const isOwn = event.holder === grant.client;
-    const isKept = event.change === 'prolonged' && isOwn && event.key === found?.key;
-    if (isTaking || isKept) found = event;
-  }
-  return found === null || found.untilUs === null ? null : found;
+  const { keys = null } = locks.get(lock)?.byNumber.get(ordinal) ?? {};
+  if (keys === null || keys.takings.length > 1) return null;
+  const kept = keys.promises.findLast(({ change }) => {
+    const { event } = change;
+    return (event.change === 'taken' || event.change === 'prolonged') && isInTime(change);
+  });
+  return kept === undefined || kept.change.event.untilUs === null ? null : kept.change.event;
 }
 
 /**

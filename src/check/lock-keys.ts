@@ -75,6 +75,7 @@ const DEEDS = {
   removed: ['Lock', 'released', 'removed'],
   prolonged: ['Lease of', 'extended', 'prolonged'],
   overwritten: ['Lock', 'overwritten', 'overwrote'],
+  lost: ['Lock', 'lost', 'lost'],
 } as const;
 
 /** The words for a breach that `judgeKeys` found. */

@@ -11,13 +11,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
-import {
-  type GrantLog,
-  indexTrace,
-  type LockLog,
-  type Numbered,
-  type TraceIndex,
-} from './trace-index.ts';
+import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Findings, inAll } from './verdict.ts';
 
 export const lossNoticed: Claim = defineClaim({
@@ -156,7 +150,7 @@ function lossUnnoticed(shown: Contradiction): Sentences {
   const entry = shown.need('entry', 'enter');
   const grant = shown.need('grant', 'grant');
   const notice = shown.find('notice', 'leave', 'lease-test', 'return');
-  const indexed = indexTrace(shown.trace);
+  const { indexed } = shown;
   const lock = indexed.locks.get(entry.lock);
   const losses = lock === undefined ? [] : lossesOf(indexed, lock);
   const loss = losses.find((one) => one.entry.event === entry);

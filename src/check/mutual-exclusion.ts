@@ -3,11 +3,11 @@
  * request's departure + ttl − declared drift margin, until its own release is handled, or until the
  * same client acquires again once its program has left; an effective renew prolongs it in the same
  * way, and a grant without end is live until released. One that its client took from a quorum is
- * live no longer than that client itself counts on it. One that a program reports is live as long as
- * its keys were promised to it, from when it took them, if their servers report that. Crashes, evictions, failovers, clock steps
- * and the release of another holder do not end it.
+ * live no longer than that client itself counts on it. One that a program reports is live from when
+ * it took the keys, as long as they were promised to it, if their servers report that. Crashes,
+ * evictions, failovers, clock steps and the release of another holder do not end it.
  */
-import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
+import type { Grant, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
@@ -101,12 +101,9 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         if (rival === null) count({ ...acquireBy(event, index), atUs });
         else {
           exercised++;
-          const at = { later: grant, index: grant.index };
-          breach ??= breachBetween(indexed, 'granted-while-live', rival, at);
+          breach ??= breachBetween(indexed, 'granted-while-live', rival, { later: grant, index });
         }
-        const { sentAtUs } = event;
-        const endUs = grant.keys === null ? endOf(event, driftPpm) : Number.POSITIVE_INFINITY;
-        holds.set(event.ordinal, { grant, renewal: null, sentAtUs, endUs, foreign: null });
+        holds.set(event.ordinal, holdOf(grant, driftPpm));
         break;
       }
       case 'renew': {
@@ -137,6 +134,15 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   }
   countUnnoted(indexed.trace.events.length);
   return { exercised, breach };
+}
+
+/** A grant whose keys are known ends with them. */
+function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
+  const { sentAtUs } = grant.event;
+  const endUs = grant.keys === null ? endOf(grant.event, driftPpm) : Number.POSITIVE_INFINITY;
+  const renewal = null;
+  const foreign = null;
+  return { grant, renewal, sentAtUs, endUs, foreign };
 }
 
 /** Whether an acquisition counts on the lock that is not the one which asks. */
@@ -244,11 +250,15 @@ function breachBetween(
   },
 ): Breach<Rule> {
   const { grant, foreign } = earlier;
+  const before = at.later?.between[1] ?? at.index;
+  const keyEnd = grant.keys?.ends.findLast(({ index, change: { event } }) => {
+    return index < before && event.change !== 'taken' && event.change !== 'prolonged';
+  });
   const parts = {
     'earlier grant': grant,
     renewal: at.renewal ?? earlier.renewal,
     'foreign release': foreign,
-    'key end': keyEndedBefore(grant, at.later?.between[1] ?? at.index),
+    'key end': keyEnd?.change,
     why: reasonFor(indexed, grant, at.later),
     'later grant': at.later,
     taking: takingUnder(at.later),
@@ -258,13 +268,6 @@ function breachBetween(
     ...causesSince(indexed, grant, at),
     ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
   ]);
-}
-
-/** How a key of the grant was removed or overwritten. */
-function keyEndedBefore({ keys }: GrantLog, before: number): Numbered<KeyChange> | undefined {
-  return keys?.ends.findLast(({ index, change: { event } }) => {
-    return index < before && event.change !== 'taken' && event.change !== 'prolonged';
-  })?.change;
 }
 
 /** What made another client's release come when its own grant was over. */
@@ -286,7 +289,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
       ? `, and ${foreignPhrase(shown, foreign)}`
       : ended === undefined
         ? ''
-        : `, and ${ended.client} had ${ended.change} \`${ended.key}\` ${at(ended)}`;
+        : `, and ${ended.client || ended.process} had ${ended.change} \`${ended.key}\` ${at(ended)}`;
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);

@@ -231,7 +231,7 @@ function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Finding
 /** Whether the latest grant of a lock was, for all that is known, not the last one given. */
 function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
   const { event } = grant;
-  const isOver = impostorUnder(indexed.trace, event, new Map([[event.client, ttlUs]])) !== null;
+  const isOver = impostorUnder(indexed, event, new Map([[event.client, ttlUs]])) !== null;
   if (isOver && isOwnGrant(event)) return true;
   const grants = indexed.locks.get(event.lock)?.grants ?? [];
   // One that entered before, with a higher token, and of which nothing says that it is the older.

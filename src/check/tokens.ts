@@ -160,7 +160,7 @@ function breachBetween<Rule extends string>(
   return breachShown(rule, parts, causesBetween(indexed, { earlier, later }));
 }
 
-/** A key may be taken long before its client has the token: faults that hit either one until then. */
+/** The faults that hit either client until it had its token, which may be long after the key. */
 function causesBetween(indexed: TraceIndex, { earlier, later }: Pair): readonly Cause[] {
   const taking = takingUnder(earlier);
   if (taking === null) {

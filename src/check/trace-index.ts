@@ -421,7 +421,7 @@ function orderAcquisitions(growing: Growing, lock: GrowingLock): void {
 }
 
 /**
- * The first event by which a section can have acquired its lock, if no server reports that: it is no
+ * The first event by which a section can have acquired its lock, if no server reports that: no
  * earlier than the first request whose answer contained the token, nor than a request that was sent
  * again in the same words, as its client did not have the lock.
  */

@@ -115,6 +115,7 @@ const KEY_ENDINGS = {
   prolonged: 'expired',
   removed: 'released',
   overwritten: 'replaced',
+  lost: 'replaced',
 } as const;
 
 type Leases = Map<number, LeaseSpan>;

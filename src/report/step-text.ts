@@ -86,6 +86,8 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
       return recoveredText(event, around);
     case 'key-change':
       return keyText(event);
+    case 'grant-end':
+      return `ends ${event.client}'s grant of ${event.lock}: ${event.why}`;
   }
 }
 
@@ -107,6 +109,7 @@ function keyText({ key, client, change, isDone, holder, untilUs }: EventOf<'key-
   const what = `\`${key}\``;
   const whose = holder === '' || holder === client ? '' : `, which ${holder} had taken`;
   const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
+  if (change === 'lost') return `loses ${what}${whose}`;
   if (!isDone) return `leaves ${what} as it is: it is not ${client}'s`;
   if (change === 'taken') return `${client} takes ${what}${until}`;
   if (change === 'prolonged') return `${client} prolongs ${what}${until}${whose}`;

@@ -165,10 +165,14 @@ export class GrantBook {
     turn.observe({ kind: 'release', atUs, process, message, lock, client, under, released });
   }
 
-  /** The server ends the lock's current grant of its own accord, with what it hung on. */
-  end(boot: Pick<Boot, 'atUs' | 'observe'>, { lock, client }: Asked): void {
+  /**
+   * The server ends the lock's current grant of its own accord; `why` is a clause, such as
+   * `its session was over`.
+   */
+  end(boot: Pick<Boot, 'atUs' | 'observe'>, { lock, client }: Asked, why: string): void {
     const ordinal = this.current(lock);
     const { process } = this;
+    boot.observe({ kind: 'grant-end', atUs: boot.atUs, process, lock, client, ordinal, why });
     const ended = { process, message: '', lock, client, under: ordinal, released: ordinal };
     boot.observe(Object.assign({ kind: 'release', atUs: boot.atUs } as const, ended));
   }

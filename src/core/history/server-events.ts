@@ -67,7 +67,8 @@ export interface KeyChange extends Deed<'key-change'> {
   readonly key: string;
   readonly client: string;
   readonly message: string;
-  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten';
+  /** `lost`: by no client's command, but in a restart, a failover or an eviction. */
+  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost';
   /** The server was told that such a key is a lock. */
   readonly isNamed: boolean;
   /** False: the client asked for it, and the key stayed as it was. */
@@ -79,6 +80,15 @@ export interface KeyChange extends Deed<'key-change'> {
   readonly meant: string;
   /** True time at which the server's clock, as it now runs, lets go of it; null: never. */
   readonly untilUs: number | null;
+}
+
+/** A server ends a grant of its own accord, as with the session on which it depends. */
+export interface GrantEnd extends Deed<'grant-end'> {
+  readonly lock: string;
+  readonly client: string;
+  readonly ordinal: number;
+  /** A clause: `its session was over`. */
+  readonly why: string;
 }
 
 /** A store handles an access. */

@@ -12,6 +12,7 @@ import type {
   Deed,
   Deny,
   Grant,
+  GrantEnd,
   Happening,
   KeyChange,
   Read,
@@ -65,7 +66,7 @@ export type TraceEvent =
   | (Send | Receive | Lose | Invoke | Return)
   | (FaultInjected | FaultEnds | Healed)
   | (Mark | Enter | Leave | LeaseTest | Job | Log)
-  | (Grant | Deny | Renew | Release | Deadlock | Deliver)
+  | (Grant | Deny | Renew | Release | GrantEnd | Deadlock | Deliver)
   | (Write | Read | Recovered | KeyChange);
 
 /** What happens to a message; `message` is its name, e.g. `alice/1/write/1/request`. */

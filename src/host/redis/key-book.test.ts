@@ -1,5 +1,8 @@
 /** What a node tells the observer of keys that are locks. */
 import { expect, test } from 'vitest';
+import type { KeyChange } from '../../core/history/server-events.ts';
+import type { TraceEvent } from '../../core/history/trace.ts';
+import type { Boot } from '../../core/world/server.ts';
 import { RedisNode } from './node.ts';
 
 type Said = readonly [client: string, command: string];
@@ -100,4 +103,79 @@ test.each([
   const text = "return redis.call('set',KEYS[1],ARGV[1])".replaceAll(' ', '\t');
   const script: Said = ['alice', `EVAL ${text} 1 ${key} locked`];
   expect(toldOf([script, ['bob', `DEL ${key}`]])).toEqual(told);
+});
+
+test.each([
+  ['EVAL', "if redis.call('exists',KEYS[1])==0 then redis.call('set',KEYS[1],ARGV[1]) end"],
+  ['EVAL', "redis.call('hset',KEYS[1],'owner',ARGV[1]) redis.call('pexpire',KEYS[1],50)"],
+  ['EVAL', "redis.call('hincrby',KEYS[1],ARGV[1],1)"],
+])('a lock may be taken by the effect of a script', (name, script) => {
+  const node = new RedisNode({ lockKeys: ['l*'] });
+  const { told, at } = observed();
+  node.handle({ session: 'alice', command: [name, script, '1', 'l', 'mine'] }, at('alice', 1));
+  expect(told.map(({ change }) => change)[0]).toBe('taken');
+});
+
+test('a hash that a second client adds to has no holder', () => {
+  expect(
+    toldOf([
+      ['alice', 'HSETNX l alice 1'],
+      ['bob', 'HSETNX l bob 1'],
+    ]),
+  ).toEqual([]);
+  const both: readonly Said[] = [
+    ['alice', 'HSETNX l alice 1'],
+    ['bob', 'HSETNX l bob 1'],
+    ['bob', 'DEL l'],
+  ];
+  expect(toldOf(both)).toEqual([]);
+  const own: readonly Said[] = [
+    ['alice', 'HSETNX l owner alice'],
+    ['bob', 'HSET l owner bob'],
+  ];
+  expect(toldOf(own)).toEqual(['overwritten l by bob of alice']);
+});
+
+/** Collects what a node reports of its keys. */
+function observed() {
+  const told: KeyChange[] = [];
+  const observe = (event: TraceEvent): void => {
+    if (event.kind === 'key-change') told.push(event);
+  };
+  const at = (client: string, ms: number) => ({
+    wallUs: ms * 1000,
+    monotonicUs: ms * 1000,
+    atUs: ms * 1000,
+    client,
+    message: `${client}/${ms}`,
+    server: 'lock',
+    trueTimeOf: (_: string, us: number) => us,
+    observe,
+  });
+  return { told, at };
+}
+
+test.each([
+  ['restart', (node: RedisNode, boot: Boot): void => node.restart(boot)],
+  ['eviction', (node: RedisNode, boot: Boot): boolean => node.evict('l', boot)],
+])('a key that is gone after a %s is lost, by no client', (_, forget) => {
+  const node = new RedisNode({ lockKeys: ['l*'] });
+  const { told, at } = observed();
+  node.handle(['SET', 'l', 'a', 'NX', 'PX', '100'], at('alice', 1));
+  node.handle(['SET', 'l2', 'a', 'NX', 'PX', '2'], at('alice', 1));
+  forget(node, at('', 5));
+  expect(told.slice(2)).toMatchObject([
+    { key: 'l', change: 'lost', client: '', holder: 'alice', isDone: true },
+  ]);
+});
+
+test('a replica that takes over has lost the keys that it was not sent', () => {
+  const node = new RedisNode({ lockKeys: ['l*'] });
+  const { told, at } = observed();
+  node.handle(['SET', 'l', 'a', 'NX'], at('alice', 1));
+  const restore = node.snapshot();
+  node.handle(['SET', 'l2', 'b', 'NX'], at('bob', 2));
+  restore();
+  node.restart(at('', 5));
+  expect(told.slice(2)).toMatchObject([{ key: 'l2', change: 'lost', holder: 'bob' }]);
 });

@@ -10,7 +10,7 @@
  * the entries that it was sent.
  */
 import type { KeyChange } from '../../core/history/server-events.ts';
-import type { Turn } from '../../core/world/server.ts';
+import type { Boot, Turn } from '../../core/world/server.ts';
 import type { KeyEntry } from '../../systems/redis/keyspace.ts';
 import { type RedisCommand, textOf } from './reply.ts';
 
@@ -36,8 +36,6 @@ interface Holding {
 interface Script {
   readonly text: string;
   readonly keys: readonly string[];
-  /** Whether it is known to take a lock. */
-  readonly acquires: boolean;
 }
 
 /** A key before and after one write. */
@@ -50,11 +48,30 @@ export interface KeyWrite {
 
 type KeyPlace = Pick<KeyWrite, 'database' | 'key'>;
 
+function placeName({ database, key }: KeyPlace): string {
+  return `${database} ${key}`;
+}
+
+/** The fields of a hash; null of any other value. */
+function fieldsOf(value: unknown): ReadonlyMap<unknown, unknown> | null {
+  if (typeof value !== 'object' || value === null || !('fields' in value)) return null;
+  return value.fields instanceof Map ? value.fields : null;
+}
+
+/** Whether all that a hash held is still in it. */
+function addsTo(before: Entry | null, after: Entry): boolean {
+  const [old, fields] = [fieldsOf(before?.value), fieldsOf(after.value)];
+  if (old === null || fields === null) return false;
+  return [...old].every(([field, value]) => fields.get(field) === value);
+}
+
 function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
   return `${client} ${database} ${key}`;
 }
 
 const REMOVES = /\b(del|unlink|hdel)\b/i;
+/** Commands by which a script takes a key that is absent. */
+const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
 /** Commands that change when a key ends, and nothing else. */
 const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
 const PROLONGS = /\bp?expire\b/i;
@@ -65,6 +82,10 @@ export class KeyBook {
   private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
   /** By which message each client took each key of a database last. */
   private readonly takings: Map<string, string> = new Map();
+  /** The keys that are held, by their places, as they were last written. */
+  private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
+    new Map();
+  private server: string | null = null;
   private actor: Actor | null = null;
   private command: RedisCommand = [];
   private script: Script | null = null;
@@ -78,6 +99,7 @@ export class KeyBook {
   /** A command of a client begins; null where nobody observes. */
   begin(actor: Actor | null): void {
     this.actor = actor;
+    if (actor !== null) this.server = actor.server;
   }
 
   /**
@@ -111,16 +133,19 @@ export class KeyBook {
     if (actor === null) return;
     const { before, after } = write;
     const holding = before === null ? undefined : this.holdings.get(before);
-    if (before === null && after !== null && this.isTaking(write.key)) {
+    if (before === null && after !== null && this.isTaking()) {
       this.take(actor, write, after);
       this.tell(actor, { place: write, entry: after, change: 'taken', isDone: true });
       return;
     }
     if (holding === undefined) return;
     if (after === null) {
+      this.held.delete(placeName(write));
       this.tell(actor, { place: write, entry: before, change: 'removed', isDone: true });
-    } else if (this.isProlonged(holding, before?.value === after.value)) {
-      this.holdings.set(after, holding);
+    } else if (holding.client !== actor.client && addsTo(before, after)) {
+      this.held.delete(placeName(write));
+    } else if (this.isKept(holding, before, after)) {
+      this.hold(write, after, holding);
       this.tell(actor, { place: write, entry: after, change: 'prolonged', isDone: true });
     } else {
       this.tell(actor, {
@@ -134,9 +159,11 @@ export class KeyBook {
     }
   }
 
-  /** Whoever writes the value of its own holding anew keeps it; another one overwrites it. */
-  private isProlonged({ client }: Holding, isSame: boolean): boolean {
-    return ENDS.test(this.command[0] ?? '') || (isSame && client === this.actor?.client);
+  /** A holder that writes its own value again keeps it, as one does that changes its hash. */
+  private isKept({ client }: Holding, before: Entry | null, after: Entry): boolean {
+    if (ENDS.test(this.command[0] ?? '')) return true;
+    if (client !== this.actor?.client) return false;
+    return before?.value === after.value || fieldsOf(after.value) !== null;
   }
 
   /** Whether it was told to be a lock; null where no keys were. */
@@ -145,16 +172,40 @@ export class KeyBook {
   }
 
   private take(actor: Actor, place: KeyPlace, entry: Entry): void {
-    this.holdings.set(entry, { client: actor.client, message: actor.message });
+    this.hold(place, entry, { client: actor.client, message: actor.message });
     this.takings.set(takingOf(actor, place), actor.message);
   }
 
-  private isTaking(key: string): boolean {
+  private isTaking(): boolean {
     const [name = '', , , ...options] = this.command;
+    if (this.script !== null && CREATES.test(name)) return true;
     const isSet = /^set$/i.test(name);
-    const { script } = this;
-    if (isSet && script !== null && (script.acquires || this.isNamed(key) === true)) return true;
-    return /^setnx$/i.test(name) || (isSet && options.some((word) => /^nx$/i.test(word)));
+    return /^h?setnx$/i.test(name) || (isSet && options.some((word) => /^nx$/i.test(word)));
+  }
+
+  private hold(place: KeyPlace, entry: Entry, holding: Holding): void {
+    this.holdings.set(entry, holding);
+    this.held.set(placeName(place), { place, entry });
+  }
+
+  /** After a restart or an eviction: keys that were held and that the node has no more are lost. */
+  reconcile(boot: Boot, find: (place: KeyPlace) => Entry | null): void {
+    const { server } = this;
+    for (const [name, { place, entry }] of this.held) {
+      if (find(place) === entry) continue;
+      this.held.delete(name);
+      const { end } = entry;
+      if (server === null || (end !== null && boot.wallUs > end * 1000)) continue;
+      const actor: Actor = {
+        atUs: boot.atUs,
+        server,
+        client: '',
+        message: '',
+        observe: (event) => boot.observe(event),
+        trueTimeOf: (clock, us) => boot.trueTimeOf(clock, us),
+      };
+      this.tell(actor, { place, entry, change: 'lost', isDone: true });
+    }
   }
 
   /** Keys that a client wanted to give back or keep, and that stayed as they were. */

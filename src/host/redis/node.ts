@@ -128,12 +128,19 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     return LATER;
   }
 
-  restart(): void {
+  restart(boot?: Boot): void {
     const keepsKeys = this.isReplica || this.isDurable;
     this.isReplica = false;
     this.memory.restart({ keepsKeys });
     this.outbox.clear();
     this.scripts.restart();
+    if (boot !== undefined) this.reconcile(boot);
+  }
+
+  private reconcile(boot: Boot): void {
+    const { memory } = this;
+    const nowMs = msOf(boot.wallUs);
+    memory.book.reconcile(boot, ({ database, key }) => memory.database(database).get(key, nowMs));
   }
 
   /** Scripts are not sent to replicas, since Redis 7. */
@@ -146,11 +153,13 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   }
 
   /** From each database that has it. */
-  evict(key: string, { wallUs }: Pick<Boot, 'wallUs'>): boolean {
+  evict(key: string, boot: Pick<Boot, 'wallUs'> & Partial<Boot>): boolean {
+    this.memory.book.begin(null);
     let isThere = false;
     for (const database of this.memory.used) {
-      if (database.delete(bytesOf(key), msOf(wallUs))) isThere = true;
+      if (database.delete(bytesOf(key), msOf(boot.wallUs))) isThere = true;
     }
+    if (isBoot(boot)) this.reconcile(boot);
     return isThere;
   }
 }
@@ -158,6 +167,10 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
 /** Whether somebody observes, as it is in a world. */
 function isActor(turn: Asked): turn is Asked & Actor {
   return turn.observe !== undefined;
+}
+
+function isBoot(boot: Pick<Boot, 'wallUs'> & Partial<Boot>): boot is Boot {
+  return boot.observe !== undefined;
 }
 
 function msOf(us: number): number {

@@ -2,7 +2,7 @@
 import { readInteger } from './commands/numbers.ts';
 import { checkScript, runScript } from './lua-engine.ts';
 import { LuaChance } from './lua-library.ts';
-import { scriptVerb, shaOf } from './meaning.ts';
+import { shaOf } from './meaning.ts';
 import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
 import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
 import { keysOf, type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
@@ -47,10 +47,8 @@ export class Scripts implements ScriptRunner {
     session.database = at.session.database;
     const inside = settingWith(at, { session, isReadOnly });
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
-    return at.memory.book.during(
-      { text, keys, acquires: scriptVerb(sha) === 'acquire' },
-      keysOf(at),
-      () => runScript({ text, sha, keys, args, mostSteps, chance, call }),
+    return at.memory.book.during({ text, keys }, keysOf(at), () =>
+      runScript({ text, sha, keys, args, mostSteps, chance, call }),
     );
   }
 

@@ -43,7 +43,7 @@ function renderRow(step: Step, prefix: string): Markup {
 /** Events that a reader looks for together, by what the filter calls them. */
 const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
   ['faults', ['fault', 'resume', 'restart', 'heal', 'healed', 'lose']],
-  ['grants', ['grant', 'deny', 'renew', 'release', 'deadlock', 'key-change']],
+  ['grants', ['grant', 'deny', 'renew', 'release', 'grant-end', 'deadlock', 'key-change']],
   ['reads and writes', ['write', 'read', 'recovered', 'job']],
   ['client views', ['enter', 'leave', 'lease-test']],
   ['calls', ['invoke', 'return', 'mark', 'log']],

@@ -64,7 +64,8 @@ function withNamed(
   const show = (role: string, event: number): void => {
     if (event >= 0 && !roles.has(event)) roles.set(event, role);
   };
-  const theft = theftBehind(indexTrace(trace), verdict);
+  const indexed = indexTrace(trace);
+  const theft = theftBehind(indexed, verdict);
   const ofTheft = (kind: 'key-change' | 'receive'): number =>
     events.findIndex((event) => event.kind === kind && event.message === theft?.message);
   if (theft !== null) {
@@ -76,7 +77,7 @@ function withNamed(
     return event?.kind === 'grant' ? [event] : [];
   });
   const lastUs = Math.max(...verdict.evidence.map(({ event }) => events[event]?.atUs ?? 0));
-  for (const key of keysUnder(trace, grants, lastUs)) {
+  for (const key of keysUnder(indexed, grants, lastUs)) {
     if (key !== null) show('key', events.indexOf(key));
   }
   for (const [place, next] of grants.slice(1).entries()) {

@@ -209,7 +209,8 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     for (const session of [...this.sessions]) {
       if (!this.isOver(session, turn.monotonicUs)) continue;
       for (const lock of this.locks.unlockAll(session)) {
-        this.book.end(turn, { lock, client: this.given.get(lock)?.client ?? '' });
+        const { client = '' } = this.given.get(lock) ?? {};
+        this.book.end(turn, { lock, client }, 'its session was over');
       }
       if (this.settings.pooler !== 'none') session.connection = null;
       else this.sessions = this.sessions.filter((other) => other !== session);
