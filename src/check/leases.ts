@@ -3,7 +3,7 @@
  * whether it was given back.
  */
 import type { Grant, KeyChange, Release } from '../core/history/server-events.ts';
-import type { Trace } from '../core/history/trace.ts';
+import type { FaultInjected, Trace } from '../core/history/trace.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
 import {
   type GrantLog,
@@ -124,6 +124,37 @@ export function isReleasedBefore(grant: GrantLog, before: number): boolean {
 /** Whether the service still held the grant at event `before`, at true time `atUs`. */
 export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): boolean {
   return at.atUs < serviceEndUs(grant, at.index) && !isReleasedBefore(grant, at.index);
+}
+
+/**
+ * Whether the leases of a lock were put to the test: one had no end, a section went on when its
+ * lease was over, or a fault lasted until then that hit its client, a server or a store. Contention
+ * alone says nothing of a lease that no fault could outlast.
+ */
+export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
+  return lock.grants.some((grant) => {
+    const { event, keys, leftAt, enteredAt } = grant;
+    const fromUs = keys?.acquired.event.atUs ?? event.atUs;
+    const endUs = serviceEndUs(grant, (keys?.acquired.index ?? grant.index) + 1);
+    if (endUs === Number.POSITIVE_INFINITY) return true;
+    const left = indexed.trace.events[leftAt];
+    const isInside = left !== undefined && left.atUs > serviceEndUs(grant, leftAt);
+    if (isInside || (enteredAt >= 0 && left === undefined)) return true;
+    return indexed.faults.some(({ event: fault, index }) => {
+      const toUs = serviceEndUs(grant, Math.max(index, grant.index) + 1);
+      if (fault.atUs > toUs || !hitsHolder(indexed, fault, event.client)) return false;
+      if (fault.fault === 'clock') {
+        const leftUs = toUs - Math.max(fault.atUs, fromUs);
+        return fault.target === 'rate' || Math.abs(fault.amount) >= leftUs;
+      }
+      return (fault.untilUs ?? Number.POSITIVE_INFINITY) >= toUs;
+    });
+  });
+}
+
+function hitsHolder({ trace }: TraceIndex, { processes }: FaultInjected, client: string): boolean {
+  const others = trace.processes.filter(({ role, name }) => role === 'client' && name !== client);
+  return processes.some((process) => others.every(({ name }) => name !== process));
 }
 
 /**

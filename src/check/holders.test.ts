@@ -1,0 +1,169 @@
+/** Who held which keys until when, and in which orders grants may have been acquired. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import { type Acquisition, KeyHolds, ordersOf, untilUsBefore } from './holders.ts';
+import { grant, keyChange } from './trace-builder.fixture.ts';
+
+const own: Partial<Grant> = { process: 'alice', message: '' };
+
+/** The keys of alice's grant in her first section, entered after these changes. */
+function keysOf(...changes: readonly KeyChange[]): ReturnType<KeyHolds['of']> {
+  const holds = new KeyHolds(changes.map((event, index) => ({ event, index })));
+  return holds.of({ index: changes.length, event: grant(50, 'alice', 1, own) }, 'alice/1');
+}
+
+const on = (ms: number, process: string, more: Partial<KeyChange> = {}): KeyChange =>
+  keyChange(ms, 'alice', { process, ...more });
+
+describe('a key on three servers', () => {
+  const three = [on(1, 'redis-1'), on(2, 'redis-2'), on(3, 'redis-3')];
+
+  test('is held from the second taking on, as long as two servers keep it', () => {
+    const keys = keysOf(...three);
+    expect(keys?.acquired.event.process).toBe('redis-2');
+    expect([1, 2, 3].map((before) => untilUsBefore(keys?.ends ?? [], before))).toEqual([
+      Number.NEGATIVE_INFINITY,
+      11_000,
+      12_000,
+    ]);
+  });
+
+  test('is held by nobody if only one of them gave it', () => {
+    const bobs = [on(4, 'redis-2'), on(5, 'redis-3')].map((event) => ({
+      ...event,
+      client: 'bob',
+      message: 'bob/1/set/1/request',
+    }));
+    expect(keysOf(on(1, 'redis-1'), ...bobs)).toBeNull();
+  });
+
+  test('is not held once two servers lost it, but was promised until its expiry', () => {
+    const lost = ['redis-1', 'redis-3'].map((process) =>
+      on(6, process, { change: 'lost', client: '', message: '' }),
+    );
+    const keys = keysOf(...three, ...lost);
+    expect(untilUsBefore(keys?.ends ?? [], 9)).toBe(6000);
+    expect(untilUsBefore(keys?.promises ?? [], 9)).toBe(12_000);
+  });
+
+  test('is held longer once two servers extended it', () => {
+    const extended = [on(5, 'redis-1'), on(6, 'redis-2')].map((event): KeyChange => {
+      return { ...event, change: 'prolonged', holder: 'alice', untilUs: 40_000 };
+    });
+    const keys = keysOf(...three, ...extended);
+    expect([3, 4, 5].map((before) => untilUsBefore(keys?.ends ?? [], before))).toEqual([
+      12_000, 13_000, 40_000,
+    ]);
+  });
+});
+
+test('a taking belongs to one grant', () => {
+  const holds = new KeyHolds([{ event: keyChange(1, 'alice'), index: 0 }]);
+  const entered = { index: 2, event: grant(50, 'alice', 1, own) };
+  expect(holds.of(entered, 'alice/1')).not.toBeNull();
+  expect(holds.of(entered, 'alice/1')).toBeNull();
+});
+
+test('a key that another client takes is not held any more, whatever its server had said', () => {
+  const bobs = keyChange(5, 'bob', { message: 'bob/1/set/1/request' });
+  expect(untilUsBefore(keysOf(keyChange(1, 'alice'), bobs)?.ends ?? [], 9)).toBe(5000);
+});
+
+interface Sample {
+  readonly start: number;
+  readonly length: number;
+  readonly token: number;
+}
+
+function acquisition({ start, length, token }: Sample, place: number): Acquisition {
+  const event = grant(0, 'alice', place + 1, { token });
+  // No two of them at one event.
+  const [from, to] = [start * 10 + place, (start + length) * 10 + place];
+  return { index: to, event, between: [from, to] };
+}
+
+const isCertain = (one: Acquisition, other: Acquisition): boolean =>
+  one.between[1] < other.between[0];
+
+/** All permutations. */
+function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((first) =>
+    permutations(items.filter((item) => item !== first)).map((rest) => [first, ...rest]),
+  );
+}
+
+/** The orders by trying all permutations. */
+function triedOut(all: readonly Acquisition[]): readonly string[] {
+  const agrees = all.every((one) =>
+    all.every((other) => {
+      const areBoth = one.event.token !== 0 && other.event.token !== 0;
+      return !areBoth || !isCertain(one, other) || one.event.token < other.event.token;
+    }),
+  );
+  const isBefore = (one: Acquisition, other: Acquisition): boolean => {
+    if (isCertain(one, other) || isCertain(other, one)) return isCertain(one, other);
+    const areBoth = one.event.token !== 0 && other.event.token !== 0;
+    return agrees && areBoth && one.event.token < other.event.token;
+  };
+  const enteredFirst = (one: Acquisition, other: Acquisition): boolean =>
+    one.between[1] - other.between[1] < 0 ||
+    (one.between[1] === other.between[1] && one.event.ordinal < other.event.ordinal);
+  const next = (one: Acquisition): readonly Acquisition[] =>
+    all.filter(
+      (other) =>
+        other !== one &&
+        (isBefore(one, other) || (!isBefore(other, one) && enteredFirst(one, other))),
+    );
+  const reaches = (from: Acquisition, to: Acquisition): boolean => {
+    const seen = new Set([from]);
+    for (const one of seen) for (const other of next(one)) seen.add(other);
+    return seen.has(to);
+  };
+  return permutations(all)
+    .filter((order) =>
+      order.every((one, place) =>
+        order.slice(place + 1).every((other) => {
+          if (isBefore(other, one)) return false;
+          return reaches(one, other);
+        }),
+      ),
+    )
+    .map((order) => order.map(({ event }) => event.ordinal).join(' '));
+}
+
+const sample = fc.record({
+  start: fc.nat({ max: 8 }),
+  length: fc.nat({ max: 6 }),
+  token: fc.nat({ max: 4 }),
+});
+
+test('the orders are those that certainty, then tokens, then entries allow', () => {
+  fc.assert(
+    fc.property(fc.array(sample, { maxLength: 5 }), (samples) => {
+      const all = samples.map(acquisition);
+      const orders = ordersOf(all) ?? [];
+      const found = orders.map((order) =>
+        all
+          .map(({ event }) => event.ordinal)
+          .sort((one, other) => order(one) - order(other))
+          .join(' '),
+      );
+      expect([...found].sort()).toEqual([...triedOut(all)].sort());
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('nine grants that contradict one another are too many', () => {
+  const tangled = (count: number): readonly Acquisition[] => [
+    acquisition({ start: 0, length: 100, token: 1 }, 0),
+    ...Array.from({ length: count - 2 }, (_, place) =>
+      acquisition({ start: 10, length: 20 + place, token: 0 }, place + 1),
+    ),
+    acquisition({ start: 1, length: 2, token: 2 }, count - 1),
+  ];
+  expect(ordersOf(tangled(8))?.length).toBeGreaterThan(1);
+  expect(ordersOf(tangled(9))).toBeNull();
+});
