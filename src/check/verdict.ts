@@ -102,10 +102,12 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
 
 /**
  * The same verdict, as far as the end of the run allows it: one that was cut or failed can break a
- * claim, but not keep one.
+ * claim, but not keep one. One whose code needs a server that is not simulated does neither.
  */
 export function holdBack(verdict: Verdict, ending: Ending): Verdict {
-  if (verdict.kind !== 'valid' || ending.kind === 'complete') return verdict;
+  if (verdict.kind === 'unknown' || ending.kind === 'complete') return verdict;
+  const isUnserved = ending.kind === 'failed' && ending.unserved !== undefined;
+  if (verdict.kind === 'invalid' && !isUnserved) return verdict;
   const reason =
     ending.kind === 'cut'
       ? `the run was cut by its limit \`${ending.limit}\``

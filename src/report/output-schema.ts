@@ -41,7 +41,12 @@ const show = line('show', {
   ending: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('complete') }),
     z.strictObject({ kind: z.literal('cut'), limit: text }),
-    z.strictObject({ kind: z.literal('failed'), process: text, error: text }),
+    z.strictObject({
+      kind: z.literal('failed'),
+      process: text,
+      error: text,
+      unserved: text.optional().describe('the address of a server that is not simulated'),
+    }),
   ]),
   unmatched: texts.describe('names in the plan that found no match'),
   sectionEnds: z

@@ -59,8 +59,14 @@ export interface ProcessInfo {
 export type Ending =
   | { readonly kind: 'complete' }
   | { readonly kind: 'cut'; readonly limit: 'maxEvents' | 'end' }
-  /** The system under test threw. */
-  | { readonly kind: 'failed'; readonly process: string; readonly error: string };
+  /** The system under test threw, or needs what is not simulated. */
+  | {
+      readonly kind: 'failed';
+      readonly process: string;
+      readonly error: string;
+      /** The address at which its code looks for a server that is not simulated, if it does. */
+      readonly unserved?: string;
+    };
 
 export type TraceEvent =
   | (Send | Receive | Lose | Invoke | Return)

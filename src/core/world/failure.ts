@@ -3,14 +3,25 @@
  * ends all.
  */
 import { errorText } from '../../text/error-text.ts';
+import type { Ending } from '../history/trace.ts';
 import { Defect } from '../kernel/assert.ts';
+
+type Failed = Extract<Ending, { readonly kind: 'failed' }>;
 
 export class SystemFailure extends Error {
   readonly process: string;
+  /** The address of a server that its code needs and that is not simulated, or null. */
+  readonly unserved: string | null;
 
-  constructor(process: string, message: string) {
+  constructor(process: string, message: string, unserved: string | null = null) {
     super(message);
     this.process = process;
+    this.unserved = unserved;
+  }
+
+  get ending(): Failed {
+    const { process, message: error, unserved } = this;
+    return { kind: 'failed', process, error, ...(unserved === null ? {} : { unserved }) };
   }
 }
 

@@ -192,7 +192,7 @@ export class World {
       }
     } catch (error) {
       if (!(error instanceof SystemFailure)) throw error;
-      return { kind: 'failed', process: error.process, error: error.message };
+      return error.ending;
     }
   }
 }

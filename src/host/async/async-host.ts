@@ -27,12 +27,13 @@ import { type Name, nameOf, under } from '../../core/kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
 import type { Client } from '../../core/world/client.ts';
 import { Quorum } from '../../core/world/client-view.ts';
-import type { SystemFailure } from '../../core/world/failure.ts';
+import { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import type { Process, Resident } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Hosts } from '../network/hosts.ts';
+import { Talks } from '../network/talks.ts';
 import { siteOf } from './call-site.ts';
 import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
 import { Life } from './life.ts';
@@ -57,6 +58,10 @@ export class AsyncHost implements Resident, Client {
   private lives = 0;
   /** How many it opened, in all its lives. */
   private connections = 0;
+  private readonly talks: Talks;
+  private lastCallUs = 0;
+  /** Why its run failed at the end, which its code did not see. */
+  private unserved: SystemFailure | null = null;
   private pointsPassed = 0;
   private pointsAtUs = 0;
   begun = 0;
@@ -78,6 +83,7 @@ export class AsyncHost implements Resident, Client {
     this.parts = parts;
     this.program = setting.program;
     this.hosts = setting.hosts;
+    this.talks = new Talks(this.name, () => this.nowUs);
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.ownGrants = new Quorum(process, parts);
@@ -105,7 +111,7 @@ export class AsyncHost implements Resident, Client {
       this.connections += 1;
       return this.connections;
     };
-    life.network = { hosts: this.hosts, caller: context, takeNumber };
+    life.network = { hosts: this.hosts, caller: context, takeNumber, talks: this.talks };
     life.run(() => {
       const whenDone = (): void => {
         life.hasFinished = true;
@@ -128,6 +134,7 @@ export class AsyncHost implements Resident, Client {
 
   crash(): void {
     this.calls.crash();
+    this.talks.crash();
     for (const leaseHold of this.leaseHolds) leaseHold.crash();
     this.close();
   }
@@ -161,12 +168,21 @@ export class AsyncHost implements Resident, Client {
   noteFailure(): void {
     const { life } = this;
     if (life === null || life.thrown === null || life.thrown.error === this.noted) return;
+    // Of the scenario, rather than of a section.
+    if (life.thrown.error instanceof SystemFailure) return;
     this.noteEnd(life, life.thrown);
   }
 
   /** A failure of its code that came when none of its code was to run. */
   get failure(): SystemFailure | Defect | null {
-    return this.life?.failure ?? null;
+    return this.life?.failure ?? this.unserved;
+  }
+
+  /** Fails at the end of the run if the process waits for a server that is not simulated. */
+  endTalks(endedAtUs: number): void {
+    const waitedUs = endedAtUs - this.lastCallUs;
+    this.unserved = this.talks.failureAtEnd({ isBusy: this.isBusy, waitedUs });
+    if (this.unserved !== null) this.life?.fail(this.unserved);
   }
 
   connectionsTo(server: string): readonly Connection[] {
@@ -182,6 +198,7 @@ export class AsyncHost implements Resident, Client {
     const call = new PendingCall(setting, setting.under ?? under, issue);
     if (life.isOver) return call;
     life.requireInside();
+    this.lastCallUs = this.nowUs;
     this.await(life, call, () => told(call));
     life.whenRunning(() => {
       this.parts.points.pass('before', setting.operation);

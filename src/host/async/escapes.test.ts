@@ -9,7 +9,6 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import process from 'node:process';
-import tls from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -46,11 +45,7 @@ const ESCAPES: readonly (readonly [string, () => unknown])[] = [
   escapeOf('process', process, 'reallyExit', 0),
   escapeOf('process', process, 'chdir', '/'),
   escapeOf('process', process, 'setUncaughtExceptionCaptureCallback', null),
-  ['net.connect', () => net.connect(1)],
-  ['net.createConnection', () => net.createConnection(1)],
-  ['net.Socket.connect', () => new net.Socket().connect(1)],
   ['net.Server.listen', () => net.createServer().listen(0)],
-  ['tls.connect', () => tls.connect(1)],
   ['http.request', () => http.request('http://localhost:1')],
   ['http.get', () => http.get('http://localhost:1')],
   ['net.Server.listen', () => http.createServer().listen(0)],
@@ -103,11 +98,47 @@ test.each(ESCAPES)('%s is thrown where it is called, and fails the run', async (
   const { ending } = await happen({ alice, bob: async () => {} });
   expect(thrown).toMatchObject({ name: 'LeftTheWorld' });
   const place = 'src/host/async/escapes\\.test\\.ts:\\d+:\\d+';
-  const connects = /^(?:net|tls)\..*onnect|^dns\.lookup|^net\.createC/.test(call);
-  const hint = connects ? '; `hosts` names the servers that it may connect to' : '';
-  const text = new RegExp(`^alice leaves the simulated world: ${call} at ${place}${hint}$`);
+  const text = new RegExp(
+    `^alice leaves the simulated world: ${call}(?: to \\S+)? at ${place}(?:; .+)?$`,
+  );
   expect(ending).toMatchObject({ kind: 'failed', process: 'alice' });
   expect(ending.kind === 'failed' && ending.error).toMatch(text);
+});
+
+const FAKE = 'only Redis is simulated, so hand your code a fake client';
+
+test.each<readonly [string, () => unknown, string]>([
+  ['fetch to localhost:1', () => fetch('http://localhost:1/lock'), FAKE],
+  ['fetch to api', () => fetch(new Request('https://api/lock')), FAKE],
+  ['http.request to api:8080', () => http.request({ host: 'api', port: 8080 }), FAKE],
+  ['https.get to api', () => https.get(new URL('https://api/lock')), FAKE],
+  ['http2.connect to api', () => http2.connect('https://api'), FAKE],
+  [
+    'dns.lookup to db-1',
+    () => dns.lookup('db-1', () => {}),
+    'name a Redis in `hosts`; for another server, hand your code a fake client',
+  ],
+  ['dns.resolve4 to db-1', () => dns.resolve4('db-1', () => {}), FAKE],
+  ['dgram.createSocket', () => dgram.createSocket('udp4'), FAKE],
+  [
+    'fs.readFileSync',
+    () => readFileSync(HERE),
+    'read the file while the module is loaded, or hand your code a fake',
+  ],
+  ['fs.writeFileSync', () => fs.writeFileSync(HERE, ''), 'hand your code a fake'],
+  ['child_process.spawn', () => childProcess.spawn('true'), 'hand your code a fake'],
+  ['process.exit', () => process.exit(), 'throw an error, or inject the fault `crash`'],
+  ['zlib.gzip', () => zlib.gzip('a', () => {}), 'use its form that ends in Sync'],
+  [
+    'crypto.subtle.digest',
+    () => globalThis.crypto.subtle.digest('SHA-1', new Uint8Array(1)),
+    'use `createHash` and `createHmac` of node:crypto',
+  ],
+])('%s is refused with its way out', async (call, leave, wayOut) => {
+  const { ending } = await happen({ alice: async () => void (await leave()) });
+  if (ending.kind !== 'failed') return expect.fail(ending.kind);
+  const [, found, hint] = /world: (.+) at \S+:\d+:\d+; (.+)$/.exec(ending.error) ?? [];
+  expect([found, hint]).toEqual([call, wayOut]);
 });
 
 test('what only prints stays inside', async () => {

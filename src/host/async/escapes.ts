@@ -18,18 +18,58 @@ import {
 } from './call-site.ts';
 import { exitsOfNode } from './exits.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
-/** What is virtual where the scenario has hosts. */
-export const CONNECTS: RegExp =
-  /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$|^dns\.(?:promises\.)?lookup$/;
+
+/** What is virtual: a process that connects where no server listens fails once it has spoken. */
+export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
+
+/** Names are virtual where the scenario has hosts. */
+export const LOOKS_UP: RegExp = /^dns\.(?:promises\.)?lookup$/;
+
+const TO_OTHERS: RegExp = /^(?:new )?(?:https?|http2|dgram|dns|fetch|WebSocket|EventSource)\b/;
+
+/** What to do instead, by the call; the first row that matches counts. */
+const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
+  [/^net\.Server/, 'a server is added with `world.addServer`'],
+  [LOOKS_UP, 'name a Redis in `hosts`; for another server, hand your code a fake client'],
+  [TO_OTHERS, 'only Redis is simulated, so hand your code a fake client'],
+  [
+    /^fs\.(?:promises\.)?(?:read|exists|[fl]?stat|access|realpath)/,
+    'read the file while the module is loaded, or hand your code a fake',
+  ],
+  [/^(?:new )?(?:fs|child_process|ChildProcess|cluster|worker_threads)\b/, 'hand your code a fake'],
+  [/^process\.(?:exit|reallyExit|abort|kill)$/, 'throw an error, or inject the fault `crash`'],
+  [
+    /^crypto\.(?:pbkdf2|scrypt|hkdf|argon2)$|^zlib\.(?!create)[a-z]/,
+    'use its form that ends in Sync',
+  ],
+  [/^crypto\.subtle\./, 'use `createHash` and `createHmac` of node:crypto'],
+];
 
 /** A simulated process called something that leaves the simulated world. */
 class LeftTheWorld extends Error {
   override readonly name: string = 'LeftTheWorld';
 
-  constructor(process: string, call: string, site: string) {
-    const hint = CONNECTS.test(call) ? '; `hosts` names the servers that it may connect to' : '';
-    super(`${process} leaves the simulated world: ${call} at ${site}${hint}`);
+  constructor(
+    process: string,
+    { call, args = [], site }: { call: string; args?: readonly unknown[]; site: string },
+  ) {
+    const wayOut = WAYS_OUT.find(([calls]) => calls.test(call))?.[1];
+    const hint = wayOut === undefined ? '' : `; ${wayOut}`;
+    const address = TO_OTHERS.test(call) ? addressIn(call, args) : null;
+    const to = address === null ? '' : ` to ${address}`;
+    super(`${process} leaves the simulated world: ${call}${to} at ${site}${hint}`);
   }
+}
+
+/** The host that a call to the network names, with its port if it has one, or null. */
+function addressIn(call: string, [first]: readonly unknown[]): string | null {
+  const text = String(first instanceof Request ? first.url : first);
+  if (URL.canParse(text)) return new URL(text).host;
+  if (typeof first === 'string') return call.startsWith('dns.') ? text : null;
+  if (typeof first !== 'object' || first === null) return null;
+  const host: unknown = Reflect.get(first, 'hostname') ?? Reflect.get(first, 'host');
+  const port: unknown = Reflect.get(first, 'port') ?? '';
+  return typeof host === 'string' ? `${host}:${String(port)}`.replace(/:$/, '') : null;
 }
 
 /** Closes every exit to simulated processes; to all others they stay open. */
@@ -91,7 +131,7 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   if (site.isMachinery) return null;
   const read = site.isOfPackage ? readForPackage(call, args) : null;
   if (read !== null) return read;
-  const error = new LeftTheWorld(current.name, call, site.text);
+  const error = new LeftTheWorld(current.name, { call, args, site: site.text });
   current.fail(error);
   throw error;
 }
@@ -114,16 +154,22 @@ interface Leaver {
 
 /** Who called that function which called `called`. */
 export function leaverOf(called: (...args: never[]) => unknown): Leaver {
+  return leaverLater(called)();
+}
+
+/** The same, but the stack is read only when the function is called that it returns. */
+export function leaverLater(called: (...args: never[]) => unknown): () => Leaver {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 50;
-  const { stack = '' } = siteOf(called);
+  const site = siteOf(called);
   Error.stackTraceLimit = stackTraceLimit;
   // Without who called `called`, and without guards that let the call through.
-  return leaverIn(
-    framesIn(stack)
-      .slice(1)
-      .filter(({ file }) => file !== HERE),
-  );
+  return () =>
+    leaverIn(
+      framesIn(site.stack ?? '')
+        .slice(1)
+        .filter(({ file }) => file !== HERE),
+    );
 }
 
 const [{ file: HERE } = { file: '' }] = framesIn(new Error().stack ?? '');
@@ -246,5 +292,6 @@ function blame(_: number, kind: string, _trigger: number, resource: object): voi
   const { current } = ambient;
   if (current === null || HARMLESS.test(kind) || resource instanceof AsyncResource) return;
   const { text, isMachinery } = leaverOf(blame);
-  if (!isMachinery) current.fail(new LeftTheWorld(current.name, `a real ${kind}`, text));
+  const call = { call: `a real ${kind}`, site: text };
+  if (!isMachinery) current.fail(new LeftTheWorld(current.name, call));
 }

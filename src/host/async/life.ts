@@ -15,7 +15,7 @@ import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { requireFewJobs } from './endless.ts';
-import { CONNECTS } from './escapes.ts';
+import { CONNECTS, LOOKS_UP } from './escapes.ts';
 import { giveBackDefaults, takeDefaults } from './own-process.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
@@ -132,7 +132,8 @@ export class Life implements Inhabitant, JobOwner {
 
   /** What comes with a module may be read while it is loaded. */
   mayCall(call: string, [, flags]: readonly unknown[]): boolean {
-    if (CONNECTS.test(call)) return this.hasHosts;
+    if (CONNECTS.test(call)) return this.network !== null;
+    if (LOOKS_UP.test(call)) return this.hasHosts;
     if (call === 'fs.openSync' && !TO_READ.has(flags)) return false;
     return ambient.loading !== null && READS_FILE.test(call);
   }

@@ -62,7 +62,15 @@ export class AsyncWorld {
   }
 
   /** The trace of its run, with what its programs said at the end of their sections. */
-  traceOf(trace: Trace): Trace {
+  traceOf(trace: Trace, { endUs }: Plan['limits']): Trace {
+    const { ending } = trace;
+    if (ending.kind !== 'failed') {
+      // Without a limit nothing was left to happen, and whoever waits would wait for ever.
+      const limit = ending.kind === 'complete' ? null : ending.limit;
+      const limits = { end: endUs, maxEvents: trace.events.at(-1)?.atUs ?? 0 };
+      const endedAtUs = limit === null ? Number.POSITIVE_INFINITY : limits[limit];
+      for (const host of this.hosts) host.endTalks(endedAtUs);
+    }
     for (const host of this.hosts) host.noteFailure();
     const sectionEnds = this.hosts
       .flatMap((host) => host.sectionEnds)
@@ -76,10 +84,7 @@ export class AsyncWorld {
     const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
     if (failure === null || trace.ending.kind === 'failed') return trace;
     if (!(failure instanceof SystemFailure)) throw failure;
-    return {
-      ...trace,
-      ending: { kind: 'failed', process: failure.process, error: failure.message },
-    };
+    return { ...trace, ending: failure.ending };
   }
 
   /** No program has any effect any more. */
@@ -179,7 +184,8 @@ async function runOnce(
   globals.renew();
   try {
     const whenStepped = isWatched ? blameForChanges : () => {};
-    const trace = asyncWorld.traceOf(await drive(world.runInTurns(watcher), whenStepped));
+    const ran = await drive(world.runInTurns(watcher), whenStepped);
+    const trace = asyncWorld.traceOf(ran, plan.limits);
     return { trace, change: globals.takeBack() };
   } finally {
     asyncWorld.close();

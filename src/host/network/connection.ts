@@ -8,7 +8,9 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller } from '../../core/world/port.ts';
+import { isRedis } from '../redis/resp.ts';
 import type { Asked, Listener, Remote, Served, Wire, WireSession } from './hosts.ts';
+import { NotUnderstood, spokenIn } from './other-protocols.ts';
 
 /** Lets clients connect to a server. To open a connection is a call `connect`. */
 export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>): Listener {
@@ -19,6 +21,24 @@ export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>
     return new Connection(caller, { ...served, session: protocol.open(id), remote });
   };
 }
+
+/**
+ * Stands where no server listens: takes what the client sends until that shows what it speaks, and
+ * throws it then.
+ */
+export const listensNowhere: Listener = async () => {
+  let opening = '';
+  return {
+    isUnderstood: false,
+    close: () => {},
+    send: (bytes) => {
+      opening += bytes;
+      const spoken = spokenIn(opening, (begun) => isRedis(begun, () => true));
+      if (spoken === null) return;
+      throw new NotUnderstood(opening, spoken.kind === 'expected' ? 'Redis' : spoken.name);
+    },
+  };
+};
 
 interface Ends<Q extends Json, R extends Json> extends Served<Q, R> {
   readonly session: WireSession<Q, R>;
@@ -37,6 +57,9 @@ class Connection<Q extends Json, R extends Json> implements Wire {
   private readonly ends: Ends<Q, R>;
   /** The replies that are still to come, in order. */
   private readonly places: Place<R>[] = [];
+  /** What the client sent first, until that is a request. */
+  private opening = '';
+  isUnderstood = false;
   private isOpen = true;
   private isListening = false;
 
@@ -46,13 +69,23 @@ class Connection<Q extends Json, R extends Json> implements Wire {
   }
 
   send(bytes: string): void {
-    const { session } = this.ends;
-    for (const asked of session.decode(bytes)) {
+    for (const asked of this.requestsIn(bytes)) {
       const place: Place<R> = { reply: asked.reply ?? null };
       this.places.push(place);
       if (asked.kind === 'call') void this.ask(asked, place);
     }
     this.flush();
+  }
+
+  private requestsIn(bytes: string): readonly Asked<Q, R>[] {
+    const { session, protocol } = this.ends;
+    if (this.isUnderstood) return session.decode(bytes);
+    this.opening += bytes;
+    const spoken = spokenIn(this.opening, (begun) => protocol.speaks(begun));
+    if (spoken === null) return [];
+    if (spoken.kind === 'unexpected') throw new NotUnderstood(this.opening, spoken.name);
+    this.isUnderstood = true;
+    return session.decode(this.opening);
   }
 
   private async ask(asked: Call<Q, R>, place: Place<R>): Promise<void> {

@@ -1,22 +1,26 @@
 /**
  * Who listens where in a simulated world: names and ports as they stand in code, `redis-1:6379`,
  * each with the server that answers there and the protocol that its clients speak. Read on in
- * `connection.ts` (bytes that become calls) and `virtual-socket.ts` (what a driver holds).
+ * `connection.ts` (bytes that become calls), `virtual-socket.ts` (what a driver holds) and
+ * `talks.ts` (clients that no server understands).
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller, Port } from '../../core/world/port.ts';
 import type { World } from '../../core/world/world.ts';
+import type { Talks } from './talks.ts';
 
 /** Texts in it are byte strings: each character is one byte. */
 export interface WireProtocol<Q extends Json, R extends Json> {
   /** Asked when a connection is opened, as the call `connect`. */
   readonly hello: Q;
+  /** Whether a client that began with these bytes speaks it; null if more of them are needed. */
+  speaks(bytes: string): boolean | null;
   /** What one connection does; `id` tells it from all others of the run. */
   open(id: string): WireSession<Q, R>;
 }
 
 export interface WireSession<Q extends Json, R extends Json> {
-  /** What is whole now of what the client sent, in order. Throws where that is no request. */
+  /** What is whole now of what the client sent, in order. Throws `NotUnderstood`. */
   decode(bytes: string): readonly Asked<Q, R>[];
   /** Called in the order of the requests, so that what a reply changes holds for the next ones. */
   encode(reply: R): string;
@@ -46,6 +50,7 @@ export interface Uplink {
   readonly caller: Caller;
   /** Of its next connection, from 1. */
   takeNumber(): number;
+  readonly talks: Talks;
 }
 
 /** The client's end of a connection. */
@@ -57,8 +62,11 @@ export interface Remote {
 
 /** The server's end. */
 export interface Wire {
+  /** Throws `NotUnderstood` if the bytes are no request. */
   send(bytes: string): void;
   close(): void;
+  /** Whether the client has sent a request. */
+  readonly isUnderstood: boolean;
 }
 
 /** Opens a connection for whoever calls; null where it is refused. */

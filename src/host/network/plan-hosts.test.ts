@@ -86,12 +86,12 @@ test('a plan whose server is none of its lock is refused with its place', async 
   );
 });
 
-test('an address where nobody listens is told with its place and those that there are', async () => {
+test('an address where no server listens is told with its place and those that there are', async () => {
   const { scenario: read, catalogue } = await loaded(scenario.replace('redis-1', 'redis-2'));
   const { ending } = await runAsync(expand(read, 'my-lock', 1), catalogue);
   expect(ending).toMatchObject({
     error: expect.stringMatching(
-      /^\w+ connects to redis-1:6379 at .*ioredis.*, where nobody listens; hosts: redis-2:6379$/,
+      /^\w+ speaks Redis to redis-1:6379, where no server listens \(hosts: redis-2:6379\), at .*ioredis.*; name it in `hosts`: \{ redis-1:6379: lock \}$/,
     ),
   });
 });

@@ -7,14 +7,8 @@ import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { needs } from '../../../tools/needs.ts';
-import { builtIn, extend } from '../../catalogue.ts';
-import type { Trace } from '../../core/history/trace.ts';
-import { defineSystem } from '../../define-system.ts';
-import { planOf } from '../../systems/plan.fixture.ts';
-import type { AsyncSection } from '../../systems/protocol.ts';
-import { alice, write } from '../async/body.fixture.ts';
-import { runAsync } from '../async/run-async.ts';
 import { hasRealRedis, RealServer } from '../redis/real-redis.fixture.ts';
+import { inSection } from './in-section.fixture.ts';
 
 /** What one of two connections writes at once, as people type it; `hangs up`: it is destroyed. */
 type Step = readonly [on: 0 | 1, ...lines: readonly string[]];
@@ -50,17 +44,6 @@ async function talk(
   }
   for (const socket of sockets) socket.destroy();
   return all;
-}
-
-/** Runs a section of a client that reaches a Redis at `redis-1:6379`. */
-async function inSection(code: (section: AsyncSection) => Promise<void>): Promise<Trace> {
-  const catalogue = extend(
-    builtIn,
-    defineSystem({ locks: { own: { about: 'a test', buildAsync: () => () => code } } }),
-  );
-  const plan = planOf({ lock: 'own', store: 'unfenced', clients: [alice(1, [write])] });
-  const hosts = { 'redis-1:6379': 'lock' };
-  return await runAsync({ ...plan, system: { ...plan.system, hosts } }, catalogue);
 }
 
 async function simulated(steps: readonly Step[]): Promise<readonly (readonly string[])[]> {

@@ -6,6 +6,7 @@
 import { assert } from '../../core/kernel/assert.ts';
 import type { Replaceable } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
+import { rows } from '../redis/commands.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from '../redis/meaning.ts';
 import { RedisNode } from '../redis/node.ts';
 import {
@@ -15,9 +16,10 @@ import {
   type RedisRequest,
   type SessionCommand,
 } from '../redis/reply.ts';
-import { CommandDecoder, encodeReply, type RespVersion } from '../redis/resp.ts';
+import { CommandDecoder, encodeReply, isRedis, type RespVersion } from '../redis/resp.ts';
 import { listenerFor } from './connection.ts';
 import { type Asked, hostsOf, type WireProtocol, type WireSession } from './hosts.ts';
+import { NotUnderstood } from './other-protocols.ts';
 
 /**
  * Lets every client of `world` reach a node at an address, `redis-1:6379`, by whatever driver. To
@@ -49,8 +51,12 @@ function isNode(host: Replaceable): host is RedisHost {
 
 const REDIS: WireProtocol<RedisRequest, RedisReply> = {
   hello: ['PING'],
+  speaks: (bytes) => isRedis(bytes, (name) => HANDSHAKE.has(name) || KNOWN.has(name)),
   open: (id) => new RedisSession(id),
 };
+
+/** Without those of subcommands. */
+const KNOWN: ReadonlySet<string> = new Set(rows.map(([name]) => name.replace(/\|.*/, '')));
 
 const HANDSHAKE: ReadonlySet<string> = new Set([
   'hello',
@@ -82,7 +88,13 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
   }
 
   decode(bytes: string): readonly Asked<RedisRequest, RedisReply>[] {
-    return this.decoder.push(bytes).map((command) => this.asked(command));
+    let commands: readonly RedisCommand[];
+    try {
+      commands = this.decoder.push(bytes);
+    } catch {
+      throw new NotUnderstood(bytes, null);
+    }
+    return commands.map((command) => this.asked(command));
   }
 
   /** Within the reply of EXEC too, each reply is in the version that holds by then. */

@@ -13,12 +13,14 @@ import { runFilled } from '../async/run-filled.ts';
 import { fillOf, logOf, type Script } from '../async/script.fixture.ts';
 import { listenerFor } from './connection.ts';
 import { hostsOf, type WireProtocol } from './hosts.ts';
+import { NotUnderstood } from './other-protocols.ts';
 
 type Echoed = WireProtocol<{ kind: 'ping' }, { count: number }>;
 
 /** A line `ping` is a request, `hello` is answered on the client's side, `bad` is no word. */
 const LINES: Echoed = {
   hello: { kind: 'ping' },
+  speaks: (bytes) => (bytes.includes('\n') ? /^(?:ping|hello)\n/.test(bytes) : null),
   open: (id) => {
     let rest = '';
     return {
@@ -30,7 +32,7 @@ const LINES: Echoed = {
         rest = lines.pop() ?? '';
         return lines.map((line) => {
           if (line === 'hello') return { kind: 'edge', reply: { count: 0 } } as const;
-          if (line !== 'ping') throw new Error(`no request: ${line}`);
+          if (line !== 'ping') throw new NotUnderstood(line, null);
           return { kind: 'call', label: line, request: { kind: 'ping' } } as const;
         });
       },
@@ -160,7 +162,8 @@ test.each([
     hosts.listen('gone-1:7000', async () => 'ECONNREFUSED');
     hosts.listen('slow-1:7000', async () => 'ETIMEDOUT');
     hosts.listen('echo-1:7000', async (_, { remote }) => {
-      return { send: () => remote.close('ECONNRESET'), close: () => {} };
+      const send = (): void => remote.close('ECONNRESET');
+      return { send, close: () => {}, isUnderstood: true };
     });
     const script: Script = async () => {
       const socket = net.connect(7000, host).on('error', (error) => errors.push({ ...error }));
@@ -203,15 +206,16 @@ test('names are those of the hosts, and their numbers lead to the same place', a
   ]);
 });
 
-test('an address where nobody listens is an error that names those that there are', async () => {
+test('an address where no server listens is an error that names those that there are', async () => {
   const trace = await happen(async () => {
     net.connect({ port: 7001, host: 'echo-1' });
   });
   expect(trace.ending).toEqual({
     kind: 'failed',
     process: 'alice',
+    unserved: 'echo-1:7001',
     error: expect.stringMatching(
-      /^alice connects to echo-1:7001 at \S*virtual-socket\.test\.ts:\d+:\d+, where nobody listens; hosts: echo-1:7000$/,
+      /^alice connects to echo-1:7001, where no server listens \(hosts: echo-1:7000\), at \S*virtual-socket\.test\.ts:\d+:\d+; /,
     ),
   });
 });
@@ -235,12 +239,18 @@ test('an idle socket says so by the clock of its process, set before or after it
   ]);
 });
 
-test('what is no request ends the connection with its error', async () => {
-  const trace = await happen(async (context) => {
-    const socket = net.connect(7000, 'echo-1');
-    const closed = heard(socket, (text) => context.log('socket', text));
-    socket.write('bad\n');
-    await closed;
-  });
-  expect(logOf(trace)).toEqual(['2 connect', '2 no request: bad', '2 close']);
-});
+test.each(['bad words, and many', 'ping\nbad'])(
+  '%j is no request, which fails the run',
+  async (text) => {
+    const trace = await happen(async (context) => {
+      const socket = net.connect(7000, 'echo-1');
+      const closed = heard(socket, (line) => context.log('socket', line));
+      socket.write(`${text}\n`);
+      await closed;
+    });
+    expect(trace.ending).toMatchObject({
+      kind: 'failed',
+      error: expect.stringMatching(/^alice sends ".+ to echo-1:7000, .*; that is no request/),
+    });
+  },
+);

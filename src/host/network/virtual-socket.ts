@@ -11,10 +11,13 @@ import { constants } from 'node:os';
 import process from 'node:process';
 import tls from 'node:tls';
 import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
-import { leaverOf } from '../async/escapes.ts';
+import { leaverLater } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import type { VirtualTimer } from '../async/timers.ts';
+import { listensNowhere } from './connection.ts';
 import type { Remote, Uplink, Wire } from './hosts.ts';
+import { NotUnderstood } from './other-protocols.ts';
+import type { Talk } from './talks.ts';
 
 export function patchNetwork(patches: Patches): void {
   const { connect, setTimeout: setReal } = net.Socket.prototype;
@@ -68,52 +71,41 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
   if (place.whenOpen !== null) socket.once('connect', place.whenOpen);
   const { network } = current;
   Reflect.set(socket, 'connecting', true);
-  const line = new Line(socket, place);
-  if (network === null) return socket; // of nobody: it never connects
-  const listener = network.hosts.at(place.address);
-  if (listener === null) {
-    const { addresses } = network.hosts;
-    const { text: site } = leaverOf(open);
-    const error = new NobodyListens(current.name, { address: place.address, site, addresses });
-    current.fail(error);
-    throw error;
+  if (network === null) {
+    new Line(socket, place, null); // of nobody: it never connects
+    return socket;
   }
-  const id = `${current.name}/${network.takeNumber()}`;
-  void listener(network.caller, { id, remote: line }).then((wire) => line.whenAnswered(wire));
+  const { hosts, caller, talks } = network;
+  const listener = hosts.at(place.address);
+  const { address } = place;
+  const leaver = leaverLater(open);
+  const isServed = listener !== null;
+  const talk = talks.begin({ address, isServed, hosts: hosts.addresses, leaver });
+  const line = new Line(socket, place, { talk, process: current });
+  const end = { id: `${current.name}/${network.takeNumber()}`, remote: line };
+  void (listener ?? listensNowhere)(caller, end).then((wire) => line.whenAnswered(wire));
   return socket;
-}
-
-/** A simulated process connects to what is no part of its world. */
-class NobodyListens extends Error {
-  override readonly name: string = 'NobodyListens';
-
-  constructor(
-    who: string,
-    {
-      address,
-      site,
-      addresses,
-    }: { readonly address: string; readonly site: string; readonly addresses: readonly string[] },
-  ) {
-    const listed = addresses.join(', ');
-    super(`${who} connects to ${address} at ${site}, where nobody listens; hosts: ${listed}`);
-  }
 }
 
 /** What a socket writes and reads once it is virtual. */
 class Line implements Remote {
   private readonly socket: net.Socket;
   private readonly place: Place;
+  /** Null for a line of nobody. */
+  private readonly client: { readonly talk: Talk; readonly process: Inhabitant } | null;
   private wire: Wire | null = null;
+  /** The client said that it is over, or the server did. */
+  private hasEnded = false;
   /** What was written before it was connected. */
   private held: (() => void) | null = null;
   private isWriting = false;
   /** Answers to what is being written: no socket has data before `write` returns. */
   private early = '';
 
-  constructor(socket: net.Socket, place: Place) {
+  constructor(socket: net.Socket, place: Place, client: Line['client']) {
     this.socket = socket;
     this.place = place;
+    this.client = client;
     this.takeOver();
   }
 
@@ -159,6 +151,7 @@ class Line implements Remote {
       return;
     }
     this.wire = wire;
+    this.client?.talk.connect();
     Reflect.set(socket, 'connecting', false);
     touch(socket);
     socket.emit('connect');
@@ -169,23 +162,28 @@ class Line implements Remote {
   }
 
   private write(chunks: readonly Chunk[], done: () => void): void {
-    if (this.wire === null) {
+    const { wire, client } = this;
+    if (wire === null) {
       this.held = () => this.write(chunks, done);
       return;
     }
     touch(this.socket);
+    const bytes = chunks.map(latin1Of).join('');
     this.isWriting = true;
     try {
-      this.wire.send(chunks.map(latin1Of).join(''));
+      wire.send(bytes);
     } catch (error) {
-      this.socket.destroy(error instanceof Error ? error : new Error(String(error)));
+      if (!(error instanceof NotUnderstood)) throw error;
+      client?.process.fail(client.talk.failure(error));
     } finally {
       this.isWriting = false;
     }
+    client?.talk.noteSent(bytes, wire.isUnderstood);
     done();
   }
 
   private finish(done: () => void): void {
+    this.hasEnded = true;
     done();
     // The server hangs up as well.
     process.nextTick(() => this.close(null));
@@ -195,6 +193,7 @@ class Line implements Remote {
     const { socket } = this;
     Reflect.set(socket, 'connecting', false);
     idles.get(socket)?.timer?.close();
+    if (!this.hasEnded) this.client?.talk.abort();
     this.wire?.close();
     this.wire = null;
     done(error);
@@ -222,6 +221,7 @@ class Line implements Remote {
     const { socket, place } = this;
     if (socket.destroyed) return;
     this.catchUp();
+    this.hasEnded = true;
     if (code === null) socket.push(null);
     else socket.destroy(errorOf(code, place));
   }

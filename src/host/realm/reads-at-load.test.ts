@@ -70,7 +70,7 @@ test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+
     if (ending.kind !== 'failed') expect.fail(ending.kind);
     const place = String.raw`\S*node_modules/pack/index\.js:2:4`;
     expect(ending.error).toMatch(
-      new RegExp(`leaves the simulated world: fs\\.openSync at ${place}$`),
+      new RegExp(`leaves the simulated world: fs\\.openSync at ${place};`),
     );
   },
 );

@@ -1,0 +1,95 @@
+/**
+ * Recognizes by its first bytes a client whose server is not simulated, so that a node which gets
+ * PostgreSQL, TLS or HTTP ends the run with that name, instead of waiting for the end of a request
+ * that never comes. Each row has the first message that the documentation of its protocol gives.
+ */
+
+interface OtherProtocol {
+  readonly name: string;
+  /** Matches what such a client sends first, each character a byte. */
+  readonly opening: RegExp;
+  /** The lock of `fencepost init --lock` that models its server; absent if there is none. */
+  readonly model?: string;
+}
+
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: these are bytes */
+const PROTOCOLS: readonly OtherProtocol[] = [
+  {
+    name: 'PostgreSQL', // StartupMessage of version 3; CancelRequest, SSLRequest, GSSENCRequest
+    opening: /^\0\0(?:..\0\x03\0[\0-\x09]|\0\x08\x04\xd2\x16[\x2e-\x30])/s,
+    model: 'postgres',
+  },
+  {
+    name: 'ZooKeeper', // ConnectRequest: its length, with or without `readOnly`, and version 0
+    opening: /^\0\0\0[\x2c\x2d]\0{4}/,
+    model: 'zookeeper',
+  },
+  { name: 'Kafka', opening: /^\0\0..\0\x12\0[\0-\x0f]/s }, // ApiVersions
+  { name: 'MongoDB', opening: /^.{3}\0.{4}\0{4}(?:\xdd|\xd4|\xdc)\x07\0\0/s }, // OP_MSG, OP_QUERY
+  { name: 'TLS', opening: /^\x16\x03[\0-\x04]/ }, // ClientHello
+  { name: 'HTTP/2 or gRPC', opening: /^PRI \* HTTP\/2\.0\r\n/, model: 'etcd' },
+  { name: 'HTTP', opening: /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/ },
+  { name: 'AMQP', opening: /^AMQP[\0\x02\x03]/ },
+  { name: 'SQL Server', opening: /^\x12\x01\0.\0\0/s }, // TDS PRELOGIN
+  { name: 'Cassandra', opening: /^[\x03-\x05\x41\x42][\0\x10]\0\0[\x01\x05]/ }, // STARTUP, OPTIONS
+  {
+    name: 'memcached', // no command of Redis takes these words
+    opening:
+      /^(?:\x80[\0-\x24]|(?:(?:add|set|replace|append|prepend|cas) \S+ \d+ -?\d+ \d+|(?:gets|delete|stats|version|flush_all|m[gsdna])\b)[^\n]*\n)/,
+  },
+];
+/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: these are bytes */
+
+/** As many bytes tell each of them that is not text. */
+const ENOUGH_BYTES = 16;
+
+/** What a client turns out to speak; null while its first bytes may still become several things. */
+export type Spoken = { readonly kind: 'expected' } | UnexpectedProtocol | null;
+
+export interface UnexpectedProtocol {
+  readonly kind: 'unexpected';
+  /** Null if it is none that is known here. */
+  readonly name: string | null;
+}
+
+/**
+ * Returns what a client speaks that began with `bytes`. `isExpected` judges the protocol of the
+ * server that it is connected to: whether they begin a request, null if more of it is to come.
+ */
+export function spokenIn(bytes: string, isExpected: (bytes: string) => boolean | null): Spoken {
+  const other = PROTOCOLS.find(({ opening }) => opening.test(bytes));
+  if (other !== undefined) return { kind: 'unexpected', name: other.name };
+  const verdict = isExpected(bytes);
+  if (verdict === true) return { kind: 'expected' };
+  if (verdict === null || bytes.length < ENOUGH_BYTES) return null;
+  return { kind: 'unexpected', name: null };
+}
+
+/** A client sent what is no request of the server that it is connected to. */
+export class NotUnderstood extends Error {
+  readonly bytes: string;
+  /** What it speaks; null if that is unknown. */
+  readonly protocol: string | null;
+
+  constructor(bytes: string, protocol: string | null) {
+    super('bytes that are no request');
+    this.bytes = bytes;
+    this.protocol = protocol;
+  }
+}
+
+/** Returns what to do about a client that speaks this; null is an unknown protocol. */
+export function wayOutOf(protocol: string | null): string {
+  if (protocol === 'TLS') return 'use `tls.connect`, which is a plain socket here';
+  const model = PROTOCOLS.find(({ name }) => name === protocol)?.model;
+  const fake = 'only Redis is simulated, so hand your code a fake client';
+  return model === undefined ? fake : `${fake}, or model the lock: fencepost init --lock ${model}`;
+}
+
+/** The first of the bytes as a message quotes them: `"\x00\x00\x00\x08abc"`. */
+export function quoteBytes(bytes: string): string {
+  const shown = bytes.slice(0, ENOUGH_BYTES).replace(/[^ !#-[\]-~]/g, (byte) => {
+    return `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return `"${shown}"${bytes.length > ENOUGH_BYTES ? '…' : ''}`;
+}
