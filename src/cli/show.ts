@@ -7,6 +7,7 @@ import type { Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
+import { failureText } from '../core/world/failure.ts';
 import { examineAsync, pinAsync } from '../host/async/run-async.ts';
 import { deliveryLines } from '../report/deliveries.ts';
 import { storyOf } from '../report/failure.ts';
@@ -101,7 +102,7 @@ async function show(file: string, flags: ShowFlags): Promise<Exit> {
     const diagram = diagramOf({ plan, trace: examined.trace }, told);
     process.stdout.write(`${diagram}\n`);
   } else await printText(loaded, examined, flags, terminal);
-  return exits.met;
+  return examined.trace.ending.kind === 'failed' ? exits.failed : exits.met;
 }
 
 type ExaminedPlan = Awaited<ReturnType<typeof examineAsync>>;
@@ -142,7 +143,11 @@ async function printText(
   if (deliveries.length > 0) {
     for (const line of ['deliveries:', ...deliveries, '']) terminal.print(line);
   }
-  printVerdicts(verdicts, terminal);
+  const { ending } = trace;
+  const hasFailed = ending.kind === 'failed';
+  if (hasFailed) terminal.print(`✗ failed: ${failureText(ending)}`);
+  // The reason why a claim is unknown is then the failure.
+  printVerdicts(hasFailed ? brokenIn({ verdicts }) : verdicts, terminal);
   const told = await toldOf(loaded, { trace, verdicts });
   const story = told === null ? [] : storyOf(told.explanation);
   for (const line of story.flatMap((one) => wrap(one, setting.width))) terminal.print(line);

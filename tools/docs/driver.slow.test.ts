@@ -69,12 +69,16 @@ test('a mistake in `hosts` is told by its place', () => {
   expect(code).toBe(2);
 });
 
-test('an address where nobody listens is told with the hosts that there are', () => {
+test('an address where no server listens is told with the hosts that there are', () => {
   const text = readFileSync(join(sources, 'lock.yaml'), 'utf8');
   writeFileSync(join(folder, 'other.yaml'), text.replace('redis-1:6379', 'redis-2:6379'));
   const { code, out, err } = fencepost('run', 'other.yaml', '--seeds', '5');
   expect(out + err).toMatch(
-    /connects to redis-1:6379 at .*, where nobody listens; hosts: redis-2:6379/,
+    /speaks Redis to redis-1:6379, where no server listens \(hosts: redis-2:6379\)/,
   );
-  expect(code).not.toBe(0);
+  const shown = fencepost('show', 'other.yaml');
+  expect(shown.out).toMatch(
+    /^✗ failed: \w+ speaks Redis to redis-1:6379, where no server listens/m,
+  );
+  expect([code, shown.code]).toEqual([3, 3]);
 });

@@ -25,6 +25,11 @@ export class SystemFailure extends Error {
   }
 }
 
+/** Returns which process failed, and why; an error that begins with its name has it once. */
+export function failureText({ process, error }: Pick<Failed, 'process' | 'error'>): string {
+  return error.startsWith(`${process} `) ? error : `${process}: ${error}`;
+}
+
 /** Runs code of the system under test as `process`; what it throws becomes a `SystemFailure`. */
 export function underTest<T>(process: string, run: () => T): T {
   try {

@@ -6,6 +6,7 @@ import type { BreachCause } from '../../check/breach-cause.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
+import { failureText } from '../../core/world/failure.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
@@ -152,8 +153,7 @@ class Count {
     this.stampede.computations += stampede.computations;
     this.stampede.most = Math.max(this.stampede.most, stampede.most);
     const { ending } = trace;
-    if (ending.kind !== 'failed') return;
-    this.keepFailure({ seed, error: `${ending.process}: ${ending.error}` });
+    if (ending.kind === 'failed') this.keepFailure({ seed, error: failureText(ending) });
   }
 
   /** A seed that could not be examined at all. */

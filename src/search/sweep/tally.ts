@@ -145,7 +145,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
 export function distinctFailures({ failures }: Tally): readonly SeedFailure[] {
   const told = new Set<string>();
   return failures.filter(({ error }) => {
-    const text = withoutIds(error.replace(/^[\w-]+: /, ''));
+    const text = withoutIds(error.replace(/^[\w-]+:? /, ''));
     if (told.has(text)) return false;
     told.add(text);
     return true;

@@ -1,0 +1,92 @@
+/** What a campaign makes of code that needs a server which is not simulated. */
+import { once } from 'node:events';
+import net from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkOptions } from '../../adapters/vitest/options.ts';
+import { runTest } from '../../adapters/vitest/run-test.ts';
+import { lockOfBody } from '../../adapters/vitest/subject.ts';
+import { readWishes } from '../../adapters/vitest/test-place.ts';
+import { builtIn, extend } from '../../catalogue.ts';
+import { defineSystem } from '../../define-system.ts';
+import { loadScenario } from '../../load.ts';
+import type { AsyncSection } from '../../systems/protocol.ts';
+import { campaign } from './campaign.ts';
+import { exits } from './exit-codes.ts';
+import { QUIET } from './small-scenario.fixture.ts';
+
+const STARTUP = Buffer.from('0000000804d2162f', 'hex');
+
+/** Works under no lock at all, and then, if it is to, asks PostgreSQL. */
+function work(asksDatabase: boolean): (section: AsyncSection) => Promise<void> {
+  return async (section) => {
+    const guard = section.guard();
+    await guard.work();
+    guard.leave();
+    if (!asksDatabase || section.id === 1) return;
+    const socket = net.connect(5432, 'db-1');
+    socket.write(STARTUP);
+    await once(socket, 'data');
+  };
+}
+
+const catalogue = extend(
+  builtIn,
+  defineSystem({
+    locks: {
+      careless: { about: 'no lock', buildAsync: () => () => work(false) },
+      'careless-pg': { about: 'no lock, and PostgreSQL', buildAsync: () => () => work(true) },
+    },
+  }),
+);
+
+async function run(lock: string): ReturnType<typeof campaign> {
+  const text = `
+name: unserved
+hosts: { db-1:5432: lock }
+systems: { own: { lock: ${lock}, store: unfenced, expect: { holds: [grant-order] } } }
+clients: { count: 3, ttl: 20ms, sections: 2, think: 0ms..10ms }
+workload: { kind: read-modify-write }
+`;
+  const read = loadScenario(text, 'unserved.yaml', catalogue);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const subject = { scenario: read.scenario, file: 'unserved.yaml', catalogue };
+  return await campaign([subject], QUIET);
+}
+
+test('its seeds are one failure with its seed and place, and are never shrunk', async () => {
+  const { summary, findings } = await run('careless-pg');
+  expect(summary.exit).toBe(exits.failed);
+  expect(findings).toEqual([]);
+  expect(summary.scenarios[0]?.systems[0]).toMatchObject({
+    failed: 10,
+    claims: { 'grant-order': { broken: 0, unknown: 10 } },
+    failures: [
+      {
+        seed: 0,
+        error: expect.stringMatching(
+          /^\w+ speaks PostgreSQL to db-1:5432, where a simulated Redis listens, at src\/search\/campaign\/unserved\.test\.ts:\d+:\d+; only Redis is simulated/,
+        ),
+      },
+    ],
+  });
+  // The same breaks the claim without the database.
+  const [careless] = (await run('careless')).summary.scenarios;
+  expect(careless?.systems[0]?.claims['grant-order']?.broken).toBeGreaterThan(0);
+});
+
+test('a test of vitest fails by it on its first seed', async () => {
+  const options = {
+    hosts: { 'db-1:5432': 'lock' },
+    clients: { count: 2, ttl: '20ms', sections: 2 },
+    workload: { kind: 'read-modify-write' },
+    faults: [],
+    seeds: 50,
+  } as const;
+  const lock = lockOfBody({}, work(true), []);
+  const place = { file: join(import.meta.dirname, 'exit-codes.ts'), name: 'own', fullName: 'own' };
+  const { signal } = new AbortController();
+  const wishes = readWishes({});
+  const end = runTest(checkOptions(options, lock), { place, wishes, signal, print: () => {} });
+  await expect(end).rejects.toThrow(/^✗ \S+ failed on seed 0: \w+ speaks PostgreSQL to db-1:5432/);
+});
