@@ -11,7 +11,7 @@ import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { run } from './run.ts';
-import { isFenced, modelOf } from './systems/assemble.ts';
+import { addsItself, isFenced, modelOf } from './systems/assemble.ts';
 
 export interface Examination {
   readonly plan: Plan;
@@ -51,7 +51,12 @@ export function judgeRun(
 ): Examination {
   const indexed = indexTrace(trace);
   const { models } = catalogue;
-  const store = { model: modelOf(plan, catalogue), models, isFenced: isFenced(plan, catalogue) };
+  const store = {
+    model: modelOf(plan, catalogue),
+    models,
+    isFenced: isFenced(plan, catalogue),
+    addsItself: addsItself(plan, catalogue),
+  };
   const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
   const verdicts = judgeIndexed(indexed, terms, claims, catalogue.claims);
   const overlap = measureHolderOverlap(indexed);

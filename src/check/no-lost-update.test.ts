@@ -56,7 +56,7 @@ test('two acknowledged increments of one value are one increment too few', () =>
     '8 overwriting write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms, and bob wrote 1 to \`x\` with token 2 at 16 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, between that read and that write, so one of the two increments is gone."`,
+    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms, and bob wrote 1 to \`x\` with token 2 at 16 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, between that read and that write, so that increment is gone."`,
   );
 });
 
@@ -122,12 +122,92 @@ test('an increment that a restart undoes is lost', () => {
   expect(breachOf('no-lost-update', events).rule).toBe('lost-in-recovery');
 });
 
-test('a key that is also written blindly is no counter', () => {
+test('of a key that is also written blindly, only what was lost before is judged', () => {
   const blind = write(18, 'bob', 2, 9, { issue: 3, operation: 'bob/2/write-2' });
-  expect(verdictOn('no-lost-update', [...interleaved(0, true), blind])).toMatchObject({
-    kind: 'valid',
+  expect(verdictOn('no-lost-update', [...interleaved(0, false), blind])).toMatchObject({
+    kind: 'unknown',
     exercised: 0,
+    reason:
+      '`x` cannot be followed: bob wrote 9 to it at 18 ms, which is no update of what it held',
   });
+  const outside = write(18, 'carol', 0, 9, { operation: 'carol/1/write' });
+  expect(verdictOn('no-lost-update', [...interleaved(0, false), outside])).toMatchObject({
+    kind: 'unknown',
+    reason: expect.stringContaining('carol wrote 9 to it at 18 ms under no grant'),
+  });
+  expect(breachOf('no-lost-update', [...interleaved(0, true), blind]).rule).toBe('update-lost');
+  const [first] = interleaved(0, false);
+  if (first === undefined) throw new Error('nothing is granted');
+  const begun = write(0.5, 'alice', 1, 0, { operation: 'alice/1/write-0' });
+  expect(
+    verdictOn('no-lost-update', [first, begun, ...interleaved(0, false).slice(1)]),
+  ).toMatchObject({ kind: 'valid', exercised: 2 });
+});
+
+test('an unanswered increment does not make up for an acknowledged one that is gone', () => {
+  const carolReads = read(20, 'carol', 3, 1);
+  const events = [
+    ...interleaved(0, true),
+    grant(19, 'carol', 3),
+    carolReads,
+    invoke(21, 'carol/3/write', { value: 2, adds: 1 }),
+    write(22, 'carol', 3, 2, adding),
+    unknown(30, 'carol/3/write'),
+  ];
+  const breach = breachOf('no-lost-update', events);
+  expect(breach.rule).toBe('update-lost');
+  expect(breach.evidence).toContain('5 lost write');
+});
+
+test('an increment that was undone comes back with the write that undoes the undoing', () => {
+  const dup = write(18, 'alice', 1, 1, adding);
+  const acked = [...interleaved(0, true), dup];
+  expect(breachOf('no-lost-update', acked).evidence).toContain('10 overwriting write');
+  const unheard = acked.map((event) =>
+    event.kind === 'return' && event.process === 'bob' ? unknown(17, 'bob/2/write') : event,
+  );
+  expect(verdictOn('no-lost-update', unheard).kind).toBe('valid');
+});
+
+/** Code of users reads under its guard, and writes what it makes of that. */
+function guarded(alice: readonly number[], bobReads: number, bobWrites: number) {
+  const written = alice.flatMap((value, at) => {
+    const operation = `alice/1/write-${at + 1}`;
+    const base = at === 0 ? 'alice/1/read' : `alice/1/write-${at}`;
+    return [
+      invoke(14, operation, { value, base }),
+      write(15, 'alice', 1, value, { operation, issue: at + 2 }),
+      accepted(16, operation),
+    ];
+  });
+  return [
+    grant(0, 'alice', 1),
+    read(1, 'alice', 1, 0),
+    grant(11, 'bob', 2),
+    ...(bobReads === 0 ? [read(12, 'bob', 2, 0)] : []),
+    ...written,
+    ...(bobReads === 0 ? [] : [read(17, 'bob', 2, bobReads)]),
+    invoke(18, 'bob/2/write', { value: bobWrites, base: 'bob/2/read' }),
+    write(19, 'bob', 2, bobWrites, { issue: 2 }),
+    accepted(20, 'bob/2/write'),
+  ];
+}
+
+test('what code of users writes after a read is an update, whatever it computes', () => {
+  const breach = breachOf('no-lost-update', guarded([1], 0, 1));
+  expect(breach.rule).toBe('update-lost');
+  expect(breach.words).toContain('Acknowledged update lost in `store`');
+  expect(breach.words).toContain('between that read and that write, so that update is gone');
+  expect(breachOf('no-lost-update', guarded([30], 0, 7)).rule).toBe('update-lost');
+  const kept = { kind: 'valid', exercised: 1 };
+  expect(verdictOn('no-lost-update', guarded([1], 1, 2))).toMatchObject(kept);
+  expect(verdictOn('no-lost-update', guarded([30], 30, 1))).toMatchObject(kept);
+});
+
+test('a program may overwrite what it wrote itself, and what it left as it was is no loss', () => {
+  expect(verdictOn('no-lost-update', guarded([1, 40], 40, 41))).toMatchObject({ kind: 'valid' });
+  expect(breachOf('no-lost-update', guarded([1, 40], 0, 41)).rule).toBe('update-lost');
+  expect(verdictOn('no-lost-update', guarded([0], 0, 9))).toMatchObject({ kind: 'valid' });
 });
 
 test('a probe that overwrites the counter ends its judgement there', () => {
@@ -230,7 +310,7 @@ test('an acknowledged increment is lost that its store ignored, for what has a l
     put(4, 'alice', { stamp: [0, 5, 'alice'], ...ignored }),
     unknown(5, 'alice/0/write'),
     read(5, 'bob', 0, 1, served),
-    put(6, 'bob', { stamp: [0, 6, 'bob'], ...ignored }),
+    put(6, 'bob', { value: 2, stamp: [0, 6, 'bob'], ...ignored }),
     accepted(7, 'bob/0/write'),
   ]);
   expect(breach.rule).toBe('update-lost');
@@ -242,7 +322,7 @@ test('an acknowledged increment is lost that its store ignored, for what has a l
   ]);
   expect(breach.words).toBe(
     'Acknowledged increment ignored by `store`. Then bob read 1 from `x` at 5 ms, and carol wrote ' +
-      "1 to `x` at 2 ms. However bob's write of 1 to `x`, sent at 1 ms, arrived at 6 ms, where a " +
+      "1 to `x` at 2 ms. However bob's write of 2 to `x`, sent at 1 ms, arrived at 6 ms, where a " +
       'later one stood, and was told that it was accepted: its increment is gone.',
   );
 });

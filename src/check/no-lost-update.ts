@@ -1,30 +1,28 @@
 /**
- * Judges `no-lost-update` for every key that is only ever incremented: the sum of the increments
- * that clients know to have succeeded is in the final value, and nothing but what they tried. An
- * increment is what a step wants, however often its client writes for it: it counts once. A probe
- * that overwrites a key ends its judgement there; a key in several stores is `cross-key`'s.
+ * Judges `no-lost-update` for every key that is updated: each update that its client knows to be
+ * accepted is in what the key holds in the end, once. An update is an increment of a workload, or
+ * what asynchronous code writes under a guard that had read or written the key. It is what a step
+ * wants, however often its client writes for it. A key in several stores is `cross-key`'s.
  *
- * It judges the sum: a loss is unseen where an increment that its client never heard of makes up
- * for it, and so is a repetition within what is unknown.
+ * `update-chain.ts` follows which write was computed from which; an update is lost if it is not
+ * below the last one. The program of a `guard.write` may compute anything from what it read, a
+ * maximum or a text's number as well as a sum. So only that is asked of it: P4, a write that was
+ * computed from what another had replaced, loses the other. Of increments the sum is compared too.
  *
- * Two increments overlap where between the read and the write of one the store handled an access of
- * the other's grant, or, without grants, of its section. They were kept apart where the other's
- * acquire was handled in between, and no access of it.
+ * A write of which it is not known what it was computed from ends the judgement of an updated key:
+ * of a probe, that is the end of the run. Of any other client, the claim is unknown there.
+ *
+ * Two updates overlap if between the read and the write of one the store handled an access of the
+ * other's grant, or, without grants, of its section. They were kept apart if the other's acquire
+ * was handled in between, and no access of it.
  */
 import { stampText, type Write } from '../core/history/server-events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type Acquire, acquiresOf, wasContested } from './contention.ts';
-import {
-  contentsBefore,
-  type EffectiveWrite,
-  firstValue,
-  intentOf,
-  isEffective,
-  isShared,
-  repeatsOf,
-} from './contents.ts';
+import { contentsBefore, firstValue, isEffective, isShared, repeatsOf } from './contents.ts';
 import { type AccessParts, accessBreach } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import {
@@ -32,36 +30,55 @@ import {
   isAcknowledged,
   type KeyLog,
   type LogEntry,
-  type Numbered,
   type OperationLog,
   type PlaceLog,
   placeAt,
   type TraceIndex,
 } from './trace-index.ts';
-import { type Breach, inAll } from './verdict.ts';
+import {
+  holderOf,
+  isUpdate,
+  type Replacement,
+  type State,
+  statesFrom,
+  type UpdateChain,
+  updateChain,
+} from './update-chain.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
 
 export const noLostUpdate: Claim = defineClaim({
   name: 'no-lost-update',
-  about: 'every acknowledged increment is in the final counter',
+  about: 'every acknowledged update is in the final value, once',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
-  hazard: 'increments that overlapped another’s or were kept apart by the lock, or were repeated',
+  hazard: 'updates that overlapped another’s or were kept apart by the lock, or were repeated',
   rules: {
     'update-lost': updateLost,
     'update-repeated': updateRepeated,
     'update-invented': updateInvented,
     'lost-in-recovery': lostInRecovery,
   },
-  judge: (indexed) => {
-    const ranges = finalRanges(indexed);
+  judge: (indexed, { addsItself = false }) => {
+    const updated = updatedKeys(indexed);
     return inAll(indexed.places, (place) => {
       const lock = indexed.locks.get(place.resource);
       const acquires = lock === undefined ? [] : acquiresOf(indexed, lock);
-      return inAll(place.keys.values(), (key) => {
-        const range = ranges.get(key);
+      return inAll(place.keys.values(), (key): Findings<Rule> => {
+        const updates = updated.get(key);
         if (isShared(indexed, { resource: place.resource, key: key.key })) return { exercised: 0 };
-        if (range === undefined || !isOnlyIncremented(key, range.before)) return { exercised: 0 };
-        const breach = breachOf(indexed, { place, key, range });
-        return { exercised: contestedIncrements(key, acquires) + range.repeated, breach };
+        if (updates === undefined) return { exercised: 0 };
+        const { end } = updates;
+        const judged = { place, key, before: end?.index ?? Number.POSITIVE_INFINITY };
+        const chain = updateChain(indexed, judged, addsItself);
+        const breach = breachOf(indexed, { ...judged, updates, chain });
+        if (end !== null && !indexed.probes.has(end.event.client)) {
+          const { client, under, value, atUs } = end.event;
+          const when = `at ${proseDuration(atUs)}${under === 0 ? ' under no grant' : ''}`;
+          const wrote = `${client} wrote ${value ?? 0} to it ${when}`;
+          const unknown = `\`${key.key}\` cannot be followed: ${wrote}, which is no update of what it held`;
+          return { exercised: 0, breach, unknown };
+        }
+        const contested = contestedUpdates(indexed, key, acquires);
+        return { exercised: contested + updates.repeated, breach };
       });
     });
   },
@@ -69,50 +86,61 @@ export const noLostUpdate: Claim = defineClaim({
 
 type Rule = 'update-lost' | 'update-repeated' | 'update-invented' | 'lost-in-recovery';
 
-/** What a counter may hold just before event `before`, the end of its judgement. */
-interface Range {
+/** The updates of a key, as far as their clients know. */
+interface Updates {
+  /** The first operations of those that are known to be accepted. */
+  readonly accepted: Set<string>;
+  /** What the key may hold if all of them are increments. */
   min: number;
   max: number;
-  /** How often a client wrote again for an increment that it had written for. */
+  areIncrements: boolean;
+  /** How often a client wrote again for an update that it had written for. */
   repeated: number;
-  readonly before: number;
+  /** The write that ends the judgement; null if none does. */
+  readonly end: LogEntry<AccessEvent> | null;
 }
 
-function finalRanges(indexed: TraceIndex): ReadonlyMap<KeyLog, Range> {
-  const ranges = new Map<KeyLog, Range>();
+function updatedKeys(indexed: TraceIndex): ReadonlyMap<KeyLog, Updates> {
+  const updated = new Map<KeyLog, Updates>();
   const repeats = repeatsOf(indexed);
   for (const operation of indexed.operations.values()) {
     const { call, operation: name } = operation.invoke.event;
-    if (call.verb !== 'write' || call.adds === null || call.repeats !== undefined) continue;
+    if (call.verb !== 'write' || call.repeats !== undefined) continue;
+    if (call.adds === null && call.base === undefined) continue;
     const place = placeAt(indexed, call);
     const key = place?.keys.get(call.key);
     if (place === undefined || key === undefined) continue;
-    let range = ranges.get(key);
-    if (range === undefined) {
-      const before = probedAt(indexed, key);
-      const first = firstValue(place, call.key);
-      range = { min: first, max: first, repeated: 0, before };
-      ranges.set(key, range);
+    let updates = updated.get(key);
+    if (updates === undefined) {
+      const min = firstValue(place, call.key);
+      const end = blindWrite(indexed, key);
+      updates = { accepted: new Set(), min, max: min, areIncrements: true, repeated: 0, end };
+      updated.set(key, updates);
     }
-    let fate = fateOf(operation, range.before);
+    const before = updates.end?.index ?? Number.POSITIVE_INFINITY;
+    let fate = fateOf(operation, before);
     for (const repeat of repeats.get(name) ?? []) {
-      fate = eitherOf(fate, fateOf(repeat, range.before));
-      range.repeated += 1;
+      fate = eitherOf(fate, fateOf(repeat, before));
+      updates.repeated += 1;
     }
-    if (fate === 'no') continue;
-    if (fate === 'yes' || call.adds < 0) range.min += call.adds;
-    if (fate === 'yes' || call.adds > 0) range.max += call.adds;
+    if (fate === 'yes') updates.accepted.add(name);
+    if (call.adds === null) updates.areIncrements = false;
+    if (fate === 'no' || call.adds === null) continue;
+    if (fate === 'yes' || call.adds < 0) updates.min += call.adds;
+    if (fate === 'yes' || call.adds > 0) updates.max += call.adds;
   }
-  return ranges;
+  return updated;
 }
 
-/** The number of the event at which a probe overwrites a key. */
-function probedAt(indexed: TraceIndex, key: KeyLog): number {
-  const overwritten = key.accesses.find(
-    (access) =>
-      isEffective(access) && access.event.adds === null && indexed.probes.has(access.event.client),
-  );
-  return overwritten?.index ?? Number.POSITIVE_INFINITY;
+/** The first write that replaces updates, or is a probe's, and was computed from nothing known. */
+function blindWrite(indexed: TraceIndex, key: KeyLog): LogEntry<AccessEvent> | null {
+  let isUpdated = false;
+  for (const access of key.accesses) {
+    if (!isEffective(access)) continue;
+    if (isUpdate(indexed, access)) isUpdated = true;
+    else if (isUpdated || indexed.probes.has(access.event.client)) return access;
+  }
+  return null;
 }
 
 type Fate = 'yes' | 'no' | 'unknown';
@@ -131,27 +159,20 @@ function fateOf(operation: OperationLog, before: number): Fate {
   return 'no';
 }
 
-function isOnlyIncremented(key: KeyLog, before: number): boolean {
-  for (const access of key.accesses) {
-    if (access.index >= before) return true;
-    if (isEffective(access) && access.event.adds === null) return false;
-  }
-  return true;
-}
-
-function contestedIncrements(key: KeyLog, acquires: readonly Acquire[]): number {
+function contestedUpdates(indexed: TraceIndex, key: KeyLog, acquires: readonly Acquire[]): number {
   let contested = 0;
   const readAt = new Map<number | string, number>();
   let latest: { holder: number | string; index: number } = { holder: 0, index: -1 };
   let otherIndex = -1;
-  for (const { event, index } of key.accesses) {
+  for (const access of key.accesses) {
+    const { event, index } = access;
     const holder = holderOf(event);
     if (holder !== latest.holder) {
       otherIndex = latest.index;
       latest = { holder, index };
     } else latest.index = index;
     if (event.kind === 'read') readAt.set(holder, index);
-    else if (event.adds !== null) {
+    else if (isUpdate(indexed, access)) {
       const after = readAt.get(holder) ?? index;
       const span = { section: sectionOf(event.operation), after, before: index };
       if (otherIndex > after || wasContested(acquires, span)) contested++;
@@ -160,98 +181,86 @@ function contestedIncrements(key: KeyLog, acquires: readonly Acquire[]): number 
   return contested;
 }
 
-/** The grant under which an access was made; where there are none, its section: `alice/1`. */
-function holderOf({ under, operation }: AccessEvent): number | string {
-  return under > 0 ? under : operation.slice(0, operation.lastIndexOf('/'));
+interface Judged {
+  readonly place: PlaceLog;
+  readonly key: KeyLog;
+  readonly before: number;
+  readonly updates: Updates;
+  readonly chain: UpdateChain;
 }
 
-function breachOf(
-  indexed: TraceIndex,
-  { place, key, range }: { readonly place: PlaceLog; readonly key: KeyLog; readonly range: Range },
-): Breach<Rule> | null {
-  const { value, recovery } = contentsBefore(place, key, range.before);
-  if (value >= range.min && value <= range.max) return null;
-  if (value > range.max) {
-    const twice = appliedTwice(indexed, key);
-    if (twice !== null) return accessBreach(indexed, 'update-repeated', twice);
+function breachOf(indexed: TraceIndex, judged: Judged): Breach<Rule> | null {
+  const { place, key, before, updates, chain } = judged;
+  const { min, max, areIncrements } = updates;
+  const { value, recovery } = contentsBefore(place, key, before);
+  const twice = appliedTwice(chain);
+  if (twice !== null) return accessBreach(indexed, 'update-repeated', twice);
+  if (areIncrements && value > max) {
     const last = key.accesses.findLast(isEffective);
     return accessBreach(indexed, 'update-invented', { 'last write': last });
   }
-  const overwriting = key.accesses.find((access) => overwrites(place, key, access));
-  if (overwriting === undefined) {
-    // A store in which the last write wins took it for an earlier one, and said nothing.
-    const ignored = key.accesses.find(({ event }) => {
-      if (event.kind !== 'write' || event.isAccepted || event.stamp === undefined) return false;
-      const operation = indexed.operations.get(event.operation);
-      return operation !== undefined && isAcknowledged(operation);
-    });
-    if (ignored !== undefined) return breachByIgnoring(indexed, { place, key, ignored });
-    const gone = { 'lost write': key.accesses.findLast(isEffective) };
-    return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
-  }
-  const { write: lost } = contentsBefore(place, key, overwriting.index);
-  const read = readOf(key, overwriting);
-  const otherRead = lost === null ? undefined : readOf(key, lost);
-  const accesses = {
-    read,
-    'other read': otherRead,
-    'lost write': lost,
-    'overwriting write': overwriting,
-  };
-  const isOlder = lost !== null && lost.event.under < overwriting.event.under;
-  return accessBreach(indexed, 'update-lost', accesses, { late: isOlder ? lost : overwriting });
+  const kept = new Set<string>();
+  for (const { intent } of statesFrom(chain.last)) kept.add(intent);
+  const isLost = (intent: string): boolean => updates.accepted.has(intent) && !kept.has(intent);
+  const lost = new Set([...chain.intents].filter(isLost));
+  const replaced = replacedIn(indexed, chain, lost);
+  if (replaced !== null || !areIncrements || (lost.size === 0 && value >= min)) return replaced;
+  const first = chain.replacements.find((replacement) => replacement.recovery === null);
+  if (first !== undefined) return replacedBreach(indexed, first, first.before);
+  const gone = { 'lost write': key.accesses.findLast(isEffective) };
+  return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
 }
 
-function breachByIgnoring(
+/** Where the first of these updates was replaced, by a write or a recovery. */
+function replacedIn(
   indexed: TraceIndex,
-  shown: {
-    readonly place: PlaceLog;
-    readonly key: KeyLog;
-    readonly ignored: LogEntry<AccessEvent>;
-  },
-): Breach<Rule> {
-  const { place, key, ignored } = shown;
-  const { write: later } = contentsBefore(place, key, ignored.index);
-  const accesses = {
-    read: readOf(key, ignored),
-    'other read': later === null ? undefined : readOf(key, later),
-    'overwriting write': later,
-    'lost write': ignored,
-  };
-  return accessBreach(indexed, 'update-lost', accesses, { late: ignored });
-}
-
-/** Two writes for one intent that both took effect, if there are such. */
-function appliedTwice(indexed: TraceIndex, key: KeyLog): AccessParts | null {
-  const applied = new Map<string, LogEntry<AccessEvent>>();
-  for (const access of key.accesses) {
-    if (!isEffective(access)) continue;
-    const intent = intentOf(indexed, access.event.operation);
-    const first = applied.get(intent);
-    if (first !== undefined) return { 'first write': first, 'repeated write': access };
-    applied.set(intent, access);
+  { replacements }: UpdateChain,
+  lost: ReadonlySet<string>,
+): Breach<Rule> | null {
+  if (lost.size === 0) return null;
+  for (const replacement of replacements) {
+    const below = new Set(statesFrom(replacement.after));
+    for (const state of statesFrom(replacement.before)) {
+      if (below.has(state)) break;
+      if (lost.has(state.intent)) return replacedBreach(indexed, replacement, state);
+    }
   }
   return null;
 }
 
-/** Whether an increment wrote something else than what stood there plus what it adds. */
-function overwrites(
-  place: PlaceLog,
-  key: KeyLog,
-  access: LogEntry<AccessEvent>,
-): access is LogEntry<EffectiveWrite> {
-  if (!isEffective(access)) return false;
-  const before = contentsBefore(place, key, access.index).value;
-  return access.event.value !== before + (access.event.adds ?? 0);
+function replacedBreach(
+  indexed: TraceIndex,
+  { after, recovery }: Replacement,
+  { write: lost, read: otherRead }: State,
+): Breach<Rule> {
+  if (recovery !== null) {
+    const others = { recovery };
+    return accessBreach(indexed, 'lost-in-recovery', { 'lost write': lost }, { others });
+  }
+  const { write: over, read } = after;
+  // A store in which the last write wins took it for an earlier one, and said nothing.
+  const isIgnored = lost !== null && !isEffective(lost);
+  const isLate = isIgnored || (lost?.event.under ?? 0) < (over?.event.under ?? 0);
+  const accesses = {
+    read: isIgnored ? otherRead : read,
+    'other read': isIgnored ? read : otherRead,
+    'lost write': lost,
+    'overwriting write': over,
+  };
+  return accessBreach(indexed, 'update-lost', accesses, { late: isLate ? lost : over });
 }
 
-/** The read that an increment was computed from. */
-function readOf(key: KeyLog, write: Numbered<AccessEvent>): LogEntry<AccessEvent> | undefined {
-  const holder = holderOf(write.event);
-  return key.accesses.findLast(
-    ({ event, index }) =>
-      event.kind === 'read' && index < write.index && holderOf(event) === holder,
-  );
+/** Two writes that carry out one update, both of which the key holds. */
+function appliedTwice({ last }: UpdateChain): AccessParts | null {
+  const applied = new Map<string, State>();
+  for (const state of statesFrom(last)) {
+    const later = applied.get(state.intent);
+    if (later !== undefined && state.intent !== '') {
+      return { 'first write': state.write, 'repeated write': later.write };
+    }
+    applied.set(state.intent, state);
+  }
+  return null;
 }
 
 function updateLost(shown: Contradiction): Sentences {
@@ -267,13 +276,13 @@ function updateLost(shown: Contradiction): Sentences {
       however: `${shown.latePhrase(lost)}, where a later one stood${told}`,
     };
   }
+  const noun = lost?.adds === null ? 'update' : 'increment';
   const missed = lost === undefined ? 'the value had changed' : shown.latePhrase(lost);
+  const when = read === undefined ? 'before that write' : 'between that read and that write';
   return {
-    headline: `Acknowledged increment lost in ${shown.systemOr(over.process)}`,
+    headline: `Acknowledged ${noun} lost in ${shown.systemOr(over.process)}`,
     next: `${base}${shown.accessPhrase(over)}`,
-    however:
-      `${missed}, between that read and that write${sameStamp(over)}, ` +
-      'so one of the two increments is gone',
+    however: `${missed}, ${when}${sameStamp(over)}, so that ${noun} is gone`,
   };
 }
 

@@ -27,6 +27,8 @@ export interface Terms {
   readonly models?: ReadonlyMap<string, ModelDefinition>;
   /** Whether the store is meant to remember the highest token. */
   readonly isFenced: boolean;
+  /** Whether the store adds increments itself, to what it holds; absent: clients do. */
+  readonly addsItself?: boolean;
   /** How many configurations the linearizability search may visit for one resource in one store. */
   readonly maxConfigurations: number;
 }
@@ -36,11 +38,11 @@ const NO_LOCKS: ReadonlySet<string> = new Set();
 /** The terms that a plan sets; what the store is meant to be, its system says. */
 export function termsOf(
   plan: Plan,
-  store: Pick<Terms, 'model' | 'models' | 'isFenced'>,
+  store: Pick<Terms, 'model' | 'models' | 'isFenced' | 'addsItself'>,
   maxConfigurations: number,
 ): Terms {
   const { driftPpm, skewUs } = plan.bounds.declared ?? plan.bounds;
-  const { model, models, isFenced } = store;
+  const { model, models, isFenced, addsItself } = store;
   const terms: Draft<Terms> = {
     driftPpm,
     skewUs,
@@ -52,5 +54,6 @@ export function termsOf(
     maxConfigurations,
   };
   if (models !== undefined) terms.models = models;
+  if (addsItself !== undefined) terms.addsItself = addsItself;
   return terms;
 }

@@ -284,6 +284,11 @@ export function isFenced(plan: Plan, { stores }: SystemParts = ownParts): boolea
   return stores.get(plan.system.store)?.isFenced !== false;
 }
 
+/** Whether a plan's store adds increments itself, to what it holds. */
+export function addsItself(plan: Plan, { stores }: SystemParts = ownParts): boolean {
+  return stores.get(plan.system.store)?.manners.addsItself === true;
+}
+
 /** The stores that the plan's work touches, in the order of their first use; at least `store`. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   const names = new Set<string>();

@@ -47,6 +47,8 @@ interface WriteAsk {
   readonly condition?: Condition | undefined;
   /** The operation that it carries out again. */
   readonly repeats?: string | undefined;
+  /** The operation by which its guard knew the key. */
+  readonly base?: string | undefined;
 }
 
 export type StoreAsk =
@@ -67,6 +69,7 @@ function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
     const version = ask.condition?.version;
     if (version !== undefined) call.version = version;
     if (ask.repeats !== undefined) call.repeats = ask.repeats;
+    if (ask.base !== undefined) call.base = ask.base;
   }
   const { storeTimeoutUs: timeoutUs, tries } = at.plan;
   return { operation: under(at.name, labelOf(place)), call, timeoutUs, tries };

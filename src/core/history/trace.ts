@@ -133,6 +133,11 @@ export type Call =
       readonly adds: number | null;
       /** The first operation of those that carry out what this write is for; absent on itself. */
       readonly repeats?: string;
+      /**
+       * The last operation by which the guard of asynchronous code knew the key that it writes;
+       * absent: it knew nothing of it, or a workload says what is written.
+       */
+      readonly base?: string;
       /** The version that a write expects, null: of a key never written; absent: any. */
       readonly version?: number | null;
     };

@@ -29,17 +29,19 @@ function noLock(bobMs: number): Catalogue {
 const clients = [clientOf('alice', []), clientOf('bob', [])];
 const plan = planOf({ clients, lock: 'own', store: 'unfenced' });
 
-const verdictOf = (trace: Trace): unknown =>
-  judge(trace, termsOf(plan, { model: null, isFenced: false }, 1000), ['grant-order'])[0]?.kind;
+const terms = termsOf(plan, { model: null, isFenced: false }, 1000);
 
-describe('grant-order judges guards', () => {
+const verdictsOf = (trace: Trace): unknown =>
+  judge(trace, terms, ['grant-order', 'no-lost-update']).map(({ kind }) => kind);
+
+describe('grant-order and no-lost-update judge guards', () => {
   test('that took turns', async () => {
     const trace = await runAsync(plan, noLock(20));
     expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
       [1, 1],
       [2, 2],
     ]);
-    expect(verdictOf(trace)).toBe('valid');
+    expect(verdictsOf(trace)).toEqual(['valid', 'valid']);
   });
 
   test('that did not', async () => {
@@ -48,8 +50,33 @@ describe('grant-order judges guards', () => {
       [1, 1],
       [1, 2],
     ]);
-    expect(verdictOf(trace)).toBe('invalid');
+    expect(verdictsOf(trace)).toEqual(['invalid', 'invalid']);
   });
+});
+
+test('a write names what its guard knew of the key, by a read or a write of its own', async () => {
+  const buildAsync: BuildAsync = () => () => async (section) => {
+    const guard = section.guard();
+    await guard.write('x', 1);
+    await guard.write('x', 2);
+    await guard.write('y', await guard.read('y'));
+    guard.leave();
+    const next = section.guard();
+    await next.write('y', await next.read('x'));
+  };
+  const locks = { own: { about: 'a lock that is none', servers: [], buildAsync } };
+  const one = planOf({ clients: [clientOf('alice', [])], lock: 'own', store: 'unfenced' });
+  const trace = await runAsync(one, extend(builtIn, defineSystem({ locks })));
+  const bases = eventsOf(trace, 'invoke').map(({ operation, call }) => [
+    operation,
+    'base' in call ? call.base : undefined,
+  ]);
+  expect(bases.filter(([operation]) => operation?.includes('write'))).toEqual([
+    ['alice/1/write', undefined],
+    ['alice/1/write-2', 'alice/1/write'],
+    ['alice/1/write-3', 'alice/1/read'],
+    ['alice/1/write-4', undefined],
+  ]);
 });
 
 test('a guard says until when its program believes, by the program’s own date', async () => {

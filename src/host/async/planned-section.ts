@@ -106,6 +106,8 @@ class PlannedGuard implements Guard {
   private readonly place: Place;
   private readonly at: Section;
   private readonly accesses: Unsettled = new Unsettled();
+  /** By key, the last operation by which the program knows what it holds, as far as it does. */
+  private readonly known: Map<string, string> = new Map();
   /** One of them was rejected: whoever waits for several need not wait for the others then. */
   private hasFailed = false;
   /** What was under way as the guard was left. */
@@ -155,17 +157,22 @@ class PlannedGuard implements Guard {
   async write(key: string, value: number): Promise<boolean> {
     requireNumber('guard', 'the value', value);
     const site = siteOf(this.write);
-    const reply = await this.ask({ kind: 'write', key, value, adds: null }, site);
+    const base = this.known.get(key);
+    const reply = await this.ask({ kind: 'write', key, value, adds: null, base }, site);
     return reply.kind === 'accepted';
   }
 
   private async ask(ask: StoreAsk, site: CallSite): Promise<StoreReply> {
-    const { at } = this;
+    const { at, known } = this;
     const begun = this.begin(`guard.${ask.kind}('${ask.key}')`, site);
     const [store = 'store'] = at.servers.stores.keys();
     const place = { id: 1, label: ask.kind, store, key: ask.key };
     const reply = await this.run(begun, function* (): Program<StoreReply | null> {
-      return (yield* askStore(at, place, ask)).reply;
+      const { setting, reply } = yield* askStore(at, place, ask);
+      if (ask.kind === 'write' || reply?.kind === 'value') {
+        known.set(ask.key, setting.operation.text);
+      }
+      return reply;
     });
     if (reply !== null) return reply;
     throw this.rejection(new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`), site);

@@ -74,6 +74,7 @@ export interface StoreAccess
 
 /** An access under way, and how it ended. */
 export interface PendingAccess {
+  readonly setting: { readonly operation: Name };
   readonly isSettled: boolean;
   readonly state: CallState;
   /** Whether a try of which nobody heard may have been executed. */

@@ -1,0 +1,209 @@
+/**
+ * Follows the updates of one key. Each write is a state of the key on top of the state that it was
+ * computed from, whatever the store held when it arrived; so the key contains the updates between
+ * its last state and its first value, and no others:
+ *
+ *     alice reads 0, bob reads 0, alice writes 1, bob writes 1, carol reads 1, carol writes 2
+ *
+ * The 2 was computed from bob's 1, and that from 0. The key contains the updates of bob and carol,
+ * and alice's is lost, although two may be all that clients know to be accepted.
+ *
+ * An increment of a workload was computed from the read of its grant, or of its section, that
+ * served the value that it adds to; a write of asynchronous code from the last access by which its
+ * guard knew the key (`base`); a write to a store that adds itself from what the store held. A
+ * store that recovers holds the latest state that has the value it came back with.
+ */
+import type { Read, Recovered, Write } from '../core/history/server-events.ts';
+import { firstValue, intentOf, isEffective, recoveredValue, unheardReads } from './contents.ts';
+import type {
+  AccessEvent,
+  KeyLog,
+  LogEntry,
+  Numbered,
+  PlaceLog,
+  TraceIndex,
+} from './trace-index.ts';
+
+/** What a key held at some time. */
+export interface State {
+  readonly value: number;
+  /** The first operation of those that carry out its update; '' if it is no update. */
+  readonly intent: string;
+  readonly write: LogEntry<AccessEvent> | null;
+  /** The read that the write was computed from. */
+  readonly read: LogEntry<AccessEvent> | null;
+  /** The state that it was computed from; null for a first value. */
+  readonly from: State | null;
+}
+
+/** A state that was replaced, or ignored by a replica, for one that was not computed from it. */
+export interface Replacement {
+  readonly before: State;
+  readonly after: State;
+  /** The recovery that replaced it; null for a write. */
+  readonly recovery: Numbered<Recovered> | null;
+}
+
+export interface UpdateChain {
+  /** What the key holds in the end. */
+  readonly last: State;
+  readonly replacements: readonly Replacement[];
+  /** The updates that were written, whether or not they took effect. */
+  readonly intents: ReadonlySet<string>;
+}
+
+/** Follows the updates of a key up to event `before`. */
+export function updateChain(
+  indexed: TraceIndex,
+  { place, key, before }: { place: PlaceLog; key: KeyLog; before: number },
+  addsItself: boolean,
+): UpdateChain {
+  const walk = new Walk(indexed, firstValue(place, key.key), addsItself);
+  let at = 0;
+  for (const recovery of place.recoveries) {
+    const { event, index } = recovery;
+    if (index >= before) break;
+    at = walk.accesses(key, at, index);
+    walk.recover(recovery, recoveredValue(place, event, key.key));
+  }
+  walk.accesses(key, at, before);
+  return walk;
+}
+
+/** Whether it is known what a write was computed from. */
+export function isUpdate(indexed: TraceIndex, { event }: LogEntry<AccessEvent>): boolean {
+  if (event.kind !== 'write') return false;
+  return event.adds !== null || baseOf(indexed, event.operation) !== undefined;
+}
+
+/** The grant under which an access was made; without one its section: `alice/1`. */
+export function holderOf({ under, operation }: AccessEvent): number | string {
+  return under > 0 ? under : operation.slice(0, operation.lastIndexOf('/'));
+}
+
+/** Returns a state and those below it, down to a first value. */
+export function* statesFrom(latest: State): Generator<State, void> {
+  for (let state: State | null = latest; state !== null; state = state.from) yield state;
+}
+
+function baseOf({ operations }: TraceIndex, operation: string): string | undefined {
+  const call = operations.get(operation)?.invoke.event.call;
+  return call !== undefined && 'base' in call ? call.base : undefined;
+}
+
+/** What a write was computed from; all null for one that is no update. */
+type Origin = Pick<State, 'read' | 'from'>;
+
+/** A read, and the state that it was served from. */
+interface Served {
+  readonly read: LogEntry<Read>;
+  readonly from: State;
+}
+
+class Walk implements UpdateChain {
+  last: State;
+  readonly replacements: Replacement[] = [];
+  readonly intents: Set<string> = new Set();
+  private readonly indexed: TraceIndex;
+  private readonly first: State;
+  private readonly addsItself: boolean;
+  /** The states that the key was in, in order. */
+  private readonly held: State[];
+  private readonly written: Map<string, State> = new Map();
+  private readonly served: Served[] = [];
+  private unheard: ReadonlySet<AccessEvent> | null = null;
+
+  constructor(indexed: TraceIndex, value: number, addsItself: boolean) {
+    this.indexed = indexed;
+    this.addsItself = addsItself;
+    this.first = { value, intent: '', write: null, read: null, from: null };
+    this.last = this.first;
+    this.held = [this.first];
+  }
+
+  recover(recovery: Numbered<Recovered>, value: number): void {
+    if (value !== this.last.value) this.hold(this.heldWith(value), recovery);
+  }
+
+  /** Passes the accesses from the `from`-th to event `before`; returns how many it has passed. */
+  accesses({ accesses }: KeyLog, from: number, before: number): number {
+    let at = from;
+    for (let next = accesses[at]; next !== undefined && next.index < before; next = accesses[at]) {
+      this.access(next);
+      at += 1;
+    }
+    return at;
+  }
+
+  private access({ event, index, latest }: LogEntry<AccessEvent>): void {
+    if (event.value === null) return;
+    if (event.kind === 'write') {
+      this.write({ event, index, latest });
+      return;
+    }
+    const { written } = event;
+    const from = written === undefined ? this.last : (this.written.get(written) ?? this.first);
+    this.served.push({ read: { event, index, latest }, from });
+  }
+
+  private write(write: LogEntry<Write>): void {
+    const { operation, value, adds, stamp } = write.event;
+    // A replica may have served what the replicas together never held.
+    if (value === null || !(write.event.isAccepted || stamp !== undefined)) return;
+    const { read, from } = this.originOf(write, value);
+    const isChange = from !== null && (adds !== null || value !== from.value);
+    const intent = isChange ? intentOf(this.indexed, operation) : '';
+    const state = { value, intent, write, read, from };
+    if (intent !== '') this.intents.add(intent);
+    this.written.set(operation, state);
+    if (isEffective(write)) this.hold(state, null);
+    else this.replacements.push({ before: state, after: this.last, recovery: null });
+  }
+
+  private hold(after: State, recovery: Replacement['recovery']): void {
+    if (after.from !== this.last) this.replacements.push({ before: this.last, after, recovery });
+    this.last = after;
+    this.held.push(after);
+  }
+
+  private originOf({ event }: LogEntry<Write>, value: number): Origin {
+    const { operation, adds } = event;
+    const base = baseOf(this.indexed, operation);
+    if (base !== undefined) return this.knownBy(base);
+    if (adds === null) return { read: null, from: null };
+    const found = value - adds;
+    const holder = holderOf(event);
+    const origin = this.lastServed(({ read: { event: read } }) => {
+      return read.value === found && holderOf(read) === holder;
+    });
+    if (origin !== null && !(this.addsItself && found === this.last.value)) return origin;
+    const from = found === this.last.value ? this.last : this.heldWith(found);
+    return { read: origin?.read ?? null, from };
+  }
+
+  /** The state by which a guard knew the key; of a write without effect, what that came from. */
+  private knownBy(operation: string): Origin {
+    const from = this.written.get(operation);
+    if (from !== undefined) return { read: null, from };
+    const served = this.lastServed(({ read }) => read.event.operation === operation);
+    if (served !== null) return served;
+    const base = baseOf(this.indexed, operation);
+    return base === undefined ? { read: null, from: this.last } : this.knownBy(base);
+  }
+
+  /** Of several executions of one read, only one was heard. */
+  private lastServed(isMeant: (served: Served) => boolean): Served | null {
+    const last = this.served.findLast(isMeant) ?? null;
+    const isSame = ({ read }: Served): boolean =>
+      read.event.operation === last?.read.event.operation;
+    const executions = this.served.filter((one) => isSame(one) && isMeant(one));
+    if (executions.every(({ from }) => from === last?.from)) return last;
+    this.unheard ??= unheardReads(this.indexed);
+    return executions.findLast(({ read }) => this.unheard?.has(read.event) === false) ?? last;
+  }
+
+  /** The latest state with this value; of one that the key never had, nothing is known below it. */
+  private heldWith(value: number): State {
+    return this.held.findLast((state) => state.value === value) ?? { ...this.first, value };
+  }
+}
