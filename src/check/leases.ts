@@ -132,20 +132,28 @@ export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): 
  * alone says nothing of a lease that no fault could outlast.
  */
 export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
+  for (const { resource, accesses } of indexed.places) {
+    if (resource !== lock.lock) continue;
+    for (const { event, index } of accesses) {
+      const grant = lock.byNumber.get(event.under);
+      if (grant !== undefined && event.atUs > serviceEndUs(grant, index)) return true;
+    }
+  }
   return lock.grants.some((grant) => {
     const { event, keys, leftAt, enteredAt } = grant;
     const fromUs = keys?.acquired.event.atUs ?? event.atUs;
     const endUs = serviceEndUs(grant, (keys?.acquired.index ?? grant.index) + 1);
     if (endUs === Number.POSITIVE_INFINITY) return true;
-    const left = indexed.trace.events[leftAt];
-    const isInside = left !== undefined && left.atUs > serviceEndUs(grant, leftAt);
-    if (isInside || (enteredAt >= 0 && left === undefined)) return true;
+    const { events } = indexed.trace;
+    const left = leftAt < 0 ? events.length - 1 : leftAt;
+    const leftUs = events[left]?.atUs ?? 0;
+    if (enteredAt >= 0 && leftUs > serviceEndUs(grant, left)) return true;
     return indexed.faults.some(({ event: fault, index }) => {
       const toUs = serviceEndUs(grant, Math.max(index, grant.index) + 1);
-      if (fault.atUs > toUs || !hitsHolder(indexed, fault, event.client)) return false;
+      if (fault.atUs >= toUs || !hitsHolder(indexed, fault, event.client)) return false;
       if (fault.fault === 'clock') {
-        const leftUs = toUs - Math.max(fault.atUs, fromUs);
-        return fault.target === 'rate' || Math.abs(fault.amount) >= leftUs;
+        const remainingUs = toUs - Math.max(fault.atUs, fromUs);
+        return fault.target === 'rate' || Math.abs(fault.amount) >= remainingUs;
       }
       return (fault.untilUs ?? Number.POSITIVE_INFINITY) >= toUs;
     });
