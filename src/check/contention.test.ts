@@ -12,6 +12,7 @@ import {
   invoke,
   leaseTest,
   leave,
+  pause,
   read,
   release,
   traceOf,
@@ -127,8 +128,12 @@ describe('without a word from the server', () => {
 
   test('no-lost-update is tested by an acquire between a read and its write', () => {
     const [asked, received] = handled(5, 'bob/1/set');
-    const increment = (at: 'before' | 'between' | 'after'): readonly TraceEvent[] => [
+    const increment = (
+      at: 'before' | 'between' | 'after',
+      pausedUntilMs = 25,
+    ): readonly TraceEvent[] => [
       ...own(1, 'alice', 1, 20),
+      pause(2, 'alice', pausedUntilMs),
       ...(at === 'before' ? [asked, received] : []),
       read(2, 'alice', 1, 0),
       ...(at === 'between' ? [asked, received] : []),
@@ -141,6 +146,8 @@ describe('without a word from the server', () => {
     expect(verdictOn(claim, increment('between'))).toMatchObject({ kind: 'valid', exercised: 1 });
     expect(verdictOn(claim, increment('before'))).toMatchObject({ exercised: 0 });
     expect(verdictOn(claim, increment('after'))).toMatchObject({ exercised: 0 });
+    // No fault outlasts the lease.
+    expect(verdictOn(claim, increment('between', 19))).toMatchObject({ exercised: 0 });
   });
 
   test('lease-conservative is tested once a successor has shown that the lease is over', () => {

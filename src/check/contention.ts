@@ -8,7 +8,6 @@ import type { Deny, Grant } from '../core/history/server-events.ts';
 import type { Enter, Invoke } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { isQuorumGrant } from './holders.ts';
-import { couldOutlast } from './leases.ts';
 import { type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
 
 /** An acquire that a server handled. */
@@ -32,12 +31,8 @@ export function unnotedAcquires(indexed: TraceIndex, { lock }: LockLog): readonl
   return byLock.get(lock) ?? NONE;
 }
 
-/**
- * All acquires of a lock, granted, denied or unnoted, in the order of the trace; none if its leases
- * outlasted every fault.
- */
+/** All acquires of a lock, granted, denied or unnoted, in the order of the trace. */
 export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[] {
-  if (!couldOutlast(indexed, log)) return NONE;
   const noted: Acquire[] = [];
   for (const { event, index } of log.entries) {
     const isNoted = event.kind === 'deny' || (event.kind === 'grant' && !isQuorumGrant(event));

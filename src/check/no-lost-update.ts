@@ -25,6 +25,7 @@ import { type Acquire, acquiresOf, wasContested } from './contention.ts';
 import { contentsBefore, firstValue, isEffective, isShared, repeatsOf } from './contents.ts';
 import { type AccessParts, accessBreach } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
+import { couldOutlast } from './leases.ts';
 import {
   type AccessEvent,
   isAcknowledged,
@@ -50,7 +51,7 @@ export const noLostUpdate: Claim = defineClaim({
   name: 'no-lost-update',
   about: 'every acknowledged update is in the final value, once',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
-  hazard: 'updates that overlapped another’s or were kept apart by the lock, or were repeated',
+  hazard: 'updates that overlapped, were kept apart by a lease that could end, or were repeated',
   rules: {
     'update-lost': updateLost,
     'update-repeated': updateRepeated,
@@ -61,7 +62,8 @@ export const noLostUpdate: Claim = defineClaim({
     const updated = updatedKeys(indexed);
     return inAll(indexed.places, (place) => {
       const lock = indexed.locks.get(place.resource);
-      const acquires = lock === undefined ? [] : acquiresOf(indexed, lock);
+      const acquires =
+        lock !== undefined && couldOutlast(indexed, lock) ? acquiresOf(indexed, lock) : [];
       return inAll(place.keys.values(), (key): Findings<Rule> => {
         const updates = updated.get(key);
         if (isShared(indexed, { resource: place.resource, key: key.key })) return { exercised: 0 };
