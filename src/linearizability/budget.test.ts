@@ -1,6 +1,6 @@
 /** What a check does with its limits, its policy for failures, and what nobody can tell apart. */
 import { describe, expect, it } from 'vitest';
-import { drawCasRegister } from '../../tools/oracle/long-history.ts';
+import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import { explainHistory } from './explain.ts';
 import { type History, illegal, type Model, type Operation } from './model.ts';
@@ -47,6 +47,24 @@ describe('states that no remaining call tells apart', () => {
 });
 
 describe('a limit', () => {
+  it.each([
+    [0, 'invalid'],
+    [1, 'valid'],
+  ] as const)(
+    'of infinity is as one that is not reached, with windows too: %d, %s',
+    (seed, kind) => {
+      const model = casRegister(0);
+      const drawn = drawCasRegister(seed, { operations: 1_000, clients: 16 });
+      const history = kind === 'valid' ? drawn : misreadOf(drawn, 5, 500);
+      const [none, high] = [Number.POSITIVE_INFINITY, 1e9].map((maxConfigurations) => {
+        const verdict = checkHistory(history, model, { maxConfigurations });
+        expect(verdict.kind).toBe(kind);
+        if (verdict.kind !== 'invalid') return [verdict];
+        return [verdict, explainHistory(history, model, verdict, { maxConfigurations })];
+      });
+      expect(none).toEqual(high);
+    },
+  );
   const history = appends(9).concat(read('<3>', 200));
   it('of bytes ends the search before it holds more', () => {
     expect(checkHistory(history, blindKeyValue, { maxBytes: 1_000_000 })).toMatchObject({

@@ -5,6 +5,7 @@ import * as repertoires from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, checkParts, MalformedOperation } from './check-history.ts';
 import type { CheckOptions } from './decide.ts';
+import { explainHistory } from './explain.ts';
 import type { CallData, History, Model } from './model.ts';
 import { mutex } from './models/mutex.ts';
 import { register } from './models/register.ts';
@@ -140,6 +141,21 @@ describe('a limit that is none is refused', () => {
       expect(() => checkHistory([], register(), options)).toThrow(new RangeError(message));
     }
   });
+  it.each(['7', null, Number.NEGATIVE_INFINITY, {}])(
+    '%j, which no type checker stopped',
+    (limit) => {
+      const untyped = (option: object): CheckOptions => Object.assign({}, option);
+      const limited = untyped({ maxConfigurations: limit });
+      const refused = 'maxConfigurations must be a whole number from 1 on, not ';
+      expect(() => checkHistory([], register(), limited)).toThrow(refused);
+      const verdict = { kind: 'invalid', at: 0, configurations: 0, part: '' } as const;
+      expect(() => explainHistory([], register(), verdict, limited)).toThrow(refused);
+      const stopped = untyped({ shouldStop: limit });
+      expect(() => checkHistory([], register(), stopped)).toThrow(
+        'shouldStop must be a function, not ',
+      );
+    },
+  );
   it('but none at all is a limit too', () => {
     const options = { maxConfigurations: Number.POSITIVE_INFINITY };
     expect(checkHistory([], register(), options).kind).toBe('valid');

@@ -218,10 +218,14 @@ function mistakeIn(operation: Operation<unknown>): string | null {
   return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
 }
 
-/** Throws a `RangeError` that names the option, where it is none. */
-function refuseOptions({ maxConfigurations, maxBytes, failed }: CheckOptions): void {
+/** Throws a `RangeError` that names the option, where it is none. @internal */
+export function refuseOptions(options: CheckOptions): void {
+  const { maxConfigurations, maxBytes, shouldStop, failed } = options;
   refuseLimit('maxConfigurations', maxConfigurations);
   refuseLimit('maxBytes', maxBytes);
+  if (shouldStop !== undefined && typeof shouldStop !== 'function') {
+    throw new RangeError(`shouldStop must be a function, not ${shownValue(shouldStop)}`);
+  }
   if (failed !== undefined && failed !== 'drop' && failed !== 'strict') {
     throw new RangeError(`failed must be drop or strict, not ${String(failed)}`);
   }

@@ -34,7 +34,7 @@ import { Transitions } from './transitions.ts';
 export interface CheckOptions {
   /**
    * How many configurations all searches of a part may meet together, 1,000,000 by default; from 1
-   * on. They are counted, so that a verdict is the same on every machine.
+   * on, `Infinity` for no limit. They are counted, so that a verdict is the same on every machine.
    */
   readonly maxConfigurations?: number;
   /** How many bytes each part's search may take, from 1 on, 2 GB by default; it ends before. */
@@ -255,7 +255,9 @@ class Run<State extends Json> {
     const { shared } = this.search;
     this.transitions = new Transitions(model, shared.history.load(history, model), shared.tables);
     const { maxConfigurations = defaultMaxConfigurations, allowance } = options;
-    this.left = Math.min(maxConfigurations, allowance?.left ?? maxConfigurations);
+    const most = Math.min(maxConfigurations, allowance?.left ?? maxConfigurations);
+    // Infinity minus infinity is no number.
+    this.left = Math.min(most, Number.MAX_SAFE_INTEGER);
   }
 
   decide(): Decision {

@@ -4,7 +4,7 @@
  * and which few operations contradict each other (the core). `sentence.ts` says it in words.
  */
 import type { Json } from '../core/kernel/json.ts';
-import { type HistoryVerdict, readFailures, splitHistory } from './check-history.ts';
+import { type HistoryVerdict, readFailures, refuseOptions, splitHistory } from './check-history.ts';
 import { type Core, findCore } from './core.ts';
 import {
   type Allowance,
@@ -52,7 +52,8 @@ const none = -1;
 /**
  * `history`, `model` and `options` are those of `verdict`, which `checkHistory` gave. Costs many
  * times what the verdict did, so it is not part of it; but both together stay within
- * `maxConfigurations`, or a fifth above it where the verdict left less than that.
+ * `maxConfigurations`, or a fifth above it where the verdict left less than that. Throws a
+ * `RangeError` for an option that is none.
  */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -60,6 +61,7 @@ export function explainHistory<State extends Json, Call extends CallData>(
   verdict: Extract<HistoryVerdict, { kind: 'invalid' }>,
   options: CheckOptions = {},
 ): Reasons<State> {
+  refuseOptions(options);
   const read = readFailures(history, model, options.failed);
   const part = splitHistory(read, model).find(({ name }) => name === verdict.part);
   const indices = part?.indices ?? [];

@@ -23,23 +23,35 @@ const calls = {
 
 export type KeyValueCall = CallsOf<typeof calls>;
 
-/** `initial` is what a key holds that was never put, or was deleted. */
+/**
+ * `initial` is what a key holds that was never put. A deleted key holds nothing: it reads as null
+ * if `initial` is null, as the empty text if `initial` is empty. Any other text does not show how
+ * the map reads a key that holds nothing, so that null and the empty text are one.
+ */
 export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
+  const nothing: Text = initial === null ? null : '';
+  const isOne = initial !== null && initial !== '';
+  /** What a call means by `text`. */
+  const meant = (text: Text): Text => (isOne && text === null ? '' : text);
+  const awaited = (call: KeyValueCall): Text | undefined => {
+    const text = awaitedText(call);
+    return text === undefined ? undefined : meant(text);
+  };
   return {
     name: 'kv',
     init: initial,
     step(state, call): readonly Text[] {
       switch (call.name) {
         case 'get':
-          return call.value === state ? [state] : illegal;
+          return meant(call.value) === state ? [state] : illegal;
         case 'put':
           return [call.value];
         case 'append':
           return [(state ?? '') + call.value];
         case 'delete':
-          return [initial];
+          return [nothing];
         case 'cas': {
-          const matches = state === call.expected;
+          const matches = state === meant(call.expected);
           if (call.answer !== 'unknown' && matches !== (call.answer === 'matched')) return illegal;
           return [matches ? call.value : state];
         }
@@ -49,17 +61,17 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
     mistakeIn: mistakesIn(calls),
     partition: (call) => call.key,
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
-    awaits: awaitedText,
+    awaits: awaited,
     provides(call): Text | undefined {
       if (call.name === 'put' || call.name === 'cas') return call.value;
-      return call.name === 'delete' ? initial : undefined;
+      return call.name === 'delete' ? nothing : undefined;
     },
     approaches: (state, awaited) => awaited?.startsWith(state ?? '') ?? false,
     startingStates,
     describe: describeKeyValueCall,
     needs(call): string {
-      if (call.name === 'get' && call.value === null && initial !== null) {
-        const missing = `a key that was never put holds ${quote(initial)}`;
+      if (call.name === 'get' && call.value === null && initial === '') {
+        const missing = 'a key that was never put holds ""';
         return `nothing, where ${missing} (unless the map begins with null, as with --init null)`;
       }
       if (call.name === 'get') return `the value ${quote(call.value)}`;

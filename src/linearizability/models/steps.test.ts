@@ -53,16 +53,32 @@ stepsOf('a counter', counter(), [
 ]);
 
 const edit = { name: 'cas', key, expected: 'a', value: 'b' } as const;
-stepsOf('a map', keyValue('?'), [
+stepsOf('a map whose keys hold a text at first', keyValue('?'), [
   ['a', { name: 'get', key, value: 'a' }, ['a']],
   ['a', { name: 'get', key, value: 'b' }, illegal],
   ['a', { name: 'append', key, value: 'b' }, ['ab']],
   [null, { name: 'append', key, value: 'b' }, ['b']],
-  ['a', { name: 'delete', key }, ['?']],
+  ['a', { name: 'delete', key }, ['']],
+  ['', { name: 'get', key, value: '' }, ['']],
+  ['', { name: 'get', key, value: null }, ['']],
+  ['', { name: 'get', key, value: '?' }, illegal],
+  ['', { ...edit, expected: null, answer: 'matched' }, ['b']],
   ['a', { ...edit, answer: 'missed' }, illegal],
   ['a', { ...edit, answer: 'unknown' }, ['b']],
   ['c', { ...edit, answer: 'unknown' }, ['c']],
   ['c', { ...edit, answer: 'missed' }, ['c']],
+]);
+
+stepsOf('a map', keyValue(), [
+  ['a', { name: 'delete', key }, ['']],
+  ['', { name: 'get', key, value: '' }, ['']],
+  ['', { name: 'get', key, value: null }, illegal],
+]);
+stepsOf('a map that tells a key without a text from one with an empty text', keyValue(null), [
+  ['a', { name: 'delete', key }, [null]],
+  [null, { name: 'get', key, value: null }, [null]],
+  [null, { name: 'get', key, value: '' }, illegal],
+  ['', { name: 'get', key, value: null }, illegal],
 ]);
 
 const versioned = { name: 'write', key, value: 9 } as const;
@@ -70,6 +86,17 @@ stepsOf('a versioned register', versionedRegister(), [
   [{ value: 7, version: 3 }, { ...versioned, version: 4 }, [{ value: 9, version: 4 }]],
   [{ value: 7, version: 3 }, { ...versioned, version: null }, [{ value: 9, version: 4 }]],
   [{ value: 7, version: 3 }, { ...versioned, version: 3 }, illegal],
+  [
+    { value: 7, version: 3 },
+    { name: 'read', key, value: 'unknown', version: null },
+    [{ value: 7, version: 3 }],
+  ],
+  [
+    { value: 7, version: 3 },
+    { name: 'read', key, value: 7, version: null },
+    [{ value: 7, version: 3 }],
+  ],
+  [{ value: 7, version: 3 }, { name: 'read', key, value: 8, version: null }, illegal],
 ]);
 
 const acquire = { name: 'acquire', lock: 'l', owner: 'a' } as const;

@@ -128,7 +128,11 @@ describe('a model tells what the search may spare', () => {
     ],
     [
       { name: 'delete', key },
-      { ...effect, provides: '?', failed: null },
+      { ...effect, provides: '', failed: null },
+    ],
+    [
+      { name: 'get', key, value: null },
+      { ...pure, awaits: '', failed: null },
     ],
     [
       { ...edit, answer: 'matched' },

@@ -19,7 +19,8 @@ const calls = {
     /** Absent: it is accepted, if it takes effect at all. */
     answer: { optional: ['refused'] },
   },
-  read: { key: 'a text', value: 'a number, a text or null', version: 'a number' },
+  /** Of a read without an answer the value is `unknown` and the version null. */
+  read: { key: 'a text', value: 'a number, a text or null', version: 'a number or null' },
 } as const;
 
 export type VersionedCall = CallsOf<typeof calls>;
@@ -36,7 +37,9 @@ export function versionedRegister(
     init: { value: initial, version: firstVersion },
     step(state, call): readonly Versioned[] {
       if (call.name === 'read') {
-        return call.version === state.version && call.value === state.value ? [state] : illegal;
+        const isVersion = call.version === null || call.version === state.version;
+        const isValue = call.value === 'unknown' || call.value === state.value;
+        return isVersion && isValue ? [state] : illegal;
       }
       if (call.answer === 'refused') {
         const isRight = call.version === null || call.version === state.version;
@@ -68,7 +71,8 @@ function describe(call: VersionedCall): string {
 }
 
 function needs(call: VersionedCall): string {
-  if (call.name === 'read') return `the value ${call.value} at version ${call.version}`;
+  const at = call.version === null ? '' : ` at version ${call.version}`;
+  if (call.name === 'read') return `the value ${call.value}${at}`;
   const { version, expected } = call;
   if (call.answer === 'refused') {
     if (version !== null && version !== expected) return `the version ${version}`;

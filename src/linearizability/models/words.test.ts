@@ -82,6 +82,7 @@ sayOf(
       'read=7 at version 2',
       'the value 7 at version 2',
     ],
+    [{ name: 'read', key, value: 7, version: null }, 'read=7', 'the value 7'],
     [{ ...write, version: 2 }, 'write(7) at version 2', 'the version 1'],
     [{ ...write, version: null }, 'write(7)', 'nothing'],
     [{ ...write, version: null, expected: 4 }, 'write(7) over version 4', 'the version 4'],
