@@ -55,7 +55,7 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
     verdict: worst.find((verdict) => parts.some((part) => part.verdict === verdict)) ?? 'valid',
     configurations: parts.reduce((sum, { configurations }) => sum + configurations, 0),
     parts,
-    notes: notesOf(read),
+    notes: notesOf(read, options.file),
   };
 }
 
@@ -90,8 +90,16 @@ function judgeParts(
 type Verdict = PartReport['verdict'];
 
 /** What was read otherwise than one might think. */
-function notesOf({ hiddenReads, keyedByPair, ignoredValues, mayBeCut }: ReadHistory): string[] {
+function notesOf(read: ReadHistory, file: string): string[] {
+  const { hiddenReads, keyedByPair, ignoredValues, mayBeCut, disorder } = read;
   const notes: string[] = [];
+  if (disorder !== null) {
+    const { line, column, afterLine, count } = disorder;
+    const earlier = `its time is before that of line ${afterLine}`;
+    const others = count === 1 ? '' : `, and ${countOf(count - 1, 'more event')} like it`;
+    const what = 'The order of the file was judged; --order time goes by the times.';
+    notes.push(`${file}:${line}:${column}: ${earlier}${others}. ${what}`);
+  }
   if (hiddenReads > 0) {
     const reads = hiddenReads === 1 ? 'read of nil says' : 'reads of nil say';
     const why = 'as in Knossos: the object never holds nil';

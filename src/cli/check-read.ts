@@ -15,10 +15,12 @@ import {
 } from '../linearizability/formats/formats.ts';
 import type { BuildOptions, BuiltHistory } from '../linearizability/formats/history-builder.ts';
 import type {
+  EventOrder,
   FilePlace,
   Format,
   Malformed,
   RecordedMark,
+  TimeDisorder,
 } from '../linearizability/formats/record.ts';
 import type { CallData, History, Model } from '../linearizability/model.ts';
 import type { ReportedEffect, ReportedMark, ReportedOperation } from '../report/history-report.ts';
@@ -29,6 +31,8 @@ import { systemMessage } from './files.ts';
 interface ReadOptions extends Omit<BuildOptions, 'format'> {
   /** Null: as the file's beginning tells. */
   readonly format: Format | null;
+  /** Default `file`. */
+  readonly order?: EventOrder;
   /** Told now and then how many operations have been read. */
   readonly onProgress: (operations: number) => void;
   /** Ends the reading, which then throws an `AbortError`. */
@@ -38,8 +42,10 @@ interface ReadOptions extends Omit<BuildOptions, 'format'> {
 export interface ReadHistory extends BuiltHistory {
   readonly format: Format;
   readonly marks: readonly RecordedMark[];
-  /** As `HistoryReader` has it. */
+  readonly order: EventOrder;
+  /** As `HistoryReader` has them. */
   readonly mayBeCut: boolean;
+  readonly disorder: TimeDisorder | null;
 }
 
 /** The history in a file, `-` for standard input; what is wrong with it is in the `UserError`. */
@@ -114,7 +120,10 @@ class Reading {
     this.refuse(reader.end());
     const built = builder.finish();
     if ('what' in built) this.fail(built.what, built);
-    return { ...built, format, marks: reader.marks, mayBeCut: reader.mayBeCut?.() ?? false };
+    const { order = 'file' } = this.options;
+    const mayBeCut = reader.mayBeCut?.() ?? false;
+    const disorder = reader.disorder?.() ?? null;
+    return { ...built, format, order, marks: reader.marks, mayBeCut, disorder };
   }
 
   fail(what: string, { line, column }: FilePlace = FIRST): never {
@@ -213,7 +222,8 @@ export class PartView {
     const { invokeLine, returnLine } = this.reported(last, 'other');
     const called = this.history.findIndex(({ invoke }) => invoke === from);
     const first = this.reported(called, 'other').invokeLine;
-    const isByLine = last >= 0 && returnLine !== null && returnLine > invokeLine && first > 0;
+    const isInOrder = this.read.order === 'file' && returnLine !== null && returnLine > invokeLine;
+    const isByLine = last >= 0 && isInOrder && first > 0;
     if (from === null) return isByLine ? `up to line ${returnLine}` : `up to ${to}`;
     return isByLine ? `in lines ${first}–${returnLine}` : `between ${from} and ${to}`;
   }

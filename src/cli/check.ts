@@ -9,7 +9,7 @@ import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
 import { readEdn } from '../linearizability/formats/edn.ts';
 import { formats } from '../linearizability/formats/formats.ts';
-import type { Format } from '../linearizability/formats/record.ts';
+import { EVENT_ORDERS, type EventOrder, type Format } from '../linearizability/formats/record.ts';
 import { aboutModels } from '../linearizability/models.ts';
 import { type HistoryReport, historyLine, renderHistory } from '../report/history-report.ts';
 import { renderHistoryPage } from '../report/html/history-page.ts';
@@ -37,6 +37,8 @@ interface CheckFlags extends OutputFlags {
   /** Absent: as the file tells. */
   readonly model?: string;
   readonly format: string;
+  /** What the order of the events follows. */
+  readonly order: string;
   /** What a failed operation says. */
   readonly fail: string;
   /** What the object holds at first, as JSON or EDN; absent: as the model says. */
@@ -55,6 +57,7 @@ export function addCheck(command: Command, done: Done): void {
   withExample(command, `check ${SHIPPED_LOG} --model cas-register --html why.html`)
     .option('--model <name>', 'the sequential specification (default: told by the operations)')
     .option('--format <name>', 'how the file is written', 'auto')
+    .option('--order <of>', 'events in the order of: file (its lines), time (their time)', 'file')
     .option('--fail <policy>', 'a failed call: drop (it did not happen), strict (say why)', 'drop')
     .option('--init <value>', 'what the object holds at first (default: nothing)')
     .option('--max-configurations <N>', 'how many the search may meet for each key')
@@ -73,10 +76,12 @@ const OWN_FORMAT = `\
   In jsonl, type is invoke, ok, fail (it did not happen) or info (nobody knows). An invoke says
   what is asked: value (of a cas [expected, new]), key or lock or resource, token, owner, permits,
   expected (the version that a write must find). Its completion says what is answered: value,
-  token, version, answer (denied, refused, missed). time, index, error and note are for people; any
-  other field is refused. Elsewhere a value of two may be [key value], as Jepsen writes it, which
-  the report then says.
-  In every format the process nemesis is no client: its events are faults, drawn and not judged.`;
+  token, version, answer (denied, refused, missed). index, error and note are for people, and so is
+  time without --order time; any other field is refused. Elsewhere a value of two may be
+  [key value], as Jepsen writes it, which the report then says.
+  In every format the process nemesis is no client: its events are faults, drawn and not judged.
+  Elle's transactions (:txn) are not checked; elle-cli does.
+  A deleted key of a kv holds nothing, whatever --init says.`;
 
 /** Ends with the exit codes. */
 export const CHECK_HELP: string = `
@@ -143,6 +148,7 @@ interface Checker {
   readonly model: string | null;
   /** Null: as the file's beginning tells. */
   readonly format: Format | null;
+  readonly order: EventOrder;
   readonly failed: 'drop' | 'strict';
   readonly initial: Json | undefined;
   readonly maxConfigurations: number | null;
@@ -159,6 +165,7 @@ function prepare(flags: CheckFlags): Checker {
   const timeMs = given(flags.time, '--time', parseTimeMs);
   const memoryMb = given(flags.memory, '--memory', parsePositive);
   const { model = null, format, fail: failed } = flags;
+  const order = EVENT_ORDERS.find((name) => name === flags.order);
   if (model !== null && !dialects.has(model)) {
     const hint = suggest(model, [...dialects.keys()]);
     throw new UserError([`--model ${model}: unknown model "${model}"${hint}`]);
@@ -173,9 +180,15 @@ function prepare(flags: CheckFlags): Checker {
   if (failed !== 'drop' && failed !== 'strict') {
     throw new UserError([`--fail ${failed}: unknown policy "${failed}"; known: drop, strict`]);
   }
+  if (order === undefined) {
+    throw new UserError([
+      `--order ${flags.order}: unknown order "${flags.order}"; known: file, time`,
+    ]);
+  }
   return {
     model,
     format: known,
+    order,
     failed,
     initial: parseInitial(flags.init),
     maxConfigurations,

@@ -37,6 +37,10 @@ export const sampleEvents: fc.Arbitrary<readonly SampleEvent[]> = fc
     });
   });
 
+function logEvent({ process, type, f, value }: SampleEvent): string {
+  return `${process}\t:${type}\t:${f}\t${ednValue(value)}\n`;
+}
+
 type Write = (events: readonly SampleEvent[]) => string;
 
 function ednValue(value: SampleEvent['value']): string {
@@ -82,12 +86,8 @@ export const writers: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['porcupine', (events) => events.map((event) => `${keyedMap(event)}\n`).join('')],
   [
     'jepsen-log',
-    (events) =>
-      events
-        .map(({ process, type, f, value }) => {
-          return `INFO  jepsen.util - ${process}\t:${type}\t:${f}\t${ednValue(value)}\n`;
-        })
-        .join(''),
+    (events) => events.map((event) => `INFO  jepsen.util - ${logEvent(event)}`).join(''),
   ],
+  ['jepsen-txt', (events) => events.map(logEvent).join('')],
   ['operations', writeOperations],
 ]);

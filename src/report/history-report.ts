@@ -87,6 +87,8 @@ export interface ReportedMark {
 /** `line 12`, `lines 12–15`. */
 export function linesOf({ invokeLine, returnLine }: ReportedOperation): string {
   if (returnLine === null || returnLine === invokeLine) return `line ${invokeLine}`;
+  // The file is not in the order of the events.
+  if (returnLine < invokeLine) return `lines ${invokeLine} and ${returnLine}`;
   return `lines ${invokeLine}–${returnLine}`;
 }
 
@@ -300,9 +302,9 @@ export function byName(left: string, right: string): number {
 
 /** One JSON line, without its end. */
 export function historyLine(report: HistoryReport): string {
-  const { file, format, model, operations, verdict, configurations, parts } = report;
+  const { file, format, model, operations, verdict, configurations, notes, parts } = report;
   const head = { type: 'check', version: 1, file, format, model, operations };
-  return JSON.stringify({ ...head, verdict, configurations, parts: parts.map(partOf) });
+  return JSON.stringify({ ...head, verdict, configurations, notes, parts: parts.map(partOf) });
 }
 
 function partOf(part: PartReport): object {

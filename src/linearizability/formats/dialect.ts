@@ -8,7 +8,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import type { Beginning } from '../models.ts';
 import { ednText, isArray } from './edn.ts';
-import type { Format, RecordedOperation } from './record.ts';
+import type { Fields, Format, RecordedOperation } from './record.ts';
 
 /** A call as `CallData` in `model.ts`. */
 export type NamedFields = { readonly [field: string]: Json; readonly name: string };
@@ -24,6 +24,8 @@ export interface Dialect {
   readonly answers?: ReadonlyMap<string, Answers>;
   /** Whether a text as the value of a call names the object. */
   readonly isNamedByValue?: boolean;
+  /** Whether a read of nil may say nothing, see `Format.hidesReads`. */
+  readonly mayHideNil?: boolean;
   /** How the model begins when its object holds `initial`; text says why it cannot. */
   readonly begin: (initial: Json | undefined) => Beginning | string;
   /** The call, with the answer that the record holds; text says what it lacks. */
@@ -75,6 +77,9 @@ export interface Said {
   readonly isValueIgnored: boolean;
 }
 
+/** What is said of an object, and which. */
+type Named = Omit<Said, 'name' | 'operation' | 'isNo'>;
+
 const ONLY_YES: Answers = { yes: [], no: [] };
 
 /** Text says what is wrong. `name` is that of the model's call. */
@@ -84,40 +89,55 @@ export function readSaid(
   dialect: Dialect,
   { readsPairs }: Pick<Format, 'readsPairs'>,
 ): Said | string {
-  const isNo = saysNo(operation, dialect.answers?.get(name) ?? ONLY_YES);
-  if (typeof isNo === 'string') return isNo;
-  const plain = {
-    name,
-    operation,
-    asked: operation.asked['value'],
-    answered: operation.answered['value'],
-    isNo,
-    isFromPair: false,
-    isValueIgnored: false,
-  };
+  const named = readNamed(name, operation, dialect, readsPairs);
+  if (typeof named === 'string') return named;
+  const isNo = saysNo(operation, named, dialect.answers?.get(name) ?? ONLY_YES);
+  return typeof isNo === 'string' ? isNo : { name, operation, isNo, ...named };
+}
+
+function readNamed(
+  name: string,
+  operation: RecordedOperation,
+  dialect: Dialect,
+  readsPairs: boolean,
+): Named | string {
+  const [asked, answered] = [operation.asked['value'], operation.answered['value']];
+  const plain = { asked, answered, isFromPair: false, isValueIgnored: false };
   const key = namedKey(operation, dialect.keys);
-  if (key !== null) return { key, ...plain };
-  const pair = plain.asked;
-  if (readsPairs && isArray(pair) && pair.length === 2 && mayBeKeyed(name, pair)) {
-    const told = plain.answered;
-    const answered = isArray(told) && told.length === 2 ? told[1] : told;
-    const [first = null, asked] = pair;
-    return { ...plain, key: keyText(first), asked, answered, isFromPair: true };
+  if (key !== null) return typeof key === 'string' ? { key, ...plain } : key.differs;
+  if (readsPairs && isArray(asked) && asked.length === 2 && mayBeKeyed(name, asked)) {
+    const [first = null, value] = asked;
+    const pair = { ...plain, key: keyText(first), asked: value, isFromPair: true };
+    const isRepeated = value !== undefined && ednText(value) === ednText(answered ?? null);
+    if (!isArray(answered) || answered.length !== 2 || isRepeated) return pair;
+    const [other = null, answer] = answered;
+    if (operation.outcome === 'ok' && keyText(other) !== pair.key) return differs(pair.key, other);
+    return { ...pair, answered: answer };
   }
-  if (dialect.isNamedByValue !== true || pair === undefined || pair === null) {
+  if (dialect.isNamedByValue !== true || asked === undefined || asked === null) {
     return { key: '', ...plain };
   }
-  return typeof pair === 'string'
-    ? { ...plain, key: pair }
+  return typeof asked === 'string'
+    ? { ...plain, key: asked }
     : { ...plain, key: '', isValueIgnored: true };
 }
 
-function namedKey({ asked, answered }: RecordedOperation, names: readonly string[]): string | null {
-  for (const name of names) {
-    const named = asked[name] ?? answered[name] ?? null;
-    if (named !== null) return keyText(named);
-  }
-  return null;
+/** A completion may leave out the key; null when the call does too. */
+function namedKey(
+  { asked, answered }: RecordedOperation,
+  names: readonly string[],
+): string | { readonly differs: string } | null {
+  const isIn = (fields: Fields) => (name: string) => (fields[name] ?? null) !== null;
+  const name = names.find(isIn(asked)) ?? names.find(isIn(answered)) ?? '';
+  const called = asked[name] ?? answered[name] ?? null;
+  const other = answered[name] ?? called;
+  if (called === null || other === null) return null;
+  const key = keyText(called);
+  return keyText(other) === key ? key : { differs: differs(key, other) };
+}
+
+function differs(called: string, answered: Json): string {
+  return `the completion names the key ${keyText(answered)}, but its call ${called}`;
 }
 
 /** A cas of one object is a pair itself: `[expected new]`. */
@@ -142,16 +162,19 @@ export interface Answers {
 const ALWAYS_YES = ['ok', 'done', 'success'];
 
 /** Whether an `ok` says no; text says what nobody understands. Of other completions: false. */
-function saysNo(operation: RecordedOperation, answers: Answers): boolean | string {
-  const { answered, asked, outcome } = operation;
+function saysNo(
+  { answered, outcome }: RecordedOperation,
+  named: Named,
+  answers: Answers,
+): boolean | string {
   if (outcome !== 'ok') return false;
   const said: (boolean | string)[] = [];
   const answer = answered['answer'] ?? null;
   if (answer !== null) said.push(read(answer, 'answer', answers));
   const isOk = answered['ok'] ?? null;
   if (isOk !== null) said.push(read(isOk, 'ok', answers));
-  const value = answered['value'] ?? null;
-  const isTold = answers.mayBeValue === true && ednText(asked['value'] ?? null) !== ednText(value);
+  const value = named.answered ?? null;
+  const isTold = answers.mayBeValue === true && ednText(named.asked ?? null) !== ednText(value);
   if (isTold) {
     const words = [...answers.yes, ...answers.no, ...ALWAYS_YES];
     const isAnswer =

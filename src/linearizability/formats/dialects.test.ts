@@ -64,6 +64,12 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     'info',
     { name: 'cas', key: '', expected: 1, value: 2, answer: 'unknown' },
   ],
+  [
+    'cas-register',
+    { f: 'cas', from: null, to: 2 },
+    {},
+    { name: 'cas', key: '', expected: null, value: 2, answer: 'matched' },
+  ],
   ['cas-register', { f: 'cas', value: [1] }, {}, 'expected a value of two: [expected new]'],
   ['cas-register', { f: 'cas', from: 1 }, {}, 'expected a value of two: [expected new]'],
   ['cas-register', { f: 'r' }, { value: true }, { name: 'read', key: '', value: 'true' }],
@@ -72,6 +78,12 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
     { f: 'read' },
     { value: 4, version: 2 },
     { name: 'read', key: '', value: 4, version: 2 },
+  ],
+  [
+    'versioned-register',
+    { f: 'read' },
+    'none',
+    { name: 'read', key: '', value: 'unknown', version: null },
   ],
   ['versioned-register', { f: 'read' }, { value: 4 }, `expected a version, ${WHOLE}`],
   ['versioned-register', { f: 'read' }, {}, 'expected a value: what was read'],
@@ -232,6 +244,36 @@ const ROWS: readonly (readonly [model: string, asked: Fields, answer: Answer, me
   ['lease', { f: 'expire', key: 'l' }, {}, { name: 'expire', lease: 'l' }],
 ];
 
+describe('the name of the object', () => {
+  const write = { f: 'write', value: 1 };
+  const differs = 'the completion names the key y, but its call x';
+  test.each([
+    [{ ...write, key: 'x' }, {}, { key: 'x' }],
+    [{ ...write, lock: 'x' }, { key: null }, { key: 'x' }],
+    [write, { key: 'x' }, { key: 'x' }],
+    [{ ...write, key: 7 }, { key: 7 }, { key: '7' }],
+  ])('of %j, answered by %j, is %j', (asked, answer, means) => {
+    expect(meaning('register', asked, answer)).toMatchObject(means);
+  });
+  test('is the same in the completion', () => {
+    expect(meaning('register', { ...write, key: 'x' }, { key: 'y' })).toBe(differs);
+  });
+
+  const paired = (f: string, asked: Json, answer: Json): unknown => {
+    const text = logOf({ f, value: asked }, { f, value: answer });
+    const read = readHistory(`[${text.trim().replace('\n', ',')}]`, { model: 'cas-register' });
+    return read.kind === 'history' ? read.history[0]?.call : read.what;
+  };
+  test('is the same in both pairs', () => {
+    expect(paired('read', ['x', null], ['x', 5])).toMatchObject({ key: 'x', value: 5 });
+    expect(paired('read', ['x', null], 5)).toMatchObject({ key: 'x', value: 5 });
+    expect(paired('read', ['x', null], ['y', 5])).toBe(differs);
+    const cas = { name: 'cas', key: 'x', expected: 1, value: 2 };
+    expect(paired('cas', ['x', [1, 2]], [1, 2])).toMatchObject({ ...cas, answer: 'matched' });
+    expect(paired('cas', ['x', [1, 2]], ['x', false])).toMatchObject({ ...cas, answer: 'missed' });
+  });
+});
+
 test.each(ROWS)('of a %s, %j answered by %j is %j', (model, asked, answer, means) => {
   expect(meaning(model, asked, answer)).toEqual(means);
 });
@@ -333,6 +375,23 @@ describe('the model that a log suggests', () => {
     ['cas-register', [write, [{ f: 'cas', value: [1, 2] }, {}]]],
     ['versioned-register', [[{ f: 'write', value: 1 }, { version: 1 }]]],
     ['fenced-register', [[{ f: 'write', value: 1, token: 1 }, {}]]],
+    ['fenced-register', [[{ f: 'open', token: 1 }, {}]]],
+    [
+      'fenced-register',
+      [
+        [{ f: 'read', token: 3 }, { value: null }],
+        [{ f: 'write', value: 1, token: 4 }, {}],
+        [{ f: 'write', value: 1, token: 2 }, { answer: 'refused' }],
+      ],
+    ],
+    [
+      'fenced-register-with-reads',
+      [
+        [{ f: 'read', token: 3 }, { value: null }],
+        [{ f: 'write', value: 1, token: 2 }, { answer: 'refused' }],
+      ],
+    ],
+    ['fenced-register-with-reads', [[{ f: 'read', token: 3 }, { answer: 'refused' }]]],
     ['counter', [[{ f: 'inc' }, {}]]],
     ['mutex', [acquire]],
     ['fenced-mutex', [[{ f: 'acquire', key: 'db' }, { token: 1 }]]],

@@ -11,6 +11,7 @@ import {
   keyText,
   knownAnswer,
   type NamedFields,
+  readSaid,
   type Said,
   scalarOf,
   words,
@@ -68,10 +69,11 @@ const anyLock = {
 };
 
 const ALL: readonly Dialect[] = [
-  { ...anyRegister, model: 'register', callOf: readOrWrite },
+  { ...anyRegister, model: 'register', mayHideNil: true, callOf: readOrWrite },
   {
     ...anyRegister,
     model: 'cas-register',
+    mayHideNil: true,
     words: words({ read: READ, write: WRITE, cas: CAS }),
     answers: new Map([['cas', CAS_ANSWERS]]),
     callOf: readWriteOrCas,
@@ -133,7 +135,7 @@ export const dialects: ReadonlyMap<string, Dialect> = new Map([
 ]);
 
 /** Weaker models first: the first that knows every word of a log is the one to take. */
-const CANDIDATES = ['register', 'cas-register', 'kv', 'counter', 'mutex', 'lease'];
+const CANDIDATES = 'register cas-register kv counter mutex lease fenced-register'.split(' ');
 
 /** The model that the operations at the beginning of a log suggest; null when none does. */
 export function tellModel(operations: readonly RecordedOperation[]): string | null {
@@ -146,17 +148,35 @@ export function tellModel(operations: readonly RecordedOperation[]): string | nu
   const hasTokens = operations.some(({ asked, answered }) => {
     return asked['token'] !== undefined || answered['token'] !== undefined;
   });
-  if (name === 'register') return registerOf(operations, hasTokens);
-  return name === 'mutex' && hasTokens ? 'fenced-mutex' : name;
+  if (name === 'fenced-register' || (name === 'register' && hasTokens)) {
+    return showsReadTokens(operations) ? 'fenced-register-with-reads' : 'fenced-register';
+  }
+  if (name === 'mutex' && hasTokens) return 'fenced-mutex';
+  if (name !== 'register') return name;
+  const hasVersions = operations.some(({ answered }) => answered['version'] !== undefined);
+  if (hasVersions) return 'versioned-register';
+  // Key-value maps are got and put; a register is read and written.
+  return said.has('get') || said.has('put') ? 'kv' : 'register';
 }
 
-/** `get` and `put` are what key-value maps say; a register is read and written. */
-function registerOf(operations: readonly RecordedOperation[], hasTokens: boolean): string {
-  if (hasTokens) return 'fenced-register';
-  if (operations.some(({ answered }) => answered['version'] !== undefined)) {
-    return 'versioned-register';
-  }
-  return operations.some(({ f }) => f === 'get' || f === 'put') ? 'kv' : 'register';
+/**
+ * Whether only reads that register their tokens can explain what was refused: a read, or a write
+ * whose token is below that of a read and of nothing else.
+ */
+function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
+  const said = operations.flatMap((operation) => {
+    const name = anyFenced.words.get(operation.f) ?? '';
+    const read = readSaid(name, operation, strictFenced, { readsPairs: false });
+    const token = operation.asked['token'] ?? operation.answered['token'];
+    const resource = keyText(operation.asked['resource'] ?? '');
+    return typeof read === 'string' || typeof token !== 'number'
+      ? []
+      : [{ isRead: name === 'read', isNo: read.isNo, token, resource }];
+  });
+  return said.some(({ isRead, isNo, token, resource }) => {
+    const above = said.filter((other) => other.resource === resource && other.token > token);
+    return isNo && (isRead || (above.length > 0 && above.every((other) => other.isRead)));
+  });
 }
 
 function readOrWrite({ name, operation, key, asked, answered }: Said): NamedFields | string {
@@ -181,12 +201,11 @@ function readWriteOrCas(said: Said): NamedFields | string {
   return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
 }
 
-/** The same as fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`. */
+/** The same as fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`; nil is a value. */
 function namedPair(fields: Fields): readonly (Json | undefined)[] {
-  return [
-    fields['from'] ?? fields['expected'] ?? fields['arg1'],
-    fields['to'] ?? fields['new'] ?? fields['arg2'] ?? fields['value'],
-  ];
+  const first = (...names: string[]): Json | undefined =>
+    names.map((name) => fields[name]).find((value) => value !== undefined);
+  return [first('from', 'expected', 'arg1'), first('to', 'new', 'arg2', 'value')];
 }
 
 function versionedOf(said: Said): NamedFields | string {
@@ -198,7 +217,9 @@ function versionedOf(said: Said): NamedFields | string {
   if (operation.outcome === 'ok' && !isTold && !said.isNo) {
     return 'expected a version, a whole number below 2^53';
   }
-  const call = { ...plain, version: typeof version === 'number' ? version : null };
+  const isUnseen = name === 'read' && operation.outcome !== 'ok';
+  const seen = isUnseen ? { ...plain, value: 'unknown' } : plain;
+  const call = { ...seen, version: typeof version === 'number' ? version : null };
   const expected = operation.asked['expected'] ?? null;
   if (name === 'read' || (expected === null && !said.isNo)) return call;
   if (typeof expected !== 'number' || !Number.isSafeInteger(expected)) {
@@ -214,7 +235,7 @@ function fencedOf(said: Said): NamedFields | string {
   if (typeof token !== 'number' || !Number.isSafeInteger(token)) {
     return 'expected a token, a whole number below 2^53';
   }
-  const resource = keyText(asked['resource'] ?? '');
+  const resource = keyText(asked['resource'] ?? answered['resource'] ?? '');
   const answer = knownAnswer(said, said.isNo ? 'refused' : 'accepted');
   if (name === 'open') return { name, resource, token, answer };
   // A refused read has no value, and needs none.

@@ -279,6 +279,21 @@ export function ednText(value: Json): string {
   return `{${fields.map((name) => `${name} ${ednText(value[name] ?? null)}`).join(', ')}}`;
 }
 
+/** Whether a value is a map or a set, or holds one; null: neither. A tagged map is a map. */
+export function collectionIn(value: Json | undefined): 'map' | 'set' | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const isMap = !isArray(value);
+  const names = Object.keys(value);
+  const isTagged = isMap && names.length === 1 && names[0]?.startsWith('#') === true;
+  if (isTagged && names[0] === '#set') return 'set';
+  if (isMap && !isTagged) return 'map';
+  return (
+    Object.values<Json>(value)
+      .map(collectionIn)
+      .find((kind) => kind !== null) ?? null
+  );
+}
+
 /** As `Array.isArray`, which does not know read-only arrays. */
 export function isArray(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);

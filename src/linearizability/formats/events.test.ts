@@ -1,12 +1,16 @@
 /** How the events of a log are paired to operations, and which of them are refused. */
 import { describe, expect, test } from 'vitest';
 import { type OpenHistory, openHistory } from './formats.ts';
-import { jepsenLog } from './jepsen-log.ts';
+import { jepsenLog, jepsenText } from './jepsen-log.ts';
 import { edn, jsonl, porcupine } from './map-events.ts';
-import type { Format, Malformed } from './record.ts';
+import type { EventOrder, Format, Malformed } from './record.ts';
 
-function open(text: string, format: Format = jsonl): OpenHistory & { wrong: Malformed | null } {
-  const opened = openHistory({ format, model: 'register', initial: undefined });
+function open(
+  text: string,
+  format: Format = jsonl,
+  order: EventOrder = 'file',
+): OpenHistory & { wrong: Malformed | null } {
+  const opened = openHistory({ format, model: 'register', initial: undefined, order });
   const wrong = opened.reader.push(text) ?? opened.reader.end();
   return { ...opened, wrong };
 }
@@ -109,14 +113,146 @@ describe('a line of a Jepsen log', () => {
   });
 });
 
+describe('a line of history.txt', () => {
+  const text = '0\t:invoke\t:write\t"a\\tb"\n0\t:info\t:write\t"a\\tb"\t';
+  const told = (written: string): unknown => {
+    const { builder, wrong } = open(written, jepsenText);
+    const built = builder.finish();
+    return wrong ?? ('history' in built ? built.history.map(({ outcome }) => outcome) : built);
+  };
+  test('may end in an error of any text, which goes on in further lines', () => {
+    const error = 'it "failed [because\n\tof: this)\n\n  at a.b(C.java)\n';
+    expect(told(`${text}${error}1\t:invoke\t:read\tnil\n`)).toEqual(['info', 'info']);
+  });
+  test.each([
+    [`${text}:timeout\nrest\n1\t:ok\t:read\t1\n`, 4, 'ok of process 1, which has no call open'],
+    [`${text}:timeout\n1\t:invok\t:read\tnil\n`, 3, 'unknown type "invok"; did you mean "invoke"?'],
+    [text.replace(':info', ':inf'), 2, 'unknown type "inf"; did you mean "info"?'],
+    [`${text.split('\n')[0]}\nrest\n`, 2, expect.stringContaining('expected a process, a type')],
+    ['0\t:invoke\t:write\t[1\n', 1, '"]" is missing'],
+  ])('that is none is refused: %j', (written, line, what) => {
+    expect(told(written)).toMatchObject({ line, what });
+  });
+});
+
+const timed = (process: string, type: string, time: unknown, value = 1): string =>
+  `${JSON.stringify({ process, type, f: 'write', value, time })}\n`;
+
+describe('times that contradict the order of the file', () => {
+  const disorderOf = (...lines: readonly string[]): unknown => {
+    const { reader, wrong } = open(lines.join(''));
+    return wrong ?? reader.disorder?.();
+  };
+  const fault = '{"process":"nemesis","type":"info","f":"kill","time":0}\n';
+  test('are counted, and the first has its place', () => {
+    const early = timed('a', 'ok', 5);
+    const place = { line: 3, column: 1, afterLine: 2 };
+    const begin = [timed('a', 'invoke', 7), timed('b', 'invoke', 9)];
+    expect(disorderOf(...begin, early)).toEqual({ ...place, count: 1 });
+    expect(disorderOf(...begin, early, timed('b', 'ok', 8.5))).toEqual({ ...place, count: 2 });
+    expect(disorderOf(...begin, timed('a', 'ok', 9), fault)).toBeNull();
+  });
+  test.each([
+    ['none', undefined, undefined],
+    ['one only', 7, undefined],
+    ['equal ones', 7, 7],
+    ['texts that are no numbers', '2026-01-02', '2026-01-01'],
+    ['negative ones', -2, -1.5],
+  ])('are no %s', (_, first, second) => {
+    expect(disorderOf(timed('a', 'invoke', first), timed('a', 'ok', second))).toBeNull();
+  });
+  test('are told apart to the last digit', () => {
+    const digits = (time: string): string => timed('a', 'invoke', 0).replace('0}', `${time}}`);
+    const text = `${digits('1700000000000000001')}${digits('1700000000000000000')}`;
+    const ok = text.replace(/"invoke"(?=[^"]*"f"[^\n]*\n$)/, '"ok"');
+    expect(disorderOf(ok)).toMatchObject({ line: 2, count: 1 });
+  });
+});
+
+describe('in the order of time', () => {
+  const spans = (...lines: readonly string[]): unknown => {
+    const { builder, wrong } = open(lines.join(''), jsonl, 'time');
+    const built = builder.finish();
+    if (wrong !== null || 'what' in built) return wrong ?? built;
+    return built.history.map(({ client, invoke, return: end }) => [client, invoke, end]);
+  };
+  test('events are paired and have their times as positions, equal ones too', () => {
+    const lines = [timed('b', 'ok', 7), timed('a', 'ok', 5), timed('b', 'invoke', 5)];
+    expect(spans(...lines, timed('a', 'invoke', -1))).toEqual([
+      ['a', -1, 5],
+      ['b', 5, 7],
+    ]);
+  });
+  test('nanoseconds since 1970 count from the first one', () => {
+    const lines = [
+      timed('a', 'ok', '1700000000000000002'),
+      timed('a', 'invoke', '1700000000000000001'),
+    ];
+    expect(spans(...lines)).toEqual([['a', -1, 0]]);
+  });
+  test.each([
+    [undefined, 'and there is none'],
+    [null, 'found nil'],
+    ['soon', 'found "soon"'],
+  ])('an event with the time %j is refused', (time, found) => {
+    const what = `expected a time, less than 2^53 from the first, ${found}`;
+    expect(spans(timed('a', 'invoke', 5), timed('a', 'ok', time))).toEqual({
+      line: 2,
+      column: 1,
+      what,
+    });
+  });
+  test('but a fault without one counts as one of the event above', () => {
+    const fault = '{"process":"nemesis","type":"info","f":"kill"}\n';
+    const lines = [timed('a', 'invoke', 5), fault, timed('a', 'ok', 6)];
+    expect(open(lines.join(''), jsonl, 'time').reader.marks).toMatchObject([{ position: 5 }]);
+    expect(open(`${fault}${lines[0]}`, jsonl, 'time').reader.marks).toMatchObject([
+      { position: 0 },
+    ]);
+  });
+});
+
+describe('a transaction', () => {
+  const elle = (model: string): string => `elle-cli --model ${model}, github.com/ligurio/elle-cli`;
+  test.each([
+    ['{:type :invoke, :f :txn, :value [[:append 3 1] [:r 4 nil]], :process 0}', 'list-append'],
+    ['{:index 0 :type :invoke :value [[:append 253 1] [:append 253 3]]}', 'list-append'],
+    ['{:type :invoke, :f :txn, :value [[:w :x 2]], :process 0}', 'rw-register'],
+    ['{:type :invoke, :f :read, :value [[:r 0 nil] [:r 1 nil]]}', 'rw-register'],
+    ['{:type :invoke, :f :txn, :value [[:send 1 2]], :process 0}', '<model>'],
+    ['{:type :invoke, :f :txn, :value [], :process 0}', '<model>'],
+  ])('%s is named, with the tool that checks it', (text, model) => {
+    const { wrong } = open(`[${text}]`, edn);
+    expect(wrong).toMatchObject({ line: 1, column: 2 });
+    expect(wrong?.what).toMatch(
+      /^this is a transaction.*which is not checked here; Elle checks it/,
+    );
+    expect(wrong?.what).toContain(elle(model));
+  });
+  test('of JSON is named too', () => {
+    const text = '{"type":"invoke","f":"txn","value":[["append",3,1]],"process":0}\n';
+    expect(open(text).wrong?.what).toContain("Elle's list-append");
+  });
+  test.each(['[[1 2 3]]', '[["r"]]', '[:r 1 nil]', '[[:r 1 nil] 5]', '"txn"'])(
+    'is not the value %s of a register',
+    (value) => {
+      const text = `{:process 1, :type :invoke, :f :write, :value ${value}}`;
+      expect(open(`[${text}]`, edn).wrong).toBeNull();
+    },
+  );
+});
+
 describe('a map of events', () => {
   test('has a key in a file of Porcupine', () => {
     const text = '{:process 1, :type :invoke, :f :write, :key "x", :value 1}\n';
     expect(open(text, porcupine).wrong).toBeNull();
-    expect(open(`${text}{:process 1, :type :ok}`, porcupine).wrong).toEqual({
-      line: 2,
+    const ok = '{:process 1, :type :ok}\n';
+    const fault = '{:process :nemesis, :type :info, :f :kill}\n';
+    expect(open(`${text}${fault}${ok}`, porcupine).wrong).toBeNull();
+    expect(open(`${text}${ok}${text.replace(':key "x", ', '')}`, porcupine).wrong).toEqual({
+      line: 3,
       column: 1,
-      what: 'expected a :key, as every record of this format has',
+      what: 'expected a :key, as every call of this format has',
     });
   });
   test.each([

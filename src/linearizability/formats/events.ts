@@ -4,23 +4,23 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
-import { ednText } from './edn.ts';
+import { ednText, isArray } from './edn.ts';
+import { orderEvents } from './event-order.ts';
 import {
   EVENT_TYPES,
+  type EventOrder,
   type Fields,
   type FilePlace,
   type HistoryReader,
   type Malformed,
   malformed,
+  NEMESIS,
   type RecordedEvent,
   type RecordedMark,
   type RecordedOperation,
   type TakeFields,
   type TakeOperation,
 } from './record.ts';
-
-/** Jepsen's name for the process that puts the faults in, which no client can have. */
-export const NEMESIS = 'nemesis';
 
 /** Cuts a file that arrives in pieces into records. */
 interface RecordCutter {
@@ -31,17 +31,20 @@ interface RecordCutter {
 /** The reader of a format whose records, as `open` cuts and reads them, are events. */
 export function readEvents(
   take: TakeOperation,
+  order: EventOrder | undefined,
   open: (takeFields: TakeFields) => RecordCutter,
 ): HistoryReader {
   const pairing = new Pairing(take);
+  const events = orderEvents(order, (event, position) => pairing.push(event, position));
   const cutter = open((fields, place) => {
     const event = eventOf(fields, place);
-    return 'what' in event ? event : pairing.push(event);
+    return 'what' in event ? event : events.push(event);
   });
   return {
     push: (piece) => cutter.push(piece),
-    end: () => cutter.end() ?? pairing.end(),
+    end: () => cutter.end() ?? events.end() ?? pairing.end(),
     marks: pairing.marks,
+    disorder: () => events.disorder(),
   };
 }
 
@@ -49,6 +52,8 @@ export function readEvents(
 function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const wrong = (what: string): Malformed => malformed(place, what);
   const process = plainName(fields['process']);
+  const transaction = process === NEMESIS ? null : transactionIn(fields);
+  if (transaction !== null) return wrong(transaction);
   if (process === null) return wrong(`expected a process, ${found(fields['process'])}`);
   const type = plainName(fields['type']);
   if (type === null) return wrong(`expected a type, ${found(fields['type'])}`);
@@ -60,6 +65,31 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
     return wrong(`expected f, what is called, ${found(fields['f'])}`);
   }
   return { process, type: known, f: f ?? '', fields, line: place.line, column: place.column };
+}
+
+const MICRO_OPERATIONS: ReadonlySet<Json> = new Set(['r', 'w', 'append']);
+
+/**
+ * The problem with an event that is a transaction of several objects, as Elle records them:
+ * `{:type :ok, :f :txn, :value [[:append 3 1] [:r 4 [2]]]}`; null for any other event.
+ */
+function transactionIn({ f = null, value = null }: Fields): string | null {
+  const kinds = microOperationsIn(value);
+  if (kinds === null && f !== 'txn' && f !== ':txn') return null;
+  const known = kinds?.has('append') === true ? 'list-append' : 'rw-register';
+  const [kind, model] = kinds === null ? ['', '<model>'] : [` (Elle's ${known})`, known];
+  const tool = `elle-cli --model ${model}, github.com/ligurio/elle-cli`;
+  return `this is a transaction${kind}, which is not checked here; Elle checks it: ${tool}`;
+}
+
+/** The kinds of `[[:append 3 1] [:r 4 nil]]`; null for what is no list of micro-operations. */
+function microOperationsIn(value: Json): ReadonlySet<Json> | null {
+  if (!isArray(value) || value.length === 0) return null;
+  const kinds = value.map((item) => {
+    const [kind = null] = isArray(item) && item.length === 3 ? item : [];
+    return typeof kind === 'string' ? kind.replace(/^:/, '') : null;
+  });
+  return kinds.every((kind) => MICRO_OPERATIONS.has(kind)) ? new Set(kinds) : null;
 }
 
 /** A name without the colon of a keyword; null when it is none. */
@@ -89,46 +119,45 @@ class Pairing {
   private readonly open: Map<string, OpenCall> = new Map();
   /** Names that operations hold, so that each is in memory once. */
   private readonly names: Map<string, string> = new Map();
-  private position = 0;
 
   constructor(take: TakeOperation) {
     this.take = take;
   }
 
-  /** The next event of the file. Positions are the numbers of the events. */
-  push(event: RecordedEvent): Malformed | null {
-    this.position += 1;
-    if (event.process === NEMESIS) return this.mark(event);
-    return event.type === 'invoke' ? this.invoke(event) : this.complete(event);
+  /** The next event. */
+  push(event: RecordedEvent, position: number): Malformed | null {
+    if (event.process === NEMESIS) return this.mark(event, position);
+    const isCall = event.type === 'invoke';
+    return isCall ? this.invoke(event, position) : this.complete(event, position);
   }
 
   /** What is open now never completed. */
   end(): Malformed | null {
     for (const call of this.open.values()) {
-      const problem = this.take(this.operationOf(call, null));
+      const problem = this.take(this.operationOf(call, null, null));
       if (problem !== null) return problem;
     }
     return null;
   }
 
-  private mark({ f, fields, line }: RecordedEvent): null {
+  private mark({ f, fields, line }: RecordedEvent, position: number): null {
     const value = fields['value'] ?? null;
     const text = value === null ? f : `${f} ${typeof value === 'string' ? value : ednText(value)}`;
-    this.marks.push({ text, position: this.position, line });
+    this.marks.push({ text, position, line });
     return null;
   }
 
-  private invoke(event: RecordedEvent): Malformed | null {
+  private invoke(event: RecordedEvent, position: number): Malformed | null {
     const before = this.open.get(event.process)?.event;
     if (before !== undefined) {
       const what = `process ${event.process} calls ${event.f} while its ${before.f} of line ${before.line} is open`;
       return malformed(event, what);
     }
-    this.open.set(event.process, { event, position: this.position });
+    this.open.set(event.process, { event, position });
     return null;
   }
 
-  private complete(event: RecordedEvent): Malformed | null {
+  private complete(event: RecordedEvent, position: number): Malformed | null {
     const { process, type, f } = event;
     const call = this.open.get(process);
     if (call === undefined) {
@@ -140,12 +169,13 @@ class Pairing {
       return malformed(event, what);
     }
     this.open.delete(process);
-    return this.take(this.operationOf(call, event));
+    return this.take(this.operationOf(call, event, position));
   }
 
   private operationOf(
     { event: asked, position }: OpenCall,
     answer: RecordedEvent | null,
+    end: number | null,
   ): RecordedOperation {
     const type = answer?.type ?? 'info';
     return {
@@ -155,7 +185,7 @@ class Pairing {
       answered: answer?.fields ?? {},
       outcome: type === 'invoke' ? 'info' : type,
       invoke: position,
-      return: type === 'info' ? null : this.position,
+      return: type === 'info' ? null : end,
       invokedAt: asked,
       returnedAt: answer,
     };

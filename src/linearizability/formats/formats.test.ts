@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from '../check-history.ts';
 import { refuteOrder } from '../verify-order.ts';
-import { readHistory } from './formats.ts';
+import { formatOf, type ReadHistoryOptions, readHistory } from './formats.ts';
 
 const names = ['counter', 'fenced-register', 'independent', 'kv', 'mutex', 'operations'];
 const recorded = [...names, 'versioned-register'].flatMap((name) => {
@@ -40,6 +40,15 @@ describe('a recorded history can be read and judged by a program', () => {
     };
     expect([mayBeCut(line), mayBeCut(`${line}\n`)]).toEqual([true, false]);
   });
+  it('and the log of a test is known before its first event', () => {
+    const head =
+      '2026-01-02 03:04:05,678{GMT}\tINFO\t[jepsen test runner] jepsen.core: Running test:';
+    expect(formatOf(`${head}\n${'{:a 1}\n'.repeat(4_000)}`)?.name).toBe('jepsen-log');
+    const log = `${head}\n{:name "a"}\n${['invoke', 'ok']
+      .map((type) => `INFO [jepsen worker 0] jepsen.print: 0\t:${type}\t:write\t1\n`)
+      .join('')}`;
+    expect(readHistory(log)).toMatchObject({ format: 'jepsen-log', history: [{ outcome: 'ok' }] });
+  });
   it('a version that a write expects, too', () => {
     const asked = '{"process":"a","type":"invoke","f":"write","value":1';
     const done = '{"process":"a","type":"ok"';
@@ -51,5 +60,8 @@ describe('a recorded history can be read and judged by a program', () => {
   it('but an unknown format or model is a mistake of the program', () => {
     expect(() => readHistory('', { format: 'jsonp' })).toThrow('unknown format "jsonp"; did you');
     expect(() => readHistory('', { model: 'registr' })).toThrow('did you mean "register"?');
+    const told: object = { order: 'tim' };
+    const options: ReadHistoryOptions = Object.assign({}, told);
+    expect(() => readHistory('', options)).toThrow('unknown order "tim"; did you mean "time"?');
   });
 });

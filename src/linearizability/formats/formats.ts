@@ -4,8 +4,8 @@
  * order:
  *
  * 1. `record.ts`: what every format is read into. `cutters.ts`: pieces of a file into records.
- * 2. `events.ts`: records that are events, paired to operations; `jepsen-log.ts` and
- *    `map-events.ts`, whose texts `edn.ts` and `json-fields.ts` read.
+ * 2. `events.ts`: records that are events, paired to operations in the order of `event-order.ts`;
+ *    `jepsen-log.ts` and `map-events.ts`, whose texts `edn.ts` and `json-fields.ts` read.
  * 3. `operations.ts`: records that are whole operations.
  * 4. `dialect.ts`: what a record says to a model. `dialects.ts`: the dialect of each.
  * 5. `history-builder.ts`: the history, of the model that was named or that the log tells.
@@ -14,13 +14,28 @@ import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { dialects } from './dialects.ts';
 import { type BuildOptions, type BuiltHistory, HistoryBuilder } from './history-builder.ts';
-import { jepsenLog } from './jepsen-log.ts';
+import { jepsenLog, jepsenText } from './jepsen-log.ts';
 import { edn, json, jsonl, porcupine } from './map-events.ts';
 import { operations } from './operations.ts';
-import type { Format, HistoryReader, Malformed } from './record.ts';
+import {
+  EVENT_ORDERS,
+  type EventOrder,
+  type Format,
+  type HistoryReader,
+  type Malformed,
+  type TimeDisorder,
+} from './record.ts';
 
 /** By name, as people read of them. */
-export const formats: readonly Format[] = [jepsenLog, porcupine, edn, json, operations, jsonl];
+export const formats: readonly Format[] = [
+  jepsenLog,
+  jepsenText,
+  porcupine,
+  edn,
+  json,
+  operations,
+  jsonl,
+];
 
 /** So many characters of a file are enough to tell its format. */
 export const TELLING_CHARACTERS = 16_384;
@@ -44,9 +59,10 @@ export interface OpenHistory {
   readonly builder: HistoryBuilder;
 }
 
-export function openHistory(options: BuildOptions): OpenHistory {
+export function openHistory(options: BuildOptions & { readonly order?: EventOrder }): OpenHistory {
   const builder = new HistoryBuilder(options);
-  return { builder, reader: options.format.open((operation) => builder.take(operation)) };
+  const reader = options.format.open((operation) => builder.take(operation), options.order);
+  return { builder, reader };
 }
 
 export interface ReadHistoryOptions {
@@ -56,6 +72,8 @@ export interface ReadHistoryOptions {
   readonly model?: string;
   /** What the object holds at first. Absent: as the model says. */
   readonly initial?: Json;
+  /** `time`: events are in the order of their times, not of the file; equal ones overlap. */
+  readonly order?: EventOrder;
 }
 
 /** What was read, or the first thing that is wrong in the text, and where. */
@@ -68,27 +86,27 @@ export type HistoryRead =
       readonly returnLines: readonly number[];
       /** Whether the last line has no end, so that it may be cut short. */
       readonly mayBeCut: boolean;
+      /** The times that contradict the order of the file, which counts; null if there are none. */
+      readonly disorder: TimeDisorder | null;
     } & Pick<BuiltHistory, 'model' | 'history' | 'hiddenReads' | 'keyedByPair' | 'ignoredValues'>)
   | ({ readonly kind: 'malformed' } & Malformed);
 
 /**
- * Reads the text of a history that somebody has in one piece. Throws a `RangeError` for a format or
- * a model that it does not know.
+ * Reads the text of a history that is in memory. Throws a `RangeError` for a format, a
+ * model or an order that it does not know.
  */
 export function readHistory(text: string, options: ReadHistoryOptions = {}): HistoryRead {
   const names = formats.map(({ name }) => name);
   refuseUnknown('format', options.format, names);
   refuseUnknown('model', options.model, [...dialects.keys()]);
+  refuseUnknown('order', options.order, EVENT_ORDERS);
   const format = formats.find(({ name }) => name === options.format) ?? formatOf(text);
   if (format === null) {
     const what = `this begins like no history: ${names.join(', ')}`;
     return { kind: 'malformed', line: 1, column: 1, what };
   }
-  const { builder, reader } = openHistory({
-    format,
-    model: options.model ?? null,
-    initial: options.initial,
-  });
+  const { model = null, initial, order = 'file' } = options;
+  const { builder, reader } = openHistory({ format, model, initial, order });
   const wrong = reader.push(text) ?? reader.end();
   const built = wrong ?? builder.finish();
   if ('what' in built) return { kind: 'malformed', ...built };
@@ -103,6 +121,7 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
     keyedByPair: built.keyedByPair,
     ignoredValues: built.ignoredValues,
     mayBeCut: reader.mayBeCut?.() ?? false,
+    disorder: reader.disorder?.() ?? null,
   };
 }
 

@@ -48,6 +48,25 @@ describe('a file is refused', () => {
   });
 });
 
+describe('no model is guessed', () => {
+  const write = events('write', 1);
+  test.each([
+    [events('write', { a: 1 }), 1, 'the value of this write is a map'],
+    [`${write}${events('read', null, { a: 1 })}`, 4, 'the value of this read is a map'],
+    [`${write.repeat(1_000)}${events('write', {})}`, 2_001, 'the value of this write is a map'],
+  ])('from a value that is a map, %#', (text, line, what) => {
+    const hint = 'no model is guessed; name one with --model (register compares values as a whole)';
+    const problem = { kind: 'malformed', line, column: 1, what: `${what}: ${hint}` };
+    expect(readHistory(text)).toEqual(problem);
+    expect(readHistory(text, { model: 'register' })).toMatchObject({ kind: 'history' });
+  });
+  test('but from what a fault did, or a call that did not happen answered, one is', () => {
+    const fault = '{"process":"nemesis","type":"info","f":"kill","value":{"n1":1}}\n';
+    const failed = write.replace('"ok","value":1', '"fail","value":{"why":1}');
+    expect(readHistory(`${fault}${failed}`)).toMatchObject({ model: { name: 'register' } });
+  });
+});
+
 test('a model is told by a thousand operations, and may then meet no others', () => {
   const text = `${events('write', 1).repeat(1_000)}${events('cas', [1, 2])}`;
   expect(readHistory(text)).toMatchObject({ kind: 'malformed', line: 2_001 });
@@ -96,6 +115,28 @@ describe('what was read otherwise than it may have been meant is counted', () =>
       returnLines: [2, 0],
       history: [{ outcome: 'ok' }, { outcome: 'info' }],
     });
+  });
+  test('but no read of nil where nil is written', () => {
+    const options = { format: edn.name, model: 'cas-register', initial: 0 };
+    for (const [f, value] of [
+      ['write', 'nil'],
+      ['cas', '[0 nil]'],
+    ] as const) {
+      const text = `${both('read', 'nil')}${both(f, value)}`;
+      expect(readHistory(text, options)).toMatchObject({
+        hiddenReads: 0,
+        history: [{ outcome: 'ok' }, { outcome: 'ok' }],
+      });
+    }
+  });
+  test('nor one of another model', () => {
+    const read = event('invoke', 'read', 'nil, :token 3') + event('ok', 'read', 'nil, :version 0');
+    for (const model of ['versioned-register', 'fenced-register', 'fenced-register-with-reads']) {
+      expect(readHistory(read, { format: edn.name, model, initial: 1 })).toMatchObject({
+        hiddenReads: 0,
+        history: [{ call: { value: null }, outcome: 'ok' }],
+      });
+    }
   });
   test('values that say nothing', () => {
     const text = `${both('acquire', '7')}${both('release', 'nil')}`;

@@ -11,6 +11,7 @@ import type { CallData, Model, Operation } from '../model.ts';
 import { models } from '../models.ts';
 import { type Dialect, readSaid } from './dialect.ts';
 import { dialects, tellModel } from './dialects.ts';
+import { collectionIn } from './edn.ts';
 import {
   type FilePlace,
   type Format,
@@ -62,6 +63,9 @@ export class HistoryBuilder {
   private readonly invokeLines: Integers = new Integers();
   private readonly returnLines: Integers = new Integers();
   private readonly calls: DistinctCalls = new DistinctCalls();
+  /** Where a read of nil was hidden in `history`. */
+  private readonly hidden: number[] = [];
+  private writesNil = false;
   private chosen: Chosen | null = null;
   /** Until the model is chosen. */
   private waiting: RecordedOperation[] = [];
@@ -75,6 +79,8 @@ export class HistoryBuilder {
   }
 
   take(operation: RecordedOperation): Malformed | null {
+    const unguessable = this.options.model === null ? collectionOf(operation) : null;
+    if (unguessable !== null) return unguessable;
     if (this.chosen !== null) return this.add(operation, this.chosen);
     this.waiting.push(operation);
     const isEnough = this.options.model !== null || this.waiting.length === TELLING_OPERATIONS;
@@ -86,6 +92,13 @@ export class HistoryBuilder {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;
     const { chosen, history, invokeLines, returnLines, counts } = this;
+    // What may be written may be read.
+    for (const index of this.writesNil ? [] : this.hidden) {
+      const operation = history[index];
+      if (operation === undefined) continue;
+      history[index] = { ...operation, outcome: 'fail' };
+      counts.hiddenReads += 1;
+    }
     if (history.length === 0 || chosen === null) {
       return malformed(FIRST_LINE, 'there are no operations in this file');
     }
@@ -115,7 +128,8 @@ export class HistoryBuilder {
     return null;
   }
 
-  private add(operation: RecordedOperation, { dialect, model }: Chosen): Malformed | null {
+  private add(operation: RecordedOperation, chosen: Chosen): Malformed | null {
+    const { dialect } = chosen;
     const name = dialect.words.get(operation.f);
     if (name === undefined) {
       const hint = suggest(operation.f, [...dialect.words.keys()]);
@@ -131,22 +145,32 @@ export class HistoryBuilder {
     if (typeof call === 'string') return malformed(place, call);
     if (said.isFromPair) this.counts.keyedByPair += 1;
     if (said.isValueIgnored) this.counts.ignoredValues += 1;
-    this.push(operation, this.calls.share(call), model);
+    this.push(operation, this.calls.share(call), chosen);
     return null;
   }
 
-  private push(operation: RecordedOperation, call: CallData, model: Model<Json, CallData>): void {
-    const { process: client, invoke } = operation;
-    const mayHide = this.options.format.hidesReads && model.init !== null;
-    // Not a `get`: of a map, nil is what says that a key is not there.
-    const isNil = call.name === 'read' && 'value' in call && call['value'] === null;
-    const isHidden = mayHide && isNil && operation.outcome === 'ok';
-    if (isHidden) this.counts.hiddenReads += 1;
-    const outcome = isHidden ? 'fail' : operation.outcome;
+  private push(operation: RecordedOperation, call: CallData, { dialect, model }: Chosen): void {
+    const { process: client, invoke, outcome } = operation;
+    const isNil = 'value' in call && call['value'] === null;
+    const isRead = call.name === 'read';
+    const mayHide = this.options.format.hidesReads && dialect.mayHideNil && model.init !== null;
+    if (mayHide && isNil && isRead && outcome === 'ok') this.hidden.push(this.history.length);
+    if (isNil && !isRead) this.writesNil = true;
     this.history.push({ client, call, invoke, return: operation.return, outcome });
     this.invokeLines.push(operation.invokedAt.line);
     this.returnLines.push(operation.returnedAt?.line ?? 0);
   }
+}
+
+/** No model is guessed from a value that is a map or a set; null: the operation has none. */
+function collectionOf(operation: RecordedOperation): Malformed | null {
+  const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
+  const called = collectionIn(asked['value']);
+  const kind = called ?? (outcome === 'ok' ? collectionIn(answered['value']) : null);
+  if (kind === null) return null;
+  const place = called === null ? (returnedAt ?? invokedAt) : invokedAt;
+  const hint = 'name one with --model (register compares values as a whole)';
+  return malformed(place, `the value of this ${f} is a ${kind}: no model is guessed; ${hint}`);
 }
 
 /** Keeps equal calls in memory once, most of the time: a long history repeats few. */

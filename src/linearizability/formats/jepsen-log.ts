@@ -1,14 +1,26 @@
 /**
- * Reads the text log of a Jepsen test, of which the lines of the logger `jepsen.util` are events:
+ * Reads the two texts that a Jepsen test writes. In its log, lines of the logger `jepsen.util`, or
+ * `jepsen.print` since 2026, are events among many others:
  *
  *     INFO  jepsen.util - 3 :invoke :write 4
  *     INFO  jepsen.util - 3 :info   :write :timed-out
+ *
+ * In its `history.txt` every line is an event. Between tabs stand the process, the type, what is
+ * called, its value, and perhaps an error, whose text may go on in further lines.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { type Line, LineCutter } from './cutters.ts';
 import { readEdn } from './edn.ts';
 import { readEvents } from './events.ts';
-import { type Format, type Malformed, malformed, type TakeFields } from './record.ts';
+import {
+  type EventOrder,
+  type Format,
+  type HistoryReader,
+  type Malformed,
+  malformed,
+  type TakeFields,
+  type TakeOperation,
+} from './record.ts';
 
 export const jepsenLog: Format = {
   name: 'jepsen-log',
@@ -16,59 +28,102 @@ export const jepsenLog: Format = {
   begins: ({ text }) =>
     text.split('\n').some((line) => {
       const event = eventPart(line.trim());
-      return event !== null && EVENT.test(event.text);
+      return event === null ? TEST_RUNNER.test(line) : EVENT.test(event.text);
     }),
-  open(take) {
-    let isClosed = true;
-    const reader = readEvents(take, (takeFields) => {
-      return new LineCutter((line) => {
-        isClosed = line.isClosed;
-        return takeLine(takeFields, line);
-      });
-    });
-    return { ...reader, mayBeCut: () => !isClosed };
-  },
+  open: (take, order) =>
+    readLines(take, order, (takeFields) => (line) => takeLogLine(takeFields, line)),
   hidesReads: true,
   readsPairs: true,
 };
 
-const LOGGER = 'jepsen.util';
+export const jepsenText: Format = {
+  name: 'jepsen-txt',
+  about: 'history.txt of a Jepsen test: 3 :invoke :write 4, between tabs',
+  begins: ({ text }) => BEGINNING.test(text),
+  open: (take, order) =>
+    readLines(take, order, (takeFields) => {
+      let hasError = false;
+      return (line) => {
+        // The rest of an error.
+        if (hasError && !EVENT.test(line.text)) return null;
+        hasError = line.text.split('\t').length > 4;
+        return takeEvent(takeFields, { text: line.text, offset: 0 }, line);
+      };
+    }),
+  hidesReads: true,
+  readsPairs: true,
+};
+
+/** A reader of lines, which knows whether the last one was closed. */
+function readLines(
+  take: TakeOperation,
+  order: EventOrder | undefined,
+  open: (takeFields: TakeFields) => (line: Line) => Malformed | null,
+): HistoryReader {
+  let isClosed = true;
+  const reader = readEvents(take, order, (takeFields) => {
+    const takeLine = open(takeFields);
+    return new LineCutter((line) => {
+      isClosed = line.isClosed;
+      return takeLine(line);
+    });
+  });
+  return { ...reader, mayBeCut: () => !isClosed };
+}
+
+const LOGGER = /\bjepsen\.(?:util|print)\s*[-:]?\s+/;
+/** The first lines of a log, which may describe the test for pages before the first event. */
+const TEST_RUNNER = /\bINFO\b.*\bjepsen test runner\b/;
 /** Process, type, what is called; then its value and, in newer logs, its error. */
 const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
+const BEGINNING = /^:?[\w-]+\s+:(?:invoke|ok|fail|info)\s+:\S/;
 /** What a line of this logger holds that may be a broken event; it says other things too. */
 const TYPE = /:(invoke|ok|fail|info)\b/;
 
-function takeLine(takeFields: TakeFields, line: Line): Malformed | null {
+/** A part of a line, and where it begins there. */
+interface EventPart {
+  readonly text: string;
+  readonly offset: number;
+}
+
+function takeLogLine(takeFields: TakeFields, line: Line): Malformed | null {
   const part = eventPart(line.text);
   if (part === null) {
     // Of other loggers: stack traces and results span lines of their own.
     if (line.isClosed) return null;
     return malformed(line, 'the file ends in the middle of this line; it was cut');
   }
+  if (line.isClosed && !EVENT.test(part.text) && !TYPE.test(part.text)) return null;
+  return takeEvent(takeFields, part, line);
+}
+
+function takeEvent(takeFields: TakeFields, part: EventPart, line: Line): Malformed | null {
   const column = line.column + part.offset;
   const match = EVENT.exec(part.text);
   if (match === null) {
-    if (line.isClosed && !TYPE.test(part.text)) return null;
     const what = 'expected a process, a type and what is called: "3 :invoke :write 4"';
     return malformed({ line: line.line, column }, what);
   }
   const [head, process = '', type = '', f = ''] = match;
-  const read = readEdn(part.text.slice(head.length));
+  const rest = part.text.slice(head.length);
+  // If the value follows a tab, so does an error, which may be any text.
+  const [data = '', ...errors] = rest.startsWith('\t') ? rest.slice(1).split('\t') : [rest];
+  const read = readEdn(data);
   if (read.kind === 'malformed') {
-    return malformed({ line: line.line, column: column + head.length + read.offset }, read.what);
+    const offset = head.length + (data === rest ? 0 : 1) + read.offset;
+    return malformed({ line: line.line, column: column + offset }, read.what);
   }
-  const [value, error] = read.forms;
+  const [value, error = errors.join('\t')] = read.forms;
   if (value === undefined) return malformed(line, 'expected a value at the end of the line');
   const named: Record<string, Json> = { process, type, f, value };
-  if (error !== undefined) named['error'] = error;
+  if (error !== '') named['error'] = error;
   return takeFields(named, { line: line.line, column });
 }
 
 /** What follows the logger's name; null when the line is another logger's. */
-function eventPart(text: string): { readonly text: string; readonly offset: number } | null {
-  const at = text.indexOf(LOGGER);
-  if (at < 0) return null;
-  const rest = text.slice(at + LOGGER.length);
-  const part = rest.replace(/^\s*[-:]?\s+/, '');
-  return part === rest ? null : { text: part, offset: text.length - part.length };
+function eventPart(text: string): EventPart | null {
+  const match = LOGGER.exec(text);
+  if (match === null) return null;
+  const offset = match.index + match[0].length;
+  return { text: text.slice(offset), offset };
 }

@@ -5,10 +5,11 @@
  */
 import { suggest } from '../../text/problem.ts';
 import { cutFields, LineCutter } from './cutters.ts';
-import { NEMESIS, plainName, readEvents } from './events.ts';
+import { ANY_KEY } from './dialect.ts';
+import { plainName, readEvents } from './events.ts';
 import { readJsonFields } from './json-fields.ts';
 import { beginsWithOperation } from './operations.ts';
-import { type Fields, type Format, malformed } from './record.ts';
+import { type Fields, type Format, malformed, NEMESIS } from './record.ts';
 
 /** `{:process 3, :type :invoke, :f :write, :value 4}`. */
 export const edn: Format = {
@@ -18,7 +19,7 @@ export const edn: Format = {
     /^[(#]/.test(head.text) ||
     head.record.startsWith('#') ||
     (isEdnMap(head.record) && !porcupine.begins(head)),
-  open: (take) => readEvents(take, (takeFields) => cutFields('edn', takeFields)),
+  open: (take, order) => readEvents(take, order, (takeFields) => cutFields('edn', takeFields)),
   hidesReads: true,
   readsPairs: true,
 };
@@ -27,14 +28,19 @@ export const edn: Format = {
 export const porcupine: Format = {
   name: 'porcupine',
   about: '{:process 3, :type :invoke, :f :put, :key "x", :value "4"}',
-  // A `:key` of its own; records of others have it inside their value.
+  // A `:key` of its own, in the call at least; records of others have it inside their value, or
+  // beside the token of a resource that it lies in.
   begins: ({ record, isList }) =>
-    !isList && isEdnMap(record) && /^\{[^{}\n]*:key[\s,]/.test(record),
-  open: (take) =>
-    readEvents(take, (takeFields) => {
+    !isList && isEdnMap(record) && /^\{(?![^{}\n]*:token[\s,])[^{}\n]*:key[\s,]/.test(record),
+  open: (take, order) =>
+    readEvents(take, order, (takeFields) => {
       return cutFields('edn', (fields, place) => {
-        if (fields['key'] !== undefined) return takeFields(fields, place);
-        return malformed(place, 'expected a :key, as every record of this format has');
+        // A completion may leave it out.
+        const isCall = plainName(fields['type']) === 'invoke';
+        const isNamed = ANY_KEY.some((name) => fields[name] !== undefined);
+        return isNamed || !isCall || plainName(fields['process']) === NEMESIS
+          ? takeFields(fields, place)
+          : malformed(place, 'expected a :key, as every call of this format has');
       });
     }),
   hidesReads: false,
@@ -50,7 +56,7 @@ export const json: Format = {
   name: 'json',
   about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
   begins: ({ record, isList }) => isList && /^(\{\s*"|\]|$)/.test(record),
-  open: (take) => readEvents(take, (takeFields) => cutFields('json', takeFields)),
+  open: (take, order) => readEvents(take, order, (takeFields) => cutFields('json', takeFields)),
   hidesReads: true,
   readsPairs: true,
 };
@@ -63,8 +69,8 @@ export const json: Format = {
  *
  * `process` is a name or a number, `type` one of `invoke`, `ok`, `fail` (it did not happen) and
  * `info` (nobody knows), `f` what is called, which a completion may leave out. The order of the
- * lines is the order of the events; a `time` is for people. An `invoke` says what is asked, its
- * completion what is answered:
+ * lines is the order of the events, unless the reader is asked to go by their `time`. An `invoke`
+ * says what is asked, its completion what is answered:
  *
  * - `value`: what is written, or put, or added; what was read. Of a cas: `[expected, new]`.
  * - `key`, `lock`, `resource`: on which of several independent objects; absent, there is one.
@@ -83,8 +89,8 @@ export const jsonl: Format = {
   about: 'fencepost’s own, a line an event, in the order in which they happened:',
   begins: (head) =>
     !head.isList && /^\{\s*"/.test(head.record) && !beginsWithOperation(head.record),
-  open: (take) =>
-    readEvents(take, (takeFields) => {
+  open: (take, order) =>
+    readEvents(take, order, (takeFields) => {
       return new LineCutter((line) => {
         const read = readJsonFields(line.text);
         if (read.kind === 'malformed') {

@@ -15,7 +15,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import { cutFields } from './cutters.ts';
 import { isArray } from './edn.ts';
 import { plainName } from './events.ts';
-import { decimalOf, isFields, readJsonFields, scaleUp } from './json-fields.ts';
+import { isFields, readJsonFields } from './json-fields.ts';
 import {
   type Fields,
   type FilePlace,
@@ -23,6 +23,7 @@ import {
   malformed,
   type RecordedOperation,
 } from './record.ts';
+import { exactTime, NEVER, Times } from './times.ts';
 
 /** Unlike events, operations of one client may overlap: a client may stand for several threads. */
 export const operations: Format = {
@@ -134,44 +135,4 @@ function lowered(fields: Fields): Fields {
   return Object.fromEntries(
     entries.map(([name, value]) => [name.toLowerCase().replaceAll('_', ''), value]),
   );
-}
-
-/** Digits after the point that count. */
-const PLACES = 12;
-const ONE = scaleUp(1n, PLACES);
-/** The largest number of 64 bits, which Go programs write for "not yet". */
-const NEVER = scaleUp(9_223_372_036_854_775_807n, PLACES);
-/** No clock counts further. */
-const MOST = scaleUp(1n, PLACES + 30);
-/** Times that are larger, like those since 1970 in nanoseconds, count from the first one. */
-const FAR = 1n << 32n;
-
-/**
- * The times of one file as positions in one order, whether they are written as numbers or strings,
- * with a fraction or without.
- */
-class Times {
-  private base: bigint | null = null;
-
-  /** Null for what is no time, or so far from the first one that it could not be exact. */
-  of(value: Json | undefined): number | null {
-    const exact = exactTime(value);
-    if (exact === null) return null;
-    const fraction = ((exact % ONE) + ONE) % ONE;
-    const whole = (exact - fraction) / ONE;
-    this.base ??= whole > FAR || whole < -FAR ? whole : 0n;
-    const distance = Number(whole - this.base);
-    return Number.isSafeInteger(distance) ? distance + Number(fraction) / Number(ONE) : null;
-  }
-}
-
-/** In units of the last of `PLACES`. */
-function exactTime(value: Json | undefined): bigint | null {
-  if (typeof value !== 'number' && typeof value !== 'string') return null;
-  const decimal = decimalOf(String(value));
-  if (decimal === null) return null;
-  const { digits, places } = decimal;
-  const units =
-    places <= PLACES ? scaleUp(digits, PLACES - places) : digits / scaleUp(1n, places - PLACES);
-  return units < MOST && units > -MOST ? units : null;
 }

@@ -26,6 +26,21 @@ export const EVENT_TYPES = ['invoke', 'ok', 'fail', 'info'] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** Jepsen's name for the process that injects the faults, which no client can have. */
+export const NEMESIS = 'nemesis';
+
+/** What the order of the events follows: that of the records in the file, or their `time`. */
+export const EVENT_ORDERS = ['file', 'time'] as const;
+
+export type EventOrder = (typeof EVENT_ORDERS)[number];
+
+/** Events whose time is before that of an event above them in the file; the place of the first. */
+export interface TimeDisorder extends FilePlace {
+  readonly count: number;
+  /** The line of an event above the first one that has a later time. */
+  readonly afterLine: number;
+}
+
 /** One line of a log: a process calls, or hears how its call ended. */
 export interface RecordedEvent extends FilePlace {
   readonly process: string;
@@ -78,6 +93,8 @@ export interface HistoryReader {
    * may have been longer, `:read 1` for `:read 12`. Absent: the format shows where a record ends.
    */
   mayBeCut?(): boolean;
+  /** Asked after the end; null if no time contradicts the order. Absent: times are the order. */
+  disorder?(): TimeDisorder | null;
 }
 
 /** A way to record histories: one row of `formats`. */
@@ -87,10 +104,11 @@ export interface Format {
   readonly about: string;
   /** Whether a file that begins so is in it; of several formats the last in `formats` counts. */
   readonly begins: (head: FileHead) => boolean;
-  readonly open: (take: TakeOperation) => HistoryReader;
+  /** `order` is `file` unless it says otherwise. */
+  readonly open: (take: TakeOperation, order?: EventOrder) => HistoryReader;
   /**
-   * Whether a read of nil means that nobody saw what it read, as in Knossos, where an object does
-   * not begin with nil.
+   * Whether a read of nil has an unknown answer, as in Knossos, if it is one of a plain or CAS
+   * register that does not begin with nil and is never set to it.
    */
   readonly hidesReads: boolean;
   /** Whether a value of two may be `[key value]`, as Jepsen writes those of independent objects. */
