@@ -48,7 +48,7 @@ describe('a mistake in the input', () => {
 
   test('that is binary, compressed, no text, a directory or nothing is told too', async () => {
     await refused('binary', Uint8Array.from([1, 2, 0, 4]), /this is a binary file/);
-    await refused('gzip', Uint8Array.from([0x1f, 0x8b, 8, 0]), /gunzip it first/);
+    await refused('gzip', Uint8Array.from([0x1f, 0x8b, 8, 0]), /this gzip file is broken/);
     await refused('latin', Uint8Array.from([0x7b, 0xe9, 0x7d]), /no UTF-8/);
     expect((await check(folder)).err).toContain('this is a directory');
     expect((await check(join(folder, 'nothing'))).err).toContain('there is no such file');

@@ -2,8 +2,6 @@
  * Reads a recorded history from a file, piece by piece, so that no large text is ever held; and
  * shows a part of it to people: its operations in words, with their lines, and which to draw.
  */
-import { createReadStream } from 'node:fs';
-import { addAbortSignal, type Readable } from 'node:stream';
 import type { Json } from '../core/kernel/json.ts';
 import type { HistoryPart } from '../linearizability/check-history.ts';
 import {
@@ -27,6 +25,7 @@ import type { ReportedEffect, ReportedMark, ReportedOperation } from '../report/
 import { countOf } from '../text/prose.ts';
 import { UserError } from './exit.ts';
 import { systemMessage } from './files.ts';
+import { readBytes } from './history-file.ts';
 
 interface ReadOptions extends Omit<BuildOptions, 'format'> {
   /** Null: as the file's beginning tells. */
@@ -53,8 +52,8 @@ export async function readHistoryFile(file: string, options: ReadOptions): Promi
   const reading = new Reading(file, options);
   const { signal = new AbortController().signal } = options;
   try {
-    for await (const chunk of openFile(file, signal)) {
-      if (chunk instanceof Uint8Array) reading.push(chunk);
+    for await (const chunk of readBytes(file, signal)) {
+      reading.push(chunk);
       options.onProgress(reading.size);
     }
   } catch (error) {
@@ -66,12 +65,6 @@ export async function readHistoryFile(file: string, options: ReadOptions): Promi
   return reading.finish();
 }
 
-function openFile(file: string, signal: AbortSignal): Readable {
-  if (file === '-') return addAbortSignal(signal, process.stdin);
-  return createReadStream(file, { highWaterMark: CHUNK_BYTES, signal });
-}
-
-const CHUNK_BYTES = 1 << 18;
 const FIRST: FilePlace = { line: 1, column: 1 };
 
 interface Opened extends OpenHistory {
@@ -100,8 +93,8 @@ class Reading {
   }
 
   push(chunk: Uint8Array): void {
-    const isCompressed = this.isFirst && chunk[0] === 0x1f && chunk[1] === 0x8b;
-    if (isCompressed) this.fail('the file is compressed; gunzip it first');
+    const isPackedTwice = this.isFirst && chunk[0] === 0x1f && chunk[1] === 0x8b;
+    if (isPackedTwice) this.fail('the file is compressed twice; gunzip it first');
     if (chunk.includes(0)) this.fail('this is a binary file, not a history');
     this.isFirst = false;
     const piece = this.decode(chunk);

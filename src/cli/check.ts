@@ -30,6 +30,7 @@ import {
 } from './command.ts';
 import { UserError } from './exit.ts';
 import { writeText } from './files.ts';
+import { findHistory } from './history-file.ts';
 import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -80,7 +81,8 @@ const OWN_FORMAT = `\
   time without --order time; any other field is refused. Elsewhere a value of two may be
   [key value], as Jepsen writes it, which the report then says.
   In every format the process nemesis is no client: its events are faults, drawn and not judged.
-  Elle's transactions (:txn) are not checked; elle-cli does.
+  A file may be gzipped. Of a folder that Jepsen left, the history.edn or history.txt of its run
+  is read, or of its latest run. Elle's transactions (:txn) are not checked; elle-cli does.
   A deleted key of a kv holds nothing, whatever --init says.`;
 
 /** Ends with the exit codes. */
@@ -229,8 +231,9 @@ async function checkFile(file: string, options: FileOptions): Promise<HistoryRep
   }
 }
 
-async function judgeFile(file: string, options: FileOptions): Promise<HistoryReport> {
+async function judgeFile(path: string, options: FileOptions): Promise<HistoryReport> {
   const { terminal, interruption } = options;
+  const file = findHistory(path);
   const leftBehind = Math.max(0, process.memoryUsage.rss() - options.firstBytes);
   const limits = new CheckLimits({ ...options, leftBehind });
   const read = await readHistoryFile(file, {

@@ -1,0 +1,136 @@
+/**
+ * Finds the file of a recorded history, which may lie in a folder that a Jepsen test left, and
+ * reads it, as it is or gzipped.
+ */
+import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { addAbortSignal, pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UserError } from './exit.ts';
+import { allowed } from './files.ts';
+
+/** What Jepsen calls the history of a run; the first that is there is read. */
+const NAMES = ['history.edn', 'history.edn.gz', 'history.txt', 'history.txt.gz'];
+const LATEST = 'latest';
+const MOST_LISTED = 10;
+
+/**
+ * The file that `path` names. Of a folder it is the history in it; if there is none, that of its
+ * run `latest`, a link that Jepsen keeps; without that link, that of its only run.
+ */
+export function findHistory(path: string): string {
+  if (path === '-' || !allowed(`${path}:1:1`, () => statSync(path)).isDirectory()) return path;
+  const refuse = (what: string, runs: readonly string[] = []): never => {
+    const listed = runs.slice(0, MOST_LISTED).map((run) => `  ${run}`);
+    const more = runs.length - listed.length;
+    const rest = more > 0 ? [`  … and ${more} more`] : [];
+    throw new UserError([`${path}:1:1: this is a directory ${what}`, ...listed, ...rest]);
+  };
+  const latest = historyIn(join(path, LATEST));
+  const found = historyIn(path) ?? (latest === null ? null : withoutLink(path, latest));
+  if (found !== null) return found;
+  // `store/<test>` has runs, `store` has tests.
+  const folders = foldersIn(path);
+  const runs = [...folders, ...folders.flatMap(foldersIn)].flatMap((run) => historyIn(run) ?? []);
+  const [only = ''] = runs;
+  if (runs.length > 1) return refuse(`of ${runs.length} runs and no "${LATEST}"; name one:`, runs);
+  if (runs.length === 1) return only;
+  const log = join(path, 'jepsen.log');
+  const hint = isFile(log) ? `; ${log} can be checked, but its lines may be out of order` : '';
+  return refuse(`without a history (${NAMES.join(', ')})${hint}`);
+}
+
+/** Null if `folder` is none, or holds no history. */
+function historyIn(folder: string): string | null {
+  return NAMES.map((name) => join(folder, name)).find(isFile) ?? null;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // There is none, or a link leads nowhere or in a circle.
+    return false;
+  }
+}
+
+/** The path of the run itself, whose name is the time when it began. */
+function withoutLink(folder: string, file: string): string {
+  const inside = relative(realpathSync(folder), realpathSync(file));
+  return inside.startsWith('..') ? file : join(folder, inside);
+}
+
+/** No link is one, so that none is looked at twice. */
+function foldersIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory());
+    return folders.map(({ name }) => join(folder, name)).sort();
+  } catch {
+    // What may not be read holds no run.
+    return [];
+  }
+}
+
+const CHUNK_BYTES = 1 << 18;
+/** What unpacks to more, and to so many times its size, was made to fill the memory. */
+const MOST_UNPACKED = 1 << 26;
+const MOST_RATIO = 100;
+
+/** The bytes of a file, `-` for standard input; of one that begins as gzip does, those inside. */
+export async function* readBytes(file: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const source =
+    file === '-'
+      ? addAbortSignal(signal, process.stdin)
+      : createReadStream(file, { highWaterMark: CHUNK_BYTES, signal });
+  const chunks = bytesOf(source);
+  let head: Uint8Array = Buffer.alloc(0);
+  // A pipe may give one byte.
+  while (head.length < 2) {
+    const { value, done } = await chunks.next();
+    if (done === true) break;
+    head = Buffer.concat([head, value]);
+  }
+  let size = head.length;
+  const all = async function* (): AsyncGenerator<Uint8Array> {
+    yield head;
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      yield chunk;
+    }
+  };
+  if (head[0] === 0x1f && head[1] === 0x8b) yield* unpack(file, all(), () => size);
+  else yield* all();
+}
+
+async function* bytesOf(source: Readable): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) if (chunk instanceof Uint8Array) yield chunk;
+}
+
+/** `size`: how much of it was read. */
+async function* unpack(
+  file: string,
+  packed: AsyncGenerator<Uint8Array>,
+  size: () => number,
+): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // An error ends the loop, which throws it.
+  pipeline(Readable.from(packed), gunzip, () => {});
+  let unpacked = 0;
+  try {
+    for await (const chunk of bytesOf(gunzip)) {
+      unpacked += chunk.length;
+      if (unpacked > Math.max(MOST_UNPACKED, MOST_RATIO * size())) {
+        const what = `it unpacks to more than ${MOST_RATIO} times its size; gunzip it first`;
+        throw new UserError([`${file}:1:1: ${what}`]);
+      }
+      yield chunk;
+    }
+  } catch (error) {
+    const isOfZip = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
+    if (!isOfZip) throw error;
+    const isCut = error.message === 'unexpected end of file';
+    const what = isCut ? 'it ends too early, so it was cut' : error.message;
+    throw new UserError([`${file}:1:1: this gzip file is broken: ${what}`]);
+  }
+}
