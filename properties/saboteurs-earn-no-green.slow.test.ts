@@ -1,7 +1,7 @@
 /**
  * Law: what lets nothing happen earns nothing. A lock that nobody gets, or only one client, and a
  * store that keeps no write, break few claims and meet the hazards of many; none of what they are
- * said to hold is met, beside a sibling that breaks it, with faults or without. (`progress` is
+ * said to hold is met, beside a twin that breaks it, with faults or without. (`progress` is
  * another matter: it is what the first two break.)
  */
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const saboteurs = [
 const PAUSES = '[{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }]';
 
 /**
- * The saboteur is said to hold each claim, which a sibling is said to break; but for what a
+ * The saboteur is said to hold each claim, which a twin is said to break; but for what a
  * scenario with pauses must not claim.
  */
 function scenarioOf(saboteur: string, work: string, faults: string): Scenario {
@@ -61,7 +61,7 @@ async function metIn(scenario: Scenario, catalogue: Catalogue): Promise<readonly
   if (saboteur === undefined) throw new Error('there are two systems');
   return claims.filter((claim) => {
     const system = { ...saboteur, expect: { holds: [claim], breaks: [] } };
-    const coverage = { isWhole: true, isSingle: false, avoided };
+    const coverage = { isWhole: true, isSingle: false, avoided, tallies, catalogue };
     return judgeSystem(scenario, system, tally, coverage).met === true;
   });
 }

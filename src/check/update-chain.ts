@@ -14,6 +14,7 @@
  * store that recovers holds the latest state that has the value it came back with.
  */
 import type { Read, Recovered, Write } from '../core/history/server-events.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { firstValue, intentOf, isEffective, recoveredValue, unheardReads } from './contents.ts';
 import type {
   AccessEvent,
@@ -78,7 +79,7 @@ export function isUpdate(indexed: TraceIndex, { event }: LogEntry<AccessEvent>):
 
 /** The grant under which an access was made; without one its section: `alice/1`. */
 export function holderOf({ under, operation }: AccessEvent): number | string {
-  return under > 0 ? under : operation.slice(0, operation.lastIndexOf('/'));
+  return under > 0 ? under : sectionOf(operation);
 }
 
 /** Returns a state and those below it, down to a first value. */

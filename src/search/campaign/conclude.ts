@@ -45,12 +45,13 @@ export async function concludeScenario(
   examined: Examined,
   setting: CampaignSetting,
 ): Promise<Concluded> {
-  const { scenario, file } = subject;
+  const { scenario, file, catalogue } = subject;
   const { tallies, range, cutShort, isPart, keptPlans, difference, plans } = examined;
   const avoided = await avoidedIn(subject, examined, () => isOver(setting));
   const isWhole = cutShort === null;
   const isSingle = range.from === range.to;
-  const coverage = { isWhole: isWhole && !isPart, isSingle, isPart, avoided };
+  const seeds = { isWhole: isWhole && !isPart, isSingle, isPart };
+  const coverage = { ...seeds, avoided, tallies, catalogue };
   const codes = exitsOfKept(keptPlans);
   if (difference !== null) codes.push(exits.nondeterministic);
   const systems: SystemResult[] = [];
@@ -95,13 +96,13 @@ export async function concludeScenario(
   };
 }
 
-/** Counts what each system avoided that broke a sibling, once all seeds are known. */
+/** Counts what each system avoided that broke a twin, once all seeds are known. */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
-  { tallies, range, cutShort, isPart, plans }: Examined,
+  { tallies, isPart, plans }: Examined,
   shouldStop: () => boolean,
 ): Promise<AvoidedSeeds> {
-  if (cutShort !== null || isPart || range.from === range.to) return NONE_AVOIDED;
+  if (isPart) return NONE_AVOIDED;
   const numbered = plans && new Map([...plans].map(([name, one]) => [name, one.numbered]));
   const options = { catalogue, shouldStop, ...(numbered && { numbered }) };
   return await countAvoided(scenario, tallies, options);
@@ -200,6 +201,8 @@ export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
 }
 
 function exitsOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
+  // A proven breach stands, whatever became of other seeds.
+  if (judgement.unexpected.length > 0) return [exits.broken];
   const codes: Exit[] = [];
   if (tally.failed > 0) codes.push(exits.failed);
   if (judgement.met === false) codes.push(exits.broken);

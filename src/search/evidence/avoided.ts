@@ -1,9 +1,11 @@
 /**
- * Whether a run *avoided* what broke another: the claim held, every fault on which the breach
- * depends was injected there too, into the same section where it hit a client, and the sections
- * that the breach was about came to their end, or were kept from it: denied the lock, refused by
- * the store, or stopped by a test of their lease. Not all were denied, or nothing was protected
- * from anything.
+ * Decides whether a run stood up to what broke another: the claim holds in it, and of the sections
+ * that the breach was about none hangs, and at least one was not only denied the lock. They ended,
+ * were refused by the store, stopped by a test of their lease, or crashed.
+ *
+ * Beside a twin on the same seed that is all: the twin may need no fault, and a cure may leave out
+ * the very call that a fault hits. The proof of one cure of one plan asks for more: each fault on
+ * which the breach depends was injected there too, into the same section if it hit a client.
  */
 import { faultsBehind } from '../../check/breach-cause.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
@@ -19,23 +21,34 @@ export interface PlanRun {
   readonly indexed: TraceIndex;
 }
 
-/** Whether a run in which the claim holds met the same faults, and its sections came to an end. */
+/** Whether a run in which the claim holds did the work that broke its twin. */
+export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
+  const involved = sectionsInvolved(broken, breach);
+  const fates = (involved.length > 0 ? involved : sectionsOf(cured)).map((name) =>
+    fateOf(cured, name),
+  );
+  return fates.some((fate) => fate !== 'denied') && !fates.includes('unfinished');
+}
+
+/** Whether it also met the faults that the breach needs. */
 export function isAvoided(broken: PlanRun, breach: Invalid, cured: PlanRun): boolean {
   const faults = faultsNeeded(broken.indexed, breach);
   if (!faults.every((fault) => wasInjected(broken, fault, cured))) return false;
-  const fates = sectionsInvolved(broken.indexed, breach).map((name) => fateOf(cured.indexed, name));
-  return fates.some((fate) => fate !== 'denied') && !fates.includes('unfinished');
+  return standsBeside(broken.indexed, breach, cured.indexed);
 }
 
 /** How many sections of clients came to their end, none of their accesses refused. */
 export function sectionsEnded(indexed: TraceIndex): number {
+  return sectionsOf(indexed).filter((section) => fateOf(indexed, section) === 'ended').length;
+}
+
+function sectionsOf({ operations, probes }: TraceIndex): readonly string[] {
   const sections = new Set<string>();
-  for (const { invoke } of indexed.operations.values()) {
+  for (const { invoke } of operations.values()) {
     const { process, operation } = invoke.event;
-    const section = indexed.probes.has(process) ? null : sectionOf(operation);
-    if (section !== null) sections.add(section);
+    if (!probes.has(process)) sections.add(sectionOf(operation));
   }
-  return [...sections].filter((section) => fateOf(indexed, section) === 'ended').length;
+  return [...sections];
 }
 
 /**
@@ -123,8 +136,8 @@ function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): 
 }
 
 /**
- * `denied`: it asked for the lock and never had it, also because no answer came; `stopped`: the
- * store refused it, or a test of its lease.
+ * `denied`: it asked for the lock and never had it, also because no answer came; `stopped`: by a
+ * refusal of the store, a test of its lease or a crash; `unfinished`: it is still inside, or waits.
  */
 type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
 
@@ -145,16 +158,20 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
     }
   }
   let hasAsked = false;
-  let calls = 0;
-  let isOpen = false;
+  // Code that neither calls nor enters leaves no more than the note that it returned.
+  let isOpen = indexed.trace.sectionEnds?.some((end) => end.section === section) !== true;
   for (const { invoke, return: returned } of indexed.operations.values()) {
     if (sectionOf(invoke.event.operation) !== section) continue;
-    calls += 1;
-    if (returned === null) isOpen = true;
+    isOpen = returned === null;
     if (returned?.event.answer?.kind === 'refused') isStopped = true;
     if ('lock' in invoke.event.call) hasAsked = true;
   }
   if (isStopped) return 'stopped';
   if (hasAsked && entered === 0) return 'denied';
-  return calls === 0 || isOpen || left < Math.min(entered, 1) ? 'unfinished' : 'ended';
+  if (entered > 0 ? left > 0 : !isOpen) return 'ended';
+  const [client = ''] = section.split('/');
+  const hasCrashed = indexed.faults.some(({ event: { fault, processes } }) => {
+    return fault === 'crash' && processes.includes(client);
+  });
+  return hasCrashed ? 'stopped' : 'unfinished';
 }

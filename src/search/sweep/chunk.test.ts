@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   acquire,
+  answer,
   fault,
   grant,
+  keyChange,
   pause,
   read,
   release,
@@ -97,6 +99,33 @@ describe('a fault', () => {
       [grant(0, 'alice', 1), pause(5, 'bob', 6), pause(20, 'bob', 21)],
       1,
     ],
+    [
+      'hits the release of a key that its server still has',
+      [grant(0, 'alice', 1), keyChange(0, 'alice'), left, fault(9, 'drop', 'alice')],
+      1,
+    ],
+    [
+      'hits a program whose key is gone, or has run out',
+      [keyChange(0, 'alice'), keyChange(2, 'alice', { change: 'removed' }), pause(9, 'bob', 10)],
+      0,
+    ],
+    ['comes after a key has run out', [keyChange(0, 'alice'), pause(10, 'bob', 11)], 0],
+    [
+      'hits the release that a program sends after it left',
+      [grant(0, 'alice', 1), left, asksRelease, fault(6, 'drop', 'alice')],
+      1,
+    ],
+    [
+      'comes once a program knows that its lock is released',
+      [
+        grant(0, 'alice', 1),
+        left,
+        asksRelease,
+        answer(6, 'alice/1/release', { kind: 'released' }),
+        pause(7, 'bob', 8),
+      ],
+      0,
+    ],
     ['meets nothing where a lock was asked for in vain', asked(write(5, 'alice', 0, 1)), 0],
   ])('that %s', async (_, events, overlapped) => {
     const { faults } = await tallyOf(traced(...events));
@@ -129,6 +158,12 @@ describe('a fault', () => {
     expect(events).toBe(6);
   });
 });
+
+const left = release(4, 'alice', 1, { process: 'alice' });
+const asksRelease: TraceEvent = {
+  ...acquire(5, 'alice/1/release'),
+  call: { verb: 'release', lock: 'db', token: 0 },
+};
 
 function asked(...accesses: readonly TraceEvent[]): readonly TraceEvent[] {
   return [pause(0, 'bob', 1), acquire(2, 'alice/1/acquire'), ...accesses];

@@ -231,8 +231,10 @@ class Count {
 
 /**
  * The kinds of fault that fired, and whether one of them met a grant: fired while the service
- * held one to be live, or lasted until one was given. A clock that was set wrong stays wrong. Where
- * nobody asks for a lock, a fault met something if a store was accessed after it.
+ * held one to be live, or lasted until one was given. A program leaves before it gives its lock
+ * back: a server that reports keys has it as long as the key, any other one from when its client
+ * asks it for the release until the client knows of that. A clock that was set wrong stays wrong.
+ * Where nobody asks for a lock, a fault met something if a store was accessed after it.
  */
 function faultsThatFired(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   return hasLock(trace) ? faultsUnderGrants(trace) : faultsBeforeAccesses(trace);
@@ -260,20 +262,43 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   const fired = new Map<FaultKind, boolean>();
   const lastsUntilUs = new Map<FaultKind, number>();
   const liveUntilUs = new Map<string, number>();
+  const leftUntilUs = new Map<string, number>();
+  const releases = new Map<string, string>();
+  const hold = (name: string, atUs: number, untilUs: number | null): void => {
+    for (const [kind, endUs] of lastsUntilUs) if (endUs > atUs) fired.set(kind, true);
+    liveUntilUs.set(name, untilUs ?? Number.POSITIVE_INFINITY);
+  };
   for (const event of trace.events) {
     switch (event.kind) {
       case 'grant':
-        for (const [kind, untilUs] of lastsUntilUs) {
-          if (untilUs > event.atUs) fired.set(kind, true);
-        }
-        liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
+        hold(event.lock, event.atUs, event.untilUs);
         break;
       case 'renew':
         if (event.extended === 0) break;
         liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
         break;
       case 'release':
-        if (event.released !== 0) liveUntilUs.delete(event.lock);
+        if (event.released === 0) break;
+        if (event.process === event.client) {
+          leftUntilUs.set(event.lock, liveUntilUs.get(event.lock) ?? 0);
+        }
+        liveUntilUs.delete(event.lock);
+        break;
+      case 'key-change': {
+        const name = `${event.process} ${event.key}`;
+        if (!event.isDone) break;
+        if (event.change === 'removed') liveUntilUs.delete(name);
+        else hold(name, event.atUs, event.untilUs);
+        break;
+      }
+      case 'invoke':
+        if (event.call.verb !== 'release') break;
+        releases.set(event.operation, event.call.lock);
+        if (liveUntilUs.has(event.call.lock)) break;
+        liveUntilUs.set(event.call.lock, leftUntilUs.get(event.call.lock) ?? 0);
+        break;
+      case 'return':
+        if (event.outcome === 'ok') liveUntilUs.delete(releases.get(event.operation) ?? '');
         break;
       case 'fault': {
         let met = false;

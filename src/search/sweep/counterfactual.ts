@@ -1,8 +1,9 @@
 /**
- * Counts where a system *avoided* what broke another: by counterfactual, since a lock that keeps
- * two holders apart may never meet the hazard of a claim that it was made for. Of each seed that
- * broke a claim in a sibling which was expected to break it, both are run again, and it counts
- * where the one avoided what broke the other, as `evidence/avoided.ts` has it.
+ * Counts the seeds on which a system *avoided* what broke a twin, that is, any other system of its
+ * scenario: a lock that keeps two holders apart may never meet the hazard of a claim that it was
+ * made for, and what broke beside it on the same seed shows that the hazard was there. Of each of
+ * the lowest seeds that broke a claim in a twin, listed there or not, both are run again, and it
+ * counts if the one stood up to what broke the other, as `evidence/avoided.ts` has it.
  *
  * It is done once all seeds are examined, from the lowest that broke something, which a tally
  * keeps: so the numbers depend neither on chunks nor on machines, and whoever merges shards gets
@@ -10,17 +11,18 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { indexTrace } from '../../check/trace-index.ts';
+import type { Verdict } from '../../check/verdict.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Examination } from '../../harness.ts';
 import { examineEither } from '../../host/async/run-async.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { isAvoided, type PlanRun } from '../evidence/avoided.ts';
+import { standsBeside } from '../evidence/avoided.ts';
 import type { NumberedPlans } from '../exhaust/exhaust.ts';
 import { claimTally, EMPTY_TALLY, KEPT_BROKEN, type Tally } from './tally.ts';
 
-/** By system, and then by claim: the seeds on which it avoided what broke a sibling. */
+/** By system, and then by claim: the seeds on which it avoided what broke a twin. */
 export type AvoidedSeeds = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** None, as of a scenario of one system. */
@@ -29,6 +31,8 @@ export const NONE_AVOIDED: AvoidedSeeds = new Map();
 /** Runs are taken again at most as one in so many of the sweep, but for a few in a small one. */
 const SHARE = 12;
 const LEAST_RUNS = 12;
+/** Seeds of each claim of each system that are tried whatever that takes. */
+const LEAST_SEEDS = 3;
 
 export interface CounterfactualOptions {
   readonly catalogue?: Catalogue;
@@ -49,18 +53,18 @@ export async function countAvoided(
   for (const { seeds } of tallies.values()) examined += seeds;
   let left = Math.max(LEAST_RUNS, Math.floor(examined / SHARE));
   const all = trialsOf(scenario, tallies);
-  for (const [seed, trials] of numbered === undefined ? all : bySibling(all)) {
+  for (const { seed, rank, trials } of numbered === undefined ? all : byTwin(all)) {
     const runs = new Map<string, Examination>();
-    const names = new Set(trials.flatMap(({ cure, sibling }) => [cure, sibling]));
+    const names = new Set(trials.flatMap(({ cure, twin }) => [cure, twin]));
     left -= names.size;
-    if (left < 0 || shouldStop()) break;
+    if ((left < 0 && rank >= LEAST_SEEDS) || shouldStop()) break;
     for (const name of names) {
-      const own = trials.filter(({ cure, sibling }) => name === cure || name === sibling);
+      const own = trials.filter(({ cure, twin }) => name === cure || name === twin);
       const claims = [...new Set(own.map(({ claim }) => claim))];
       const plan =
         numbered === undefined
           ? expand(scenario, name, seed)
-          : planOn(numbered, { name, sibling: trials[0]?.sibling ?? name, number: seed });
+          : planOn(numbered, { name, twin: trials[0]?.twin ?? name, number: seed });
       runs.set(name, await examineEither(plan, claims, catalogue));
     }
     for (const [cure, claim] of avoidedIn(trials, runs)) {
@@ -71,27 +75,23 @@ export async function countAvoided(
   return found;
 }
 
-/** A number means another plan for each system, so that of each sibling is tried by itself. */
-function bySibling(
-  all: readonly (readonly [number, readonly Trial[]])[],
-): readonly (readonly [number, readonly Trial[]])[] {
-  return all.flatMap(([number, trials]) => {
-    const siblings = [...new Set(trials.map(({ sibling }) => sibling))];
-    return siblings.map(
-      (name) => [number, trials.filter(({ sibling }) => sibling === name)] as const,
-    );
+/** A number means another plan for each system, so that of each twin is tried separately. */
+function byTwin(all: readonly SeedTrials[]): readonly SeedTrials[] {
+  return all.flatMap(({ trials, ...rest }) => {
+    const twins = [...new Set(trials.map(({ twin }) => twin))];
+    return twins.map((name) => ({ ...rest, trials: trials.filter(({ twin }) => twin === name) }));
   });
 }
 
-/** The faults of a sibling's plan on a system. */
+/** The faults of a twin's plan on a system. */
 function planOn(
   numbered: ReadonlyMap<string, NumberedPlans>,
-  { name, sibling, number }: { name: string; sibling: string; number: number },
+  { name, twin, number }: { name: string; twin: string; number: number },
 ): Plan {
-  const [own, theirs] = [numbered.get(name), numbered.get(sibling)];
-  assert(own !== undefined && theirs !== undefined, `${name} and ${sibling} have plans`);
+  const [own, theirs] = [numbered.get(name), numbered.get(twin)];
+  assert(own !== undefined && theirs !== undefined, `${name} and ${twin} have plans`);
   const plan = theirs.planOf(number);
-  return name === sibling ? plan : own.planWith(plan);
+  return name === twin ? plan : own.planWith(plan);
 }
 
 /** On how many seeds a system avoided the breach of a claim. */
@@ -99,38 +99,50 @@ export function avoidedOn(avoided: AvoidedSeeds, system: string, claim: string):
   return avoided.get(system)?.get(claim) ?? 0;
 }
 
-/** A claim that one system must hold, and a sibling broke on the seed at hand. */
+/** A claim that one system must hold, and a twin broke on the seed at hand. */
 interface Trial {
   readonly claim: string;
   readonly cure: string;
-  readonly sibling: string;
+  readonly twin: string;
 }
 
-/** By seed, the lowest first. A system of which a seed failed is not met, and not run again. */
+interface SeedTrials {
+  readonly seed: number;
+  /** Its place among the seeds of one of its claims, the least of these. */
+  readonly rank: number;
+  readonly trials: readonly Trial[];
+}
+
+/**
+ * The lowest seeds of each claim of each system first. A system of which a seed failed is not met,
+ * and not run again.
+ */
 function trialsOf(
   { systems }: Scenario,
   tallies: ReadonlyMap<string, Tally>,
-): readonly (readonly [number, readonly Trial[]])[] {
-  const bySeed = new Map<number, Trial[]>();
+): readonly SeedTrials[] {
+  const bySeed = new Map<number, { rank: number; trials: Trial[] }>();
   for (const { name: cure, expect } of systems) {
     if ((tallies.get(cure) ?? EMPTY_TALLY).failed > 0) continue;
     for (const claim of expect.holds) {
-      const siblings = systems.filter((other) => other.expect.breaks.includes(claim));
-      const broken = siblings.flatMap(({ name: sibling }) => {
-        const { brokenSeeds } = claimTally(tallies.get(sibling) ?? EMPTY_TALLY, claim);
-        return brokenSeeds.map((seed) => ({ seed, trial: { claim, cure, sibling } }));
+      const broken = systems.flatMap(({ name: twin }) => {
+        if (twin === cure) return [];
+        const { brokenSeeds } = claimTally(tallies.get(twin) ?? EMPTY_TALLY, claim);
+        return brokenSeeds.map((seed) => ({ seed, trial: { claim, cure, twin } }));
       });
       const seeds = [...new Set(broken.map(({ seed }) => seed))].sort((a, b) => a - b);
-      const tried = new Set(seeds.slice(0, KEPT_BROKEN));
+      const ranks = new Map(seeds.slice(0, KEPT_BROKEN).map((seed, rank) => [seed, rank]));
       for (const { seed, trial } of broken) {
-        if (!tried.has(seed)) continue;
-        const trials = bySeed.get(seed);
-        if (trials === undefined) bySeed.set(seed, [trial]);
-        else trials.push(trial);
+        const rank = ranks.get(seed);
+        if (rank === undefined) continue;
+        const known = bySeed.get(seed) ?? { rank, trials: [] };
+        bySeed.set(seed, { rank: Math.min(rank, known.rank), trials: [...known.trials, trial] });
       }
     }
   }
-  return [...bySeed].sort(([a], [b]) => a - b);
+  return [...bySeed]
+    .map(([seed, { rank, trials }]) => ({ seed, rank, trials }))
+    .sort((a, b) => a.rank - b.rank || a.seed - b.seed);
 }
 
 /** System and claim of what was avoided on a seed, each once. */
@@ -140,19 +152,13 @@ function avoidedIn(
 ): readonly (readonly [cure: string, claim: string])[] {
   const indexes = new Map([...runs].map(([name, { trace }]) => [name, indexTrace(trace)]));
   const found = new Map<string, readonly [string, string]>();
-  for (const { claim, cure, sibling } of trials) {
-    const runOf = (system: string): PlanRun | null => {
-      const examination = runs.get(system);
-      const indexed = indexes.get(system);
-      return examination && indexed ? { plan: examination.plan, indexed } : null;
-    };
-    const verdictOf = (system: string) =>
+  for (const { claim, cure, twin } of trials) {
+    const verdictOf = (system: string): Verdict | undefined =>
       runs.get(system)?.verdicts.find((verdict) => verdict.claim === claim);
-    const [broken, cured] = [runOf(sibling), runOf(cure)];
-    const breach = verdictOf(sibling);
-    if (broken === null || cured === null || breach?.kind !== 'invalid') continue;
+    const [broken, cured, breach] = [indexes.get(twin), indexes.get(cure), verdictOf(twin)];
+    if (broken === undefined || cured === undefined || breach?.kind !== 'invalid') continue;
     const isHeld = verdictOf(cure)?.kind === 'valid';
-    if (isHeld && isAvoided(broken, breach, cured)) found.set(`${cure} ${claim}`, [cure, claim]);
+    if (isHeld && standsBeside(broken, breach, cured)) found.set(`${cure} ${claim}`, [cure, claim]);
   }
   return [...found.values()];
 }

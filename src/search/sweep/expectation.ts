@@ -1,23 +1,24 @@
 /**
- * Decides whether a system met what its scenario expects of it. What should hold must have held on
- * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
- * never arose, nor what broke it in a sibling was avoided, leaves it unjudged, and so does, with or
- * without faults, a lock that nobody had, or only one client, and a store that kept nothing. A
- * scenario without faults asks only whether there is a false alarm: there a claim whose hazard
- * never arose is met, and named. What should break must have broken on some seed. One shard of
- * several cannot tell what never happened: the merge does.
+ * Decides whether a system met what its scenario expects of it. What should break must have broken
+ * on some seed. What should hold must have held on every seed, and have been exercised on one: its
+ * hazard arose here, or it held on a seed on which it broke in a twin. That does not depend on how
+ * the run was limited, nor on whether there are faults. A shard leaves it to the merge.
+ *
+ * A hazard may arise although next to nothing happens. So, over several seeds, what should hold is
+ * not judged either if a fault never met a held grant, if only one client ever had the lock, and if
+ * a store kept nothing. A twin shows when that is no mistake of the scenario: it met the fault that
+ * its cure leaves no place for, or it writes to no store either.
  */
-import { proseDuration } from '../../core/plan/duration.ts';
-import type { FaultKind } from '../../core/plan/fault.ts';
-import { durationsOf, lengthIn } from '../../core/plan/places.ts';
+import { builtIn, type Catalogue } from '../../catalogue.ts';
+import { builtInClaims } from '../../check/claims.ts';
 import { canBefall } from '../../scenario/expand-faults.ts';
-import type { ClientScenario, Scenario, SystemScenario } from '../../scenario/scenario.ts';
-import { countOf, groupDigits } from '../../text/prose.ts';
+import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
-import type { FaultStages, Stage } from './fault-stages.ts';
+import { faultHints, surrenderHints } from './hints.ts';
 import { failedSections, fateText } from './sections.ts';
 import { nothingAtStake } from './stakes.ts';
 import { claimTally, type Tally } from './tally.ts';
+
 export interface Judgement {
   /** Null where it could not be judged. */
   readonly met: boolean | null;
@@ -27,12 +28,9 @@ export interface Judgement {
   readonly missing: readonly string[];
   /** What made a `holds` unjudged: `pause never fired`, `no section was ever entered: …`, …. */
   readonly vacuous: readonly string[];
-  /**
-   * Where what should break did not, what each kind of fault met, and what would meet more; without
-   * faults, what held and was never put to the test.
-   */
+  /** Why sections gave up; if what should break did not, what the faults met, and what would help. */
   readonly hints: readonly string[];
-  /** Whether a verdict was unknown, or something was not tested, on all the seeds there are. */
+  /** Whether a verdict was unknown, or something was not exercised, on all the seeds there are. */
   readonly isIncomplete: boolean;
 }
 
@@ -42,41 +40,40 @@ interface Coverage {
   readonly isSingle: boolean;
   /** Whether it is one shard of several, which a merge judges; false if absent. */
   readonly isPart?: boolean;
-  /** What was avoided, where it was counted: that is a test too. */
   readonly avoided?: AvoidedSeeds;
+  /** By system, of all systems of the scenario; absent: there is one. */
+  readonly tallies?: ReadonlyMap<string, Tally>;
+  readonly catalogue?: Catalogue;
 }
 
 /**
- * A claim that should break is judged once it broke, or when the whole range is done. Whether
- * something was tested at all is judged on a whole range of more than one seed.
+ * A claim that should break is judged once it broke, or when the whole range is done. A proven
+ * breach stands; seeds that failed weaken only what should hold.
  */
 export function judgeSystem(
   scenario: Scenario,
   system: SystemScenario,
   tally: Tally,
-  { isWhole, isSingle, isPart = false, avoided = NONE_AVOIDED }: Coverage,
+  coverage: Coverage,
 ): Judgement {
+  const { isWhole, isSingle, isPart = false, catalogue = builtIn } = coverage;
   const { holds, breaks } = system.expect;
   const isFull = isWhole && !isSingle;
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
-  const hasFaults = scenario.faults.length > 0;
-  const unmet = isFull ? claimsUnmet(system, tally, avoided) : [];
-  const neverMet = unmet.map((claim) => `${claim} was never exercised`);
-  const untested = isFull && hasFaults ? [...idleFaults(scenario, system, tally), ...neverMet] : [];
   const empty = [...nothingEntered(tally), ...nothingButErrors(system, tally)];
-  const idle = isFull && empty.length === 0 ? nothingAtStake(tally.stakes) : [];
-  const vacuous = [...empty, ...idle, ...untested];
+  const vacuous = empty.length > 0 ? empty : untestedIn(scenario, system, tally, coverage);
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? vacuous.length > 0 : empty.length > 0 && !isToBreakOnly;
   const isIncomplete = isUnknown || (isUntested && !isPart);
   const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
   const isUntried = tally.seeds === 0 || missing.length > 0;
-  const isOpen = isUnknown || isUntested || isUntried || tally.failed > 0;
+  const isWeakened = tally.failed > 0 && !isToBreakOnly;
+  const isOpen = isUnknown || isUntested || isUntried || isWeakened || isPart;
   const met = isFailed ? false : isOpen ? null : true;
-  const faulty = isFull && missing.length > 0 ? faultHints(scenario, system, tally) : [];
-  const hints = hasFaults || vacuous.length > 0 ? faulty : [...faulty, ...faultlessHints(unmet)];
+  const hints = surrenderHints(scenario, system, tally, catalogue);
+  if (isFull && missing.length > 0) hints.unshift(...faultHints(scenario, system, tally));
   return { met, unexpected, missing, vacuous, hints, isIncomplete };
 }
 
@@ -96,30 +93,57 @@ function isBroken(tally: Tally, claim: string): boolean {
   return claimTally(tally, claim).broken > 0;
 }
 
-function idleFaults({ faults }: Scenario, system: SystemScenario, tally: Tally): readonly string[] {
+/** Claims that one client meets for all: it is right that the others never have the lock. */
+const ONE_IS_ENOUGH: ReadonlySet<string> = new Set(['at-most-once', 'single-flight', 'progress']);
+
+/** Why something that should hold was not tested. */
+function untestedIn(
+  scenario: Scenario,
+  system: SystemScenario,
+  tally: Tally,
+  { isSingle, isPart = false, avoided = NONE_AVOIDED, tallies = new Map() }: Coverage,
+): readonly string[] {
+  const { name, expect } = system;
+  const ran = tally.seeds - tally.failed;
+  if (isPart || ran === 0) return [];
+  const isAvoided = (claim: string): boolean => avoidedOn(avoided, name, claim) > 0;
+  const neverMet = expect.holds.flatMap((claim) => {
+    const { broken, exercised, unknown } = claimTally(tally, claim);
+    const isMet = broken + exercised + unknown > 0 || isAvoided(claim);
+    return isMet ? [] : [`${claim} was never exercised`];
+  });
+  const twins: Tally[] = [];
+  if (expect.holds.some(isAvoided)) {
+    for (const [other, one] of tallies) if (other !== name) twins.push(one);
+  }
+  const stakes = nothingAtStake(tally.stakes, {
+    isOneEnough: expect.holds.every((claim) => {
+      return ONE_IS_ENOUGH.has(claim) || (!builtInClaims.has(claim) && isAvoided(claim));
+    }),
+    isWriting: twins.length === 0 || twins.some((twin) => twin.stakes.written > 0),
+  });
+  const { idle, kinds } = idleFaults(scenario, system, tally, twins);
+  // One seed need not have all that the scenario draws.
+  const isIdle = isSingle || ran === 1 ? idle.length === kinds : idle.length > 0;
+  return [...stakes, ...(isIdle ? idle : []), ...neverMet];
+}
+
+/** The kinds of fault that met nothing, in words, of so many. */
+function idleFaults(
+  { faults, exhaust }: Scenario,
+  system: SystemScenario,
+  tally: Tally,
+  twins: readonly Tally[],
+): { readonly idle: readonly string[]; readonly kinds: number } {
   const befalling = faults.filter((fault) => canBefall(system, fault));
-  const kinds = new Set(befalling.map(({ kind }) => kind));
-  return [...kinds].flatMap((kind) => {
+  const kinds = new Set(exhaust?.faults === 0 ? [] : befalling.map(({ kind }) => kind));
+  const idle = [...kinds].flatMap((kind) => {
+    if (twins.some((twin) => (twin.faults[kind]?.overlapped ?? 0) > 0)) return [];
     const fault = tally.faults[kind];
     if (fault === undefined) return [`${kind} never fired`];
     return fault.overlapped === 0 ? [`${kind} never met a held grant`] : [];
   });
-}
-
-function faultlessHints(unmet: readonly string[]): readonly string[] {
-  if (unmet.length === 0) return [];
-  return [`never put to the test, as nothing goes wrong (\`faults: []\`): ${unmet.join(', ')}`];
-}
-
-/** What should hold, and neither met its hazard nor avoided what broke a sibling. */
-function claimsUnmet(
-  { name, expect }: SystemScenario,
-  tally: Tally,
-  avoided: AvoidedSeeds,
-): readonly string[] {
-  return expect.holds
-    .filter((claim) => claimTally(tally, claim).exercised === 0)
-    .filter((claim) => avoidedOn(avoided, name, claim) === 0);
+  return { idle, kinds: kinds.size };
 }
 
 /** Of seeds that ran, few or many: what nobody ever had cannot have held. */
@@ -136,71 +160,3 @@ function nothingButErrors({ expect }: SystemScenario, tally: Tally): readonly st
   if (!isAll || isTested || expect.holds.length === 0) return [];
   return [`every section ended by an error: ${fateText(sections)}`];
 }
-
-const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> = {
-  'before-access': 'before the first access',
-  reading: 'during a read',
-  'read-to-write': 'between a read and its write',
-  writing: 'during a write',
-  'after-write': 'after the write',
-};
-
-/**
- * Where a claim that should break held: what the faults really met, a line a kind, and what would
- * meet more. A pause that never came between a read and its write cannot make that write stale.
- * None where no seed ran.
- */
-function faultHints(scenario: Scenario, system: SystemScenario, tally: Tally): readonly string[] {
-  if (tally.seeds === tally.failed) return [];
-  const kinds = [...new Set(scenario.faults.map(({ kind }) => kind))];
-  return kinds.map((kind) => hintOf(kind, tally.faults[kind]?.strikes ?? {}, { scenario, system }));
-}
-
-interface Setting {
-  readonly scenario: Scenario;
-  readonly system: SystemScenario;
-}
-
-function hintOf(kind: FaultKind, stages: FaultStages, setting: Setting): string {
-  const total = Object.values(stages).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return `${kind} never fired`;
-  const held = Object.entries(WORDS).flatMap(([stage, words]) => {
-    const count = Object.entries(stages).find(([name]) => name === stage)?.[1] ?? 0;
-    return count === 0 ? [] : [{ count, words }];
-  });
-  const grants = held.reduce((sum, { count }) => sum + count, 0);
-  const parts = held.map(({ count, words }) => `${groupDigits(count)} ${words}`).join(', ');
-  const met =
-    grants === 0
-      ? `${kind} fired ${countOf(total, 'time')}, never at a client that held a lock`
-      : `${kind} fired during ${countOf(grants, 'grant')}: ${parts}`;
-  return `${met}${adviceOn(kind, stages, setting)}`;
-}
-
-/** What would meet the step at which a write becomes stale, or outlast the lease there. */
-function adviceOn(kind: FaultKind, stages: FaultStages, { scenario, system }: Setting): string {
-  const place = PLACES[kind];
-  if (place === undefined) return '';
-  const reads = scenario.clients.some(readsFirst);
-  const wanted: keyof typeof WORDS =
-    kind === 'delay' ? 'writing' : reads ? 'read-to-write' : 'before-access';
-  if ((stages[wanted] ?? 0) === 0) return `; never ${WORDS[wanted]}: try \`${place}\``;
-  const longestUs = lengthIn(durationsOf(scenario.bounds, kind), Number.POSITIVE_INFINITY);
-  const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
-  const ttlUs = Math.min(...ttls);
-  if (longestUs > ttlUs) return '';
-  return `; it lasts at most ${proseDuration(longestUs)}, and a lease ${proseDuration(ttlUs)}`;
-}
-
-const PLACES: Readonly<Partial<Record<FaultKind, string>>> = {
-  pause: 'before: write',
-  delay: 'message: write',
-};
-
-/** Whether its sections read before they write. */
-function readsFirst({ workload: { kind, steps } }: ClientScenario): boolean {
-  if (kind === 'steps') return steps.some((step) => READING.includes(step.kind));
-  return kind === 'read-modify-write' || kind === 'transfer';
-}
-
-const READING: readonly string[] = ['read', 'increment', 'transfer', 'memoize'];

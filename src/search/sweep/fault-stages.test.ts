@@ -135,7 +135,7 @@ describe('where what should break did not, it is said', () => {
     [
       'that none met a holder',
       'pause: { before: acquire, for: 1ms..40ms }',
-      /^pause fired \d+ times, never at a client that held a lock; never between .*: try `before: write`$/,
+      /^pause fired \d+ times, under a held grant on \d+ seeds, never at its holder; never between .*: try `before: write`$/,
     ],
     [
       'that it is too short where it does come',
@@ -145,7 +145,7 @@ describe('where what should break did not, it is said', () => {
     [
       'that no write was late',
       'delay: { message: acquire, by: 1ms..40ms }',
-      /^delay fired \d+ times, never at a client that held a lock; never during a write: try `message: write`$/,
+      /^delay fired \d+ times, under a held grant on \d+ seeds, never at its holder; never during a write: try `message: write`$/,
     ],
     ['that it never fired', 'drop: { chance: 1/100000 }', /^drop never fired$/],
     [

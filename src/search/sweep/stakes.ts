@@ -44,12 +44,19 @@ export function mergeStakes(a: StakesTally, b: StakesTally): StakesTally {
   };
 }
 
-/** Why what held over all seeds was never at stake, each in words; none where it was. */
-export function nothingAtStake(stakes: StakesTally): readonly string[] {
+/**
+ * Why what held over all seeds was never at stake, each in words; none where it was. `isOneEnough`:
+ * it may hold because one client does all; `isWriting`: data in a store can be expected.
+ */
+export function nothingAtStake(
+  stakes: StakesTally,
+  { isOneEnough, isWriting }: { readonly isOneEnough: boolean; readonly isWriting: boolean },
+): readonly string[] {
   const { contested, shared, toWrite, written, readAfter, readBack } = stakes;
+  const isLone = contested > 0 && shared === 0 && !isOneEnough;
   return [
-    ...(contested > 0 && shared === 0 ? ['no lock was ever had by a second client'] : []),
-    ...(toWrite > 0 && written === 0 ? ['no write was ever accepted'] : []),
+    ...(isLone ? ['no lock was ever had by a second client'] : []),
+    ...(toWrite > 0 && written === 0 && isWriting ? ['no write was ever accepted'] : []),
     ...(readAfter > 0 && readBack === 0 ? ['no accepted write was ever read back'] : []),
   ];
 }

@@ -1,0 +1,58 @@
+/**
+ * Law: a correct fix can pass. Beside its twin, the same code without it, it passes although the
+ * hazard never arises in it; the twin, put in its place, fails; and alone, where nothing can go
+ * wrong, it is not judged.
+ */
+import { describe, expect, test } from 'vitest';
+import { loadScenario } from '../src/load.ts';
+import { campaign } from '../src/search/campaign/campaign.ts';
+import { exits } from '../src/search/campaign/exit-codes.ts';
+import type { Summary } from '../src/search/campaign/result.ts';
+import { QUIET } from '../src/search/campaign/small-scenario.fixture.ts';
+import { type Cure, cures, ownCures } from './cures.ts';
+
+const SEEDS = { from: 0, to: 29 };
+
+async function resultOf(systems: string, world: string): Promise<Summary> {
+  const text = `name: cure\nsystems:\n${systems}\n${world}\n`;
+  const read = loadScenario(text, 'cure.yaml', ownCures);
+  if (read.kind === 'problems') throw new Error(JSON.stringify([text, read.problems]));
+  const subject = { scenario: read.scenario, file: 'cure.yaml', catalogue: ownCures };
+  const shrinking = { ...QUIET.shrinking, claimsOf: () => [] };
+  const { summary } = await campaign([subject], { ...QUIET, range: SEEDS, shrinking });
+  return summary;
+}
+
+const lineOf = ({ title, claim }: Cure, variant: 'cure' | 'twin', expected: string): string => {
+  const expect = expected === '' ? '{}' : `{ ${expected}: [${claim}] }`;
+  return `  ${variant}: { lock: ${title}-${variant}, store: unfenced, expect: ${expect} }`;
+};
+
+describe.each(cures.map((cure) => [cure.title, cure] as const))('%s', (_, cure) => {
+  test.each(['breaks', ''])(
+    'the cure passes beside a twin that is listed by "%s"',
+    async (side) => {
+      const systems = [lineOf(cure, 'twin', side), lineOf(cure, 'cure', 'holds')].join('\n');
+      const { exit, scenarios } = await resultOf(systems, cure.world);
+      const [twin, cured] = scenarios[0]?.systems ?? [];
+      const broken = twin?.claims[cure.claim]?.broken ?? 0;
+      expect(broken).toBeGreaterThanOrEqual(cure.isEverySeed ? 30 : 1);
+      expect(cured).toMatchObject({ met: true, vacuous: [] });
+      expect(cured?.claims[cure.claim]?.avoided).toBeGreaterThan(0);
+      expect(exit).toBe(exits.met);
+    },
+  );
+
+  test('without the cure it fails', async () => {
+    const { exit } = await resultOf(lineOf(cure, 'twin', 'holds'), cure.world);
+    expect(exit).toBe(exits.broken);
+  });
+
+  test('alone, where the hazard cannot arise, the cure is not judged', async () => {
+    const { exit, scenarios } = await resultOf(lineOf(cure, 'cure', 'holds'), cure.idle);
+    const [cured] = scenarios[0]?.systems ?? [];
+    expect(cured?.met).toBeNull();
+    expect(cured?.vacuous).toContain(cure.why);
+    expect(exit).toBe(exits.incomplete);
+  });
+});

@@ -1,0 +1,147 @@
+/**
+ * Explains what a sweep found nothing with: what the faults met where a claim that should break
+ * held, and why sections gave up. A hint names what would help only if the scenario does not have
+ * it yet.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import type { FaultKind } from '../../core/plan/fault.ts';
+import { durationsOf, lengthIn } from '../../core/plan/places.ts';
+import type {
+  ClientScenario,
+  FaultTemplate,
+  Scenario,
+  SystemScenario,
+} from '../../scenario/scenario.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
+import type { Stage } from './fault-stages.ts';
+import type { FaultTally, Tally } from './tally.ts';
+
+const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> = {
+  'before-access': 'before the first access',
+  reading: 'during a read',
+  'read-to-write': 'between a read and its write',
+  writing: 'during a write',
+  'after-write': 'after the write',
+};
+
+/**
+ * What each kind of fault really met, and what would meet more. A pause that never came between a
+ * read and its write cannot make that write stale. None if no seed ran.
+ */
+export function faultHints(
+  scenario: Scenario,
+  system: SystemScenario,
+  tally: Tally,
+): readonly string[] {
+  if (tally.seeds === tally.failed) return [];
+  const kinds = [...new Set(scenario.faults.map(({ kind }) => kind))];
+  return kinds.map((kind) => hintOf(kind, tally.faults[kind], { scenario, system }));
+}
+
+interface Setting {
+  readonly scenario: Scenario;
+  readonly system: SystemScenario;
+}
+
+function hintOf(kind: FaultKind, fault: FaultTally | undefined, setting: Setting): string {
+  const stages = fault?.strikes ?? {};
+  const total = Object.values(stages).reduce((sum, count) => sum + count, 0);
+  if (fault === undefined || total === 0) return `${kind} never fired`;
+  const held = Object.entries(WORDS).flatMap(([stage, words]) => {
+    const count = Object.entries(stages).find(([name]) => name === stage)?.[1] ?? 0;
+    return count === 0 ? [] : [{ count, words }];
+  });
+  const grants = held.reduce((sum, { count }) => sum + count, 0);
+  const parts = held.map(({ count, words }) => `${groupDigits(count)} ${words}`).join(', ');
+  const where =
+    fault.overlapped === 0
+      ? 'never under a held grant'
+      : `under a held grant on ${countOf(fault.overlapped, 'seed')}, never at its holder`;
+  const met =
+    grants === 0
+      ? `${kind} fired ${countOf(total, 'time')}, ${where}`
+      : `${kind} fired during ${countOf(grants, 'grant')}: ${parts}`;
+  return `${met}${adviceOn(kind, stages, setting)}`;
+}
+
+/** What would meet the step at which a write becomes stale, or outlast the lease there. */
+function adviceOn(
+  kind: FaultKind,
+  stages: FaultTally['strikes'],
+  { scenario, system }: Setting,
+): string {
+  const place = PLACES[kind];
+  if (place === undefined) return '';
+  const reads = scenario.clients.some(readsFirst);
+  const wanted: keyof typeof WORDS =
+    kind === 'delay' ? 'writing' : reads ? 'read-to-write' : 'before-access';
+  if ((stages[wanted] ?? 0) === 0) {
+    const isThere = scenario.faults.some((fault) => fault.kind === kind && isAtWrite(fault));
+    return `; never ${WORDS[wanted]}${isThere ? '' : `: try \`${place}\``}`;
+  }
+  const longestUs = lengthIn(durationsOf(scenario.bounds, kind), Number.POSITIVE_INFINITY);
+  const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
+  const ttlUs = Math.min(...ttls);
+  if (longestUs > ttlUs) return '';
+  return `; it lasts at most ${proseDuration(longestUs)}, and a lease ${proseDuration(ttlUs)}`;
+}
+
+const PLACES: Readonly<Partial<Record<FaultKind, string>>> = {
+  pause: 'before: write',
+  delay: 'message: write',
+};
+
+/** Whether it is injected at writes alone, as `PLACES` has it. */
+function isAtWrite({ fields }: FaultTemplate): boolean {
+  return fields.some(({ type, value }) => {
+    if (type === 'when') return 'side' in value && value.side === 'before' && isWrite(value);
+    return type === 'message' && isWrite(value);
+  });
+}
+
+/** `before: write` pauses there, `message: write` delays its request. */
+function isWrite(value: object): boolean {
+  if (!('verb' in value) || value.verb !== 'write') return false;
+  return !('leg' in value) || value.leg === 'request';
+}
+
+/** Whether its sections read before they write. */
+function readsFirst({ workload: { kind, steps } }: ClientScenario): boolean {
+  if (kind === 'steps') return steps.some((step) => READING.includes(step.kind));
+  return kind === 'read-modify-write' || kind === 'transfer';
+}
+
+const READING: readonly string[] = ['read', 'increment', 'transfer', 'memoize'];
+
+/** Of so many sections one that gave up is told, also if its client tried for longer than a lease. */
+const FEW = 10;
+
+/**
+ * Why sections gave up: how long their clients try, compared with a lease. Asynchronous code decides
+ * itself how often it tries.
+ */
+export function surrenderHints(
+  { clients }: Scenario,
+  { lock, clients: own }: SystemScenario,
+  { sections: { began, gaveUp } }: Tally,
+  { locks }: Catalogue,
+): string[] {
+  if (gaveUp === 0 || locks.get(lock)?.buildAsync !== undefined) return [];
+  const ttlUs = Math.max(...clients.map(({ settings }) => own.ttl ?? settings.ttlUs));
+  const tries = clients.map(({ settings }) => {
+    const [attempts, eachUs] = [
+      own.attempts ?? settings.attempts,
+      own.backoff ?? settings.backoffUs,
+    ];
+    return { attempts, eachUs, forUs: attempts * eachUs };
+  });
+  const [least] = tries.sort((a, b) => a.forUs - b.forUs);
+  if (least === undefined || (least.forUs >= ttlUs && gaveUp * FEW < began)) return [];
+  const { attempts, eachUs, forUs } = least;
+  const count = `${groupDigits(gaveUp)} of ${countOf(began, 'section')} gave up`;
+  const tried = `${countOf(attempts, 'attempt')} × ${proseDuration(eachUs)} backoff`;
+  const compared = forUs < ttlUs ? 'shorter' : 'not shorter';
+  const lease = `${compared} than a lease of ${proseDuration(ttlUs)}`;
+  return [`${count}: ${tried} is ${proseDuration(forUs)}, ${lease}`];
+}
