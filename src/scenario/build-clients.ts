@@ -34,11 +34,13 @@ export function buildClients(file: ScenarioFile): BuiltClients {
   const base = settingsOver(CLIENT_DEFAULTS, shared);
   const clients = names.map((name, at): ClientScenario => {
     const own: ReadClient = shared.each?.[name] ?? {};
+    const concurrency = own.concurrency ?? shared.concurrency ?? 1;
     return {
       name,
       number: at + 1,
       settings: settingsOver(base, own),
-      sections: own.sections ?? shared.sections ?? SECTIONS,
+      sections: own.sections ?? shared.sections ?? Math.max(SECTIONS, concurrency),
+      concurrency,
       think: own.think ?? shared.think ?? THINK,
       workload: buildWorkload(own.workload ?? shared.workload ?? file.workload ?? {}),
     };
@@ -50,6 +52,11 @@ export function buildClients(file: ScenarioFile): BuiltClients {
   const findings = [
     ...nameFindings(file, names, stores),
     ...unknownClients(shared, names),
+    ...clients.flatMap(({ name, sections, concurrency }): UnplacedProblem[] => {
+      if (concurrency <= Math.max(1, sections)) return [];
+      const what = `${name} cannot run ${concurrency} sections at once: it has ${sections}`;
+      return [{ path: ['clients'], isKey: true, what }];
+    }),
     ...workloadFindings(file.workload, ['workload']),
     ...workloadFindings(shared.workload, ['clients', 'workload']),
     ...Object.entries(shared.each ?? {}).flatMap(([name, { workload }]) =>

@@ -273,6 +273,10 @@ function idleFindings(
     const at = path(name, 'options', problem.option);
     findings.push({ path: at, isKey: false, what: problem.what });
   }
+  if (word.isAsync !== true && clients.some(({ concurrency }) => concurrency > 1)) {
+    const what = `${system.lock} runs one section at a time; asynchronous code can run several`;
+    findings.push({ path: path(name, 'lock'), isKey: false, what });
+  }
   const renews = clients.some(
     ({ workload: { kind, steps } }) =>
       kind === 'steps' && steps.some((step) => step.kind === 'renew'),

@@ -9,7 +9,7 @@
  * `read-faults.ts`, by the words of `vocabulary.ts`; `json-schema.ts` is for editors.
  */
 import { assert } from '../core/kernel/assert.ts';
-import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';
+import { type ClientSettings, runningAtOnce, settingsOver } from '../core/plan/client-text.ts';
 import type { FaultKind } from '../core/plan/fault.ts';
 import {
   type ChancePlan,
@@ -152,7 +152,7 @@ function expandClient(client: ClientScenario, { system, draw, scale }: ClientCon
     const work = expandWork(client.workload, { draw, values, ttlUs: settings.ttlUs });
     sections.push({ id, thinkUs, lock, work });
   }
-  return { name: client.name, ...settings, sections };
+  return { name: client.name, ...settings, ...runningAtOnce(client.concurrency), sections };
 }
 
 interface ChanceContext {

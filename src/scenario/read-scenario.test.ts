@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FAULT_KINDS, fieldsOfKind } from '../core/plan/fault.ts';
 import { renderProblem } from '../text/problem.ts';
+import { expand } from './expand.ts';
 import { readScenario, type ScenarioRead } from './read-scenario.ts';
 import type { LockWord, Vocabulary } from './vocabulary.ts';
 
@@ -33,7 +34,8 @@ const LISTENING = `  one: { lock: own, store: unfenced }
   other: { lock: lock-service, store: unfenced }
 `;
 
-const read = (text: string): ScenarioRead => readScenario({ text, file: 'z.yaml', vocabulary });
+const read = (text: string, file = 'z.yaml'): ScenarioRead =>
+  readScenario({ text, file, vocabulary });
 
 function problemsOf(text: string): readonly string[] {
   const found = read(text);
@@ -93,6 +95,41 @@ describe('mistakes in different parts of a file', () => {
       'z.yaml:7:49 systems.one.expect.breaks[0]: unknown claim "grant-ordr"; did you mean "grant-order"?',
       'z.yaml:8:1 cleints: unknown field "cleints"; did you mean "clients"?',
     ]);
+  });
+});
+
+describe('sections at once', () => {
+  const own = (clients: string, lock = 'own'): string =>
+    `name: a\nsystems:\n  one: { lock: ${lock}, store: unfenced }\nclients: ${clients}\n`;
+
+  test.each<[clients: string, sections: readonly number[], concurrency: readonly number[]]>([
+    ['{ count: 2, concurrency: 4 }', [4, 4], [4, 4]],
+    ['{ count: 2, concurrency: 2 }', [3, 3], [2, 2]],
+    [
+      '{ names: [a, b], sections: 5, concurrency: 2, each: { b: { concurrency: 1 } } }',
+      [5, 5],
+      [2, 1],
+    ],
+  ])('of %s are as many as it says, and there are as many to run', (clients, sections, several) => {
+    const found = read(own(clients));
+    if (found.kind !== 'scenario') expect.fail(problemsOf(own(clients)).join());
+    expect(found.scenario.clients.map((client) => client.sections)).toEqual(sections);
+    expect(found.scenario.clients.map(({ concurrency }) => concurrency)).toEqual(several);
+    const plan = expand(found.scenario, 'one', 0);
+    expect(plan.clients.map((client) => client.concurrency)).toEqual(
+      several.map((count) => (count === 1 ? undefined : count)),
+    );
+  });
+
+  test('are refused where there are fewer, or where the lock cannot run them', () => {
+    expect(problemsOf(own('{ sections: 2, concurrency: 3 }'))).toEqual([
+      'z.yaml:4:1 clients: alice cannot run 3 sections at once: it has 2',
+      'z.yaml:4:1 clients: bob cannot run 3 sections at once: it has 2',
+    ]);
+    expect(problemsOf(own('{ concurrency: 3 }', 'lock-service'))).toEqual([
+      'z.yaml:3:16 systems.one.lock: lock-service runs one section at a time; asynchronous code can run several',
+    ]);
+    expect(problemsOf(own('{ concurrency: 0 }'))[0]).toContain('z.yaml:4:25 clients.concurrency');
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Json } from '../core/kernel/json.ts';
-import { clientFields, type ReadSettings } from '../core/plan/client-text.ts';
+import { clientFields, concurrencyField, type ReadSettings } from '../core/plan/client-text.ts';
 import {
   closed,
   duration,
@@ -73,6 +73,7 @@ export interface ReadClientMap extends ReadClient {
 
 export interface ReadClient extends ReadSettings {
   readonly sections?: number | undefined;
+  readonly concurrency?: number | undefined;
   readonly think?: RangeUs | undefined;
   readonly workload?: ReadWorkload | undefined;
 }
@@ -159,7 +160,11 @@ const workload = closed('field', {
 
 const clientShape = {
   ...clientFields,
-  sections: optional(whole(0, CAPS.sectionsPerClient), 'Sections it runs. Default 3.'),
+  sections: optional(
+    whole(0, CAPS.sectionsPerClient),
+    'Sections it runs. Default 3, or as many as it runs at once.',
+  ),
+  concurrency: concurrencyField,
   think: optional(range, 'Time before each section. Default 0ms..5ms.'),
   workload: optional(workload, 'What it does under one grant. Default as all do.'),
 };

@@ -85,6 +85,8 @@ export interface ClientScenario {
   readonly settings: ClientSettings;
   /** How many sections it runs; they are numbered from 1. */
   readonly sections: number;
+  /** How many of them its process runs at once. */
+  readonly concurrency: number;
   readonly think: RangeUs;
   readonly workload: Workload;
 }

@@ -184,6 +184,9 @@ function whyImpossible(
   if (replicated !== undefined && lock === 'optimistic') {
     return `${store} has no versions, by which ${lock} works`;
   }
+  if (protocol.buildAsync === undefined && plan.clients.some((one) => 'concurrency' in one)) {
+    return `${lock} runs one section at a time; asynchronous code can run several`;
+  }
   const absent = absentHost(plan, protocol, options);
   if (absent !== null) return absent;
   const steps = stepsOf(plan);

@@ -3,6 +3,7 @@
  * and numbers at their limits, for properties of whatever takes a plan.
  */
 import fc from 'fast-check';
+import { runningAtOnce } from '../../core/plan/client-text.ts';
 import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import {
   FAULT_KINDS,
@@ -152,22 +153,25 @@ const section = fc.record({
   }),
 });
 
-const client = fc.record({
-  // No step's store can have this name.
-  name: fc.nat(1_000).map((at) => `client-${at}`),
-  ttlUs: positiveUs,
-  lockTimeoutUs: orNever,
-  storeTimeoutUs: orNever,
-  pool: positive,
-  checksLease: fc.boolean(),
-  countsLeaseFrom: fc.constantFrom('sent', 'reply', 'issued'),
-  leaseEnds: fc.constantFrom('at', 'after', 'refused'),
-  tries: positive,
-  backoffUs: us,
-  attempts: positive,
-  releases: fc.boolean(),
-  sections: fc.uniqueArray(section, { maxLength: 3, selector: (part) => part.id }),
-});
+const client = fc
+  .record({
+    // No step's store can have this name.
+    name: fc.nat(1_000).map((at) => `client-${at}`),
+    ttlUs: positiveUs,
+    lockTimeoutUs: orNever,
+    storeTimeoutUs: orNever,
+    pool: positive,
+    checksLease: fc.boolean(),
+    countsLeaseFrom: fc.constantFrom('sent', 'reply', 'issued'),
+    leaseEnds: fc.constantFrom('at', 'after', 'refused'),
+    tries: positive,
+    backoffUs: us,
+    attempts: positive,
+    releases: fc.boolean(),
+    concurrency: fc.constantFrom(1, 1, 3),
+    sections: fc.uniqueArray(section, { maxLength: 3, selector: (part) => part.id }),
+  })
+  .map(({ concurrency, ...fields }) => ({ ...fields, ...runningAtOnce(concurrency) }));
 
 const nullable = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.option(value, { nil: null });

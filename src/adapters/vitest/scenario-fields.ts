@@ -82,6 +82,8 @@ interface ClientSettingsField {
 interface ClientField extends ClientSettingsField {
   /** How many sections it runs. Default 3. */
   readonly sections?: number;
+  /** How many sections each process runs at once, as a service does with requests. Default 1. */
+  readonly concurrency?: number;
   /** The time before each section. Default 0ms..5ms. */
   readonly think?: TimeRange;
   readonly workload?: WorkloadField;

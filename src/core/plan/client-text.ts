@@ -8,7 +8,7 @@ import { completed, type ReadOf, type ShapeOf } from './left-out.ts';
 import { CAPS, type ClientPlan } from './plan.ts';
 
 /** A client without its name and its program. */
-export type ClientSettings = Omit<ClientPlan, 'name' | 'sections'>;
+export type ClientSettings = Omit<ClientPlan, 'name' | 'sections' | 'concurrency'>;
 
 /** What a `closed` map of `clientFields` gives when it was read. */
 export type ReadSettings = ReadOf<ClientSettings>;
@@ -45,6 +45,16 @@ export const clientFields: ShapeOf<ClientSettings> = {
   ),
   releases: optional(z.boolean(), 'Whether it releases the lock, or lets it expire. Default true.'),
 };
+
+export const concurrencyField: z.ZodOptional<z.ZodType<number>> = optional(
+  whole(1, CAPS.concurrency),
+  'Sections that one process runs at once, as a service does with requests: { count: 2, concurrency: 3 }. Only of asynchronous code. Default 1.',
+);
+
+/** The field of a plan. */
+export function runningAtOnce(concurrency = 1): Pick<ClientPlan, 'concurrency'> {
+  return concurrency === 1 ? {} : { concurrency };
+}
 
 /** The settings that were read, over those that hold otherwise. */
 export function settingsOver(base: ClientSettings, read: ReadSettings): ClientSettings {

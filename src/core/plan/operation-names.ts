@@ -89,6 +89,9 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
  */
 export const HEARTBEAT = 'heartbeat';
 
+/** The mark that a section of several at once passes as its code begins: `alice/1/begin`. */
+export const BEGIN = 'begin';
+
 /** How many heartbeats of a section are named before it has run; there may be more, or fewer. */
 const HEARTBEATS = 4;
 

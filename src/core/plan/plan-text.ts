@@ -8,7 +8,7 @@ import { Document, isCollection, isScalar, visit } from 'yaml';
 import { z } from 'zod';
 import type { Problem } from '../../text/problem.ts';
 import type { Json } from '../kernel/json.ts';
-import { clientFields, settingsOver } from './client-text.ts';
+import { clientFields, concurrencyField, runningAtOnce, settingsOver } from './client-text.ts';
 import { check, parseFile, type SourceFile } from './document.ts';
 import { formatDuration, formatInstant, formatRange } from './duration.ts';
 import { FAULT_KINDS, type FaultKind } from './fault.ts';
@@ -183,7 +183,8 @@ function clientPlanFields(client: ClientPlan): FieldMap {
     const work = section.work.map((step, at) => stepFields(step, at + 1, client.ttlUs));
     return { ...statedFields(section, { id: ALWAYS, ...SECTION_DEFAULTS }), work };
   });
-  return { name: client.name, ...statedFields(client, CLIENT_DEFAULTS), sections };
+  const settings = statedFields(client, { ...CLIENT_DEFAULTS, concurrency: 1 });
+  return { name: client.name, ...settings, sections };
 }
 
 function chanceFields(chance: ChancePlan): FieldMap {
@@ -262,6 +263,7 @@ const section = closed('field', {
 const client = closed('field', {
   name,
   ...clientFields,
+  concurrency: concurrencyField,
   sections: z.array(section).max(CAPS.sectionsPerClient).optional(),
 }).transform((fields, context): ClientPlan => {
   const settings = settingsOver(CLIENT_DEFAULTS, fields);
@@ -286,7 +288,7 @@ const client = closed('field', {
       work: steps.filter((work) => work !== undefined),
     };
   });
-  return { name: fields.name, ...settings, sections };
+  return { name: fields.name, ...settings, ...runningAtOnce(fields.concurrency), sections };
 });
 
 const network = closed('field', {

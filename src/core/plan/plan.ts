@@ -103,6 +103,8 @@ export interface ClientPlan {
   readonly attempts: number;
   /** Whether it releases the lock at the end of a section, or lets it expire. */
   readonly releases: boolean;
+  /** Sections that its process runs at once, at least 2; absent: one after the other. */
+  readonly concurrency?: number;
   readonly sections: readonly SectionPlan[];
 }
 
@@ -348,6 +350,7 @@ export const CAPS = {
   pool: 64,
   tries: 100,
   attempts: 1_000_000,
+  concurrency: 1_000,
   faults: 10_000,
   names: 1_000_000,
   maxEvents: 1_000_000_000,

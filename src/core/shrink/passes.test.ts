@@ -72,6 +72,14 @@ test('a count of attempts falls to the least that still breaks', () => {
   expect(plan.clients.map(({ attempts }) => attempts)).toEqual([1, 3, 1]);
 });
 
+test('sections run one at a time again, or as few at once as still break', () => {
+  const several = planWith([]);
+  const clients = several.clients.map((one) => ({ ...one, concurrency: 5 }));
+  const breaks = (plan: Plan): boolean => (clientOf(plan, 'bob').concurrency ?? 1) >= 2;
+  const plan = turn(weakenClients, { ...several, clients }, breaks);
+  expect(plan.clients.map(({ concurrency }) => concurrency)).toEqual([undefined, 2, undefined]);
+});
+
 test('a client that waits longer needs no second attempt', () => {
   const isLate = (plan: Plan): boolean =>
     clientOf(plan, 'bob').attempts > 1 || thinkOf(plan, 'bob') >= 12_000;

@@ -54,8 +54,8 @@ function countFeatures(plan: Plan): number {
   );
   const hasty = workOf(plan).filter((work) => work.kind === 'write' && !work.awaits);
   const features = plan.clients.map(
-    ({ pool, tries, attempts, releases }) =>
-      pool - 1 + tries - 1 + attempts - 1 + (releases ? 1 : 0),
+    ({ pool, tries, attempts, releases, concurrency = 1 }) =>
+      pool - 1 + tries - 1 + attempts - 1 + concurrency - 1 + (releases ? 1 : 0),
   );
   return sum(features) + sum(members) + hasty.length;
 }

@@ -1,10 +1,12 @@
 /**
- * The passes that make plainer what cannot go. Clients: one connection, one try, one attempt, no
- * release, answers awaited; one that no longer attempts again has to come later instead, and one
- * that works without the lock when it waited in vain keeps its attempts: with fewer of them it
- * would be another story. Numbers: lowered by bisection towards the least that the bounds allow,
- * over numbers that are no less round, and rounded to ones that people like to read.
+ * The passes that make plainer what cannot go. Clients: one section at a time, one connection, one
+ * try, one attempt, no release, answers awaited; one that no longer attempts again has to come
+ * later instead, and one that works without the lock when it waited in vain keeps its attempts:
+ * with fewer of them it would be another story. Numbers: lowered by bisection towards the least
+ * that the bounds allow, over numbers that are no less round, and rounded to ones that people like
+ * to read.
  */
+import { runningAtOnce } from '../plan/client-text.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
 import { changeClient, changeSection, changeWork } from './change.ts';
 import { type ParameterKind, parameterAt, parametersOf } from './parameter.ts';
@@ -19,6 +21,10 @@ interface Count {
 }
 
 const counts: readonly Count[] = [
+  {
+    read: ({ concurrency = 1 }) => concurrency,
+    write: ({ concurrency: _, ...client }, count) => ({ ...client, ...runningAtOnce(count) }),
+  },
   { read: (client) => client.pool, write: (client, pool) => ({ ...client, pool }) },
   { read: (client) => client.tries, write: (client, tries) => ({ ...client, tries }) },
   {

@@ -29,6 +29,8 @@ export interface CallOptions {
   readonly site?: { readonly stack?: string };
   /** Nobody waits for its end: a section may end before. */
   readonly outlivesSection?: true;
+  /** It was sent together with others, of which sections nobody knows. */
+  readonly isBatched?: boolean;
 }
 
 /** Whatever can call servers: a client, or one of its sections. */

@@ -37,6 +37,7 @@ import { Talks } from '../network/talks.ts';
 import { siteOf } from './call-site.ts';
 import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
 import { Life } from './life.ts';
+import { sectionNow } from './section-context.ts';
 import { sectionErrorOf } from './section-error.ts';
 import { CallLog } from './unsettled.ts';
 
@@ -65,7 +66,7 @@ export class AsyncHost implements Resident, Client {
   private pointsPassed = 0;
   private pointsAtUs = 0;
   begun = 0;
-  /** The section that it is in, or was in last; null before the first. */
+  /** The section that began last; null before the first. */
   private at: Name | null = null;
   /** What no event says of how its sections ended. */
   readonly sectionEnds: SectionEnd[] = [];
@@ -152,14 +153,13 @@ export class AsyncHost implements Resident, Client {
   }
 
   /**
-   * The section that it is in ended by an error; null: it returned without a guard. The probe tries
-   * a thousand times where it has to, and is left out.
+   * A section ended by an error; null: it returned without a guard. The probe tries a thousand
+   * times where it has to, and is left out.
    */
-  noteEnd(life: Life, thrown: { readonly error: unknown } | null): void {
-    if (this.at === null || life.isOver || this.process.info.role === 'probe') return;
+  noteEnd(life: Life, { text: section }: Name, thrown: { readonly error: unknown } | null): void {
+    if (life.isOver || this.process.info.role === 'probe') return;
     this.noted = thrown?.error;
     const error = thrown === null ? null : sectionErrorOf(thrown.error);
-    const { text: section } = this.at;
     const place = { atUs: this.nowUs, process: this.name, section };
     this.sectionEnds.push({ kind: 'section-end', ...place, error });
   }
@@ -169,8 +169,8 @@ export class AsyncHost implements Resident, Client {
     const { life } = this;
     if (life === null || life.thrown === null || life.thrown.error === this.noted) return;
     // Of the scenario, rather than of a section.
-    if (life.thrown.error instanceof SystemFailure) return;
-    this.noteEnd(life, life.thrown);
+    if (life.thrown.error instanceof SystemFailure || this.at === null) return;
+    this.noteEnd(life, this.at, life.thrown);
   }
 
   /** A failure of its code that came when none of its code was to run. */
@@ -271,8 +271,10 @@ export class AsyncHost implements Resident, Client {
 export class Context implements Caller {
   readonly host: AsyncHost;
   readonly life: Life;
-  /** The section at hand, by which calls are named that are made outside of one. */
-  calls: SectionCalls;
+  /** The section that began last, by which calls are named that are made outside of one. */
+  private calls: SectionCalls;
+  /** What is called for no section in particular; null while there is one at a time. */
+  private shared: SectionCalls | null = null;
 
   constructor(host: AsyncHost, life: Life) {
     this.host = host;
@@ -297,12 +299,20 @@ export class Context implements Caller {
     return this.calls;
   }
 
+  /** From now on several sections may go on at once. */
+  runSeveral(): void {
+    this.shared = new SectionCalls(this.host, this.life, under(this.life.root, 'shared'));
+  }
+
   call<Q extends Json, R extends Json>(
     port: Port<Q, R>,
     ask: { readonly label: string; readonly request: Q },
-    options?: CallOptions,
+    options: CallOptions = {},
   ): Promise<Outcome<R>> {
-    return this.calls.call(port, ask, options);
+    const section = options.isBatched === true ? undefined : sectionNow();
+    const isOwn = section instanceof SectionCalls && section.life === this.life;
+    const calls = this.shared === null ? this.calls : isOwn ? section : this.shared;
+    return calls.call(port, ask, options);
   }
 
   /** Writes a line into the trace. */
@@ -316,8 +326,8 @@ export class Context implements Caller {
 /** The calls of one section of a program, and the acquisitions that it counts on. */
 export class SectionCalls implements Caller {
   readonly name: Name;
+  readonly life: Life;
   private readonly host: AsyncHost;
-  private readonly life: Life;
   /** How often each label was asked for, and the names of all operations: no two are the same. */
   private readonly counts: Map<string, number> = new Map();
   private readonly taken: Set<string> = new Set();

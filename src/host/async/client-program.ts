@@ -1,13 +1,15 @@
 /**
- * What a client of a plan does whose lock is asynchronous code: its sections one after the other,
- * each with the wait before it, whatever became of those before.
+ * What a client of a plan does whose lock is asynchronous code: its sections, each with the wait
+ * before it, one after the other or several at once, whatever became of those before.
  */
 
 import { under } from '../../core/kernel/name.ts';
+import { BEGIN } from '../../core/plan/operation-names.ts';
 import { backOff, sleep } from '../../core/world/program.ts';
 import type { AsyncClient, AsyncClientSetting, SectionProgram } from '../../systems/protocol.ts';
-import type { AsyncProgram, Context } from './async-host.ts';
+import type { AsyncProgram, Context, SectionCalls } from './async-host.ts';
 import { PlannedSection, perform } from './planned-section.ts';
+import { inSection } from './section-context.ts';
 import { isMistake, lineOf, unfinished } from './section-error.ts';
 
 export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
@@ -16,16 +18,32 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const { host, life } = context;
     const program: unknown = programOf(clientOf(context, plan));
     if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
-    for (const section of plan.sections.slice(context.begun)) {
-      const calls = context.section(section.id);
-      const planned = new PlannedSection(section, { host, life, calls, client: setting });
-      await perform(host, life, sleep(under(calls.name, 'think'), section.thinkUs));
-      const attempt = (): Promise<boolean> => goThrough(program, planned, context);
-      if (role === 'probe') await insist(attempt, planned, { context, plan });
-      else await attempt();
-      planned.end();
-    }
+    const { concurrency = 1 } = plan;
+    const isOneOfSeveral = concurrency > 1;
+    if (isOneOfSeveral) context.runSeveral();
+    const waiting = plan.sections.slice(context.begun);
+    const strand = async (): Promise<void> => {
+      for (let section = waiting.shift(); section !== undefined; section = waiting.shift()) {
+        const calls = context.section(section.id);
+        const planned = new PlannedSection(section, { host, life, calls, client: setting });
+        await perform(host, life, sleep(under(calls.name, 'think'), section.thinkUs));
+        // From here on it may wait for the others of its process, which no call shows.
+        if (isOneOfSeveral) await calls.mark(BEGIN);
+        const place = { context, calls };
+        const run = (): Promise<boolean> => goThrough(program, planned, place);
+        const attempt = isOneOfSeveral ? () => inSection(calls, run) : run;
+        if (role === 'probe') await insist(attempt, planned, { ...place, plan });
+        else await attempt();
+        planned.end();
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, strand));
   };
+}
+
+interface Place {
+  readonly context: Context;
+  readonly calls: SectionCalls;
 }
 
 function isProgram(given: unknown): given is SectionProgram {
@@ -49,9 +67,9 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
 async function goThrough(
   program: SectionProgram,
   section: PlannedSection,
-  context: Context,
+  { context, calls }: Place,
 ): Promise<boolean> {
-  const { host, life, calls } = context;
+  const { host, life } = context;
   calls.log.isDenied = false;
   try {
     const ended: unknown = program(section);
@@ -62,11 +80,11 @@ async function goThrough(
     section.requireSettled();
     const { forgotten } = calls.log;
     if (forgotten !== null) {
-      host.noteEnd(life, { error: unfinished(forgotten, 'its section ended') });
-    } else if (!section.hasEntered) host.noteEnd(life, null);
+      host.noteEnd(life, calls.name, { error: unfinished(forgotten, 'its section ended') });
+    } else if (!section.hasEntered) host.noteEnd(life, calls.name, null);
     return !section.hasEntered && !calls.log.isDenied;
   } catch (error) {
-    host.noteEnd(life, { error });
+    host.noteEnd(life, calls.name, { error });
     if (isMistake(error)) life.fail(error);
     else context.log('section', `section ${section.id} ended: ${lineOf(error)}`);
     return false;
@@ -83,9 +101,9 @@ const UNGUARDED_ATTEMPTS = 3;
 async function insist(
   attempt: () => Promise<boolean>,
   section: PlannedSection,
-  { context, plan }: { readonly context: Context; readonly plan: AsyncClient['plan'] },
+  { context, calls, plan }: Place & { readonly plan: AsyncClient['plan'] },
 ): Promise<void> {
-  const { host, life, calls } = context;
+  const { host, life } = context;
   let unguarded = (await attempt()) ? 1 : 0;
   for (let number = 2; number <= plan.attempts && !section.hasEntered; number += 1) {
     if (unguarded === UNGUARDED_ATTEMPTS) return;

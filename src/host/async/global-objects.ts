@@ -281,6 +281,8 @@ function isObject(value: unknown): value is object {
 
 function propertiesOf(target: object): readonly Property[] {
   return Reflect.ownKeys(target).flatMap((key) => {
+    // Node 20 and 22 keep there what an AsyncLocalStorage holds at the top of a thread.
+    if (typeof key === 'symbol' && key.description === 'kResourceStore') return [];
     const property = Reflect.getOwnPropertyDescriptor(target, key);
     return property === undefined ? [] : [[key, property] as const];
   });

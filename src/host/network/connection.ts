@@ -8,6 +8,7 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller } from '../../core/world/port.ts';
+import { inNoSection } from '../async/section-context.ts';
 import { isRedis } from '../redis/resp.ts';
 import type { Asked, Listener, Remote, Served, Wire, WireSession } from './hosts.ts';
 import { NotUnderstood, spokenIn } from './other-protocols.ts';
@@ -69,10 +70,11 @@ class Connection<Q extends Json, R extends Json> implements Wire {
   }
 
   send(bytes: string): void {
-    for (const asked of this.requestsIn(bytes)) {
+    const all = this.requestsIn(bytes);
+    for (const asked of all) {
       const place: Place<R> = { reply: asked.reply ?? null };
       this.places.push(place);
-      if (asked.kind === 'call') void this.ask(asked, place);
+      if (asked.kind === 'call') void this.ask(asked, place, all.length > 1);
     }
     this.flush();
   }
@@ -88,10 +90,10 @@ class Connection<Q extends Json, R extends Json> implements Wire {
     return session.decode(this.opening);
   }
 
-  private async ask(asked: Call<Q, R>, place: Place<R>): Promise<void> {
+  private async ask(asked: Call<Q, R>, place: Place<R>, isBatched: boolean): Promise<void> {
     const { label, request } = asked;
     const { port, session, remote } = this.ends;
-    const outcome = await this.caller.call(port, { label, request });
+    const outcome = await this.caller.call(port, { label, request }, { isBatched });
     if (!this.isOpen) return;
     if (outcome.kind !== 'answered') {
       this.reset();
@@ -130,13 +132,13 @@ class Connection<Q extends Json, R extends Json> implements Wire {
       this.places.shift();
       bytes += this.ends.session.encode(reply);
     }
-    if (bytes !== '') this.ends.remote.receive(bytes);
+    if (bytes !== '') inNoSection(() => this.ends.remote.receive(bytes));
   }
 
   /** Nobody knows how a call ended. */
   private reset(): void {
     this.close();
-    this.ends.remote.close('ECONNRESET');
+    inNoSection(() => this.ends.remote.close('ECONNRESET'));
   }
 
   close(): void {

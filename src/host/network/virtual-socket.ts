@@ -13,6 +13,7 @@ import tls from 'node:tls';
 import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
 import { leaverLater } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
+import { inNoSection } from '../async/section-context.ts';
 import type { VirtualTimer } from '../async/timers.ts';
 import { listensNowhere } from './connection.ts';
 import type { Remote, Uplink, Wire } from './hosts.ts';
@@ -83,7 +84,9 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
   const talk = talks.begin({ address, isServed, hosts: hosts.addresses, leaver });
   const line = new Line(socket, place, { talk, process: current });
   const end = { id: `${current.name}/${network.takeNumber()}`, remote: line };
-  void (listener ?? listensNowhere)(caller, end).then((wire) => line.whenAnswered(wire));
+  inNoSection(() => {
+    void (listener ?? listensNowhere)(caller, end).then((wire) => line.whenAnswered(wire));
+  });
   return socket;
 }
 
