@@ -27,7 +27,7 @@ type Begun = Numbered<Job>;
 interface Guarded {
   /** By tick: the run that began first. */
   readonly first: Map<number, Begun>;
-  /** By section: the runs that go on. */
+  /** By section and grant: the runs that go on. */
   readonly running: Map<string, Begun>;
   readonly delivered: Map<number, number>;
 }
@@ -42,7 +42,7 @@ function judgeJobs(indexed: TraceIndex): Findings<Rule> {
     if (event.kind === 'fault') endRunsOf(locks, event);
     if (event.kind !== 'job') continue;
     const guarded = guardedBy(locks, event.lock);
-    if (event.phase === 'end') guarded.running.delete(event.section);
+    if (event.phase === 'end') guarded.running.delete(keyOf(event));
     else guarded.delivered.set(event.tick, (guarded.delivered.get(event.tick) ?? 0) + 1);
     if (event.phase === 'begin') breach ??= begin(indexed, guarded, { event, index });
   }
@@ -51,6 +51,10 @@ function judgeJobs(indexed: TraceIndex): Findings<Rule> {
     for (const times of delivered.values()) if (times > 1) exercised++;
   }
   return { exercised, breach };
+}
+
+function keyOf({ section, ordinal }: Job): string {
+  return `${section} ${ordinal}`;
 }
 
 function guardedBy(locks: Map<string, Guarded>, lock: string): Guarded {
@@ -64,18 +68,18 @@ function guardedBy(locks: Map<string, Guarded>, lock: string): Guarded {
 function endRunsOf(locks: ReadonlyMap<string, Guarded>, fault: FaultInjected): void {
   if (fault.fault !== 'crash') return;
   for (const { running } of locks.values()) {
-    for (const [section, { event }] of running) {
-      if (fault.processes.includes(event.process)) running.delete(section);
+    for (const [key, { event }] of running) {
+      if (fault.processes.includes(event.process)) running.delete(key);
     }
   }
 }
 
 function begin(indexed: TraceIndex, guarded: Guarded, later: Begun): Breach<Rule> | null {
   const { first, running } = guarded;
-  const { tick, section } = later.event;
+  const { tick } = later.event;
   const [rival] = running.values();
   const earlier = rival ?? first.get(tick);
-  running.set(section, later);
+  running.set(keyOf(later.event), later);
   if (!first.has(tick)) first.set(tick, later);
   if (earlier === undefined) return null;
   const rule = rival === undefined ? 'ran-again' : 'ran-at-once';

@@ -18,7 +18,7 @@ import type { FaultInjected, Invoke, ProcessInfo } from '../core/history/trace.t
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isQuorumGrant } from './holders.ts';
-import { isHeldAt, serversOf } from './leases.ts';
+import { areRivals, isHeldAt, serversOf } from './leases.ts';
 import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
 import type { Invalid } from './verdict.ts';
 
@@ -204,9 +204,7 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
     const among = grants.filter(({ index }) => shown.has(index));
     return among.flatMap((earlier, at) => {
       const later = among[at + 1];
-      return later === undefined || later.event.client === earlier.event.client
-        ? []
-        : [{ earlier, later }];
+      return later === undefined || !areRivals(earlier, later) ? [] : [{ earlier, later }];
     });
   });
 }

@@ -72,6 +72,23 @@ describe('an acquire of which no server noted what became of it', () => {
     expect(unnoted([...alice, ...script, ...handled(6, 'carol/1/set')])).toEqual(['5 carol db']);
   });
 
+  test('is, for no section, only what says that it acquires', () => {
+    const script = handled(5, 'alice/shared/eval', fetch('db'));
+    expect(unnoted([...alice, ...script])).toEqual([]);
+    expect(unnoted([...alice, ...handled(6, 'alice/shared/set')])).toEqual(['3 alice db']);
+  });
+
+  test('is the begin of a section of several at once', () => {
+    const begin: TraceEvent = {
+      kind: 'mark',
+      atUs: 5000,
+      process: 'alice',
+      point: 'alice/2/begin',
+    };
+    expect(unnoted([...alice, begin])).toEqual(['2 alice db']);
+    expect(unnoted([...alice, { ...begin, point: 'alice/2/checked' }])).toEqual([]);
+  });
+
   test('is of the lock that its section enters, or of the only one, whatever its key is called', () => {
     const key = handled(5, 'bob/1/eval', fetch('lock:db'));
     expect(unnoted([...alice, ...key])).toEqual(['3 bob db']);

@@ -2,13 +2,15 @@
  * Decides who asked for a lock while another might have it. What a server grants and denies it
  * notes itself, as a rule; but one that runs code of others may note nothing. There an acquire is a
  * call about the lock that a server handled before the section it belongs to was entered, and a
- * program has the lock from when it enters until it leaves.
+ * program has the lock from when it enters until it leaves. Where a process runs several sections
+ * at once, each asks as it begins: it may wait for the others without a call.
  */
 import type { Deny, Grant } from '../core/history/server-events.ts';
 import type { Enter, Invoke } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
+import { BEGIN } from '../core/plan/operation-names.ts';
 import { isQuorumGrant } from './holders.ts';
-import { type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
+import { type GrantLog, type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
 
 /** An acquire that a server handled. */
 export interface Acquire {
@@ -81,28 +83,44 @@ function findUnnoted(indexed: TraceIndex): ByLock {
   const verbs = verbsOfAcquires(indexed);
   const entered = new Set<string>();
   const asked = new Map<string, { readonly client: string; readonly lock: string }>();
+  const add = (lock: string, acquire: Acquire): void => {
+    const acquires = found.get(lock);
+    if (acquires === undefined) found.set(lock, [acquire]);
+    else acquires.push(acquire);
+  };
   let index = -1;
   for (const event of indexed.trace.events) {
     index += 1;
     if (event.kind === 'enter') entered.add(event.section);
     else if (event.kind === 'invoke') {
       const { call, operation, process: client } = event;
-      if (!verbs.has(call.verb) || entered.has(sectionOf(operation))) continue;
-      const lock = lockOf(event);
+      const section = sectionOf(operation);
+      if (!verbs.has(call.verb) || entered.has(section)) continue;
+      // What is called for no section may as well give a lock back.
+      if (call.verb !== 'acquire' && !/\/\d+$/.test(section)) continue;
+      const lock = lockOf(operation, call);
       if (lock !== null) asked.set(operation, { client, lock });
+    } else if (event.kind === 'mark') {
+      const section = sectionOf(event.point);
+      const lock = event.point === `${section}/${BEGIN}` ? lockOf(event.point) : null;
+      if (lock === null) continue;
+      add(lock, { client: event.process, section, index, atUs: event.atUs });
     } else if (event.kind === 'receive' && !noted.has(event.message)) {
       const operation = operationOf(event.message);
       const ask = asked.get(operation);
       if (ask === undefined || !event.message.endsWith('/request')) continue;
       asked.delete(operation);
       const section = sectionOf(operation);
-      const acquire = { client: ask.client, section, index, atUs: event.atUs };
-      const acquires = found.get(ask.lock);
-      if (acquires === undefined) found.set(ask.lock, [acquire]);
-      else acquires.push(acquire);
+      add(ask.lock, { client: ask.client, section, index, atUs: event.atUs });
     }
   }
   return found;
+}
+
+/** The section that counts on a grant, or else the one that asked for it. */
+export function sectionUnder({ trace }: TraceIndex, { event, enteredAt }: GrantLog): string {
+  const entry = trace.events[enteredAt];
+  return entry?.kind === 'enter' ? entry.section : sectionOf(event.message);
 }
 
 /** Where no call says that it acquires, as a script does not, whatever looks at a lock may. */
@@ -118,7 +136,7 @@ interface Names {
    * The lock that a call is about, as its section calls it: a key may have another name. Null where
    * nobody can tell.
    */
-  readonly lockOf: (invoke: Invoke) => string | null;
+  readonly lockOf: (operation: string, call?: Invoke['call']) => string | null;
   /** The requests whose outcome a server noted. */
   readonly noted: ReadonlySet<string>;
 }
@@ -136,8 +154,8 @@ function namesIn({ locks }: TraceIndex): Names {
     }
   }
   const [only] = entered;
-  const lockOf = ({ call, operation }: Invoke): string | null => {
-    if ('lock' in call && entered.has(call.lock)) return call.lock;
+  const lockOf = (operation: string, call?: Invoke['call']): string | null => {
+    if (call !== undefined && 'lock' in call && entered.has(call.lock)) return call.lock;
     const own = entries.get(sectionOf(operation))?.lock;
     return own ?? (entered.size === 1 ? (only ?? null) : null);
   };

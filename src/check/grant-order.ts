@@ -10,7 +10,7 @@
  */
 import { issueOrder, lostInRecovery, staleWrite, writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { unnotedAcquires } from './contention.ts';
+import { sectionUnder, unnotedAcquires } from './contention.ts';
 import {
   contentsBefore,
   type EffectiveWrite,
@@ -104,9 +104,9 @@ function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
     if (latest === null || serviceEndUs(latest, index) !== Number.POSITIVE_INFINITY) continue;
     if (event.kind === 'deny' || !isReleasedBefore(latest, index)) contested++;
   }
-  for (const { client, index } of unnotedAcquires(indexed, lock)) {
+  for (const { section, index } of unnotedAcquires(indexed, lock)) {
     const held = lock.grants.findLast((grant) => grant.between[1] < index);
-    if (held === undefined || held.event.client === client) continue;
+    if (held === undefined || sectionUnder(indexed, held) === section) continue;
     if (serviceEndUs(held, index) !== Number.POSITIVE_INFINITY) continue;
     if (!isReleasedBefore(held, index)) contested++;
   }

@@ -8,7 +8,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
-import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
+import { actorIn, type LockLog, type Numbered, type TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
 export const holderOverlap: Claim = defineClaim({
@@ -22,16 +22,16 @@ export const holderOverlap: Claim = defineClaim({
     inAll(indexed.locks.values(), (lock) => {
       const [first] = overlapsOf(indexed, lock);
       const breach = first === undefined ? null : breachOf(indexed, lock, first);
-      return { exercised: handovers(lock), breach };
+      return { exercised: handovers(indexed, lock), breach };
     }),
 });
 
-function handovers({ entries }: LockLog): number {
+function handovers(indexed: TraceIndex, { entries }: LockLog): number {
   let times = 0;
   const programs = new Set<string>();
   for (const { event } of entries) {
     if (event.kind !== 'enter') continue;
-    programs.add(event.process);
+    programs.add(actorIn(indexed, event.process, event.section));
     if (programs.size > 1) times++;
   }
   return times;
@@ -83,19 +83,19 @@ export function measureHolderOverlap(indexed: TraceIndex): HolderOverlap {
 /** The overlaps on one lock, in the order in which they ended. */
 function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
   const overlaps: Overlap[] = [];
-  const believers = new Map<string, Numbered<Enter>>();
+  const believers = new Map<number, Numbered<Enter>>();
   let open: Omit<Overlap, 'untilUs'> | null = null;
-  const leave = (process: string, atUs: number): void => {
-    believers.delete(process);
+  const leave = (ordinal: number, atUs: number): void => {
+    believers.delete(ordinal);
     if (open === null || believers.size > 1) return;
     overlaps.push(ended(open, atUs));
     open = null;
   };
   for (const { event, index } of lock.entries) {
-    if (event.kind === 'leave') leave(event.process, event.atUs);
+    if (event.kind === 'leave') leave(event.ordinal, event.atUs);
     if (event.kind !== 'enter') continue;
     const later = { event, index };
-    believers.set(event.process, later);
+    believers.set(event.ordinal, later);
     const [earlier] = believers.values();
     if (believers.size === 2 && earlier !== undefined) {
       open ??= { earlier, later, fromUs: event.atUs };
@@ -113,9 +113,11 @@ function ended({ earlier, later, fromUs }: Omit<Overlap, 'untilUs'>, untilUs: nu
 function bothBelieve(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier entry', 'enter');
   const later = shown.need('later entry', 'enter');
-  const before = `before ${earlier.process} had left`;
+  const isOne = earlier.process === later.process;
+  const [one, other] = isOne ? [earlier.section, later.section] : [earlier.process, later.process];
+  const before = `before ${one} had left`;
   return {
-    headline: `${earlier.process} and ${later.process} both believed to hold \`${later.lock}\``,
+    headline: `${one} and ${other} both believed to hold \`${later.lock}\``,
     next: entryPhrase(shown, earlier),
     however: `${entryPhrase(shown, later)}, ${before}`,
   };

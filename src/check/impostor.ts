@@ -18,6 +18,7 @@
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Enter, Trace } from '../core/history/trace.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { isQuorumGrant } from './holders.ts';
 import { keyAtEntry } from './leases.ts';
 import type { TraceIndex } from './trace-index.ts';
@@ -82,7 +83,8 @@ function isGone(
     }
     if (event.kind !== 'key-change' || event.change !== 'taken' || !event.isDone) continue;
     const isSame = event.process === key.process && event.key === key.key;
-    if (isSame && event.client !== key.client && event.atUs > key.atUs) return true;
+    const isAnother = sectionOf(event.message) !== sectionOf(key.message);
+    if (isSame && isAnother && event.atUs > key.atUs) return true;
   }
   return isClockRight;
 }
@@ -122,7 +124,7 @@ function wentToAnother(
 ): boolean {
   for (const event of trace.events) {
     if (event === entry) return false;
-    if (event.kind !== 'enter' || event.lock !== lock || event.process === entry.process) continue;
+    if (event.kind !== 'enter' || event.lock !== lock || event.section === entry.section) continue;
     if ((wonBy(trace, event)?.begunUs ?? -1) >= begunUs) return true;
   }
   return false;

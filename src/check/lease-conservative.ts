@@ -13,7 +13,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './holders.ts';
-import { actualEndUs, serversOf, serviceEndUs } from './leases.ts';
+import { actualEndUs, areRivals, serversOf, serviceEndUs } from './leases.ts';
 import { granteePhrase, takingUnder } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
@@ -76,9 +76,7 @@ function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<View
   if (!isQuorumGrant(grant.event) || grant.keys !== null || event.kind === 'leave') return true;
   if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;
   const hasFollowed = (other: GrantLog) => other.index > grant.index && other.index < index;
-  return lock.grants.some(
-    (other) => hasFollowed(other) && other.event.client !== grant.event.client,
-  );
+  return lock.grants.some((other) => hasFollowed(other) && areRivals(grant, other));
 }
 
 /** By process: the number of the event from which its clock is worse than was promised. */

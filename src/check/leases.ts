@@ -2,7 +2,7 @@
  * Decides what the lock service itself holds of a grant: which processes keep it, until when, and
  * whether it was given back.
  */
-import type { Grant, KeyChange, Release } from '../core/history/server-events.ts';
+import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
 import type { FaultInjected, Trace } from '../core/history/trace.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
 import {
@@ -51,6 +51,15 @@ export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
   if (earlier.event.client !== later.event.client) return true;
   if (earlier === later || earlier.enteredAt < 0 || later.enteredAt < 0) return false;
   return earlier.leftAt < 0 || earlier.leftAt > later.between[1];
+}
+
+/** Whether a release or renew comes from another acquisition than the one that it touched. */
+export function isForeign(
+  { byNumber }: LockLog,
+  { client, under }: Release | Renew,
+  touched: GrantLog,
+): boolean {
+  return touched.event.client !== client || areRivals(byNumber.get(under) ?? touched, touched);
 }
 
 /** The process that gave a grant, or all servers of locks where a quorum did. */

@@ -5,6 +5,7 @@
  */
 import type { Answer } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { errorText } from '../text/error-text.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
@@ -21,6 +22,7 @@ import {
 import type { Terms } from './terms.ts';
 import {
   type AccessEvent,
+  actorIn,
   type FirstRow,
   isStale,
   type LogEntry,
@@ -79,7 +81,7 @@ function judgeAgainst(
   let unknown: string | null = null;
   let overlapping = 0;
   for (const operations of storeOperations(indexed)) {
-    overlapping += overlappingCalls(operations);
+    overlapping += overlappingCalls(indexed, operations);
     const { maxConfigurations } = terms;
     const first = firstRowOf(indexed, operations);
     const result = checkOwn(operations, definition, { first, maxConfigurations });
@@ -141,19 +143,20 @@ export function firstRowOf(
   return [...(place?.firsts.values() ?? [])][0] ?? null;
 }
 
-/** Calls made while one of another client was open; `operations` are in the order of calls. */
-function overlappingCalls(operations: readonly StoreOperation[]): number {
+/** Calls made while one of another actor was open; `operations` are in the order of calls. */
+function overlappingCalls(indexed: TraceIndex, operations: readonly StoreOperation[]): number {
   let overlapping = 0;
   const openUntil = new Map<string, number>();
   for (const { log } of operations) {
     const { event, index } = log.invoke;
-    for (const [client, until] of openUntil) {
-      if (client === event.process || until <= index) continue;
+    const actor = actorIn(indexed, event.process, sectionOf(event.operation));
+    for (const [other, until] of openUntil) {
+      if (other === actor || until <= index) continue;
       overlapping++;
       break;
     }
     const until = log.return?.index ?? Number.POSITIVE_INFINITY;
-    openUntil.set(event.process, Math.max(until, openUntil.get(event.process) ?? 0));
+    openUntil.set(actor, Math.max(until, openUntil.get(actor) ?? 0));
   }
   return overlapping;
 }

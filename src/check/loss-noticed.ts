@@ -11,6 +11,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
+import { areRivals, isForeign } from './leases.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Findings, inAll } from './verdict.ts';
 
@@ -90,21 +91,21 @@ export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
 }
 
 /** When the service stopped to hold the grant; infinite where it did not, or its holder asked. */
-function lossOf(lock: LockLog, { event: grant, index: given, changes, keys }: GrantLog): number {
-  const last = keys?.ends.at(-1);
+function lossOf(lock: LockLog, grant: GrantLog): number {
+  const last = grant.keys?.ends.at(-1);
   if (last !== undefined) {
     const { client, change } = last.change.event;
-    return change === 'removed' && client === grant.client ? Infinity : last.untilUs;
+    return change === 'removed' && client === grant.event.client ? Infinity : last.untilUs;
   }
-  let endUs = grant.untilUs ?? Number.POSITIVE_INFINITY;
-  for (const { event } of changes) {
+  let endUs = grant.event.untilUs ?? Number.POSITIVE_INFINITY;
+  for (const { event } of grant.changes) {
     if (event.atUs >= endUs) break;
     if (event.kind === 'renew') endUs = event.untilUs ?? Number.POSITIVE_INFINITY;
-    else if (event.client !== grant.client) endUs = event.atUs;
+    else if (isForeign(lock, event, grant)) endUs = event.atUs;
     else return Number.POSITIVE_INFINITY;
   }
-  const next = lock.grants.find(({ index }) => index > given);
-  if (next === undefined || next.event.client === grant.client) return endUs;
+  const next = lock.grants.find(({ index }) => index > grant.index);
+  if (next === undefined || !areRivals(grant, next)) return endUs;
   return Math.min(endUs, next.event.atUs);
 }
 

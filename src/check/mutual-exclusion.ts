@@ -30,7 +30,7 @@ import {
   type Sentences,
 } from './explanation.ts';
 import { isOwnGrant, isQuorumGrant } from './holders.ts';
-import { areRivals, promisedUntilUs } from './leases.ts';
+import { areRivals, isForeign, promisedUntilUs } from './leases.ts';
 import { entryPhrase, foreignKeyChange, judgeKeys, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
@@ -193,19 +193,13 @@ function liveAt(
 }
 
 /** A holder that was denied its release has given the lock up all the same. */
-function giveUp(
-  holds: Map<number, LeaseHold>,
-  { byNumber }: LockLog,
-  release: Numbered<Release>,
-): void {
-  const { client, under, released } = release.event;
+function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<Release>): void {
+  const { under, released } = release.event;
   holds.delete(under);
   const touched = holds.get(released);
   if (touched === undefined) return;
-  const { grant } = touched;
-  const isForeign = grant.event.client !== client || areRivals(byNumber.get(under) ?? grant, grant);
-  if (isForeign) holds.set(released, changed(touched, { foreign: release }));
-  else holds.delete(released);
+  if (!isForeign(lock, release.event, touched.grant)) holds.delete(released);
+  else holds.set(released, changed(touched, { foreign: release }));
 }
 
 /** Who took a lock from a quorum gives it up, unasked, when its own time of validity is over. */

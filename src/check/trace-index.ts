@@ -29,6 +29,7 @@ import type {
   Trace,
   TraceEvent,
 } from '../core/history/trace.ts';
+import { BEGIN } from '../core/plan/operation-names.ts';
 import {
   type Acquisition,
   type AcquisitionOrder,
@@ -127,6 +128,8 @@ export interface TraceIndex {
   readonly deadlocks: readonly Numbered<Deadlock>[];
   /** The clients that only come after healing, to see whether the system still works. */
   readonly probes: ReadonlySet<string>;
+  /** The clients that run several sections at once. */
+  readonly several: ReadonlySet<string>;
 }
 
 interface GrowingGrant extends GrantLog {
@@ -212,6 +215,8 @@ export function indexTrace(trace: Trace): TraceIndex {
   const isComplete = trace.ending.kind === 'complete';
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
+  const several = new Set<string>();
+  for (const { event } of marks) if (event.point.endsWith(`/${BEGIN}`)) several.add(event.process);
   return {
     trace,
     isComplete,
@@ -225,6 +230,7 @@ export function indexTrace(trace: Trace): TraceIndex {
     jobs,
     deadlocks,
     probes,
+    several,
   };
 }
 
@@ -237,6 +243,11 @@ export function placeAt<P extends PlaceLog>(
     if (place.store === store && place.resource === resource) return place;
   }
   return undefined;
+}
+
+/** The client that acts in a section, or that section alone if the client runs several at once. */
+export function actorIn({ several }: TraceIndex, process: string, section: string): string {
+  return several.has(process) ? section : process;
 }
 
 /** The grant that an access was made under; undefined when it was made under none. */

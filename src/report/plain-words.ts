@@ -153,11 +153,7 @@ function grantSentence(event: Grant, { leases }: Known): string {
     return `${what}, although it was to last only until ${proseDuration(untilUs)}`;
   }
   const before = leases.find(
-    (lease) =>
-      lease.lock === lock &&
-      lease.client !== client &&
-      lease.ordinal < ordinal &&
-      isLiveAt(lease, atUs),
+    (lease) => lease.lock === lock && lease.ordinal < ordinal && isLiveAt(lease, atUs),
   );
   if (before === undefined) return what;
   const { client: holder, untilUs: until } = before;

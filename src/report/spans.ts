@@ -80,9 +80,14 @@ export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
 /** The leases in the order of their grants. */
 export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   const leases = new Map<number, LeaseSpan>();
+  const inside = new Set<number>();
   for (const event of trace.events) {
+    if (event.kind === 'enter') inside.add(event.ordinal);
+    if (event.kind === 'leave') inside.delete(event.ordinal);
     if (event.kind === 'grant') {
-      for (const lease of leases.values()) replaceOwn(leases, lease, event);
+      for (const lease of leases.values()) {
+        if (!inside.has(lease.ordinal)) replaceOwn(leases, lease, event);
+      }
       const { process, lock, client, ordinal, token, atUs, untilUs } = event;
       const ending = untilUs === null ? 'open' : 'expired';
       leases.set(ordinal, { process, lock, client, ordinal, token, fromUs: atUs, untilUs, ending });
@@ -132,7 +137,7 @@ function release(leases: Leases, ordinal: number, atUs: number): void {
   change(leases, ordinal, { untilUs: atUs, ending: 'released' });
 }
 
-/** The same client's next acquisition of a lock takes the place of the one before. */
+/** The same client's next acquisition of a lock takes the place of one that it has left. */
 function replaceOwn(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
@@ -176,7 +181,7 @@ export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
   return views;
 }
 
-/** Where a section and another client's lease of the same lock are both alive. */
+/** Where an acquisition and a later lease of the same lock are both alive. */
 export function overlapSpans(
   clientViews: readonly ClientViewSpan[],
   leases: readonly LeaseSpan[],
@@ -184,8 +189,7 @@ export function overlapSpans(
   const overlaps: OverlapSpan[] = [];
   for (const view of clientViews) {
     for (const lease of leases) {
-      if (lease.lock !== view.lock || lease.client === view.process) continue;
-      if (lease.ordinal < view.ordinal) continue;
+      if (lease.lock !== view.lock || lease.ordinal <= view.ordinal) continue;
       const fromUs = Math.max(lease.fromUs, view.fromUs);
       const untilUs = earlier(lease.untilUs, view.untilUs);
       if (untilUs !== null && untilUs <= fromUs) continue;

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Invoke, Trace } from '../../core/history/trace.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 
 /** Where a client stands, the nearest to a stale write last; `server`: no client was hit. */
@@ -92,27 +93,35 @@ export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace
   let left = 0;
   for (const { kind } of events) if (kind === 'fault') left += 1;
   if (left === 0) return false;
-  const standings = new Map<string, Standing>();
+  // Of each client by section.
+  const standings = new Map<string, Map<string, Standing>>();
   for (const { name, role } of processes) {
-    if (role === 'client') standings.set(name, new Standing());
+    if (role === 'client') standings.set(name, new Map());
   }
+  const standingIn = (process: string, section: string): Standing => {
+    const sections = standings.get(process);
+    const standing = sections?.get(section) ?? new Standing();
+    sections?.set(section, standing);
+    return standing;
+  };
   const calls = new Map<string, Invoke>();
   for (const event of events) {
     switch (event.kind) {
       case 'enter':
-        standings.get(event.process)?.enter();
+        standingIn(event.process, event.section).enter();
         break;
       case 'leave':
-        standings.get(event.process)?.leave();
+        standingIn(event.process, event.section).leave();
         break;
       case 'invoke':
         if (!('store' in event.call)) break;
         calls.set(event.operation, event);
-        standings.get(event.process)?.invoke(event.call.verb);
+        standingIn(event.process, sectionOf(event.operation)).invoke(event.call.verb);
         break;
       case 'return': {
         const call = calls.get(event.operation)?.call;
-        if (call !== undefined) standings.get(event.process)?.return(call.verb);
+        if (call === undefined) break;
+        standingIn(event.process, sectionOf(event.operation)).return(call.verb);
         break;
       }
       case 'fault': {
@@ -128,12 +137,21 @@ export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace
   return true;
 }
 
-/** Of several clients that are hit at once, that of the one nearest to a stale write. */
-function stageOf(processes: readonly string[], standings: ReadonlyMap<string, Standing>): number {
+/** Of several sections that are hit at once, that of the one nearest to a stale write. */
+function stageOf(
+  processes: readonly string[],
+  standings: ReadonlyMap<string, ReadonlyMap<string, Standing>>,
+): number {
   let nearest = 0;
   for (const name of processes) {
-    const stage = standings.get(name)?.stage ?? 'server';
-    nearest = Math.max(nearest, STAGES.indexOf(stage));
+    const sections = standings.get(name);
+    if (sections === undefined) continue;
+    for (const stage of [
+      'not-holding',
+      ...[...sections.values()].map((one) => one.stage),
+    ] as const) {
+      nearest = Math.max(nearest, STAGES.indexOf(stage));
+    }
   }
   return nearest;
 }

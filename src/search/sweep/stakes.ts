@@ -5,12 +5,13 @@
  */
 import type { Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
 import type { Plan, SectionPlan } from '../../core/plan/plan.ts';
 import { ASKS } from './sections.ts';
 
 /** All are seeds. */
 export interface StakesTally {
-  /** On which several clients asked for one lock, but to memoize: that one client does for all. */
+  /** On which several holders asked for one lock, but to memoize: that one client does for all. */
   readonly contested: number;
   /** On which several clients had one lock, one after the other or at once. */
   readonly shared: number;
@@ -68,6 +69,9 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
   const written = new Map<string, Set<number>>();
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
+  const several = new Set<string>();
+  for (const { name, concurrency } of plan.clients)
+    if (concurrency !== undefined) several.add(name);
   let accepted = 0;
   let readAfter = 0;
   let readBack = 0;
@@ -75,10 +79,15 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
     switch (event.kind) {
       case 'invoke':
         if (!('lock' in event.call) || !ASKS.has(event.call.verb)) break;
-        if (!probes.has(event.process)) asking.add(event.call.lock, event.process);
+        if (probes.has(event.process)) break;
+        asking.add(
+          event.call.lock,
+          several.has(event.process) ? sectionOf(event.operation) : event.process,
+        );
         break;
       case 'enter':
-        if (!probes.has(event.process)) having.add(event.lock, event.process);
+        if (probes.has(event.process)) break;
+        having.add(event.lock, several.has(event.process) ? event.section : event.process);
         break;
       case 'write': {
         if (!event.isAccepted || event.value === null) break;
