@@ -265,7 +265,8 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
     const isTested = found === undefined || found.exercised + found.avoided > 0;
     return !isTested && !all.some(({ expect }) => expect.breaks?.includes(claim));
   });
-  if (lone.length === 0) return null;
+  const isTooShort = system.vacuous.some((reason) => reason.includes('; the longest '));
+  if (lone.length === 0 || isTooShort) return null;
   return `to test ${lone.join(', ')}: add the same lock without its check, as a sibling that breaks it; what breaks there and is avoided here counts`;
 }
 

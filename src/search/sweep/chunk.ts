@@ -13,6 +13,7 @@ import { cutText, errorText } from '../../text/error-text.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import { type CauseTally, mergeCauses } from './causes.ts';
 import { addFaultStages, faultStagesOf, type StageCounts } from './fault-stages.ts';
+import { addLeases, type LeaseTally, NO_LEASES } from './leases.ts';
 import { SectionCounter } from './sections.ts';
 import type { SeedRange } from './shards.ts';
 import { addStakes, NO_STAKES, type StakesTally } from './stakes.ts';
@@ -116,6 +117,7 @@ class Count {
   private readonly stampede: Draft<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
   private readonly sections: SectionCounter = new SectionCounter();
   private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
+  private readonly leases: Draft<LeaseTally> = { ...NO_LEASES };
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
   /** What each breach of a claim that is listed came from, in the order of the seeds. */
@@ -145,6 +147,7 @@ class Count {
     this.addFaults(trace);
     this.sections.add(seed, trace);
     addStakes(this.stakes, plan, trace);
+    addLeases(this.leases, trace, seed);
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
     if (losses.times > 0) this.losses.seeds += 1;
@@ -223,9 +226,9 @@ class Count {
       faults[kind] = { fired, overlapped, strikes: faultStagesOf(this.stages.get(kind)) };
     }
     const sections = this.sections.counts();
-    const { stakes } = this;
+    const { stakes, leases } = this;
     const measured = { overlap, losses, stampede };
-    return { ...sums, claims, faults, ...measured, sections, stakes, failures, killed: 0 };
+    return { ...sums, claims, faults, ...measured, sections, stakes, leases, failures, killed: 0 };
   }
 }
 

@@ -15,6 +15,7 @@ import { canBefall } from '../../scenario/expand-faults.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
 import { faultHints, surrenderHints } from './hints.ts';
+import { earlyGuards, shortFaults } from './leases.ts';
 import { failedSections, fateText } from './sections.ts';
 import { nothingAtStake } from './stakes.ts';
 import { claimTally, type Tally } from './tally.ts';
@@ -73,6 +74,7 @@ export function judgeSystem(
   const isOpen = isUnknown || isUntested || isUntried || isWeakened || isPart;
   const met = isFailed ? false : isOpen ? null : true;
   const hints = surrenderHints(scenario, system, tally, catalogue);
+  hints.push(...earlyGuards(tally.leases));
   if (isFull && missing.length > 0) hints.unshift(...faultHints(scenario, system, tally));
   return { met, unexpected, missing, vacuous, hints, isIncomplete };
 }
@@ -107,10 +109,9 @@ function untestedIn(
   const ran = tally.seeds - tally.failed;
   if (isPart || ran === 0) return [];
   const isAvoided = (claim: string): boolean => avoidedOn(avoided, name, claim) > 0;
-  const neverMet = expect.holds.flatMap((claim) => {
+  const neverMet = expect.holds.filter((claim) => {
     const { broken, exercised, unknown } = claimTally(tally, claim);
-    const isMet = broken + exercised + unknown > 0 || isAvoided(claim);
-    return isMet ? [] : [`${claim} was never exercised`];
+    return broken + exercised + unknown === 0 && !isAvoided(claim);
   });
   const twins: Tally[] = [];
   if (expect.holds.some(isAvoided)) {
@@ -125,7 +126,10 @@ function untestedIn(
   const { idle, kinds } = idleFaults(scenario, system, tally, twins);
   // One seed need not have all that the scenario draws.
   const isIdle = isSingle || ran === 1 ? idle.length === kinds : idle.length > 0;
-  return [...stakes, ...(isIdle ? idle : []), ...neverMet];
+  const reasons = neverMet.map((claim) => `${claim} was never exercised`);
+  const short = shortFaults(scenario, system, tally.leases, neverMet);
+  if (short !== null) reasons.push(short);
+  return [...stakes, ...(isIdle ? idle : []), ...reasons];
 }
 
 /** The kinds of fault that met nothing, in words, of so many. */

@@ -52,6 +52,7 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
     otherFailed: 0,
   };
   const stakes = { contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 };
+  const leases = { shortestUs: null, ofKey: false, early: 0, firstEarly: null };
   const tally = {
     seeds,
     events: threadId,
@@ -65,6 +66,7 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
     stampede: { seeds: 0, computations: 0, most: 0 },
     sections,
     stakes,
+    leases,
     failed: 0,
     killed: 0,
   };

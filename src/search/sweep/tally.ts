@@ -8,6 +8,7 @@ import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
 import { type CauseTally, causesSchema, mergeCauses } from './causes.ts';
 import { type FaultStages, faultStagesSchema, mergeFaultStages } from './fault-stages.ts';
+import { type LeaseTally, leasesSchema, mergeLeases, NO_LEASES } from './leases.ts';
 import {
   KEPT_ERRORS,
   mergeSections,
@@ -31,6 +32,7 @@ export interface Tally {
   readonly stampede: StampedeTally;
   readonly sections: SectionCounts;
   readonly stakes: StakesTally;
+  readonly leases: LeaseTally;
   /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
@@ -100,6 +102,7 @@ export const EMPTY_TALLY: Tally = {
   stampede: { seeds: 0, computations: 0, most: 0 },
   sections: NO_SECTIONS,
   stakes: NO_STAKES,
+  leases: NO_LEASES,
   failures: [],
   failed: 0,
   killed: 0,
@@ -135,6 +138,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     },
     sections: mergeSections(a.sections, b.sections),
     stakes: mergeStakes(a.stakes, b.stakes),
+    leases: mergeLeases(a.leases, b.leases),
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,
     killed: a.killed + b.killed,
@@ -249,6 +253,7 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
   stakes: z.strictObject(
     counts('contested', 'shared', 'toWrite', 'written', 'readAfter', 'readBack'),
   ),
+  leases: leasesSchema,
   failures: z.array(z.strictObject({ seed: countSchema, error: cutTextSchema })).max(KEPT_SEEDS),
   ...counts('failed', 'killed'),
 });

@@ -1,0 +1,74 @@
+/** What a sweep shows of leases. */
+import { expect, test } from 'vitest';
+import { builtIn } from '../../catalogue.ts';
+import { enter, grant, keyChange, traceOf } from '../../check/trace-builder.fixture.ts';
+import type { TraceEvent } from '../../core/history/trace.ts';
+import { loadScenario } from '../../load.ts';
+import {
+  addLeases,
+  earlyGuards,
+  type LeaseTally,
+  leasesSchema,
+  mergeLeases,
+  NO_LEASES,
+  shortFaults,
+} from './leases.ts';
+
+const own = { process: 'alice', message: '', untilUs: null } as const;
+const entered = [grant(5, 'alice', 1, own), enter(5, 'alice', 1, 1e12)];
+const key = (ms: number, seconds: number): TraceEvent =>
+  keyChange(ms, 'alice', { untilUs: ms * 1000 + seconds * 1_000_000 + 1000 });
+
+function tallyOf(events: readonly TraceEvent[], seed = 7): LeaseTally {
+  const tally = { ...NO_LEASES };
+  addLeases(tally, traceOf(events), seed);
+  return leasesSchema.parse(tally);
+}
+
+test('the shortest lease is that of a key, a grant or what a program says', () => {
+  expect(tallyOf([key(1, 5), ...entered])).toMatchObject({ shortestUs: 5_000_000, ofKey: true });
+  expect(tallyOf([grant(1, 'alice', 1)])).toMatchObject({ shortestUs: 10_000, ofKey: false });
+  expect(tallyOf(entered)).toEqual(NO_LEASES);
+  const both = mergeLeases(tallyOf([key(1, 5), ...entered]), tallyOf([grant(1, 'alice', 1)]));
+  expect(both).toMatchObject({ shortestUs: 10_000, ofKey: false });
+});
+
+test('a guard before the key is counted, a section that takes it in time is not', () => {
+  const early = tallyOf([...entered, key(6, 5)]);
+  expect(early).toMatchObject({ early: 1, firstEarly: { seed: 7, section: 'alice/1' } });
+  expect(earlyGuards(early)).toEqual([
+    'a section called `guard()` before it took its key, on 1 seed, first alice/1 of seed 7',
+  ]);
+  expect(earlyGuards(tallyOf([key(1, 5), ...entered]))).toEqual([]);
+  const merged = mergeLeases(early, tallyOf([...entered, key(6, 5)], 3));
+  expect(merged).toMatchObject({ early: 2, firstEarly: { seed: 3 } });
+});
+
+function reason(faults: string, claims: readonly string[], ttl = '20ms'): string | null {
+  const text = `
+name: short
+systems: { own: { lock: redis, store: unfenced, expect: { holds: [grant-order] } } }
+clients: { count: 2, ttl: ${ttl}, sections: 1 }
+workload: { kind: read-modify-write }
+faults: [${faults}]
+`;
+  const read = loadScenario(text, 'short.yaml', builtIn);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const [system] = read.scenario.systems;
+  if (system === undefined) throw new Error('there is no system');
+  return shortFaults(read.scenario, system, tallyOf([key(1, 5), ...entered]), claims);
+}
+
+const PAUSE = '{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }';
+
+test('faults that no lease can outlast are named, with what would outlast one', () => {
+  expect(reason(PAUSE, ['grant-order'])).toBe(
+    'keys were taken for 5 s; the longest pause is 60 ms: pass `section.ttlMs`, or `for: 1ms..12s`',
+  );
+  expect(reason(PAUSE, ['grant-order'], '5s')).toBe(
+    'keys were taken for 5 s; the longest pause is 60 ms: `for: 1ms..12s`',
+  );
+  expect(reason(PAUSE, ['mutual-exclusion'])).toBeNull();
+  expect(reason(PAUSE.replace('60ms', '6s'), ['grant-order'])).toBeNull();
+  expect(reason('{ crash: { process: clients, chance: 1/2 } }', ['grant-order'])).toBeNull();
+});

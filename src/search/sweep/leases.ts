@@ -1,0 +1,144 @@
+/**
+ * Counts what a sweep shows of leases: how long locks were held for at least, and sections that
+ * called `guard()` before they took the key of their lock. From that it explains why no claim about
+ * leases was exercised: no fault could outlast a lease.
+ */
+import { z } from 'zod';
+import { isNamedFor } from '../../check/holders.ts';
+import { type GrantLog, indexTrace, type TraceIndex } from '../../check/trace-index.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/json.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
+import { formatDuration, proseDuration } from '../../core/plan/duration.ts';
+import { durationsOf } from '../../core/plan/places.ts';
+import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { countOf } from '../../text/prose.ts';
+
+export interface LeaseTally {
+  /** The shortest time for which a lock was taken; null if none was, or none with an end. */
+  readonly shortestUs: number | null;
+  /** Whether that is the end of a key. */
+  readonly ofKey: boolean;
+  /** Seeds on which a section called `guard()` before it took a key; the first of them. */
+  readonly early: number;
+  readonly firstEarly: { readonly seed: number; readonly section: string } | null;
+}
+
+export const NO_LEASES: LeaseTally = { shortestUs: null, ofKey: false, early: 0, firstEarly: null };
+
+const count = z.int().min(0);
+
+export const leasesSchema: z.ZodType<LeaseTally> = z.strictObject({
+  shortestUs: count.nullable(),
+  ofKey: z.boolean(),
+  early: count,
+  firstEarly: z.strictObject({ seed: count, section: z.string() }).nullable(),
+});
+
+export function mergeLeases(a: LeaseTally, b: LeaseTally): LeaseTally {
+  const isFirst = (a.shortestUs ?? Infinity) <= (b.shortestUs ?? Infinity);
+  const { shortestUs, ofKey } = isFirst ? a : b;
+  const isEarlier = (a.firstEarly?.seed ?? Infinity) <= (b.firstEarly?.seed ?? Infinity);
+  const { firstEarly } = isEarlier ? a : b;
+  return { shortestUs, ofKey, early: a.early + b.early, firstEarly };
+}
+
+/** Adds the leases of one seed. */
+export function addLeases(tally: Draft<LeaseTally>, trace: Trace, seed: number): void {
+  const note = (us: number, ofKey: boolean): void => {
+    if (us < 0 || us >= (tally.shortestUs ?? Infinity)) return;
+    tally.shortestUs = us;
+    tally.ofKey = ofKey;
+  };
+  let hasKeys = false;
+  let grantedUs = Number.POSITIVE_INFINITY;
+  for (const event of trace.events) {
+    if (event.kind === 'key-change') hasKeys = true;
+    else if (event.kind === 'grant' && event.untilUs !== null) {
+      grantedUs = Math.min(grantedUs, event.ttlUs);
+    }
+  }
+  if (!hasKeys) {
+    note(grantedUs, false);
+    return;
+  }
+  const indexed = indexTrace(trace);
+  let early: string | null = null;
+  for (const { grants } of indexed.locks.values()) {
+    for (const grant of grants) {
+      const { keys } = grant;
+      const [end] = keys?.ends ?? [];
+      if (keys === null && grant.event.untilUs !== null) note(grant.event.ttlUs, false);
+      if (keys !== null && end !== undefined && end.untilUs !== Number.POSITIVE_INFINITY) {
+        // A Redis key is there for its last millisecond as well.
+        note(Math.ceil((end.untilUs - keys.acquired.event.atUs) / 1000 - 1) * 1000, true);
+      }
+      early ??= earlySection(indexed, grant);
+    }
+  }
+  if (early === null) return;
+  tally.early += 1;
+  tally.firstEarly ??= { seed, section: early };
+}
+
+/** The section of a grant by `guard()` that took its key only later; null of any other. */
+function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): string | null {
+  const entry = trace.events[grant.enteredAt];
+  const isOwn = grant.event.process === grant.event.client && grant.keys === null;
+  if (!isOwn || entry?.kind !== 'enter') return null;
+  const { section, lock, process } = entry;
+  const isLate = keyChanges.some(({ event, index }) => {
+    if (event.change !== 'taken' || !event.isDone || event.client !== process) return false;
+    if (index < grant.index || sectionOf(event.message) !== section) return false;
+    return event.isNamed || isNamedFor(event.key, lock);
+  });
+  return isLate ? section : null;
+}
+
+/** Claims whose hazard is that a lease ends while its holder goes on. */
+const OF_LEASES: ReadonlySet<string> = new Set([
+  'grant-order',
+  'fence-monotone',
+  'read-fence',
+  'no-lost-update',
+  'token-bound',
+  'cross-key',
+  'loss-noticed',
+]);
+
+const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
+
+/** Why none of `claims` could be exercised, as no fault outlasts a lease; null if one does. */
+export function shortFaults(
+  scenario: Scenario,
+  system: SystemScenario,
+  { shortestUs, ofKey }: LeaseTally,
+  claims: readonly string[],
+): string | null {
+  if (shortestUs === null || !claims.some((claim) => OF_LEASES.has(claim))) return null;
+  const kinds = (['pause', 'delay', 'partition'] as const).flatMap((kind) => {
+    const range = durationsOf(scenario.bounds, kind).at(-1);
+    const isThere = scenario.faults.some((fault) => fault.kind === kind);
+    return range === undefined || !isThere ? [] : [{ kind, range }];
+  });
+  const [longest] = kinds.sort((a, b) => b.range.maxUs - a.range.maxUs);
+  if (longest === undefined || longest.range.maxUs >= shortestUs) return null;
+  const { kind, range } = longest;
+  const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
+  const pass = ofKey && !ttls.includes(shortestUs) ? 'pass `section.ttlMs`, or ' : '';
+  // More than two leases, in two digits.
+  const digit = 10 ** Math.max(0, Math.floor(Math.log10(shortestUs)) - 1);
+  const wantedUs = Math.ceil((shortestUs * 2.4) / digit) * digit;
+  const length = `\`${FIELDS[kind]}: ${formatDuration(range.minUs)}..${formatDuration(wantedUs)}\``;
+  const taken = ofKey ? 'keys were taken for' : 'locks were granted for';
+  const found = `${taken} ${proseDuration(shortestUs)}`;
+  return `${found}; the longest ${kind} is ${proseDuration(range.maxUs)}: ${pass}${length}`;
+}
+
+/** A hint about `guard()` calls that came too early; none if there are none. */
+export function earlyGuards({ early, firstEarly }: LeaseTally): readonly string[] {
+  if (firstEarly === null) return [];
+  const { section, seed } = firstEarly;
+  const where = `on ${countOf(early, 'seed')}, first ${section} of seed ${seed}`;
+  return [`a section called \`guard()\` before it took its key, ${where}`];
+}
