@@ -57,7 +57,7 @@ class LatchDriver implements LockDriver {
       means: (reply) => reply,
     });
     if (answer.reply?.kind !== 'granted') return false;
-    enterLock(at, answer);
+    enterLock(at, answer, answer.reply);
     return true;
   }
 
@@ -105,6 +105,16 @@ describe('a lock of one’s own', () => {
       [2, 0],
     ]);
     expect(verdicts[0]?.kind).toBe('valid');
+  });
+
+  test('whose driver says nothing of a token is refused, by its types and as it runs', () => {
+    const at: Section = Object.create(null);
+    const outcome = { ordinal: 1, sentUs: 0, sentWallUs: 0 };
+    const why = 'enterLock: its third argument needs the `token` that was granted, or null';
+    // @ts-expect-error: it is required
+    expect(() => enterLock(at, outcome)).toThrow(new TypeError(why));
+    // @ts-expect-error: it is required
+    expect(() => enterLock(at, outcome, { ttlUs: 1 })).toThrow(new TypeError(why));
   });
 
   test('whose driver has no `renew` stops a section that is to renew', () => {

@@ -103,17 +103,25 @@ export function askServer<Q extends Json, R extends Json>(
 
 /**
  * The client holds the lock from now on, by its own clock until `ttlUs` after what its
- * `countsLeaseFrom` says. What it reads and writes until it leaves is done under this grant, with
- * or without a token: that is how `grant-order` knows whose turn it was.
+ * `countsLeaseFrom` says. What it reads and writes until it leaves is done under this grant: that
+ * is how `grant-order` knows whose turn it was. `token` is what the server granted, or null if it
+ * grants none; accesses carry it unless the driver has a `token` of its own.
  */
 export function enterLock<R extends Json>(
   at: Section,
   { ordinal, sentUs, sentWallUs }: Omit<LockOutcome<R>, 'reply'>,
-  { ttlUs = at.plan.ttlUs, token = 0 }: { readonly ttlUs?: number; readonly token?: number } = {},
+  granted: { readonly token: number | null; readonly ttlUs?: number },
 ): void {
+  if (granted?.token === undefined) {
+    throw new TypeError(
+      'enterLock: its third argument needs the `token` that was granted, or null',
+    );
+  }
+  const { ttlUs = at.plan.ttlUs } = granted;
+  at.token = granted.token ?? 0;
   at.end = leaseEnd(at, { sentUs, issuedAtUs: sentWallUs, ttlUs });
-  const { lock } = at.section;
-  at.self.enter({ section: at.name, lock, ordinal, token, end: at.end });
+  const { token, end } = at;
+  at.self.enter({ section: at.name, lock: at.section.lock, ordinal, token, end });
 }
 
 /** When the client takes its lease to end. Only `sent` is safe: a reply may be arbitrarily late. */

@@ -115,8 +115,8 @@ export interface LockDriver {
   /** Gives the lock back, as far as it still can. The section has left already. */
   release(at: Section): Program<void>;
   /**
-   * The token to attach to an access made now; 0, below every token of a grant, for none. Absent:
-   * there are none.
+   * The token to attach to an access made now; 0, below every token of a grant, for none. If it is
+   * absent, accesses carry the one that the section was entered with.
    */
   token?(lock: string): number;
   /**
@@ -187,6 +187,8 @@ export interface Section {
   /** The versions that it knows of, by store and key; null where stores have none. */
   readonly versions: Map<string, number | null> | null;
   end: LeaseEnd;
+  /** The token that it was entered with; 0 for none. */
+  token: number;
 }
 
 export interface OptionInfo {

@@ -61,7 +61,7 @@ export type StoreAsk =
  */
 function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   const resource = at.section.lock;
-  const token = at.driver.token?.(resource) ?? 0;
+  const token = carriedToken(at);
   const { kind: verb, key, value, adds } = ask;
   const { store } = place;
   const call: Draft<StoreAccess['call']> = { verb, store, resource, key, value, token, adds };
@@ -73,6 +73,11 @@ function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   }
   const { storeTimeoutUs: timeoutUs, tries } = at.plan;
   return { operation: under(at.name, labelOf(place)), call, timeoutUs, tries };
+}
+
+/** Returns the token that an access carries now; 0 for none. */
+export function carriedToken(at: Section): number {
+  return at.driver.token?.(at.section.lock) ?? at.token;
 }
 
 /** Makes a store access and waits for its answer. */

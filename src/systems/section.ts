@@ -16,7 +16,6 @@
  */
 import { nameOf, under } from '../core/kernel/name.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
-import type { LeaseEnd } from '../core/world/client-view.ts';
 import { answerOf, backOff, mark, type Program, type Self, sleep } from '../core/world/program.ts';
 import type { LockDriver, Section, Servers } from './protocol.ts';
 import { part } from './section-calls.ts';
@@ -33,11 +32,19 @@ export function* sections(
   for (const section of plan.sections.slice(from)) {
     self.beginSection();
     const name = under(root, String(section.id));
-    const end: LeaseEnd = { clock: 'monotonic', us: 0 };
-    const versions = servers.manners.hasVersions ? new Map<string, number>() : null;
-    const opened = new Set<string>();
-    const unanswered: Section['unanswered'] = [];
-    const at = { self, plan, section, name, driver, servers, unanswered, opened, versions, end };
+    const at: Section = {
+      self,
+      plan,
+      section,
+      name,
+      driver,
+      servers,
+      unanswered: [],
+      opened: new Set(),
+      versions: servers.manners.hasVersions ? new Map() : null,
+      end: { clock: 'monotonic', us: 0 },
+      token: 0,
+    };
     yield* sleep(under(name, 'think'), section.thinkUs);
     const [only] = section.work;
     if (only?.kind === 'memoize') yield* memoize(at, only);
@@ -122,9 +129,19 @@ const NOBODY: LockDriver = {
 
 /** The same section, for what its client does as one who has no lock. */
 function withoutLock(at: Section): Section {
-  const { self, plan, section, name, servers, unanswered, opened, versions, end } = at;
-  const driver = NOBODY;
-  return { self, plan, section, name, driver, servers, unanswered, opened, versions, end };
+  return {
+    self: at.self,
+    plan: at.plan,
+    section: at.section,
+    name: at.name,
+    driver: NOBODY,
+    servers: at.servers,
+    unanswered: at.unanswered,
+    opened: at.opened,
+    versions: at.versions,
+    end: at.end,
+    token: 0,
+  };
 }
 
 /** Refused, or without an answer, a look has brought no value, before the lock as under it. */

@@ -8,6 +8,7 @@ import type { Change, JobStep, Section } from './protocol.ts';
 import {
   type AccessPlace,
   askStore,
+  carriedToken,
   conditionOf,
   labelOf,
   part,
@@ -169,8 +170,7 @@ function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const asking = placeOf(place, place.label.replace('write', 'fence'));
   const call = yield* askStore(at, asking, ask);
-  const token = at.driver.token?.(at.section.lock) ?? 0;
-  return call.reply?.kind === 'value' && token >= call.reply.value;
+  return call.reply?.kind === 'value' && carriedToken(at) >= call.reply.value;
 }
 
 /** Announces the token to a store that wants it, once a section; false when it is too low. */

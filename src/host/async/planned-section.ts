@@ -135,6 +135,7 @@ class PlannedGuard implements Guard {
       unanswered: [],
       opened: new Set(),
       end: leaseHold.end,
+      token: leaseHold.token,
       versions: manners.hasVersions ? new Map() : null,
     };
   }

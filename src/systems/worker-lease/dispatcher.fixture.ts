@@ -92,6 +92,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
       opened: new Set(),
       versions: null,
       end: { clock: 'monotonic', us: 0 },
+      token: 0,
     };
   };
   const backEnd = (at: Where['at']): LeaseBackEnd => {
