@@ -9,8 +9,6 @@ import type { TraceEvent } from '../core/history/trace.ts';
 const TERMS: Readonly<Record<string, string>> = {
   advice:
     'A line below the table of a run about something that no claim of the scenario forbids, and that you may want to know. See no-write-after-release.',
-  avoided:
-    'What broke a sibling was tried here too, on the same seed and with the same faults, and the sections that it was about were denied, refused, stopped by a test of their lease, or simply came to their end. A claim that should hold counts as tested by that. See met, sibling, not judged.',
   boundary:
     'How much of something is just enough for a failure, to the microsecond: `breaks with any pause of bob over 10 ms`. The plan keeps the smallest round value beyond it. See shrunk.',
   'broken seeds': 'On how many of the seeds that ran a claim broke. See first seed, breaks.',
@@ -34,7 +32,7 @@ const TERMS: Readonly<Record<string, string>> = {
   evidence:
     'The events of a trace that contradict a claim, each with the part that it plays. See rule, trace.',
   exercised:
-    'How often the hazard of a claim arose. A claim that held was put to the test only where it was exercised. See hazard, met, not judged.',
+    'Of a claim, `exercised on 12`: its hazard arose on 12 seeds. A claim that should hold must be exercised on some seed; it counts too where a twin broke it. See hazard, hazard avoided, not judged.',
   'exhausted (exhaustive search, broken plans, first plan, not exhausted)':
     'Of a claim that held: every plan in the scope that is named was examined, with at most so many faults of those kinds, at every point and message, with lengths on both sides of every threshold. It is no proof: other latencies, more clients and more faults were not tried. See threshold, plan, broken seeds.',
   'exit code':
@@ -54,7 +52,9 @@ const TERMS: Readonly<Record<string, string>> = {
   guard:
     'What asynchronous code calls, `section.guard()`, when it counts on its lock from now on. What it does until `leave` is judged. Each guard is an acquisition of its own; `guard.renew()` prolongs one. See section.',
   hazard:
-    'What can break a claim. Each claim says what that is: `tested by` in `fencepost list claims`. A claim whose hazard never arose was not tested. See exercised, met, not judged.',
+    'What can break a claim. Each claim says what that is: `tested by` in `fencepost list claims`. A claim whose hazard never arose was not exercised, unless it was avoided. See exercised, not judged.',
+  'hazard avoided (avoided)':
+    'On the same seed a twin broke the claim, and here it held: the sections that the breach was about were denied, refused, stopped by a test of their lease, or simply came to their end. That exercises a claim, also if its hazard does not arise because of the cure. See exercised, twin, not judged.',
   heal: 'The end of all faults: partitions lift, pauses end, servers restart. After it a probe must be served. See probe, progress.',
   history:
     'What clients saw: each operation with its call and its answer, or none. See trace, model, linearizable.',
@@ -62,6 +62,8 @@ const TERMS: Readonly<Record<string, string>> = {
     'The client to which the lock is granted, until it is released or the lease ends. See grant, lease, zombie.',
   'injected (fired)':
     'A fault was injected, or fired, where it really happened in the run, and not only stood in the plan. See fault, point.',
+  'judged at merge':
+    'Of a shard: whether its expectations are met, `fencepost merge` says once it has all of them. See shard, not judged.',
   'kept plan (keep)':
     'A counterexample in a file, mostly in git: a regression test that says which claim it breaks, and by what. See corpus, replay, cause.',
   lease:
@@ -72,18 +74,18 @@ const TERMS: Readonly<Record<string, string>> = {
   mark: 'A point that a program sets itself, such as `checked`. See point.',
   measured:
     'A number that is reported of a run and not judged, since no lock could promise it: how long two clients believed to hold one lock. See holder-overlap, loss-noticed.',
-  met: 'Of a claim, `met on 12`: its hazard arose on 12 seeds. Of an expectation: what should hold held and was tested, and what should break broke. See hazard, avoided, not met, not judged.',
+  met: 'Of an expectation: what should hold held and was exercised, and what should break broke. See exercised, not met, not judged.',
   model:
     'A sequential specification, with which `linearizable` compares a history. See history, linearizable.',
   module: 'A file with a lock, store or claim of your own, which a scenario names under `use`.',
   'monotonic clock':
     'A clock that only runs forwards: a step of the time of day does not move it. See wall clock, drift.',
   never:
-    'In the column `tested`: on no seed did the hazard of the claim arise, and nothing that broke a sibling was avoided. See not judged, hazard, avoided.',
+    'In the column `tested`: on no seed did the hazard of the claim arise, nor did a twin break it. See not judged, hazard, hazard avoided.',
   'nondeterministic (nondeterminism)':
     'Two runs of one plan gave two traces: something in the code under test is outside of the simulation. See digest.',
-  'not judged (not tested, untested)':
-    'Nothing was proved either way: a claim that should hold was never put to the test, its verdict is unknown, or not all seeds ran. It is neither green nor red, and exits with 5. See hazard, vacuous, unknown, avoided.',
+  'not judged (not exercised, not tested, untested)':
+    'Nothing was proved either way: a claim that should hold was exercised on no seed, its verdict is unknown, or not all seeds ran. It is neither green nor red, and exits with 5. See exercised, vacuous, unknown, hazard avoided.',
   'not met':
     'A claim broke that should hold, or none of the seeds broke one that should break. See expectation, met.',
   'noted grant (GrantBook, grant book)':
@@ -102,7 +104,7 @@ const TERMS: Readonly<Record<string, string>> = {
   report: 'The page that a run writes, with each failure in words and as a picture.',
   rule: 'One way in which a claim can break: `grant-order` breaks by a stale write, a write after a read, or a read of what came later. See claim, cause.',
   'same plan on':
-    'What the plan that broke one system does on a sibling that must hold: the same clients, work and faults. See sibling, plan.',
+    'What the plan that broke one system does on a twin that must hold: the same clients, work and faults. See twin, plan.',
   scenario:
     'What a person writes: the systems to compare, what is expected of each, who the clients are, what they do, and which faults may happen. See system, expectation, seed.',
   'section (sections, critical section)':
@@ -113,8 +115,6 @@ const TERMS: Readonly<Record<string, string>> = {
     'A part of the seeds for one of several machines, `run --shard 1/4`. `fencepost merge` puts them together and judges. See sweep.',
   'shrunk (shrink, shrinking)':
     'A failing plan is made as small as it gets while the same claim breaks by the same cause: fewer clients, events and faults, and round numbers. See cause, boundary, counterexample.',
-  sibling:
-    'Another system of the same scenario, as a rule the same lock without its check, or with it. See system, avoided, same plan on.',
   skew: 'How far the wall clocks of two processes are apart. See drift, wall clock, clock.',
   'stale write':
     'A write under a grant that is over, which comes after one of a later holder and is accepted. See zombie, fence, grant-order, fence-monotone.',
@@ -125,10 +125,12 @@ const TERMS: Readonly<Record<string, string>> = {
   system:
     'What is under test: a lock, a store and the program of the clients, by a name. See lock, store, scenario.',
   tested:
-    'The column of a run that says on how many seeds a claim was put to the test: `met on 12, avoided on 28`. See met, avoided, hazard, never.',
+    'The column of a run that says on how many seeds a claim was exercised: `exercised on 12, hazard avoided on 28`. See exercised, hazard avoided, never.',
   threshold:
     'A length of a fault at which the order of things changes: its end meets a timer, the end of a lease or an arrival. An exhaustive search tries each, a microsecond less, and a microsecond more. See exhausted, boundary.',
   trace: 'The complete output of one run: every event, in order. See event, plan, digest.',
+  'twin (sibling)':
+    'Another system of the same scenario, as a rule the same lock without its check, or with it. See system, hazard avoided, same plan on.',
   unknown:
     'Of a call: no answer came, so it may have happened or not. Of a claim: it could not be judged on that run, and the reason is given. See not judged, claim.',
   vacuous:

@@ -13,6 +13,7 @@ import type {
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { trialOf, trialOfAll } from './exhausted.ts';
+import { testedText } from './overview.ts';
 
 /** The result of a scenario and its findings, with what points into its files. */
 export interface ReportedScenario extends ScenarioPlace {
@@ -68,7 +69,7 @@ export function casesOf(scenario: ReportedScenario): readonly Case[] {
   ];
 }
 
-type Judged = Pick<Case, 'outcome' | 'message'>;
+type Judged = Pick<Case, 'outcome' | 'message'> & Partial<Pick<Case, 'details'>>;
 
 /** What most cases have not. */
 const NO_MORE = { details: '', finding: null };
@@ -79,7 +80,7 @@ function systemCases(system: SystemResult, scenario: ReportedScenario): readonly
   const caseOf = (claim: string, verb: 'breaks' | 'holds', judged: Judged): Case => {
     const isMeant = (one: Finding): boolean => one.system === system.name && one.claim === claim;
     const finding = scenario.findings.find(isMeant) ?? null;
-    return { ...at, name: `${claim} ${verb}`, ...judged, details: '', finding };
+    return { ...at, name: `${claim} ${verb}`, details: '', ...judged, finding };
   };
   return [
     ...breaks.map((claim) => caseOf(claim, 'breaks', judgeBreak(claim, system, scenario.result))),
@@ -130,15 +131,15 @@ function judgeHold(claim: string, system: SystemResult): Judged {
     const where = `${countOf(counts.unknown, trial)}, first on ${seed}`;
     return { outcome: 'open', message: `unknown on ${where}: ${reason}` };
   }
-  if (vacuous.length === 0) return PASSED;
-  return { outcome: 'open', message: `not put to the test: ${vacuous.join(', ')}` };
+  if (vacuous.length > 0) return { outcome: 'open', message: `not judged: ${vacuous.join(', ')}` };
+  return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
 }
 
-/** What should hold says nothing where nothing was tested; that is a case of its own. */
+/** What should hold says nothing if nothing was exercised; that is a case of its own. */
 function vacuityCase({ vacuous, expect }: SystemResult, at: Place): readonly Case[] {
   if (vacuous.length === 0 || (expect.holds ?? []).length === 0) return [];
-  const message = `tested nothing: ${vacuous.join(', ')}`;
-  return [{ ...at, name: 'is put to the test', outcome: 'open', message, ...NO_MORE }];
+  const message = `not judged: ${vacuous.join(', ')}`;
+  return [{ ...at, name: 'is exercised', outcome: 'open', message, ...NO_MORE }];
 }
 
 function errorCase(system: SystemResult, at: Place): readonly Case[] {

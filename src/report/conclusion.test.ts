@@ -68,24 +68,22 @@ function summaryOf(...systems: readonly SystemResult[]): Summary {
 const told = (summary: Summary): string => renderConclusion(summary, plain).replace(/\s+/g, ' ');
 
 describe('the conclusion', () => {
-  it('says of what held on how many seeds, with a bound, and on how many it was tested', () => {
+  it('says of what held on how many seeds, with a bound, and on how many it was exercised', () => {
     const holding = systemWith({
       expect: { holds: ['grant-order'] },
       claims: { 'grant-order': HELD },
     });
     expect(told(summaryOf(holding))).toContain(
-      'held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: grant-order on 513 (avoided on 7)',
+      'held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: fenced: grant-order on 513 (hazard avoided on 7)',
     );
   });
 
-  it('names what was never put to the test where nothing goes wrong', () => {
-    const calm = systemWith({
-      expect: { holds: ['grant-order', 'read-fence'] },
-      claims: { 'grant-order': HELD, 'read-fence': { ...HELD, exercised: 0, avoided: 0 } },
-      hints: ['never put to the test, as nothing goes wrong (`faults: []`): read-fence'],
-    });
-    expect(told(summaryOf(calm))).toContain('(avoided on 7); never: fenced: read-fence');
-    expect(told(summaryOf({ ...calm, hints: [] }))).not.toContain('never:');
+  it('leaves what a shard shows to the merge', () => {
+    const part = systemWith({ expect: { holds: ['grant-order'] }, isPart: true });
+    const text = told(summaryOf(part));
+    expect(text).toContain('judged at merge: fenced');
+    expect(text).toContain('? 0 of 1 expectation met, 1 judged at merge');
+    expect(told(summaryOf({ ...part, met: false }))).not.toContain('judged at merge');
   });
 
   it('says how many sections errors ended of what was met, and by which', () => {
@@ -139,7 +137,7 @@ describe('the conclusion', () => {
       exhausted: { ...scope, plans: 6919 },
     });
     const held =
-      'held (exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans); put to the test: fenced: grant-order on 513 (avoided on 7)';
+      'held (exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans); exercised: fenced: grant-order on 513 (hazard avoided on 7)';
     const text = told(summaryOf(holding));
     expect(text).toContain(held);
     expect(text).not.toMatch(/95 %|seed|prove/);

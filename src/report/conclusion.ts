@@ -5,7 +5,7 @@
  * counted and named, no more. What held is told with a bound: with none of n seeds broken, the
  * share of seeds that break it is below 1 - 0.05^(1/n) with 95 % confidence (the exact rule of
  * three). The trials are the seeds that ran, so the bound is about seeds of this scenario; beside
- * it stands on how many of them the claim was put to the test.
+ * it stands on how many of them the claim was exercised.
  */
 
 import type {
@@ -20,7 +20,7 @@ import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import { exhaustedTextOf, trialOf, trialOfAll } from './exhausted.ts';
-import { markOf, metText, speedText } from './overview.ts';
+import { markOf, metText, openWord, shownMet, speedText } from './overview.ts';
 
 const MOST_LINES = 6;
 
@@ -40,10 +40,8 @@ interface Fates {
   readonly broke: readonly Told[];
   /** Broke, as it may. */
   readonly tolerated: readonly Told[];
-  /** Should hold, did, and was put to the test. */
+  /** Should hold, did, and was exercised. */
   readonly held: readonly Told[];
-  /** The same, but never put to the test, of systems that are as expected: nothing goes wrong. */
-  readonly idle: readonly Told[];
   /** Broke, and stands in no list. */
   readonly unlisted: readonly Told[];
 }
@@ -86,13 +84,13 @@ export function renderScenarioLine(
   const paint = paintFor(colour);
   const { systems, name } = scenario;
   const failed = systems.filter(({ met }) => met === false);
-  const open = systems.filter(({ met }) => met === null);
+  const open = systems.filter((system) => shownMet(system) === null);
   const isOpen = open.length > 0 || scenario.cutShort?.by === 'interrupted';
   const { sign } = markOf(failed.length > 0 ? false : isOpen ? null : true);
   const { broke, held, unlisted } = fatesOf([scenario]);
   const parts = [
     ...(failed.length === 0 ? [] : [`not as expected: ${namesOf(failed)}`]),
-    ...(open.length === 0 ? [] : [`not judged: ${namesOf(open)}`]),
+    ...(open.length === 0 ? [] : [`${openWord(open)}: ${namesOf(open)}`]),
     ...(broke.length === 0 ? [] : [`${countOf(broke.length, 'claim')} broke as expected`]),
     ...(held.length === 0 ? [] : [`${groupDigits(held.length)} held`]),
     ...(unlisted.length === 0 ? [] : [`${groupDigits(unlisted.length)} broke unlisted`]),
@@ -143,15 +141,12 @@ function fatesOf(scenarios: readonly ScenarioResult[]): Fates {
     unexpected: [...broken(holds), ...missing],
     broke: broken(breaks),
     tolerated: broken(may),
-    held: holds.filter(({ found, system }) => isTested(found) && system.unknown === 0),
-    idle: holds.filter(
-      ({ found, system: { met, hints } }) => met === true && hints.length > 0 && !isTested(found),
-    ),
+    held: holds.filter(({ found, system }) => isExercised(found) && system.unknown === 0),
     unlisted: broken(all.filter((one) => ![...holds, ...breaks, ...may].includes(one))),
   };
 }
 
-function isTested({ broken, exercised, avoided }: ClaimResult): boolean {
+function isExercised({ broken, exercised, avoided }: ClaimResult): boolean {
   return broken === 0 && exercised + avoided > 0;
 }
 
@@ -174,18 +169,20 @@ function unexpectedRow({ unexpected }: Fates, { paint }: Screen): Row {
 function openRow({ scenarios }: Summary, { paint }: Screen): Row {
   const open = scenarios.flatMap(({ name, systems }) =>
     systems.flatMap((system) => {
-      if (system.met !== null) return [];
+      if (shownMet(system) !== null) return [];
       const where = scenarios.length === 1 ? system.name : `${name}/${system.name}`;
       const why = whyOpen(system);
       return [why === '' ? where : `${where} (${why})`];
     }),
   );
-  return { text: open.length === 0 ? '' : `not judged: ${open.join('; ')}`, tint: paint.yellow };
+  const word = openWord(scenarios.flatMap(({ systems }) => systems));
+  return { text: open.length === 0 ? '' : `${word}: ${open.join('; ')}`, tint: paint.yellow };
 }
 
 function whyOpen(system: SystemResult): string {
-  const { vacuous, unknown, seeds } = system;
+  const { vacuous, unknown, seeds, isPart } = system;
   const trial = trialOf(system);
+  if (isPart) return '';
   if (seeds === 0) return `no ${trial} was examined`;
   if (unknown > 0) return `unknown on ${countOf(unknown, trial)}`;
   return vacuous.join(', ');
@@ -212,14 +209,14 @@ function outOf(told: readonly Told[], isOne: boolean): string {
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
-/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: a: …; never: …`. */
-function heldText({ held, idle }: Fates, isOne: boolean): string {
+/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: a: …`. */
+function heldText({ held }: Fates, isOne: boolean): string {
   if (held.length === 0) return '';
   const systems = new Set(held.map(({ where }) => where)).size;
   const count = `${countOf(held.length, 'claim')} of ${countOf(systems, 'system')}`;
   if (trialOfAll(held.map(({ system }) => system)) === 'plan') {
     const scope = `held (${exhaustedTextOf(held.map(({ system }) => system))})`;
-    return isOne ? `${scope}; put to the test: ${bySystem(held, testText)}` : `${scope}: ${count}`;
+    return isOne ? `${scope}; exercised: ${bySystem(held, testText)}` : `${scope}: ${count}`;
   }
   const drawn = held.filter(({ system }) => system.isWritten !== true);
   const seeds = Math.min(...drawn.map(({ system }) => system.seeds));
@@ -227,12 +224,10 @@ function heldText({ held, idle }: Fates, isOne: boolean): string {
     drawn.length === 0 || seeds === 1
       ? 'on the one run that there was'
       : `0 of ${countOf(seeds, 'seed')}; 95 %: ${boundText(seeds)}`;
-  if (isOne) {
-    const never = idle.length === 0 ? '' : `; never: ${bySystem(idle, ({ claim }) => claim)}`;
-    return `held: ${bound}; put to the test: ${bySystem(held, testText)}${never}`;
-  }
+  if (isOne) return `held: ${bound}; exercised: ${bySystem(held, testText)}`;
   const [least] = [...drawn].sort((a, b) => testsOf(a) - testsOf(b));
-  const weakest = least === undefined ? '' : `; least tested: ${least.where}: ${testText(least)}`;
+  const weakest =
+    least === undefined ? '' : `; least exercised: ${least.where}: ${testText(least)}`;
   return `held: ${count}, each ${bound}${weakest}`;
 }
 
@@ -240,9 +235,9 @@ function testsOf({ found }: Told): number {
   return found.exercised + found.avoided;
 }
 
-/** `fence-monotone on 378 (avoided on 50)`. */
+/** `fence-monotone on 378 (hazard avoided on 50)`. */
 function testText({ claim, found }: Told): string {
-  const avoided = found.avoided === 0 ? '' : ` (avoided on ${groupDigits(found.avoided)})`;
+  const avoided = found.avoided === 0 ? '' : ` (hazard avoided on ${groupDigits(found.avoided)})`;
   return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
 }
 
@@ -299,7 +294,7 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   const systems = scenarios.flatMap((scenario) => scenario.systems);
   const cut = cutText(summary);
   const isFailed = systems.some(({ met }) => met === false);
-  const isOpen = isInterrupted(summary) || systems.some(({ met }) => met === null);
+  const isOpen = isInterrupted(summary) || systems.some((system) => shownMet(system) === null);
   const { sign } = markOf(isFailed ? false : isOpen ? null : true);
   const where = scenarios.length === 1 ? '' : ` in ${countOf(scenarios.length, 'scenario')}`;
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];

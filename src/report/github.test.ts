@@ -125,8 +125,8 @@ describe('renderStepSummary', () => {
     expect(lines[2]).toBe('### zombie\\-writer `fixtures/zombie-writer.yaml`');
     const rows = lines.filter((line) => line.startsWith('| ')).slice(2);
     expect(rows.slice(0, 2)).toEqual([
-      '| ✗ | unfenced | fence\\-monotone | holds | 12 of 1,000 | 17 | met on 900 |',
-      '| ✗ | unfenced | grant\\-order | holds | 0 of 1,000 | – | met on 990 |',
+      '| ✗ | unfenced | fence\\-monotone | holds | 12 of 1,000 | 17 | exercised on 900 |',
+      '| ✗ | unfenced | grant\\-order | holds | 0 of 1,000 | – | exercised on 990 |',
     ]);
     expect(rows).toHaveLength(7);
   });

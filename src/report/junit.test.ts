@@ -71,7 +71,9 @@ describe('renderJunit', () => {
     const { canonical } = await read(renderJunit({ results: [sampleScenario], ...options }));
     const story = renderFailure(zombieFinding, { colour: false, width: 100 });
     expect(textsOf(canonical, 'failure')[0]).toBe(story);
-    expect(textsOf(canonical, 'system-out')[0]).toContain('fence-monotone of wanted');
+    const outputs = textsOf(canonical, 'system-out');
+    expect(outputs[0]).toBe('exercised on 990');
+    expect(outputs[1]).toContain('fence-monotone of wanted');
     expect(textsOf(canonical, 'error')[0]).toContain('seed 3: TypeError: x is not a function');
   });
 

@@ -80,7 +80,7 @@ function storyOf({ finding, message, details }: Case): string {
   const screen = { colour: false, width: 100 };
   if (finding?.isExpected === true) return renderBrief(finding, screen);
   if (finding !== null) return renderFailure(finding, screen);
-  return details === '' ? message : `${message}\n${details}`;
+  return [message, details].filter((text) => text !== '').join('\n');
 }
 
 /** An element whose children stand on lines of their own. */

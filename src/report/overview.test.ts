@@ -11,9 +11,9 @@ describe('renderOverview', () => {
     const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
     expect(text).toContain('✓ unfenced: met (must break: grant-order, fence-monotone)');
     expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
-    expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +met on 991/);
+    expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +exercised on 991/);
     expect(text).toMatch(/fence-monotone +holds +0 of 1,000 +– +never/);
-    expect(text).toContain('vacuous, tested nothing: fence-monotone, drop');
+    expect(text).toContain('not judged: fence-monotone, drop');
     expect(text).toContain('pause fired on 994, under a held grant on 951');
     expect(text).toContain('holder-overlap measured on 902 seeds, at most 48.25 ms');
     expect(text.replace(/\s+/g, ' ')).toContain(
@@ -31,12 +31,14 @@ describe('renderOverview', () => {
     expect(text).toMatch(/grant-order +holds ✗ +873 of 1,000/);
   });
 
-  it('tells on how many seeds a hazard was met apart from those on which a breach was avoided', () => {
+  it('says on how many seeds a claim was exercised, and on how many its hazard was avoided', () => {
     const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
-    expect(text).toMatch(/grant-order +holds +0 of 1,000 +– +met on 991, avoided on 28$/m);
+    expect(text).toMatch(
+      /grant-order +holds +0 of 1,000 +– +exercised on 991, hazard avoided on 28$/m,
+    );
   });
 
-  it('says what is missing where nothing tested a claim that no sibling breaks', () => {
+  it('says what is missing if nothing exercised a claim that no twin breaks', () => {
     const [scenario] = sampleSummary.scenarios;
     const [breaking, untested] = scenario?.systems ?? [];
     if (scenario === undefined || untested === undefined || breaking === undefined) {
@@ -46,13 +48,13 @@ describe('renderOverview', () => {
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
-    const advice = 'to test fence-monotone: add the same lock without its check, as a sibling';
+    const advice = 'to exercise fence-monotone: add a twin, the same lock without its check';
     expect(told([untested])).toContain(advice);
-    expect(told([breaking, untested])).not.toContain('to test');
-    expect(told([{ ...untested, vacuous: [] }])).not.toContain('to test');
+    expect(told([breaking, untested])).not.toContain('to exercise');
+    expect(told([{ ...untested, vacuous: [] }])).not.toContain('to exercise');
     const avoided = { ...JUDGED, broken: 0, firstSeed: null, exercised: 0, avoided: 3 };
     const claims = { ...untested.claims, 'fence-monotone': avoided };
-    expect(told([{ ...untested, claims }])).not.toContain('to test');
+    expect(told([{ ...untested, claims }])).not.toContain('to exercise');
   });
 
   it('tells the kinds of failure of a claim, the rest in a number, and one kind not at all', () => {

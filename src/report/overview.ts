@@ -54,12 +54,12 @@ export function speedText({ seedsPerSecond, eventsPerSecond, scenarios }: Summar
 /** `1 of 2 expectations met, 1 not judged`. */
 export function metText(summary: Summary): string {
   const systems = summary.scenarios.flatMap((scenario) => scenario.systems);
-  const met = systems.filter((system) => system.met === true).length;
+  const met = systems.filter((system) => system.met === true && !system.isPart).length;
   const failed = systems.filter((system) => system.met === false).length;
   const open = systems.length - met - failed;
   const parts = [`${met} of ${countOf(systems.length, 'expectation')} met`];
   if (failed > 0) parts.push(`${failed} not met`);
-  if (open > 0) parts.push(`${open} not judged`);
+  if (open > 0) parts.push(`${open} ${openWord(systems)}`);
   return parts.join(', ');
 }
 
@@ -83,9 +83,9 @@ function systemLines(
   setting: Setting,
 ): string[] {
   const { width, paint } = setting;
-  const { sign, word } = markOf(system.met);
+  const { sign, word } = markOf(shownMet(system));
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
-  const text = `${system.name}: ${word} (${expectationText(system)})`;
+  const text = `${system.name}: ${sign === '?' ? openWord([system]) : word} (${expectationText(system)})`;
   const head = hang(visible(text), Math.max(10, width - 4), `  ${tint(sign)} `, '    ');
   const notes = noteLines(system, { all, isFull: setting.isFull }).flatMap((note) =>
     hang(visible(note), Math.max(10, width - 6), '    ', '      '),
@@ -120,7 +120,7 @@ export interface ClaimRow {
   readonly expected: 'holds' | 'breaks' | 'may break' | '–';
   readonly broken: string;
   readonly firstSeed: string;
-  /** `met on 12, avoided on 28`, or `never`. */
+  /** `exercised on 12, hazard avoided on 28`, or `never`. */
   readonly tested: string;
   readonly isSurprise: boolean;
 }
@@ -156,12 +156,14 @@ function claimRow(system: SystemResult, claim: string): ClaimRow {
   };
 }
 
-/** On how many seeds the hazard arose, and on how many what broke a sibling was avoided. */
-function testedText({ exercised, avoided }: Pick<ClaimResult, 'exercised' | 'avoided'>): string {
-  const parts = [
-    ...(exercised === 0 ? [] : [`met on ${groupDigits(exercised)}`]),
-    ...(avoided === 0 ? [] : [`avoided on ${groupDigits(avoided)}`]),
-  ];
+/** On how many seeds the hazard arose, and on how many it was avoided although a twin broke. */
+export function testedText({
+  exercised,
+  avoided,
+}: Pick<ClaimResult, 'exercised' | 'avoided'>): string {
+  const parts: string[] = [];
+  if (exercised > 0) parts.push(`exercised on ${groupDigits(exercised)}`);
+  if (avoided > 0) parts.push(`hazard avoided on ${groupDigits(avoided)}`);
   return parts.length === 0 ? 'never' : parts.join(', ');
 }
 
@@ -172,6 +174,16 @@ export function markOf(met: boolean | null): {
 } {
   if (met === null) return { sign: '?', word: 'not judged' };
   return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
+}
+
+/** Whether its expectation was met, as far as that can be said before a merge. */
+export function shownMet({ met, isPart = false }: SystemResult): boolean | null {
+  return isPart && met === true ? null : met;
+}
+
+/** What is said of systems that are neither met nor not met; a shard leaves its to the merge. */
+export function openWord(systems: readonly Pick<SystemResult, 'isPart'>[]): string {
+  return systems.some(({ isPart }) => isPart) ? 'judged at merge' : 'not judged';
 }
 
 /** `must hold: a, b; must break: c`. */
@@ -257,17 +269,20 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
   ];
 }
 
-/** What would put to the test what nothing did, as far as no system of `all` breaks it. */
+/** What would exercise what nothing did, if no system of `all` is there for it. */
 function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): string | null {
   if (system.vacuous.length === 0) return null;
   const lone = (system.expect.holds ?? []).filter((claim) => {
     const found = system.claims[claim];
     const isTested = found === undefined || found.exercised + found.avoided > 0;
-    return !isTested && !all.some(({ expect }) => expect.breaks?.includes(claim));
+    const isTwin = ({ expect: { breaks = [], may = [] } }: SystemResult): boolean =>
+      breaks.includes(claim) || may.includes(claim);
+    return !isTested && !all.some(isTwin);
   });
+  // What no fault could outlast, a twin would not break either.
   const isTooShort = system.vacuous.some((reason) => reason.includes('; the longest '));
   if (lone.length === 0 || isTooShort) return null;
-  return `to test ${lone.join(', ')}: add the same lock without its check, as a sibling that breaks it; what breaks there and is avoided here counts`;
+  return `to exercise ${lone.join(', ')}: add a twin, the same lock without its check; a seed on which it breaks counts if this system holds there`;
 }
 
 /** What else there is to know of one system among all of its scenario, or all that there is. */
@@ -281,8 +296,7 @@ export function noteLines(
   if (scope !== '') notes.push(scope);
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, trial)}`);
   notes.push(...system.hints);
-  if (system.vacuous.length > 0)
-    notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
+  if (system.vacuous.length > 0) notes.push(`${openWord([system])}: ${system.vacuous.join(', ')}`);
   const missing = adviceOnTests(system, all);
   if (missing !== null) notes.push(missing);
   notes.push(...sectionLines(system, isFull));

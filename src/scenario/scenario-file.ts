@@ -113,7 +113,7 @@ const system = closed('field', {
     closed('field', {
       holds: optional(
         z.array(claim).max(100),
-        'Claims that must hold on every seed, and be put to the test.',
+        'Claims that must hold on every seed, and be exercised on one.',
       ),
       breaks: optional(z.array(claim).max(100), 'Claims that must break on some seed.'),
       may: optional(z.array(claim).max(100), 'Claims that may break: counted, never a failure.'),

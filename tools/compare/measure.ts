@@ -2,9 +2,10 @@
  * One run as the numbers by which strategies are compared: a pure function of its plan. A section's
  * operations are found by their names: `alice/2/…` are those of alice's second section.
  */
-import { sectionOf } from '../../src/core/kernel/name.ts';
+
 import { indexTrace, type TraceIndex } from '../../src/check/trace-index.ts';
 import type { Trace } from '../../src/core/history/trace.ts';
+import { sectionOf } from '../../src/core/kernel/name.ts';
 import type { Plan } from '../../src/core/plan/plan.ts';
 import { examine } from '../../src/harness.ts';
 

@@ -16,6 +16,7 @@ import type {
   SweepEnd,
 } from '../../search/campaign/setting.ts';
 import { unexpectedIn } from '../../search/sweep/expectation.ts';
+import { contentionAdvice } from '../../search/sweep/hints.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
@@ -188,8 +189,7 @@ class TestSweep {
 
   /** The first that should hold; and if failures are to be kept, all that should break. */
   claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
-    const isFailed = [...this.tallies.values()].some(({ failed }) => failed > 0);
-    const unexpected = isFailed ? [] : unexpectedIn(system, tally).slice(0, 1);
+    const unexpected = unexpectedIn(system, tally).slice(0, 1);
     if (!this.run.wishes.isUpdate) return unexpected;
     const { breaks } = system.expect;
     const unkept = breaks.filter((claim) => !this.kept.broke(system.name, claim));
@@ -204,12 +204,12 @@ class TestSweep {
     const isWanted = ({ system, claim }: Finding): boolean =>
       run.systems.some(({ name, expect }) => name === system && expect.breaks.includes(claim));
     for (const finding of findings.filter(isWanted)) keep(finding, run);
-    this.requireNoFailure(scenario.systems);
     const [finding] = findings.filter((one) => !isWanted(one));
     if (finding !== undefined) {
       const keptAs = run.wishes.isUpdate ? keep(finding, run) : null;
       throw new SimTestError([seedBlock(finding, run, keptAs)]);
     }
+    this.requireNoFailure(scenario.systems);
     if (run.stopwatch.isCancelled) throw this.outOfTime(0);
     const { range, cutShort } = scenario;
     const asked = range.to - range.from + 1;
@@ -265,7 +265,7 @@ class TestSweep {
     if (lines.length > 0) lines.push(...hints.map((hint) => `  ${hint}`));
     if (holds.length > 0 && vacuous.length > 0) {
       lines.push(`? ${name} is not judged on ${examined}`);
-      lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);
+      lines.push(`  not exercised: ${vacuous.join(', ')}`);
       lines.push(...adviceFor(run, system));
     }
     for (const claim of holds) {
@@ -308,18 +308,16 @@ function notDeterministic({
 }
 
 /**
- * What would exercise the claims that nothing did. What siblings broke is looked at again last: the
- * time may be over by then, although all seeds are done.
+ * What would exercise the claims that nothing did, as far as the scenario does not have it. What
+ * twins broke is looked at again last: the time may be over by then, although all seeds are done.
  */
 export function adviceFor(
-  { stopwatch }: Pick<SimRun, 'stopwatch'>,
+  { stopwatch, scenario }: Pick<SimRun, 'stopwatch'> & Partial<Pick<SimRun, 'scenario'>>,
   { expect, claims }: Pick<SystemResult, 'expect' | 'claims'>,
 ): readonly string[] {
   const isUntested = (claim: string): boolean => (claims[claim]?.exercised ?? 0) === 0;
   if (expect.holds?.some(isUntested) !== true) return [];
-  if (!stopwatch.isOver) return [`  ${CONTEND}`];
+  if (!stopwatch.isOver) return [`  ${contentionAdvice(scenario)}`];
   const after = `timed out after ${stopwatch.timeoutMs / 1000} s`;
   return [`  ${after}, before it was known what is avoided here: raise \`timeout\``];
 }
-
-const CONTEND = 'take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`';

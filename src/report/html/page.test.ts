@@ -181,7 +181,7 @@ describe('renderPage', () => {
 
   it('tells the sweep as claims against systems, with rates and what the faults did', () => {
     expect(zombie).toContain('873 of 1,000 seeds, 873,000 per million; first seed 0');
-    expect(zombie).toContain('– not tested');
+    expect(zombie).toContain('– not exercised');
     expect(zombie).toContain('fired on 994, under a held grant on 951 of 1,000');
     expect(zombie).toContain('never fired');
   });

@@ -107,8 +107,8 @@ function matrix(
 function claimCell(claim: ClaimRow | undefined, system: SystemResult): Markup {
   if (claim === undefined) return element('td', { class: 'faint' }, '– not judged');
   const broken = system.claims[claim.claim]?.broken ?? 0;
-  const isTested = claim.tested !== 'never';
-  const held = isTested ? ['✓ held', 'good'] : ['– not tested', 'faint'];
+  const isExercised = claim.tested !== 'never';
+  const held = isExercised ? ['✓ held', 'good'] : ['– not exercised', 'faint'];
   const [word = '', tone = ''] = broken > 0 ? ['✗ broke', 'bad'] : held;
   const expected = {
     holds: ' · must hold',
@@ -123,7 +123,7 @@ function claimCell(claim: ClaimRow | undefined, system: SystemResult): Markup {
     expected,
     claim.isSurprise ? element('b', { class: 'bad' }, ' ✗ but did not') : '',
     broken > 0 ? rate(rateText(claim, system)) : [],
-    isTested ? rate(`hazard ${claim.tested}`) : [],
+    isExercised ? rate(claim.tested) : [],
   );
 }
 

@@ -71,6 +71,7 @@ export async function concludeScenario(
     systems.push({
       ...systemResult(system, { tally, avoided, judgement }),
       counterexample: counterexampleOf(shrunk.findings[0]),
+      ...(isPart ? { isPart } : {}),
       ...(plans === null && drawsNothing(scenario, system.name) ? { isWritten: true } : {}),
       ...(exhausted === undefined ? {} : { exhausted: scopeOf(scenario, exhausted) }),
       ...(found.edges === null ? {} : { edges: found.edges }),
@@ -201,8 +202,6 @@ export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
 }
 
 function exitsOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
-  // A proven breach stands, whatever became of other seeds.
-  if (judgement.unexpected.length > 0) return [exits.broken];
   const codes: Exit[] = [];
   if (tally.failed > 0) codes.push(exits.failed);
   if (judgement.met === false) codes.push(exits.broken);
@@ -217,7 +216,7 @@ interface Judged {
   readonly judgement: Judgement;
 }
 
-/** The counts of a system on its seeds, and beside its siblings. */
+/** The counts of a system on its seeds, and beside its twins. */
 function systemResult(
   { name, expect }: SystemScenario,
   { tally, avoided, judgement }: Judged,

@@ -31,7 +31,7 @@ const claim = z.strictObject({
   exercised: count.describe('seeds on which its hazard arose'),
   avoided: count
     .default(0)
-    .describe('seeds that broke it in a sibling and not here, of the first 50 at most'),
+    .describe('seeds on which a twin broke it and it held here, of the first 50 at most'),
   unknown: count.describe('seeds on which it could not be judged'),
   firstUnknown: z
     .strictObject({ seed: count, reason: text })
@@ -115,6 +115,7 @@ const system = z.strictObject({
     may: texts.exactOptional().describe('claims that may break: counted, and never a failure'),
   }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
+  isPart: z.boolean().exactOptional().describe('whether it is a shard, and judged at merge'),
   seeds: count.describe('or plans, and so all counts of seeds, where `exhausted` is there'),
   isWritten: z
     .boolean()
@@ -141,9 +142,9 @@ const system = z.strictObject({
   }),
   sections: sections.describe('of all runs together, what became of their sections'),
   hints: texts.describe(
-    'where a claim that should break held, what faults met; without faults, what is untested',
+    'where a claim that should break held, what faults met; why sections gave up',
   ),
-  vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
+  vacuous: texts.describe('why what should hold was not exercised: sections, faults, claims'),
   faults: z.record(text, fault),
   counterexample: counterexample.nullable(),
 });

@@ -63,20 +63,20 @@ export function judgeSystem(
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
   const empty = [...nothingEntered(tally), ...nothingButErrors(system, tally)];
-  const vacuous = empty.length > 0 ? empty : untestedIn(scenario, system, tally, coverage);
+  const idle = empty.length > 0 ? empty : untestedIn(scenario, system, tally, coverage);
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
-  const isUntested = holds.length > 0 ? vacuous.length > 0 : empty.length > 0 && !isToBreakOnly;
+  const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
   const isIncomplete = isUnknown || (isUntested && !isPart);
   const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isWeakened = tally.failed > 0 && !isToBreakOnly;
-  const isOpen = isUnknown || isUntested || isUntried || isWeakened || isPart;
+  const isOpen = isUnknown || isUntested || isUntried || isWeakened;
   const met = isFailed ? false : isOpen ? null : true;
   const hints = surrenderHints(scenario, system, tally, catalogue);
   hints.push(...earlyGuards(tally.leases));
   if (isFull && missing.length > 0) hints.unshift(...faultHints(scenario, system, tally));
-  return { met, unexpected, missing, vacuous, hints, isIncomplete };
+  return { met, unexpected, missing, vacuous: isPart ? empty : idle, hints, isIncomplete };
 }
 
 /** What is shrunk of a system: each claim that should hold, else the first that should break. */
@@ -103,11 +103,11 @@ function untestedIn(
   scenario: Scenario,
   system: SystemScenario,
   tally: Tally,
-  { isSingle, isPart = false, avoided = NONE_AVOIDED, tallies = new Map() }: Coverage,
+  { isSingle, avoided = NONE_AVOIDED, tallies = new Map() }: Coverage,
 ): readonly string[] {
   const { name, expect } = system;
   const ran = tally.seeds - tally.failed;
-  if (isPart || ran === 0) return [];
+  if (ran === 0) return [];
   const isAvoided = (claim: string): boolean => avoidedOn(avoided, name, claim) > 0;
   const neverMet = expect.holds.filter((claim) => {
     const { broken, exercised, unknown } = claimTally(tally, claim);

@@ -114,6 +114,20 @@ function readsFirst({ workload: { kind, steps } }: ClientScenario): boolean {
 
 const READING: readonly string[] = ['read', 'increment', 'transfer', 'memoize'];
 
+/** What makes clients meet; of a scenario, what it does not have yet. */
+export function contentionAdvice(scenario?: Scenario): string {
+  const { clients = [], faults = [], bounds } = scenario ?? {};
+  const ttlUs = Math.min(...clients.map(({ settings }) => settings.ttlUs));
+  const isSplit =
+    scenario === undefined || clients.some(({ workload }) => workload.locks.length > 1);
+  const isOutlasted = faults.some(
+    ({ kind }) => bounds && lengthIn(durationsOf(bounds, kind), Number.POSITIVE_INFINITY) > ttlUs,
+  );
+  const parts = [isSplit ? 'more `clients` on fewer `locks`' : 'more `clients`'];
+  if (!isOutlasted) parts.push('faults that outlast `ttl`');
+  return `take ${parts.join(', ')}, or more \`seeds\``;
+}
+
 /** Of so many sections one that gave up is told, also if its client tried for longer than a lease. */
 const FEW = 10;
 
