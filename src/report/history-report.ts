@@ -304,7 +304,7 @@ export function byName(left: string, right: string): number {
 export function historyLine(report: HistoryReport): string {
   const { file, format, model, operations, verdict, configurations, notes, parts } = report;
   const head = { type: 'check', version: 1, file, format, model, operations };
-  return JSON.stringify({ ...head, verdict, configurations, notes, parts: parts.map(partOf) });
+  return JSON.stringify({ ...head, verdict, configurations, parts: parts.map(partOf), notes });
 }
 
 function partOf(part: PartReport): object {

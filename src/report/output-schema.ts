@@ -157,8 +157,8 @@ const check = line('check', {
   operations: count,
   verdict: verdicts,
   configurations: count,
-  notes: z.array(text).describe('how the file was read, where it may be read in another way'),
   parts: z.array(checkedPart),
+  notes: z.array(text).describe('how the file was read, where it may be read in another way'),
 });
 
 const doctorCheck = z.strictObject({
