@@ -248,7 +248,7 @@ export const cures: readonly Cure[] = [
     faults: ['crash: { process: clients, after: set, restart: 20ms, chance: 1/2 }'],
   }),
   cureOf({ title: 'cache-wrap', claim: 'computed-once', run: cacheWrap }),
-  // The probe exercises `progress` whatever happens; there a fault that comes too late tests nothing.
+  // The probe exercises `progress` whatever happens; a fault that comes too late tests nothing.
   {
     ...lostUnlock,
     idle: lostUnlock.world.replace(

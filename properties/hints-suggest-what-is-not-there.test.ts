@@ -32,14 +32,14 @@ const fault = fc.constantFrom('pause' as const, 'delay' as const).chain((kind) =
 );
 
 const stages = ['server', 'not-holding', 'before-access', 'read-to-write', 'writing'] as const;
-const strikes = fc.record(
+const byStage = fc.record(
   Object.fromEntries(stages.map((stage) => [stage, fc.integer({ min: 1, max: 9 })])),
   { requiredKeys: [] },
 );
 const faultTally: fc.Arbitrary<FaultTally> = fc.record({
   fired: fc.constant(9),
   overlapped: fc.integer({ min: 0, max: 9 }),
-  strikes,
+  strikes: byStage,
 });
 
 const setting = fc.record({

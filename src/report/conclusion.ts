@@ -141,13 +141,11 @@ function fatesOf(scenarios: readonly ScenarioResult[]): Fates {
     unexpected: [...broken(holds), ...missing],
     broke: broken(breaks),
     tolerated: broken(may),
-    held: holds.filter(({ found, system }) => isExercised(found) && system.unknown === 0),
+    held: holds.filter(({ found: { broken: times, exercised, avoided }, system: { unknown } }) => {
+      return times === 0 && exercised + avoided > 0 && unknown === 0;
+    }),
     unlisted: broken(all.filter((one) => ![...holds, ...breaks, ...may].includes(one))),
   };
-}
-
-function isExercised({ broken, exercised, avoided }: ClaimResult): boolean {
-  return broken === 0 && exercised + avoided > 0;
 }
 
 interface Row {

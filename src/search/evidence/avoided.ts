@@ -5,21 +5,13 @@
  *
  * Beside a twin on the same seed that is all: the twin may need no fault, and a cure may leave out
  * the very call that a fault hits. The proof of one cure of one plan asks for more: each fault on
- * which the breach depends was injected there too, into the same section if it hit a client.
+ * which the breach depends was injected there too.
  */
 import { faultsBehind } from '../../check/breach-cause.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
 import type { Invalid } from '../../check/verdict.ts';
-import type { FaultInjected, TraceEvent } from '../../core/history/trace.ts';
+import type { FaultInjected } from '../../core/history/trace.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
-import { hitsBetween } from '../../core/plan/fault.ts';
-import type { Plan } from '../../core/plan/plan.ts';
-
-/** A plan and what became of it. */
-export interface PlanRun {
-  readonly plan: Plan;
-  readonly indexed: TraceIndex;
-}
 
 /** Whether a run in which the claim holds did the work that broke its twin. */
 export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
@@ -30,11 +22,11 @@ export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIn
   return fates.some((fate) => fate !== 'denied') && !fates.includes('unfinished');
 }
 
-/** Whether it also met the faults that the breach needs. */
-export function isAvoided(broken: PlanRun, breach: Invalid, cured: PlanRun): boolean {
-  const faults = faultsNeeded(broken.indexed, breach);
-  if (!faults.every((fault) => wasInjected(broken, fault, cured))) return false;
-  return standsBeside(broken.indexed, breach, cured.indexed);
+/** Whether it also met the faults on which the breach depends; both plans have the same faults. */
+export function isAvoided(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
+  const met = new Set(cured.faults.map(({ event }) => event.index));
+  const needed = faultsNeeded(broken, breach);
+  return needed.every(({ event }) => met.has(event.index)) && standsBeside(broken, breach, cured);
 }
 
 /** How many sections of clients came to their end, none of their accesses refused. */
@@ -60,54 +52,6 @@ function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<F
   if (known.length > 0) return known;
   const last = Math.max(0, ...breach.evidence.map(({ event }) => event));
   return indexed.faults.filter(({ index }) => index < last);
-}
-
-/** Whether the fault of one run hit the other as well: the same one, and the same section. */
-function wasInjected(
-  broken: PlanRun,
-  { event, index }: Numbered<FaultInjected>,
-  cured: PlanRun,
-): boolean {
-  const place = placeOf(broken, event);
-  const sections = sectionsAt(broken.indexed, event, index);
-  return cured.indexed.faults.some(
-    (other) =>
-      placeOf(cured, other.event) === place &&
-      sectionsAt(cured.indexed, other.event, other.index).join() === sections.join(),
-  );
-}
-
-/** A fault as its plan has it; one that was drawn by chance, by what it hit. */
-function placeOf({ plan }: PlanRun, { fault, index, target, processes }: FaultInjected): string {
-  if (index === null) return [fault, target, ...processes].join();
-  return JSON.stringify(plan.faults[index]);
-}
-
-/** The sections of the clients whose process or message it hit; a clock goes wrong for all. */
-function sectionsAt(
-  { trace }: TraceIndex,
-  { fault, processes }: FaultInjected,
-  before: number,
-): readonly string[] {
-  if (fault === 'clock' || hitsBetween(fault)) return [];
-  const clients = trace.processes.filter(({ name, role }) => {
-    return role === 'client' && processes.includes(name);
-  });
-  return clients.map(({ name }) => {
-    for (let at = before - 1; at >= 0; at -= 1) {
-      const section = sectionIn(trace.events[at], name);
-      if (section !== null) return section;
-    }
-    return '';
-  });
-}
-
-/** The section that an event says its process is in. */
-function sectionIn(event: TraceEvent | undefined, process: string): string | null {
-  if (event === undefined || !('process' in event) || event.process !== process) return null;
-  if (event.kind === 'invoke') return sectionOf(event.operation);
-  if (event.kind === 'mark') return sectionOf(event.point);
-  return 'section' in event ? event.section : null;
 }
 
 /** The sections of the grants, accesses and calls that show a breach, each once. */

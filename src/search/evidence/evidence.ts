@@ -160,9 +160,8 @@ function isCured(run: {
     kindOf(cured, 'progress') === 'invalid' && kindOf(broken, 'progress') !== 'invalid';
   if (breach.claim !== 'progress' && isStuck) return false;
   if (candidate.saysRefused && !refusesMore(broken.trace, cured.trace)) return false;
-  const before = { plan: broken.plan, indexed: indexTrace(broken.trace) };
-  const after = { plan: cured.plan, indexed: indexTrace(cured.trace) };
-  return isAvoided(before, breach, after) && sectionsEnded(after.indexed) > 0;
+  const after = indexTrace(cured.trace);
+  return isAvoided(indexTrace(broken.trace), breach, after) && sectionsEnded(after) > 0;
 }
 
 /** Whether a server refused or denied what the other run's let through. */

@@ -52,8 +52,7 @@ export async function countAvoided(
   let examined = 0;
   for (const { seeds } of tallies.values()) examined += seeds;
   let left = Math.max(LEAST_RUNS, Math.floor(examined / SHARE));
-  const all = trialsOf(scenario, tallies);
-  for (const { seed, rank, trials } of numbered === undefined ? all : byTwin(all)) {
+  for (const { seed, rank, trials } of trialsOf(scenario, tallies, numbered !== undefined)) {
     const runs = new Map<string, Examination>();
     const names = new Set(trials.flatMap(({ cure, twin }) => [cure, twin]));
     left -= names.size;
@@ -73,14 +72,6 @@ export async function countAvoided(
     }
   }
   return found;
-}
-
-/** A number means another plan for each system, so that of each twin is tried separately. */
-function byTwin(all: readonly SeedTrials[]): readonly SeedTrials[] {
-  return all.flatMap(({ trials, ...rest }) => {
-    const twins = [...new Set(trials.map(({ twin }) => twin))];
-    return twins.map((name) => ({ ...rest, trials: trials.filter(({ twin }) => twin === name) }));
-  });
 }
 
 /** The faults of a twin's plan on a system. */
@@ -115,13 +106,15 @@ interface SeedTrials {
 
 /**
  * The lowest seeds of each claim of each system first. A system of which a seed failed is not met,
- * and not run again.
+ * and not run again. The number of a plan means another one for each system, so each twin is tried
+ * separately then (`areNumbers`).
  */
 function trialsOf(
   { systems }: Scenario,
   tallies: ReadonlyMap<string, Tally>,
+  areNumbers: boolean,
 ): readonly SeedTrials[] {
-  const bySeed = new Map<number, { rank: number; trials: Trial[] }>();
+  const bySeed = new Map<string, SeedTrials>();
   for (const { name: cure, expect } of systems) {
     if ((tallies.get(cure) ?? EMPTY_TALLY).failed > 0) continue;
     for (const claim of expect.holds) {
@@ -135,14 +128,14 @@ function trialsOf(
       for (const { seed, trial } of broken) {
         const rank = ranks.get(seed);
         if (rank === undefined) continue;
-        const known = bySeed.get(seed) ?? { rank, trials: [] };
-        bySeed.set(seed, { rank: Math.min(rank, known.rank), trials: [...known.trials, trial] });
+        const name = areNumbers ? `${seed} ${trial.twin}` : `${seed}`;
+        const known = bySeed.get(name) ?? { seed, rank, trials: [] };
+        const trials = [...known.trials, trial];
+        bySeed.set(name, { seed, rank: Math.min(rank, known.rank), trials });
       }
     }
   }
-  return [...bySeed]
-    .map(([seed, { rank, trials }]) => ({ seed, rank, trials }))
-    .sort((a, b) => a.rank - b.rank || a.seed - b.seed);
+  return [...bySeed.values()].sort((a, b) => a.rank - b.rank || a.seed - b.seed);
 }
 
 /** System and claim of what was avoided on a seed, each once. */

@@ -29,7 +29,7 @@ export interface Judgement {
   readonly missing: readonly string[];
   /** What made a `holds` unjudged: `pause never fired`, `no section was ever entered: …`, …. */
   readonly vacuous: readonly string[];
-  /** Why sections gave up; if what should break did not, what the faults met, and what would help. */
+  /** Why sections gave up; if what should break did not, what faults met, and what would help. */
   readonly hints: readonly string[];
   /** Whether a verdict was unknown, or something was not exercised, on all the seeds there are. */
   readonly isIncomplete: boolean;

@@ -9,9 +9,9 @@ import type { FaultKind } from '../../core/plan/fault.ts';
 import { durationsOf, lengthIn } from '../../core/plan/places.ts';
 import type {
   ClientScenario,
-  FaultTemplate,
   Scenario,
   SystemScenario,
+  TemplateField,
 } from '../../scenario/scenario.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import type { Stage } from './fault-stages.ts';
@@ -77,7 +77,9 @@ function adviceOn(
   const wanted: keyof typeof WORDS =
     kind === 'delay' ? 'writing' : reads ? 'read-to-write' : 'before-access';
   if ((stages[wanted] ?? 0) === 0) {
-    const isThere = scenario.faults.some((fault) => fault.kind === kind && isAtWrite(fault));
+    const isThere = scenario.faults.some(
+      (fault) => fault.kind === kind && fault.fields.some(isAtWrite),
+    );
     return `; never ${WORDS[wanted]}${isThere ? '' : `: try \`${place}\``}`;
   }
   const longestUs = lengthIn(durationsOf(scenario.bounds, kind), Number.POSITIVE_INFINITY);
@@ -92,18 +94,12 @@ const PLACES: Readonly<Partial<Record<FaultKind, string>>> = {
   delay: 'message: write',
 };
 
-/** Whether it is injected at writes alone, as `PLACES` has it. */
-function isAtWrite({ fields }: FaultTemplate): boolean {
-  return fields.some(({ type, value }) => {
-    if (type === 'when') return 'side' in value && value.side === 'before' && isWrite(value);
-    return type === 'message' && isWrite(value);
-  });
-}
-
-/** `before: write` pauses there, `message: write` delays its request. */
-function isWrite(value: object): boolean {
-  if (!('verb' in value) || value.verb !== 'write') return false;
-  return !('leg' in value) || value.leg === 'request';
+/** Whether it injects a fault at each write, as `PLACES` has it. */
+function isAtWrite({ type, value }: TemplateField): boolean {
+  if (type === 'when')
+    return value.kind === 'verb' && `${value.side} ${value.verb}` === 'before write';
+  if (type !== 'message' || value.kind !== 'verb') return false;
+  return value.verb === 'write' && value.leg === 'request';
 }
 
 /** Whether its sections read before they write. */
@@ -128,12 +124,12 @@ export function contentionAdvice(scenario?: Scenario): string {
   return `take ${parts.join(', ')}, or more \`seeds\``;
 }
 
-/** Of so many sections one that gave up is told, also if its client tried for longer than a lease. */
+/** One section of so many that gave up is reported also if its client outlasted a lease. */
 const FEW = 10;
 
 /**
- * Why sections gave up: how long their clients try, compared with a lease. Asynchronous code decides
- * itself how often it tries.
+ * Why sections gave up: how long their clients try, compared with a lease. Asynchronous code
+ * decides itself how often it tries.
  */
 export function surrenderHints(
   { clients }: Scenario,
