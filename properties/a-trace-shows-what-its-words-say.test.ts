@@ -87,6 +87,7 @@ function numbersIn(text: string): ReadonlySet<string> {
   words.forEach((word, at) => {
     if (!/^\d+(,\d{3})*(\.\d+)?$/.test(word)) return;
     const [before = '', after = ''] = [words[at - 1], words[at + 1]];
+    if (before === 'section') return; // a name: its operations have it in theirs
     if (UNITS.includes(after)) found.add(`${word} ${after}`);
     else if (before === 'token' || before === 'grant') found.add(`${before} ${word}`);
     else found.add(word);

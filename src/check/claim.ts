@@ -57,6 +57,7 @@ export type RuleName =
   | 'live-past-end'
   | 'loss-unnoticed'
   | 'lost-in-recovery'
+  | 'never-ended'
   | 'no-order'
   | 'orphan-denies'
   | 'orphan-key-denies'

@@ -78,7 +78,8 @@ export const claims: ReadonlyMap<string, Checker> = new Map(
 
 /**
  * One verdict for each of `names`, in their order; each must be a key of `known`. A run that was
- * cut or failed can break a claim, but not keep one: what is not broken in it is unknown.
+ * cut or failed, or in which a section never ended, can break a claim, but not keep one: what is
+ * not broken in it is unknown.
  */
 export function judge(
   trace: Trace,
@@ -99,6 +100,6 @@ export function judgeIndexed(
   return names.map((name) => {
     const checker = known.get(name);
     assert(checker !== undefined, `${name} is no claim`);
-    return holdBack(checker(indexed, terms), indexed.trace.ending);
+    return holdBack(checker(indexed, terms), indexed);
   });
 }

@@ -119,7 +119,7 @@ function breachIn(
   const before = (accesses.at(-1)?.index ?? -1) + 1;
   const end = shared.map(({ place, log }) => contentsBefore(place, log, before).value);
   const sum = end.reduce((total, value) => total + value, 0);
-  if (!indexed.isComplete || sum === whole) return null;
+  if (!indexed.isFinished || sum === whole) return null;
   return breachShownBy(indexed, shared, { rule: 'sum-at-end', reads: [], before });
 }
 

@@ -128,7 +128,7 @@ function breachOf(
     if (event.value === (expected?.event.value ?? firstValue(place, key.key))) continue;
     return breachAtRead(indexed, { place, key, expected, order, read: access });
   }
-  if (!indexed.isComplete) return null;
+  if (!indexed.isFinished) return null;
   const expected = replay.at(-1);
   const { value } = contentsBefore(place, key, Number.POSITIVE_INFINITY);
   if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;

@@ -6,8 +6,9 @@
  * entered last is no such holder if its lease was over by then, or if another with a higher token
  * may have been given the lock after it: a fence refuses it by right. Refusing what comes again, or
  * after a later-issued write of the same grant, is right and no such refusal, as is one that a rule
- * of the table demands: there is nothing left in stock. And no circle of clients stays that wait
- * for one another, none of them giving back what the one before it wants.
+ * of the table demands: there is nothing left in stock. No circle of clients stays that wait for
+ * one another, none of them giving back what the one before it wants. And each section ends
+ * (`never-ended.ts`).
  */
 import type { Deadlock } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -19,6 +20,7 @@ import { isOwnGrant } from './holders.ts';
 import { impostorUnder } from './impostor.ts';
 import { isHeldAt } from './leases.ts';
 import { granteePhrase } from './lock-keys.ts';
+import { judgeSections, neverEnded } from './never-ended.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
@@ -34,6 +36,7 @@ import { type Breach, type Findings, inAll } from './verdict.ts';
 
 const rules = {
   deadlock,
+  'never-ended': neverEnded,
   'probe-not-granted': probeWaited,
   'probe-granted-late': probeWaited,
   'probe-refused': accessRefused,
@@ -44,13 +47,19 @@ const rules = {
 
 export const progress: Claim = defineClaim({
   name: 'progress',
-  about: 'after healing a fresh client gets the lock; the rightful holder is not refused',
+  about: 'after healing sections end, a fresh client gets the lock, and no holder is refused',
   source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
   hazard: 'locks that a probe asked for, accesses under a live latest grant, circles of waiters',
   rules,
   judge: (indexed, terms) => {
     const atStores = inAll(indexed.places, (place) => judgePlace(indexed, terms, place));
-    const findings = [judgeDeadlocks(indexed), judgeProbes(indexed, terms), atStores];
+    const findings = [
+      judgeDeadlocks(indexed),
+      judgeSections(indexed, terms, 'client'),
+      judgeProbes(indexed, terms),
+      judgeSections(indexed, terms, 'probe'),
+      atStores,
+    ];
     return inAll(findings, (found) => found);
   },
 });

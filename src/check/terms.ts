@@ -14,6 +14,8 @@ export interface Terms {
   readonly skewUs: number | null;
   /** How much later than twice `ttlUs` a fresh client may be granted a lock after healing. */
   readonly slackUs: number;
+  /** How long the run may last. */
+  readonly endUs: number;
   /** The longest ttl that any client asks for, as it acquires or renews. */
   readonly ttlUs: number;
   /** The locks under which the probe, once it is granted them, has a write to send. */
@@ -47,6 +49,7 @@ export function termsOf(
     driftPpm,
     skewUs,
     slackUs: plan.limits.slackUs,
+    endUs: plan.limits.endUs,
     ttlUs: longestTtlUs(plan),
     probeWrites: plan.limits.probe ? locksProbedByWriting(plan) : NO_LOCKS,
     model,

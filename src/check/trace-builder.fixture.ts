@@ -46,6 +46,7 @@ export const terms: Terms = {
   driftPpm: null,
   skewUs: null,
   slackUs: 1000,
+  endUs: 10_000_000,
   ttlUs: 10_000,
   probeWrites: new Set(),
   model: 'fenced-register',

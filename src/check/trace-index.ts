@@ -26,6 +26,7 @@ import type {
   Leave,
   Mark,
   Return,
+  SectionRun,
   Trace,
   TraceEvent,
 } from '../core/history/trace.ts';
@@ -113,6 +114,8 @@ export interface TraceIndex {
   readonly trace: Trace;
   /** Whether the run ended by itself, so that what is not in the trace did not happen. */
   readonly isComplete: boolean;
+  /** Whether besides each section ended: an end that is missing could change what comes last. */
+  readonly isFinished: boolean;
   readonly locks: ReadonlyMap<string, LockLog>;
   readonly places: readonly PlaceLog[];
   /** By name, in the order in which they were invoked. */
@@ -213,6 +216,7 @@ export function indexTrace(trace: Trace): TraceIndex {
   const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
   const { hasUnknown } = growing;
   const isComplete = trace.ending.kind === 'complete';
+  const isFinished = isComplete && openSections(trace).length === 0;
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
   const several = new Set<string>();
@@ -220,6 +224,7 @@ export function indexTrace(trace: Trace): TraceIndex {
   return {
     trace,
     isComplete,
+    isFinished,
     locks,
     places,
     operations,
@@ -232,6 +237,16 @@ export function indexTrace(trace: Trace): TraceIndex {
     probes,
     several,
   };
+}
+
+/** The sections that had not ended when the run did; a crash of its own process ends a section. */
+export function openSections({ sections = [] }: Trace): readonly SectionRun[] {
+  return sections.filter(({ end }) => end.kind === 'open');
+}
+
+/** `alice's section 2`, of `alice/2`. */
+export function sectionName({ process, section }: SectionRun): string {
+  return `${process}'s section ${section.slice(process.length + 1)}`;
 }
 
 /** The place of one resource in one store; undefined where the store handled nothing there. */

@@ -1,10 +1,12 @@
 /**
- * What is said of one claim on one run: it held, it broke, or nobody can tell (*not judged*). Three
- * places decide the last: the claim itself, where it cannot be asked (`unknown` in its findings);
- * `holdBack` below, for a run that stopped before its end; and over a sweep the search, where the
- * hazard never arose (`exercised` is 0).
+ * What is said of one claim on one run: it held, it broke, or it was *not judged*. Three places
+ * decide the last: the claim itself, where it cannot be asked (`unknown` in its findings);
+ * `holdBack` below, for a run that stopped before its end, or in which a section never ended; and
+ * over a sweep the search, where the hazard never arose (`exercised` is 0).
  */
-import type { Ending } from '../core/history/trace.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { listOf } from '../text/prose.ts';
+import { openSections, sectionName, type TraceIndex } from './trace-index.ts';
 
 export type Verdict = Valid | Invalid | Unknown;
 
@@ -101,16 +103,23 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
 }
 
 /**
- * The same verdict, as far as the end of the run allows it: one that was cut or failed can break a
- * claim, but not keep one. One whose code needs a server that is not simulated does neither.
+/**
+ * Returns the verdict, as far as the end of the run allows it: a run that was cut or failed, or in
+ * which a section never ended, can break a claim, but not keep one. One whose code needs a server
+ * that is not simulated does neither.
  */
-export function holdBack(verdict: Verdict, ending: Ending): Verdict {
-  if (verdict.kind === 'unknown' || ending.kind === 'complete') return verdict;
+export function holdBack(verdict: Verdict, { trace, isFinished }: TraceIndex): Verdict {
+  if (verdict.kind === 'unknown' || isFinished) return verdict;
+  const { ending } = trace;
   const isUnserved = ending.kind === 'failed' && ending.unserved !== undefined;
   if (verdict.kind === 'invalid' && !isUnserved) return verdict;
-  const reason =
-    ending.kind === 'cut'
-      ? `the run was cut by its limit \`${ending.limit}\``
-      : `\`${ending.process}\` failed: ${ending.error}`;
-  return { kind: 'unknown', claim: verdict.claim, exercised: verdict.exercised, reason };
+  const { claim, exercised } = verdict;
+  return { kind: 'unknown', claim, exercised, reason: holdReason(trace) };
+}
+
+function holdReason(trace: Trace): string {
+  const { ending } = trace;
+  if (ending.kind === 'cut') return `the run was cut by its limit \`${ending.limit}\``;
+  if (ending.kind === 'failed') return `\`${ending.process}\` failed: ${ending.error}`;
+  return `${listOf(openSections(trace).map(sectionName))} never ended`;
 }

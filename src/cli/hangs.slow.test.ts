@@ -133,6 +133,32 @@ test('a seed that does not end takes no other seed with it', LIMIT, async () => 
   expect(ended.code).toBe(3);
 });
 
+test(
+  'a section that waits for ever is red, listed or not, and named with its line',
+  LIMIT,
+  async () => {
+    const waits = lockThat('waits', 'await new Promise(() => {});');
+    const line = readFileSync(join(folder, 'waits.mjs'), 'utf8')
+      .split('\n')
+      .findIndex((text) => text.includes('new Promise'));
+    const { out, code } = await fencepost(['run', waits, '--seeds', '20', '--output', 'reports']);
+    const where = `never ended; waiting\\s+since \\S+ m?s at waits\\.mjs:${line + 1}\\b`;
+    expect(out).toMatch(new RegExp(`✗ \\w+'s section 1 ${where}`));
+    expect(out).toMatch(/sections: 180 planned, \d+ begun: .*\d+ never ended/);
+    expect(code).toBe(1);
+    const shown = await fencepost(['show', waits]);
+    expect(shown.out).toMatch(new RegExp(`! alice/1.* ${where}`));
+    expect(shown.code).toBe(0);
+  },
+);
+
+test('`show` of a seed whose code failed ends with 3', LIMIT, async () => {
+  const fails = lockThat('fails', "throw new TypeError('no owner');");
+  for (const flags of [[], ['--json'], ['--format', 'mermaid']]) {
+    expect((await fencepost(['show', fails, ...flags])).code).toBe(3);
+  }
+});
+
 test('no command loads a module on the main thread', LIMIT, async () => {
   for (const args of [
     ['run', 'calm.yaml', '--seeds', '5'],

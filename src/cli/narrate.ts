@@ -1,6 +1,8 @@
 /** Prints the events of a campaign as they come: notes, progress, and what went wrong. */
+
 import { faultsText, type Trial } from '../report/exhausted.ts';
 import type { CampaignEvent, Examined, Subject } from '../search/campaign/setting.ts';
+import { expectedOf } from '../search/sweep/expected.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { adviceOf, keptLine } from './kept-plans.ts';
@@ -158,14 +160,12 @@ function printFailures(
   trial: Trial,
   terminal: Terminal,
 ): void {
-  for (const { name, expect } of scenario.systems) {
+  for (const system of scenario.systems) {
+    const { name } = system;
     const tally = tallies.get(name) ?? EMPTY_TALLY;
-    for (const claim of expect.holds) {
+    for (const claim of expectedOf(system).holds) {
       const { unknown, firstUnknown } = claimTally(tally, claim);
       if (firstUnknown === null) continue;
-      // Only where the run failed, which is printed once for all claims.
-      const isOfFailure = tally.failures.some(({ seed }) => seed === firstUnknown.seed);
-      if (isOfFailure && unknown <= tally.failed) continue;
       const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
       terminal.print(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
     }

@@ -6,7 +6,7 @@
  * and `interruption.ts` are what every command stands on.
  */
 import { Command, CommanderError } from 'commander';
-import { type Exit, exits } from '../search/campaign/exit-codes.ts';
+import { EXIT_WORDS, type Exit, exits, WORST_FIRST } from '../search/campaign/exit-codes.ts';
 import type { AddCommand, Done } from './command.ts';
 import { shownLine, UserError, withoutCredentials } from './exit.ts';
 
@@ -127,6 +127,10 @@ export async function buildProgram(
     )
     .version(version)
     .showSuggestionAfterError()
+    .addHelpText('after', () => {
+      const lines = WORST_FIRST.map((code) => `  ${String(code).padEnd(4)} ${EXIT_WORDS[code]}`);
+      return `\nExit codes, the first that applies:\n${lines.join('\n')}`;
+    })
     .configureOutput({ writeErr: (text) => process.stderr.write(withoutCredentials(text)) })
     .exitOverride();
   for (const row of commands) {

@@ -3,6 +3,7 @@
  * nothing is missing that `merge` needs to come to the same judgement, findings, reports and exit
  * code as the run on one machine; and the merge.
  */
+
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../core/kernel/assert.ts';
@@ -18,6 +19,7 @@ import {
 import { type Exit, exits, worstOf } from '../search/campaign/exit-codes.ts';
 import type { CampaignEvent, Concluded, Examined, Subject } from '../search/campaign/setting.ts';
 import { SHRINK_LIMITS } from '../search/campaign/shrink-failures.ts';
+import { expectedOf } from '../search/sweep/expected.ts';
 import { originOf, whyForeign } from '../search/sweep/sealed.ts';
 import {
   type Counterexample,
@@ -113,15 +115,17 @@ function counterexamplesOf(
   { tallies, plans }: Examined,
 ): readonly Counterexample[] {
   const textOf = planTexts(scenario, plans);
-  return scenario.systems.flatMap(({ name: system, expect }) =>
-    [...new Set([...expect.holds, ...expect.breaks])].flatMap((claim) => {
+  return scenario.systems.flatMap((one) => {
+    const { name: system } = one;
+    const { holds, breaks } = expectedOf(one);
+    return [...new Set([...holds, ...breaks])].flatMap((claim) => {
       const tally = tallies.get(system);
       const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
       return seeds
         .slice(0, SHRINK_LIMITS.seeds)
         .map((seed) => ({ system, claim, seed, plan: textOf(system, seed) }));
-    }),
-  );
+    });
+  });
 }
 
 /** The plans of seeds as text: two builds that draw another one are not of one version. */

@@ -3,8 +3,9 @@
  * fares.
  */
 import { type Command, Option } from 'commander';
+import { waitPhrase } from '../check/never-ended.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
-import type { Trace } from '../core/history/trace.ts';
+import type { SectionRun, Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { failureText } from '../core/world/failure.ts';
@@ -114,11 +115,17 @@ function brokenIn({ verdicts }: Pick<ExaminedPlan, 'verdicts'>): readonly Invali
 function printJson({ trace, verdicts }: ExaminedPlan, terminal: Terminal): void {
   for (const event of trace.events) terminal.printJson('event', event);
   const { ending, unmatched } = trace;
-  const sectionEnds = (trace.sectionEnds ?? []).map(({ section, atUs, error }) => {
-    return { section, atUs, error: error?.text ?? null, place: error?.place ?? null };
+  const sections = (trace.sections ?? []).map(({ section, beganUs, end }) => {
+    const atUs = end.kind === 'open' ? null : end.atUs;
+    const isUnguarded = end.kind === 'returned' && end.isUnguarded;
+    const error = end.kind === 'failed' ? end.error.text : null;
+    const wait = end.kind === 'open' ? end.wait : null;
+    const place = end.kind === 'failed' ? end.error.place : (wait?.place ?? null);
+    const sinceUs = wait?.sinceUs ?? null;
+    return { section, beganUs, end: end.kind, atUs, isUnguarded, error, sinceUs, place };
   });
   const digest = digestOf(trace);
-  terminal.printJson('show', { digest, ending, unmatched, sectionEnds, verdicts });
+  terminal.printJson('show', { digest, ending, unmatched, sections, verdicts });
 }
 
 async function printText(
@@ -194,7 +201,7 @@ async function siblingTexts(
 
 /** A line for each claim, and one for all whose hazard did not arise. */
 function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
-  const isIdle = ({ kind, exercised }: Verdict): boolean => kind === 'valid' && exercised === 0;
+  const isIdle = ({ kind, exercised }: Verdict): boolean => kind !== 'invalid' && exercised === 0;
   for (const verdict of verdicts) if (!isIdle(verdict)) printVerdict(verdict, terminal);
   const idle = verdicts.filter(isIdle).map(({ claim }) => claim);
   if (idle.length === 0) return;
@@ -202,16 +209,29 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
 }
 
-/** How sections of asynchronous code ended, in full: the columns cut what is long. */
-function printSectionEnds({ sectionEnds = [] }: Trace, terminal: Terminal): void {
+/** How sections ended that did not just return, in full: the columns cut what is long. */
+function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
-  for (const { section, error } of sectionEnds) {
-    const { text = '', place = null } = error ?? {};
-    const where = place === null || text.includes(place) ? '' : ` at ${place}`;
-    const end = error === null ? 'returned without a guard' : `ended by ${text}${where}`;
-    byEnd.set(end, [...(byEnd.get(end) ?? []), section]);
+  for (const run of sections) {
+    const end = endText(run);
+    if (end !== '') byEnd.set(end, [...(byEnd.get(end) ?? []), run.section]);
   }
-  for (const [end, sections] of byEnd) terminal.print(`! ${sections.join(', ')} ${end}`);
+  for (const [end, names] of byEnd) terminal.print(`! ${names.join(', ')} ${end}`);
+}
+
+function endText({ end }: SectionRun): string {
+  switch (end.kind) {
+    case 'failed': {
+      const { text, place } = end.error;
+      return `ended by ${text}${place === null || text.includes(place) ? '' : ` at ${place}`}`;
+    }
+    case 'returned':
+      return end.isUnguarded ? 'returned without a guard' : '';
+    case 'open':
+      return `never ended${waitPhrase(end.wait)}`;
+    case 'crashed':
+      return '';
+  }
 }
 
 function printVerdict(verdict: Verdict, terminal: Terminal): void {

@@ -35,7 +35,7 @@ describe('casesOf', () => {
     });
     expect(cases.map(({ message }) => message).filter((message) => message !== '')).toEqual([
       'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
-      'unknown on 2 seeds, first on 40: a limit was reached',
+      'unknown on 200 seeds, first on 40: a limit was reached',
       'grant-order should break and held on 1,000 seeds',
       'not judged: drop never fired',
       'not judged: drop never fired',

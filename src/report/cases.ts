@@ -3,6 +3,7 @@
  * that a scenario lists for a system, every kept plan, every seed that had to run. Test reports,
  * annotations and the step summary are views of these.
  */
+
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type {
   ClaimResult,
@@ -10,6 +11,7 @@ import type {
   ScenarioResult,
   SystemResult,
 } from '../search/campaign/result.ts';
+import { isJudged } from '../search/sweep/expected.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { trialOf, trialOfAll } from './exhausted.ts';
@@ -106,12 +108,17 @@ function countsOf(claim: string, { claims }: SystemResult): ClaimResult | null {
 function judgeBreak(claim: string, system: SystemResult, scenario: ScenarioResult): Judged {
   const { range, systems, cutShort } = scenario;
   const trial = trialOfAll(systems);
-  if ((countsOf(claim, system)?.broken ?? 0) > 0) return PASSED;
+  const counts = countsOf(claim, system);
+  if (counts !== null && counts.broken > 0) return PASSED;
   const held = `${claim} should break and held on ${countOf(system.seeds, trial)}`;
   if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
   if (range.from === range.to) return { outcome: 'open', message: `${held}, which judges nothing` };
   if (cutShort !== undefined)
     return { outcome: 'open', message: `${held}, before the run was cut short` };
+  if (counts !== null && !isJudged(counts)) {
+    const unknown = `unknown on ${countOf(counts.unknown, trial)}`;
+    return { outcome: 'open', message: `${held}, ${unknown}` };
+  }
   return { outcome: 'held', message: held };
 }
 
@@ -126,7 +133,7 @@ function judgeHold(claim: string, system: SystemResult): Judged {
     return { outcome: 'broke', message };
   }
   if (system.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
-  if (counts?.firstUnknown !== undefined) {
+  if (counts?.firstUnknown !== undefined && !isJudged(counts)) {
     const { seed, reason } = counts.firstUnknown;
     const where = `${countOf(counts.unknown, trial)}, first on ${seed}`;
     return { outcome: 'open', message: `unknown on ${where}: ${reason}` };

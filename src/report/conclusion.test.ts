@@ -13,7 +13,7 @@ import { anyName } from './hostile.fixture.ts';
 import { sampleSummary } from './summary.fixture.ts';
 
 const plain = { colour: false, width: 100 };
-const JUDGED = { unknown: 0 };
+const JUDGED = { unknown: 0, due: 1000, judged: 1000 };
 const BREAKING: ClaimResult = {
   ...JUDGED,
   broken: 3,
@@ -211,11 +211,18 @@ describe('the conclusion', () => {
   it('says what could not be judged, and why', () => {
     const open = systemWith({ expect: { holds: ['a'] }, met: null, vacuous: ['drop never fired'] });
     expect(told(summaryOf(open))).toContain('not judged: fenced (drop never fired)');
-    const unknown = { expect: { holds: ['a'] }, claims: { a: HELD }, met: null, unknown: 2 };
+    const claims = { a: { ...HELD, judged: 800, unknown: 200 } };
+    const unknown = { expect: { holds: ['a'] }, claims, met: null, unknown: 200 };
     expect(told(summaryOf(systemWith(unknown)))).toContain(
-      'not judged: fenced (unknown on 2 seeds)',
+      'not judged: fenced (unknown on 200 seeds)',
     );
     expect(told(summaryOf(systemWith(unknown)))).not.toContain('held:');
+  });
+
+  it('bounds what was judged on nine of ten seeds by the seeds on which it was judged', () => {
+    const claims = { a: { ...HELD, judged: 900, unknown: 100 } };
+    const most = systemWith({ expect: { holds: ['a'] }, claims, unknown: 100 });
+    expect(told(summaryOf(most))).toContain('held: 0 of 900 seeds');
   });
 
   it('has at most six lines of at most the width, and one for errors, whatever there is', () => {
@@ -224,6 +231,8 @@ describe('the conclusion', () => {
       return { ...NO_SECTIONS, began: 9, entered: 9, failed: count === 0 ? [] : failed };
     });
     const anyClaim = fc.record({
+      due: fc.nat(1000),
+      judged: fc.nat(1000),
       broken: fc.nat(1000),
       firstSeed: fc.constantFrom(null, 3),
       unknown: fc.constant(0),

@@ -4,8 +4,8 @@
  * of others the overview tells that. What nobody expected comes first; what broke as expected is
  * counted and named, no more. What held is told with a bound: with none of n seeds broken, the
  * share of seeds that break it is below 1 - 0.05^(1/n) with 95 % confidence (the exact rule of
- * three). The trials are the seeds that ran, so the bound is about seeds of this scenario; beside
- * it stands on how many of them the claim was exercised.
+ * three). The trials are the seeds on which it was judged, so the bound is about seeds of this
+ * scenario; beside it stands on how many of them the claim was exercised.
  */
 
 import type {
@@ -15,6 +15,7 @@ import type {
   Summary,
   SystemResult,
 } from '../search/campaign/result.ts';
+import { isJudged } from '../search/sweep/expected.ts';
 import { errorPlace, failedSections, mostFirst } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -141,8 +142,9 @@ function fatesOf(scenarios: readonly ScenarioResult[]): Fates {
     unexpected: [...broken(holds), ...missing],
     broke: broken(breaks),
     tolerated: broken(may),
-    held: holds.filter(({ found: { broken: times, exercised, avoided }, system: { unknown } }) => {
-      return times === 0 && exercised + avoided > 0 && unknown === 0;
+    held: holds.filter(({ found }) => {
+      const { broken: times, exercised, avoided } = found;
+      return times === 0 && exercised + avoided > 0 && isJudged(found);
     }),
     unlisted: broken(all.filter((one) => ![...holds, ...breaks, ...may].includes(one))),
   };
@@ -182,8 +184,8 @@ function whyOpen(system: SystemResult): string {
   const trial = trialOf(system);
   if (isPart) return '';
   if (seeds === 0) return `no ${trial} was examined`;
-  if (unknown > 0) return `unknown on ${countOf(unknown, trial)}`;
-  return vacuous.join(', ');
+  const open = unknown === 0 ? [] : [`unknown on ${countOf(unknown, trial)}`];
+  return [...open, ...vacuous].join(', ');
 }
 
 function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
@@ -217,7 +219,7 @@ function heldText({ held }: Fates, isOne: boolean): string {
     return isOne ? `${scope}; exercised: ${bySystem(held, testText)}` : `${scope}: ${count}`;
   }
   const drawn = held.filter(({ system }) => system.isWritten !== true);
-  const seeds = Math.min(...drawn.map(({ system }) => system.seeds));
+  const seeds = Math.min(...drawn.map(({ found }) => found.judged));
   const bound =
     drawn.length === 0 || seeds === 1
       ? 'on the one run that there was'

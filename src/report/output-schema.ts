@@ -49,16 +49,20 @@ const show = line('show', {
     }),
   ]),
   unmatched: texts.describe('names in the plan that found no match'),
-  sectionEnds: z
+  sections: z
     .array(
       z.strictObject({
         section: text,
-        atUs: count,
-        error: text.nullable().describe('null: it returned without section.guard()'),
-        place: text.nullable().describe('of the error, in code of the user’s own'),
+        beganUs: count,
+        end: z.enum(['returned', 'failed', 'crashed', 'open']).describe('open: it never ended'),
+        atUs: count.nullable().describe('when it ended; null: never'),
+        isUnguarded: z.boolean().describe('it returned without section.guard()'),
+        error: text.nullable().describe('that ended it'),
+        sinceUs: count.nullable().describe('when it began to wait for what never came'),
+        place: text.nullable().describe('of the error or the wait, in code of the user’s own'),
       }),
     )
-    .describe('sections of asynchronous code that an error ended, or that never had a guard'),
+    .describe('the sections that began'),
   verdicts: z.array(verdict),
 });
 

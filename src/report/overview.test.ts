@@ -4,7 +4,7 @@ import { displayWidth } from '../text/visible.ts';
 import { renderOpenSystems, renderOverview } from './overview.ts';
 import { sampleSummary } from './summary.fixture.ts';
 
-const JUDGED = { unknown: 0 };
+const JUDGED = { unknown: 0, due: 1000, judged: 1000 };
 
 describe('renderOverview', () => {
   it('shows for every system what was expected, what broke and what tested nothing', () => {
@@ -125,13 +125,19 @@ describe('renderOverview', () => {
       const plain = { gaveUp: 10, refused: 7, crashed: 3 };
       expect(told(plain)).not.toContain('sections:');
       expect(told(plain, true)).toContain(
-        'sections: 8,990 of 9,000 entered, 10 gave up, 7 refused by a store, 3 crashed',
+        'sections: 9,000 planned, 9,000 begun: 9,000 ended, 10 gave up, 3 crashed; 8,990 entered, 7 refused',
+      );
+    });
+
+    it('says how many never ended', () => {
+      expect(told({ open: 12 })).toContain(
+        '9,000 begun: 9,000 ended, 12 never ended; 8,990 entered',
       );
     });
 
     it('tells the error that ended most, and with -v all of them', () => {
       const text = told({ failed, otherFailed: 2 });
-      expect(text).toContain('sections: 8,990 of 9,000 entered, 26 ended by an error');
+      expect(text).toContain('begun: 9,000 ended, 26 failed; 8,990 entered');
       expect(text).toContain('20 ended by Error: none at lock.mjs:12:5, first on seed 3');
       expect(text).toContain('6 by other errors');
       expect(told({ failed, otherFailed: 2 }, true)).toContain('4 ended by Error: other, first on');

@@ -242,24 +242,28 @@ const ERRORS_TOLD = 1;
  */
 function sectionLines(system: SystemResult, isFull: boolean): readonly string[] {
   const { sections } = system;
-  const { began, entered, gaveUp, refused, crashed, unguarded, failed } = sections;
-  const ended = failedSections(sections);
-  const isPlain = entered === 0 || ended === 0;
+  const { planned, began, ended, open, entered, gaveUp, refused, crashed, unguarded, failed } =
+    sections;
+  const failures = failedSections(sections);
+  const isPlain = open === 0 && (entered === 0 || failures === 0);
   if (began === 0 || (isPlain && !isFull)) return [];
-  const counts = [
-    [`of ${groupDigits(began)} entered`, entered],
+  const ends = countsText([
+    ['ended', ended],
     ['gave up', gaveUp],
-    ['refused by a store', refused],
+    ['failed', failures],
     ['crashed', crashed],
+    ['never ended', open],
+  ]);
+  const others = countsText([
+    ['entered', entered],
+    ['refused by a store', refused],
     ['returned without a guard', unguarded],
-    ['ended by an error', ended],
-  ] as const;
-  const seen = counts.filter(([, count], at) => at === 0 || count > 0);
-  const line = seen.map(([what, count]) => `${groupDigits(count)} ${what}`).join(', ');
+  ]);
+  const line = `${groupDigits(planned)} planned, ${groupDigits(began)} begun: ${ends}`;
   const told = failed.slice(0, isFull ? failed.length : ERRORS_TOLD);
-  const rest = told.reduce((left, { count }) => left - count, ended);
+  const rest = told.reduce((left, { count }) => left - count, failures);
   return [
-    `sections: ${line}`,
+    `sections: ${line}${others === '' ? '' : `; ${others}`}`,
     ...told.map((error) => {
       // `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`
       const first = `first on ${trialOf(system)} ${error.firstSeed}`;
@@ -267,6 +271,12 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
     }),
     ...(rest === 0 ? [] : [`${groupDigits(rest)} by other errors`]),
   ];
+}
+
+/** `60 ended, 3 gave up`: the counts that are not 0. */
+function countsText(counts: readonly (readonly [what: string, count: number])[]): string {
+  const seen = counts.filter(([, count]) => count > 0);
+  return seen.map(([what, count]) => `${groupDigits(count)} ${what}`).join(', ');
 }
 
 /** What would exercise what nothing did, if no system of `all` is there for it. */

@@ -10,6 +10,8 @@ import type { ReportedScenario, ScenarioPlace } from './cases.ts';
 import { zombieFinding } from './sample.fixture.ts';
 
 const claim: ClaimResult = {
+  due: 1000,
+  judged: 1000,
   broken: 0,
   firstSeed: null,
   unknown: 0,
@@ -20,7 +22,7 @@ const claim: ClaimResult = {
 const system: Omit<SystemResult, 'name' | 'expect' | 'met'> = {
   seeds: 1000,
   broken: 12,
-  unknown: 2,
+  unknown: 200,
   failed: 0,
   failures: [],
   claims: {
@@ -28,7 +30,8 @@ const system: Omit<SystemResult, 'name' | 'expect' | 'met'> = {
     'grant-order': claim,
     linearizable: {
       ...claim,
-      unknown: 2,
+      unknown: 200,
+      judged: 800,
       firstUnknown: { seed: 40, reason: 'a limit was reached' },
     },
   },

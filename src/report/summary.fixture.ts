@@ -4,7 +4,7 @@ import type { Summary } from '../search/campaign/result.ts';
 import { NO_SECTIONS } from '../search/sweep/sections.ts';
 
 /** The counts of a claim that every seed judged. */
-const claim = { unknown: 0 };
+const claim = { unknown: 0, due: 1000, judged: 1000 };
 
 export const sampleSummary: Summary = {
   type: 'summary',
@@ -44,7 +44,7 @@ export const sampleSummary: Summary = {
             'holder-overlap': { seeds: 902, longestUs: 48_250 },
             stampede: { seeds: 12, computations: 1_012, most: 2 },
           },
-          sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
+          sections: { ...NO_SECTIONS, planned: 9000, began: 9000, ended: 9000, entered: 8990 },
           hints: [],
           vacuous: [],
           faults: { pause: { fired: 994, overlapped: 951, strikes: {} } },
@@ -64,7 +64,7 @@ export const sampleSummary: Summary = {
             'fence-monotone': { ...claim, broken: 0, firstSeed: null, exercised: 0, avoided: 0 },
           },
           measured: {},
-          sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
+          sections: { ...NO_SECTIONS, planned: 9000, began: 9000, ended: 9000, entered: 8990 },
           hints: [],
           vacuous: ['fence-monotone', 'drop'],
           faults: {

@@ -30,8 +30,8 @@ export function* sections(
   const driver = servers.driverOf(plan, role);
   const root = nameOf(plan.name);
   for (const section of plan.sections.slice(from)) {
-    self.beginSection();
     const name = under(root, String(section.id));
+    self.beginSection(name);
     const at: Section = {
       self,
       plan,
@@ -49,6 +49,7 @@ export function* sections(
     const [only] = section.work;
     if (only?.kind === 'memoize') yield* memoize(at, only);
     else yield* underLock(at, () => doAll(at));
+    self.endSection(name);
   }
   driver.finish?.(self);
 }

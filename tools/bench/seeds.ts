@@ -124,7 +124,7 @@ async function* greenRows(): AsyncIterable<Row> {
       const counter = new SectionCounter();
       const stakes = { ...NO_STAKES };
       for (const { seed, plan, trace } of runs) {
-        counter.add(seed, trace);
+        counter.add(seed, plan, trace);
         addStakes(stakes, plan, trace);
       }
       return counter.counts();

@@ -69,7 +69,8 @@ test('a claim that was not put to the test is told what helps', async () => {
 });
 
 test('a claim that was put to the test needs none', async () => {
-  const exercised = { broken: 0, firstSeed: null, unknown: 0, exercised: 3, avoided: 0 };
+  const judged = { due: 3, judged: 3, unknown: 0 };
+  const exercised = { ...judged, broken: 0, firstSeed: null, exercised: 3, avoided: 0 };
   const claims = { 'grant-order': exercised };
   expect(await adviceOn(before('write'), claims)).toBe('');
 });

@@ -16,6 +16,7 @@ import type {
   SweepEnd,
 } from '../../search/campaign/setting.ts';
 import { unexpectedIn } from '../../search/sweep/expectation.ts';
+import { isJudged } from '../../search/sweep/expected.ts';
 import { contentionAdvice } from '../../search/sweep/hints.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
@@ -269,9 +270,11 @@ class TestSweep {
       lines.push(...adviceFor(run, system));
     }
     for (const claim of holds) {
-      const { broken = 0, unknown = 0, firstUnknown } = claims[claim] ?? {};
+      const found = claims[claim];
+      if (found === undefined) continue;
+      const { broken, unknown, firstUnknown } = found;
       if (broken > 0) lines.push(`✗ ${claim} of ${name} broke on ${examined}`);
-      if (firstUnknown === undefined) continue;
+      if (firstUnknown === undefined || isJudged(found)) continue;
       const where = `${countOf(unknown, trialOf(run))}, first on ${firstUnknown.seed}`;
       lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
     }

@@ -30,17 +30,39 @@ export interface Trace {
   /** Names in the plan that found no match in the run: a fault's point or message, a decision. */
   readonly unmatched: readonly string[];
   /**
-   * What no event says of sections of asynchronous code: those that an error ended, or that
-   * returned without a guard. It is no part of the digest. Absent where there are none.
+   * The sections that began, by client, those of each in their order. No part of the digest; absent
+   * in a trace that was not recorded by a run.
    */
-  readonly sectionEnds?: readonly SectionEnd[];
+  readonly sections?: readonly SectionRun[];
 }
 
-export interface SectionEnd extends Deed<'section-end'> {
+/** One section of a client or of the probe, from its begin to its end or that of the run. */
+export interface SectionRun {
+  readonly process: string;
   /** E.g. `alice/1`. */
   readonly section: string;
-  /** Null where it returned, and had never had a guard. */
-  readonly error: SectionError | null;
+  readonly beganUs: number;
+  readonly end: SectionEnd;
+}
+
+export type SectionEnd =
+  | {
+      readonly kind: 'returned';
+      readonly atUs: number;
+      /** Asynchronous code returned and had never called `section.guard()`. */
+      readonly isUnguarded: boolean;
+    }
+  | { readonly kind: 'failed'; readonly atUs: number; readonly error: SectionError }
+  /** Its process crashed, and did not take it up again. */
+  | { readonly kind: 'crashed'; readonly atUs: number }
+  /** It had not ended when the run did. `wait` is where its code waits; null if not known. */
+  | { readonly kind: 'open'; readonly wait: Wait | null };
+
+/** An `await` in the user's own code that has not come to its end. */
+export interface Wait {
+  readonly sinceUs: number;
+  /** `mutex.mjs:7:5`. */
+  readonly place: string;
 }
 
 /** What a section threw, or what it did wrong. */

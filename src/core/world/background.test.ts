@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { nameOf } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 import { type Actor, happen, linesOf, MS, type Script } from './echo.fixture.ts';
 import { type Background, inBackground, type Program } from './program.ts';
@@ -52,7 +53,7 @@ describe('a program in the background', () => {
   test('goes down with its process, and a restart begins without it', () => {
     const restarts: Script = function* (alice) {
       if (alice.from > 0) return;
-      alice.self.beginSection();
+      alice.self.beginSection(nameOf('alice/1'));
       yield* works(alice);
     };
     const when = { kind: 'at', atUs: 4 * MS } as const;

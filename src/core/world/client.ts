@@ -5,7 +5,7 @@
  * and what happens to the process happens to all of them. A pause holds up every strand, a crash
  * ends them, and their calls share its connections and their timers its clock.
  */
-import type { Job } from '../history/trace.ts';
+import type { Job, SectionRun } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, type CallsParts, PendingCall } from './calls.ts';
@@ -15,6 +15,7 @@ import type { Connection } from './network.ts';
 import type { Points } from './points.ts';
 import { Alarm, type Process, type Resident } from './process.ts';
 import type { Background, Effect, Program, Self } from './program.ts';
+import { SectionLog } from './section-log.ts';
 
 /** A program that takes more steps than this without waiting for anything never will. */
 const STEPS_AT_ONE_INSTANT = 100_000;
@@ -33,7 +34,11 @@ export interface Client {
   readonly name: string;
   /** Whether its main program runs, or waits for something. */
   readonly isBusy: boolean;
+  /** Its sections that began. */
+  readonly sections: readonly SectionRun[];
   start(): void;
+  /** Its code threw, which ends the run. */
+  noteFailure(failure: SystemFailure): void;
   /** Its open connections to a server. */
   connectionsTo(server: string): readonly Connection[];
 }
@@ -184,8 +189,7 @@ export class ClientHost implements Resident, Client, Self {
   private issued = 0;
   /** The grant of the section before, of which it may be told again, and the calls made by then. */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
-  /** How many sections have begun. */
-  private begun = 0;
+  private readonly sectionLog: SectionLog;
 
   constructor(
     process: Process,
@@ -203,6 +207,7 @@ export class ClientHost implements Resident, Client, Self {
     this.view = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
     this.main = new Strand(this, parts);
+    this.sectionLog = new SectionLog(process.name, parts.scheduler);
     process.house(this);
   }
 
@@ -227,7 +232,7 @@ export class ClientHost implements Resident, Client, Self {
   }
 
   start(): void {
-    this.main.run(this.factory(this, this.begun));
+    this.main.run(this.factory(this, this.sectionLog.begun));
   }
 
   /** Starts a program in the background. */
@@ -256,6 +261,7 @@ export class ClientHost implements Resident, Client, Self {
   }
 
   crash(): void {
+    this.sectionLog.crash();
     this.calls.crash();
     this.main.forget();
     for (const strand of this.beside) strand.forget();
@@ -269,13 +275,25 @@ export class ClientHost implements Resident, Client, Self {
     this.start();
   }
 
-  /** Tells the host that a section begins, so that a restart goes on behind it. */
-  beginSection(): void {
-    this.begun += 1;
+  get sections(): readonly SectionRun[] {
+    return this.sectionLog.runs;
+  }
+
+  noteFailure({ message }: SystemFailure): void {
+    this.sectionLog.fail(null, { text: message, place: null });
+  }
+
+  /** Notes that a section begins, so that a restart goes on behind it. */
+  beginSection(section: Name): void {
+    this.sectionLog.begin(section);
     const { ordinal } = this.view;
     if (ordinal > 0) this.before = { ordinal, issued: this.issued };
     this.issued = 0;
     this.view.begin();
+  }
+
+  endSection(section: Name): void {
+    this.sectionLog.end(section);
   }
 
   get nextIssue(): number {

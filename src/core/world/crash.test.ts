@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { nameOf } from '../kernel/name.ts';
 import type { Fault, FaultOf, When } from '../plan/fault.ts';
 import { type Actor, happen, linesOf, MS, type Script } from './echo.fixture.ts';
 import type { Program } from './program.ts';
@@ -131,7 +132,7 @@ describe('a client that crashes', () => {
   function sections(work: (alice: Actor, name: string) => Program<void>): Script {
     return function* (alice) {
       for (const name of ['a', 'b', 'c'].slice(alice.from)) {
-        alice.self.beginSection();
+        alice.self.beginSection(nameOf(name));
         yield* work(alice, name);
       }
     };

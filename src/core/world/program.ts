@@ -58,7 +58,9 @@ export interface Self {
   monotonicUs(): number;
   wallUs(): number;
   /** A section begins: calls are numbered anew, and a restart goes on behind it. */
-  beginSection(): void;
+  beginSection(section: Name): void;
+  /** It came to its end, whatever it achieved. */
+  endSection(section: Name): void;
   /** Prepares a call under the present grant; it leaves when it is sent. */
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R>;
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;

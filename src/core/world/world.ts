@@ -9,7 +9,7 @@
  * or decided by name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it:
  * `recorder.ts`, and `failure.ts` where a system throws.
  */
-import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
+import type { Ending, ProcessInfo, SectionRun, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Due } from '../kernel/queue.ts';
@@ -153,7 +153,15 @@ export class World {
     const unmatched = [...this.injector.unmatched(), ...this.choices.unmatched()];
     const processes: ProcessInfo[] = [];
     for (const { info } of this.processes.values()) processes.push(info);
-    return { processes, events: this.recorder.events, ending, unmatched };
+    const { sections } = this;
+    return { processes, events: this.recorder.events, ending, unmatched, sections };
+  }
+
+  /** The sections that have begun, by client. @internal */
+  get sections(): readonly SectionRun[] {
+    const runs: SectionRun[] = [];
+    for (const client of this.clients.values()) runs.push(...client.sections);
+    return runs;
   }
 
   /**
@@ -192,6 +200,7 @@ export class World {
       }
     } catch (error) {
       if (!(error instanceof SystemFailure)) throw error;
+      this.clients.get(error.process)?.noteFailure(error);
       return error.ending;
     }
   }

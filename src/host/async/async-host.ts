@@ -18,9 +18,9 @@
  *
  * Read on in `run-filled.ts` (the drain), `life.ts`, `ambient.ts` and `globals.ts` (what is
  * virtual), `escapes.ts` (what is refused), `planned-section.ts` (what a plan asks of the code),
- * and `run-async.ts`, which is what others call.
+ * `waits.ts` (where that code waits), and `run-async.ts`, which is what others call.
  */
-import type { SectionEnd } from '../../core/history/trace.ts';
+import type { SectionRun } from '../../core/history/trace.ts';
 import type { Defect } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
@@ -31,6 +31,7 @@ import { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import type { Process, Resident } from '../../core/world/process.ts';
+import { SectionLog } from '../../core/world/section-log.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Hosts } from '../network/hosts.ts';
 import { Talks } from '../network/talks.ts';
@@ -40,6 +41,7 @@ import { Life } from './life.ts';
 import { sectionNow } from './section-context.ts';
 import { sectionErrorOf } from './section-error.ts';
 import { CallLog } from './unsettled.ts';
+import { waitOf } from './waits.ts';
 
 /** A client's whole program; run anew after a restart. */
 export type AsyncProgram = (context: Context) => Promise<void>;
@@ -65,13 +67,7 @@ export class AsyncHost implements Resident, Client {
   private unserved: SystemFailure | null = null;
   private pointsPassed = 0;
   private pointsAtUs = 0;
-  begun = 0;
-  /** The section that began last; null before the first. */
-  private at: Name | null = null;
-  /** What no event says of how its sections ended. */
-  readonly sectionEnds: SectionEnd[] = [];
-  /** What was thrown at the end of the last of these. */
-  private noted: unknown;
+  readonly sectionLog: SectionLog;
   /** The acquisitions that its program has not left, in the order in which it entered. */
   readonly leaseHolds: Set<LeaseHold> = new Set();
 
@@ -88,6 +84,7 @@ export class AsyncHost implements Resident, Client {
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.ownGrants = new Quorum(process, parts);
+    this.sectionLog = new SectionLog(process.name, parts.scheduler);
     process.house(this);
   }
 
@@ -134,6 +131,7 @@ export class AsyncHost implements Resident, Client {
   }
 
   crash(): void {
+    this.sectionLog.crash();
     this.calls.crash();
     this.talks.crash();
     for (const leaseHold of this.leaseHolds) leaseHold.crash();
@@ -148,29 +146,30 @@ export class AsyncHost implements Resident, Client {
   }
 
   beginSection(section: Name): void {
-    this.begun += 1;
-    this.at = section;
+    this.sectionLog.begin(section);
   }
 
-  /**
-   * A section ended by an error; null: it returned without a guard. The probe tries a thousand
-   * times where it has to, and is left out.
-   */
-  noteEnd(life: Life, { text: section }: Name, thrown: { readonly error: unknown } | null): void {
+  get sections(): readonly SectionRun[] {
+    const { life } = this;
+    return this.sectionLog.runs.map((run) => {
+      if (run.end.kind !== 'open' || life === null) return run;
+      const { process, section, beganUs } = run;
+      return { process, section, beganUs, end: { kind: 'open', wait: waitOf(life, section) } };
+    });
+  }
+
+  /** An error ended a section, null for the latest; the probe tries again, and is left out. */
+  noteError(life: Life, section: Name | null, error: unknown): void {
     if (life.isOver || this.process.info.role === 'probe') return;
-    this.noted = thrown?.error;
-    const error = thrown === null ? null : sectionErrorOf(thrown.error);
-    const place = { atUs: this.nowUs, process: this.name, section };
-    this.sectionEnds.push({ kind: 'section-end', ...place, error });
+    this.sectionLog.fail(section, sectionErrorOf(error));
   }
 
-  /** Its run failed: the section that it was in ended so, whoever was told of it. */
+  /** Its run failed: the section that it was in ended so, whatever was informed of it. */
   noteFailure(): void {
     const { life } = this;
-    if (life === null || life.thrown === null || life.thrown.error === this.noted) return;
-    // Of the scenario, rather than of a section.
-    if (life.thrown.error instanceof SystemFailure || this.at === null) return;
-    this.noteEnd(life, this.at, life.thrown);
+    // Else it is the scenario that failed, rather than a section.
+    const isOfCode = life !== null && !(life.thrown?.error instanceof SystemFailure);
+    if (isOfCode && life.thrown !== null) this.noteError(life, null, life.thrown.error);
   }
 
   /** A failure of its code that came when none of its code was to run. */
@@ -288,7 +287,7 @@ export class Context implements Caller {
 
   /** How many sections began before: a restarted program goes on behind them. */
   get begun(): number {
-    return this.host.begun;
+    return this.host.sectionLog.begun;
   }
 
   /** Section `id` begins: what is done in it is called `alice/<id>/…`. */

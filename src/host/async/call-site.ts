@@ -103,12 +103,15 @@ export function ownFrameIn({ stack = '' }: CallSite): Frame | null {
 
 /**
  * `lock.mjs:12:5`, of the first place in the user's own code, or `redlock/dist/index.js:1:2`, of a
- * package; null where there is neither. No folder of the user's is named: where a checkout lies
- * differs from machine to machine.
+ * package; null where there is neither.
  */
 export function ownPlaceIn(site: CallSite): string | null {
   const frame = ownFrameIn(site);
-  if (frame === null) return null;
+  return frame === null ? null : placeIn(frame);
+}
+
+/** No folder of the user's is named: where a checkout lies differs from machine to machine. */
+export function placeIn(frame: Frame): string {
   const path = pathIn(frame.file).replaceAll('\\', '/');
   const name = isOfPackage(frame) ? path.split('/node_modules/').at(-1) : path.split('/').at(-1);
   return `${name ?? ''}:${frame.place}`;

@@ -24,17 +24,19 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const waiting = plan.sections.slice(context.begun);
     const strand = async (): Promise<void> => {
       for (let section = waiting.shift(); section !== undefined; section = waiting.shift()) {
+        if (life.failure !== null) return;
         const calls = context.section(section.id);
         const planned = new PlannedSection(section, { host, life, calls, client: setting });
         await perform(host, life, sleep(under(calls.name, 'think'), section.thinkUs));
         // From here on it may wait for the others of its process, which no call shows.
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
-        const run = (): Promise<boolean> => goThrough(program, planned, place);
+        const run = (): Promise<boolean> => attempts.goThrough(program, planned, place);
         const attempt = isOneOfSeveral ? () => inSection(calls, run) : run;
         if (role === 'probe') await insist(attempt, planned, { ...place, plan });
         else await attempt();
         planned.end();
+        if (!life.isOver) host.sectionLog.end(calls.name, !planned.hasEntered);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, strand));
@@ -60,36 +62,39 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
   };
 }
 
-/**
- * One run of the program; whatever the world did to it is no failure of the run. True where it
- * returned without a guard and had been denied nothing.
- */
-async function goThrough(
-  program: SectionProgram,
-  section: PlannedSection,
-  { context, calls }: Place,
-): Promise<boolean> {
-  const { host, life } = context;
-  calls.log.isDenied = false;
-  try {
-    const ended: unknown = program(section);
-    if (typeof ended === 'object' && ended !== null && 'next' in ended) {
-      throw new TypeError('a section is to be asynchronous, no generator');
+/** A method, as these keep their names in the package: by it the stack shows a section's awaits. */
+const attempts = {
+  /**
+   * One run of the program; whatever the world did to it is no failure of the run. True where it
+   * returned without a guard and had been denied nothing.
+   */
+  async goThrough(
+    program: SectionProgram,
+    section: PlannedSection,
+    { context, calls }: Place,
+  ): Promise<boolean> {
+    const { host, life } = context;
+    calls.log.isDenied = false;
+    try {
+      const ended: unknown = program(section);
+      if (typeof ended === 'object' && ended !== null && 'next' in ended) {
+        throw new TypeError('a section is to be asynchronous, no generator');
+      }
+      await ended;
+      section.requireSettled();
+      const { forgotten } = calls.log;
+      if (forgotten !== null) {
+        host.noteError(life, calls.name, unfinished(forgotten, 'its section ended'));
+      }
+      return !section.hasEntered && !calls.log.isDenied;
+    } catch (error) {
+      host.noteError(life, calls.name, error);
+      if (isMistake(error)) life.fail(error);
+      else context.log('section', `section ${section.id} ended: ${lineOf(error)}`);
+      return false;
     }
-    await ended;
-    section.requireSettled();
-    const { forgotten } = calls.log;
-    if (forgotten !== null) {
-      host.noteEnd(life, calls.name, { error: unfinished(forgotten, 'its section ended') });
-    } else if (!section.hasEntered) host.noteEnd(life, calls.name, null);
-    return !section.hasEntered && !calls.log.isDenied;
-  } catch (error) {
-    host.noteEnd(life, calls.name, { error });
-    if (isMistake(error)) life.fail(error);
-    else context.log('section', `section ${section.id} ended: ${lineOf(error)}`);
-    return false;
-  }
-}
+  },
+};
 
 /** So often in a row it returns without a guard, which nobody kept it from having. */
 const UNGUARDED_ATTEMPTS = 3;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { SectionEnd, Trace } from '../../core/history/trace.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { planOf } from '../../systems/plan.fixture.ts';
 import { alice, type Body, catalogueOf, happen, write } from './body.fixture.ts';
@@ -14,11 +14,12 @@ function failureOf({ ending }: Trace): string | null {
 }
 
 /** `Error: no at forgotten.test.ts:1:2`, without the numbers. */
-function textsOf({ sectionEnds = [] }: Trace): readonly string[] {
-  return sectionEnds.map(({ section, error }: SectionEnd) => {
-    if (error === null) return `${section} returned`;
-    const place = error.place === null ? 'nowhere' : error.place.replace(/:\d+/g, '');
-    return `${section} ${error.text.replace(/:\d+/g, '')} at ${place}`;
+function textsOf({ sections = [] }: Trace): readonly string[] {
+  return sections.flatMap(({ section, end }) => {
+    if (end.kind === 'returned') return end.isUnguarded ? [`${section} returned`] : [];
+    if (end.kind !== 'failed') return [];
+    const place = end.error.place === null ? 'nowhere' : end.error.place.replace(/:\d+/g, '');
+    return [`${section} ${end.error.text.replace(/:\d+/g, '')} at ${place}`];
   });
 }
 

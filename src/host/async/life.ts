@@ -74,7 +74,8 @@ export class Life implements Inhabitant, JobOwner {
     return 300 + ((nameOf(`${this.name}/${this.ordinal}`).hash >>> 0) % 32_000);
   }
 
-  private get nowUs(): number {
+  /** The true time. */
+  get nowUs(): number {
     return this.parts.scheduler.nowUs;
   }
 

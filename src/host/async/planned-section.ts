@@ -256,6 +256,7 @@ function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
     job: (phase, job) => view.noteJob(phase, job),
     log: (topic, text) => host.log(topic, text),
     beginSection: () => {},
+    endSection: () => {},
     enter: () => {},
     leave: () => {},
   };

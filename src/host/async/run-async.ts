@@ -112,13 +112,16 @@ export function examineEither(
   });
 }
 
-/** Runs a plan and judges `claims`; what both name is looked up in the catalogue. */
+/**
+ * Runs a plan and judges `claims`; what both name is looked up in the catalogue. Where a section
+ * never ends, it notes where that waits.
+ */
 export async function examineAsync(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
 ): Promise<Examination> {
-  return await examineEither(plan, claims, catalogue);
+  return await examineEither(plan, claims, catalogue, { notesAwaits: true });
 }
 
 /** Expands one seed of one system of a scenario, runs it and judges `claims`. */

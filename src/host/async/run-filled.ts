@@ -32,6 +32,7 @@ import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { giveBackDefaults } from './own-process.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
 import { isMistake } from './section-error.ts';
+import { notedAwaits } from './waits.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -61,7 +62,7 @@ export class AsyncWorld {
     });
   }
 
-  /** The trace of its run, with what its programs said at the end of their sections. */
+  /** The trace of its run, with failures that were noticed only after its last event. */
   traceOf(trace: Trace, { endUs }: Plan['limits']): Trace {
     const { ending } = trace;
     if (ending.kind !== 'failed') {
@@ -72,11 +73,7 @@ export class AsyncWorld {
       for (const host of this.hosts) host.endTalks(endedAtUs);
     }
     for (const host of this.hosts) host.noteFailure();
-    const sectionEnds = this.hosts
-      .flatMap((host) => host.sectionEnds)
-      .sort((a, b) => a.atUs - b.atUs);
-    const whole = this.withFailure(trace);
-    return sectionEnds.length === 0 ? whole : { ...whole, sectionEnds };
+    return { ...this.withFailure(trace), sections: this.world.sections };
   }
 
   /** The trace of a run that failed where code went on that had no business to. */
@@ -125,6 +122,8 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
 export interface RunManner extends GlobalsOptions {
   /** Where its processes take their realms from; absent: each start has a new one. */
   readonly realms?: RealmBlock;
+  /** Whether it notes where a section that never ends waits, which takes time. */
+  readonly notesAwaits?: boolean;
 }
 
 interface RunSetting {
@@ -180,6 +179,7 @@ async function runOnce(
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
+  const ceaseNoting = options?.notesAwaits === true ? notedAwaits.use() : () => {};
   const ceaseBlaming = isWatched ? blameForRealWork() : () => {};
   globals.renew();
   try {
@@ -192,6 +192,7 @@ async function runOnce(
     giveBackDefaults();
     empty?.();
     ceaseBlaming();
+    ceaseNoting();
     restoreFailures();
     restoreGlobals();
   }

@@ -4,12 +4,17 @@
  * because an answer came does so for no section: which one it would be named for is chance.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Name } from '../../core/kernel/name.ts';
 import type { Caller } from '../../core/world/port.ts';
 
-const storage: AsyncLocalStorage<Caller> = new AsyncLocalStorage();
+interface SectionCaller extends Caller {
+  readonly name: Name;
+}
+
+const storage: AsyncLocalStorage<SectionCaller> = new AsyncLocalStorage();
 
 /** Runs code of a section, and all that comes of it. */
-export function inSection<T>(section: Caller, code: () => T): T {
+export function inSection<T>(section: SectionCaller, code: () => T): T {
   return storage.run(section, code);
 }
 
@@ -19,6 +24,6 @@ export function inNoSection<T>(code: () => T): T {
 }
 
 /** The section whose code runs; undefined if that is not known. */
-export function sectionNow(): Caller | undefined {
+export function sectionNow(): SectionCaller | undefined {
   return storage.getStore();
 }

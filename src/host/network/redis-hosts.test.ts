@@ -155,6 +155,6 @@ test.each(['none', 'UNSUBSCRIBE', 'QUIT', 'RESET', HANGS_UP])(
       await wait(20);
     });
     expect(trace.ending).toEqual({ kind: 'complete' });
-    expect(trace.sectionEnds?.map(({ error }) => error)).toEqual([null]);
+    expect(trace.sections).toMatchObject([{ end: { kind: 'returned', isUnguarded: true } }]);
   },
 );

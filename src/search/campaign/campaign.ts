@@ -11,11 +11,13 @@
  * exhaustive search), `self-check.ts`, `conclude.ts` (expectations judged), `shrink-failures.ts`,
  * `result.ts` (the schema of it all).
  */
+
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type KeptReplay, replayKept } from '../corpus/kept-replay.ts';
+import { expectedOf } from '../sweep/expected.ts';
 import { type KeptOutcome, rangeOfShard, type SeedRange } from '../sweep/shards.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { claimTally, type Tally } from '../sweep/tally.ts';
@@ -199,7 +201,7 @@ export function failureFinder({
 }: Pick<Scenario, 'systems'>): (system: string, tally: Tally) => readonly FailureFound[] {
   const found = new Set<string>();
   return (system, tally) => {
-    const holds = systems.find(({ name }) => name === system)?.expect.holds ?? [];
+    const { holds } = expectedOf(systems.find(({ name }) => name === system));
     return holds.flatMap((claim): readonly FailureFound[] => {
       const [seed] = claimTally(tally, claim).brokenSeeds;
       if (seed === undefined || found.has(`${system} ${claim}`)) return [];

@@ -14,6 +14,7 @@ import {
   NONE_AVOIDED,
 } from '../sweep/counterfactual.ts';
 import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
+import { expectedOf, judgedOn } from '../sweep/expected.ts';
 import { mostFirst } from '../sweep/sections.ts';
 import type { KeptOutcome } from '../sweep/shards.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
@@ -218,17 +219,19 @@ interface Judged {
 
 /** The counts of a system on its seeds, and beside its twins. */
 function systemResult(
-  { name, expect }: SystemScenario,
+  system: SystemScenario,
   { tally, avoided, judgement }: Judged,
 ): Omit<SystemResult, 'counterexample'> {
+  const { name, expect } = system;
   const { seeds, broken, unknown, failed, stampede } = tally;
+  const isListed = judgement.unexpected.every((claim) => expect.holds.includes(claim));
   const claims = Object.keys(tally.claims).map((claim): readonly [string, ClaimResult] => [
     claim,
     claimResult(claim, tally, avoidedOn(avoided, name, claim)),
   ]);
   return {
     name,
-    expect,
+    expect: isListed ? expect : { ...expect, ...expectedOf(system) },
     met: judgement.met,
     seeds,
     broken,
@@ -270,6 +273,7 @@ function claimResult(claim: string, tally: Tally, avoided: number): ClaimResult 
     firstSeed,
     exercised,
     avoided,
+    ...judgedOn(tally, claim),
     unknown,
     ...(firstUnknown === null ? {} : { firstUnknown }),
     ...(kinds.length === 0 ? {} : { kinds }),

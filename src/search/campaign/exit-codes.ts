@@ -12,18 +12,19 @@ export const exits = {
 
 export type Exit = (typeof exits)[keyof typeof exits];
 
-/** What each code means, as `fencepost explain` and the docs say it. */
+/** What each code means, for `--help`, `fencepost explain` and the docs. */
 export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   0: 'expectations met',
   1: 'a claim broke that should hold, or the reverse',
   2: 'bad usage or input',
-  3: 'the system under test failed to run',
+  3: 'the code under test failed, did not finish, or spoke a foreign protocol',
   4: 'nondeterminism: two runs of one plan differ',
-  5: 'unknown or untested; a kept plan whose names find no match',
+  5: 'not judged or not exercised, also past an event limit; a kept plan whose names find no match',
   130: 'interrupted',
 };
 
-const WORST_FIRST: readonly Exit[] = [130, 2, 4, 3, 1, 5, 0];
+/** Of several codes that apply, the first counts, for every command. */
+export const WORST_FIRST: readonly Exit[] = [130, 2, 4, 1, 3, 5, 0];
 
 /** Returns the code to exit with if several apply. */
 export function worstOf(codes: Iterable<Exit>): Exit {

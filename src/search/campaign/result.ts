@@ -32,7 +32,9 @@ const claim = z.strictObject({
   avoided: count
     .default(0)
     .describe('seeds on which a twin broke it and it held here, of the first 50 at most'),
-  unknown: count.describe('seeds on which it could not be judged'),
+  due: count.describe('seeds on which it was to be judged'),
+  judged: count.describe('of these, seeds whose code did not fail and on which it was not unknown'),
+  unknown: count.describe('seeds on which it could not be judged, although the code did not fail'),
   firstUnknown: z
     .strictObject({ seed: count, reason: text })
     .exactOptional()
@@ -96,19 +98,23 @@ const edges = z.strictObject({
 });
 
 const sections = z.strictObject({
-  began: count,
+  planned: count.describe('that the plans have'),
+  began: count.describe('ended, gave up, failed, crashed or open'),
+  ended: count.describe('returned, and had not asked for a lock in vain'),
+  open: count.describe('had not ended when their run did'),
   entered: count.describe('had their lock; where there is none, reached a store'),
-  gaveUp: count.describe('never granted the lock that they asked for'),
+  gaveUp: count.describe('returned, and were never granted the lock that they asked for'),
   refused: count.describe('a store refused an access of theirs'),
   crashed: count.describe('their process crashed'),
-  unguarded: count.describe('were denied nothing, and returned without section.guard()'),
+  unguarded: count.describe('of those that ended: denied nothing, and without section.guard()'),
   failed: z.array(sectionError).describe('errors that ended some, the most frequent first'),
   otherFailed: count.describe('ended by other errors than these'),
 });
 
 const system = z.strictObject({
   name: text,
-  // A list that is absent expects nothing.
+  // A list that is absent expects nothing. `holds` has `progress` also where users' own code broke
+  // it and the scenario lists it nowhere.
   expect: z.strictObject({
     holds: texts.exactOptional(),
     breaks: texts.exactOptional(),

@@ -103,7 +103,8 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
   }
   let hasAsked = false;
   // Code that neither calls nor enters leaves no more than the note that it returned.
-  let isOpen = indexed.trace.sectionEnds?.some((end) => end.section === section) !== true;
+  const run = indexed.trace.sections?.find((one) => one.section === section);
+  let isOpen = run?.end.kind !== 'returned' && run?.end.kind !== 'failed';
   for (const { invoke, return: returned } of indexed.operations.values()) {
     if (sectionOf(invoke.event.operation) !== section) continue;
     isOpen = returned === null;

@@ -383,6 +383,7 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
     },
   ],
   'lost-in-recovery': null,
+  'never-ended': null,
   'overwrote-key': null,
   'update-invented': null,
   'foreign-key-removal': null,

@@ -18,6 +18,7 @@ import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import type { Examination } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
 import { type Examiner, examineChunk, killedTally } from './chunk.ts';
+import { NO_SECTIONS } from './sections.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
 
 const quiet: Examination = {
@@ -240,6 +241,8 @@ describe('a seed that fails', () => {
       ...EMPTY_TALLY,
       seeds: 4,
       failed: 3,
+      // What threw as it was examined has no run, of which sections could be counted.
+      sections: { ...NO_SECTIONS, planned: 2 },
       failures: ['store: out of cheese', 'no such lock', 'too late'].map((error, seed) => {
         return { seed, error };
       }),

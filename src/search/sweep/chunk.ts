@@ -2,7 +2,6 @@
  * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
  * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
-import type { BreachCause } from '../../check/breach-cause.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
@@ -72,7 +71,7 @@ export interface ReuseDifference {
  */
 export async function examineChunk(
   chunk: Chunk,
-  expect: SystemScenario['expect'],
+  expect: Pick<SystemScenario['expect'], 'holds' | 'breaks'>,
   examiner: Examiner,
   onSeed: (seed: number) => void,
   onDifference: (difference: ReuseDifference) => void = () => {},
@@ -130,22 +129,22 @@ class Count {
   }
 
   add(seed: number, examined: Examination): void {
-    const { plan, trace, verdicts, causes, overlap, losses, stampede } = examined;
+    const { plan, trace, verdicts, overlap, losses, stampede } = examined;
     const { sums } = this;
     sums.seeds += 1;
     sums.events += trace.events.length;
     let isBroken = false;
     let isUnknown = false;
     for (const verdict of verdicts) {
-      this.addVerdict(seed, verdict, causes);
+      this.addVerdict(seed, verdict, examined);
       if (verdict.kind === 'valid' || !this.listed.has(verdict.claim)) continue;
       if (verdict.kind === 'invalid') isBroken = true;
-      else isUnknown = true;
+      else isUnknown ||= trace.ending.kind !== 'failed';
     }
     if (isBroken) sums.broken += 1;
     if (isUnknown) sums.unknown += 1;
     this.addFaults(trace);
-    this.sections.add(seed, trace);
+    this.sections.add(seed, plan, trace);
     addStakes(this.stakes, plan, trace);
     addLeases(this.leases, trace, seed);
     if (overlap.times > 0) this.overlap.seeds += 1;
@@ -173,7 +172,7 @@ class Count {
   private addVerdict(
     seed: number,
     verdict: Examination['verdicts'][number],
-    causes: ReadonlyMap<string, BreachCause>,
+    { causes, trace }: Pick<Examination, 'causes' | 'trace'>,
   ): void {
     let claim = this.claims.get(verdict.claim);
     if (claim === undefined) {
@@ -198,7 +197,7 @@ class Count {
         this.breaches.set(verdict.claim, breaches);
         breaches.push({ cause, broken: 1, brokenSeeds: [seed] });
       }
-    } else if (verdict.kind === 'unknown') {
+    } else if (verdict.kind === 'unknown' && trace.ending.kind !== 'failed') {
       claim.unknown += 1;
       claim.firstUnknown ??= { seed, reason: cutText(verdict.reason) };
     }

@@ -211,12 +211,64 @@ describe('where nothing was at stake, nothing that should hold is met', () => {
   });
 });
 
-test('a claim that was unknown on some seed leaves it unjudged', () => {
-  const system = expecting(['grant-order'], []);
-  const unknown = tallyOf('grant-order', { unknown: 1 });
-  expect(judgeSystem(scenario, system, unknown, whole)).toMatchObject({
-    met: null,
-    isIncomplete: true,
+describe('a claim that was judged on fewer than nine of ten seeds', () => {
+  const few = { unknown: 11 };
+
+  test('leaves it unjudged, and one judged on more does not', () => {
+    const system = expecting(['grant-order'], []);
+    const of = (unknown: number) =>
+      judgeSystem(scenario, system, tallyOf('grant-order', { unknown }), whole);
+    expect(of(11)).toMatchObject({ met: null, isIncomplete: true });
+    expect(of(10)).toMatchObject({ met: true, isIncomplete: false });
+  });
+
+  test('was judged on no seed whose code failed', () => {
+    const system = expecting([], ['grant-order']);
+    const of = (failed: number) => {
+      const tally = { ...tallyOf('grant-order', { unknown: 5 }), failed };
+      return judgeSystem(scenario, system, tally, whole).met;
+    };
+    expect([of(5), of(6), of(95)]).toEqual([false, null, null]);
+  });
+
+  test('is proven all the same once it broke', () => {
+    const broken = tallyOf('grant-order', { ...few, broken: 1 });
+    expect(judgeSystem(scenario, expecting(['grant-order'], []), broken, whole).met).toBe(false);
+    expect(judgeSystem(scenario, expecting([], ['grant-order']), broken, whole).met).toBe(true);
+  });
+
+  test('did not hold where it should break', () => {
+    const unbroken = tallyOf('grant-order', few);
+    expect(judgeSystem(scenario, expecting([], ['grant-order']), unbroken, whole)).toMatchObject({
+      met: null,
+      isIncomplete: true,
+      missing: ['grant-order'],
+    });
+  });
+});
+
+describe('`progress` of code of users', () => {
+  const own = (lists: Partial<SystemScenario['expect']>): SystemScenario => {
+    const system = expecting(['grant-order'], []);
+    return { ...system, lock: 'my-lock', expect: { ...system.expect, ...lists } };
+  };
+  const met = (system: SystemScenario, counts: Parameters<typeof tallyOf>[1]) =>
+    judgeSystem(scenario, system, tallyOf('progress', counts), {
+      ...whole,
+      avoided: new Map([[system.name, new Map([['grant-order', 1]])]]),
+    }).met;
+
+  test('is judged although it is not listed, unless it may break', () => {
+    expect(met(own({}), { broken: 1 })).toBe(false);
+    expect(met(own({ may: ['progress'] }), { broken: 1 })).toBe(true);
+    expect(met(own({ breaks: ['progress'] }), { broken: 1 })).toBe(true);
+    expect(met(expecting(['grant-order'], []), { broken: 1 })).toBe(true);
+    expect(met(own({}), { unknown: 11 })).toBeNull();
+  });
+
+  test('need not have been exercised where it is not listed', () => {
+    expect(met(own({}), { exercised: 0 })).toBe(true);
+    expect(claimsToShrink(own({}), tallyOf('progress', { broken: 1 }))).toEqual(['progress']);
   });
 });
 

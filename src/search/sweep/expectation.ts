@@ -8,12 +8,17 @@
  * not judged either if a fault never met a held grant, if only one client ever had the lock, and if
  * a store kept nothing. A twin shows when that is no mistake of the scenario: it met the fault that
  * its cure leaves no place for, or it writes to no store either.
+ *
+ * A claim is due on each seed. It is judged there unless the code failed or its verdict is unknown,
+ * as where the run was cut or a section never ended. One that did not break and was judged on fewer
+ * than nine of ten seeds is not judged at all.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { builtInClaims } from '../../check/claims.ts';
 import { canBefall } from '../../scenario/expand-faults.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
+import { expectedOf, isJudged, judgedOn } from './expected.ts';
 import { faultHints, surrenderHints } from './hints.ts';
 import { earlyGuards, shortFaults } from './leases.ts';
 import { failedSections, fateText } from './sections.ts';
@@ -31,7 +36,7 @@ export interface Judgement {
   readonly vacuous: readonly string[];
   /** Why sections gave up; if what should break did not, what faults met, and what would help. */
   readonly hints: readonly string[];
-  /** Whether a verdict was unknown, or something was not exercised, on all the seeds there are. */
+  /** Whether a claim was judged on too few seeds, or something was not exercised on any. */
   readonly isIncomplete: boolean;
 }
 
@@ -59,16 +64,18 @@ export function judgeSystem(
 ): Judgement {
   const { isWhole, isSingle, isPart = false, catalogue = builtIn } = coverage;
   const { holds, breaks } = system.expect;
+  const isShort = (claim: string): boolean =>
+    !isBroken(tally, claim) && !isJudged(judgedOn(tally, claim));
   const isFull = isWhole && !isSingle;
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
   const empty = [...nothingEntered(tally), ...nothingButErrors(system, tally)];
   const idle = empty.length > 0 ? empty : untestedIn(scenario, system, tally, coverage);
-  const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
+  const isUnknown = [...expectedOf(system).holds, ...breaks].some(isShort);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
   const isIncomplete = isUnknown || (isUntested && !isPart);
-  const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
+  const isFailed = unexpected.length > 0 || (isFull && missing.some((claim) => !isShort(claim)));
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isWeakened = tally.failed > 0 && !isToBreakOnly;
   const isOpen = isUnknown || isUntested || isUntried || isWeakened;
@@ -87,8 +94,8 @@ export function claimsToShrink(system: SystemScenario, tally: Tally): readonly s
 }
 
 /** What should hold and broke. */
-export function unexpectedIn({ expect }: SystemScenario, tally: Tally): readonly string[] {
-  return expect.holds.filter((claim) => isBroken(tally, claim));
+export function unexpectedIn(system: SystemScenario, tally: Tally): readonly string[] {
+  return expectedOf(system).holds.filter((claim) => isBroken(tally, claim));
 }
 
 function isBroken(tally: Tally, claim: string): boolean {

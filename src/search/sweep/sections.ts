@@ -1,32 +1,40 @@
 /**
- * The counts of sections: how many there were in all runs of a system and what became of each, so
- * that a sweep in which nobody ever held a lock cannot look like one in which nothing broke. Most
- * of it is in the events of a trace; how a section of asynchronous code ended the trace says beside
- * them. The probe comes when all is over, and does not count.
+ * The counts of sections: how many the plans of a system had and what became of each, so that a
+ * sweep in which no lock was ever held, or no section ended, cannot look like one in which nothing
+ * broke. How a section ended stands in the trace beside the events, for generators and asynchronous
+ * code alike; what it did until then is in the events. The probe comes after the clients, and does
+ * not count. Each section that began has one end:
+ *
+ *     planned >= began = ended + gaveUp + failed + crashed + open
  *
  * Errors are told once for each place and text, whatever numbers and ids it holds. Of those that
  * differ the first few in the order of place and text are kept, as in any part of the seeds: so the
  * counts depend neither on how the seeds were cut nor on what was added to what.
  */
-
-import type { Return, SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { Return, SectionRun, Trace, TraceEvent } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { groupDigits } from '../../text/prose.ts';
 
-/** All but `failed` are counts of sections; one may be counted as several of these. */
+/** All but `failed` are counts of sections. */
 export interface SectionCounts {
-  /** Of which anything was seen. */
+  /** That the plans have. */
+  readonly planned: number;
   readonly began: number;
+  /** Returned, and had not asked for a lock in vain. */
+  readonly ended: number;
+  /** Had not ended when their run did. */
+  readonly open: number;
   /** That had their lock; where there is none, that reached a store. */
   readonly entered: number;
-  /** Never granted the lock that they asked for, until they tried no more. */
+  /** Returned, and were never granted the lock that they asked for. */
   readonly gaveUp: number;
   /** A store refused an access of theirs. */
   readonly refused: number;
   /** Their process crashed. */
   readonly crashed: number;
-  /** Asynchronous code that was denied nothing, and returned without a guard. */
+  /** Of those that ended, asynchronous code that was denied nothing and had no guard. */
   readonly unguarded: number;
   /** What ended sections of asynchronous code, at most `KEPT_ERRORS`. */
   readonly failed: readonly SectionErrorCount[];
@@ -48,7 +56,10 @@ export interface SectionErrorCount {
 export const KEPT_ERRORS = 10;
 
 export const NO_SECTIONS: SectionCounts = {
+  planned: 0,
   began: 0,
+  ended: 0,
+  open: 0,
   entered: 0,
   gaveUp: 0,
   refused: 0,
@@ -64,7 +75,10 @@ export function mergeSections(a: SectionCounts, b: SectionCounts): SectionCounts
   for (const error of b.failed) addError(errors, error);
   const { failed, otherFailed } = keptOf(errors);
   return {
+    planned: a.planned + b.planned,
     began: a.began + b.began,
+    ended: a.ended + b.ended,
+    open: a.open + b.open,
     entered: a.entered + b.entered,
     gaveUp: a.gaveUp + b.gaveUp,
     refused: a.refused + b.refused,
@@ -106,8 +120,8 @@ export function failedSections({ failed, otherFailed }: SectionCounts): number {
 
 /** `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`: what became of those without a lock. */
 export function fateText(sections: SectionCounts): string {
-  const { began, gaveUp, crashed, unguarded, failed } = sections;
-  if (began === 0) return 'none called a server or came to its end';
+  const { began, open, gaveUp, crashed, unguarded, failed } = sections;
+  if (began === 0) return 'none began';
   const [first] = mostFirst(failed);
   const others = failedSections(sections) - (first?.count ?? 0);
   const parts = [
@@ -116,6 +130,7 @@ export function fateText(sections: SectionCounts): string {
     gaveUp === 0 ? '' : `${groupDigits(gaveUp)} gave up`,
     unguarded === 0 ? '' : `${groupDigits(unguarded)} returned without section.guard()`,
     crashed === 0 ? '' : `${groupDigits(crashed)} crashed`,
+    open === 0 ? '' : `${groupDigits(open)} never ended`,
   ].filter((part) => part !== '');
   return parts.length === 0 ? `${groupDigits(began)} began` : parts.join(', ');
 }
@@ -136,19 +151,24 @@ export class SectionCounter {
   private readonly sums: Draft<SectionCounts> = { ...NO_SECTIONS };
   private readonly errors: Map<string, SectionErrorCount> = new Map();
 
-  add(seed: number, trace: Trace): void {
+  add(seed: number, { clients }: Pick<Plan, 'clients'>, trace: Trace): void {
     const { sums } = this;
+    for (const { sections } of clients) sums.planned += sections.length;
     const walk = new Walk(trace);
     for (const section of walk.sections.values()) {
+      const { end } = section.run;
       sums.began += 1;
       if (walk.isEntered(section)) sums.entered += 1;
-      if (walk.hasGivenUp(section)) sums.gaveUp += 1;
       if (section.isRefused) sums.refused += 1;
-      if (section.isCrashed && section.end === null) sums.crashed += 1;
-      if (section.end?.error === null && !section.isDenied) sums.unguarded += 1;
-      const error = section.end?.error ?? null;
-      if (error === null) continue;
-      addError(this.errors, { error: error.text, place: error.place, count: 1, firstSeed: seed });
+      if (end.kind === 'crashed' || end.kind === 'open') sums[end.kind] += 1;
+      else if (end.kind === 'failed') {
+        const { text, place } = end.error;
+        addError(this.errors, { error: text, place, count: 1, firstSeed: seed });
+      } else if (walk.hasGivenUp(section)) sums.gaveUp += 1;
+      else {
+        sums.ended += 1;
+        if (end.isUnguarded && !section.isDenied) sums.unguarded += 1;
+      }
     }
   }
 
@@ -159,19 +179,14 @@ export class SectionCounter {
 
 /** What is known of one section of a run. */
 interface Seen {
+  readonly run: SectionRun;
   /** `alice/1/`: with which the names of its operations begin. */
   readonly prefix: string;
   hasEntered: boolean;
-  isInside: boolean;
   hasAsked: boolean;
   hasAccessed: boolean;
   isDenied: boolean;
   isRefused: boolean;
-  isCrashed: boolean;
-  /** Its process went on to another one. */
-  isPast: boolean;
-  openCalls: number;
-  end: SectionEnd | null;
 }
 
 /** The calls by which one asks for a lock, whatever is to be known of their meaning. */
@@ -183,23 +198,20 @@ class Walk {
   /** By the names of their calls, which are looked up more often than cut. */
   private readonly byOperation: Map<string, Seen> = new Map();
   private readonly latest: Map<string, Seen> = new Map();
-  private readonly probes: Set<string> = new Set();
-  private readonly isComplete: boolean;
   private hasLock = false;
 
-  constructor({ processes, events, ending, sectionEnds = [] }: Trace) {
-    this.isComplete = ending.kind === 'complete';
+  constructor({ processes, events, sections = [] }: Trace) {
+    const probes = new Set<string>();
     for (const { name, role } of processes) {
-      if (role === 'probe') this.probes.add(name);
+      if (role === 'probe') probes.add(name);
       if (role === 'lock') this.hasLock = true;
+    }
+    for (const run of sections) {
+      if (!probes.has(run.process)) this.sections.set(run.section, unseen(run));
     }
     for (const event of events) {
       // Half of all events, and nothing that a section does by itself.
       if (event.kind !== 'send' && event.kind !== 'receive') this.pass(event);
-    }
-    for (const end of sectionEnds) {
-      const section = this.sectionOf(end.process, `${end.section}/`);
-      if (section !== null) section.end = end;
     }
   }
 
@@ -207,11 +219,10 @@ class Walk {
     return hasEntered || (hasAccessed && !this.hasLock);
   }
 
-  hasGivenUp(section: Seen): boolean {
-    const { hasEntered, hasAsked, isCrashed, isDenied, isPast, end } = section;
-    if (hasEntered) return false;
-    if (end !== null) return end.error === null && isDenied;
-    return hasAsked && !isCrashed && (isPast || this.isComplete);
+  /** Of one that returned: whether it asked for a lock in vain. */
+  hasGivenUp({ hasEntered, hasAsked, isDenied, run: { end } }: Seen): boolean {
+    if (hasEntered || end.kind !== 'returned') return false;
+    return end.isUnguarded ? isDenied : hasAsked;
   }
 
   private pass(event: TraceEvent): void {
@@ -220,7 +231,6 @@ class Walk {
         const section = this.sectionOf(event.process, event.operation);
         if (section === null) return;
         this.byOperation.set(event.operation, section);
-        section.openCalls += 1;
         if (!('lock' in event.call)) section.hasAccessed = true;
         else if (ASKS.has(event.call.verb)) {
           section.hasAsked = true;
@@ -232,16 +242,10 @@ class Walk {
         this.hear(event);
         return;
       case 'enter': {
-        const section = this.sectionOf(event.process, `${event.section}/`);
-        if (section === null) return;
-        section.hasEntered = true;
-        section.isInside = true;
-        this.hasLock = true;
-        return;
-      }
-      case 'leave': {
         const section = this.sections.get(event.section);
-        if (section !== undefined) section.isInside = false;
+        if (section === undefined) return;
+        section.hasEntered = true;
+        this.hasLock = true;
         return;
       }
       case 'read':
@@ -249,27 +253,14 @@ class Walk {
         if (event.isAccepted) return;
         const section = this.byOperation.get(event.operation);
         if (section !== undefined) section.isRefused = true;
-        return;
       }
-      case 'fault':
-        if (event.fault === 'crash') for (const process of event.processes) this.crash(process);
     }
   }
 
   private hear({ operation, outcome, answer }: Return): void {
     const section = this.byOperation.get(operation);
     if (section === undefined) return;
-    section.openCalls -= 1;
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
-  }
-
-  /** Whether the section that it was in had come to its end, its calls say. */
-  private crash(process: string): void {
-    const section = this.latest.get(process);
-    if (section === undefined) return;
-    const { hasEntered, hasAsked, isInside, openCalls } = section;
-    const isOver = openCalls === 0 && (hasEntered ? !isInside : !hasAsked);
-    if (!isOver) section.isCrashed = true;
   }
 
   /** The section of a client's operation; null for what is done outside of any, or by a probe. */
@@ -277,31 +268,21 @@ class Walk {
     const before = this.latest.get(process);
     // Most of what a process does is done in the section that it is in.
     if (before !== undefined && operation.startsWith(before.prefix)) return before;
-    const name = sectionOf(operation);
-    const known = this.sections.get(name);
-    if (known !== undefined) return known;
-    if (this.probes.has(process) || !/\/\d+$/.test(name)) return null;
-    const section = unseen(`${name}/`);
-    if (before !== undefined) before.isPast = true;
-    this.latest.set(process, section);
-    this.sections.set(name, section);
+    const section = this.sections.get(sectionOf(operation)) ?? null;
+    if (section !== null) this.latest.set(process, section);
     return section;
   }
 }
 
 /** A literal: it is made for each section of each run. */
-function unseen(prefix: string): Seen {
+function unseen(run: SectionRun): Seen {
   return {
-    prefix,
+    run,
+    prefix: `${run.section}/`,
     hasEntered: false,
-    isInside: false,
     hasAsked: false,
     hasAccessed: false,
     isDenied: false,
     isRefused: false,
-    isCrashed: false,
-    isPast: false,
-    openCalls: 0,
-    end: null,
   };
 }

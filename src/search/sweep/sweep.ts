@@ -18,6 +18,7 @@ import { blocksIn } from '../exhaust/exhaust.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import { type Chunk, examineChunk, type FinishedRange, type ReuseDifference } from './chunk.ts';
 import { examinerOf, prepareScenario } from './examiner.ts';
+import { expectedOf } from './expected.ts';
 import type { FinishedChunk } from './journal.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
 import type { SeedRange } from './shards.ts';
@@ -164,8 +165,7 @@ async function sweepHere(
   for (let chunk = next(chunkSeeds); chunk !== null; chunk = next(chunkSeeds)) {
     await yieldToEventLoop(); // so that Ctrl-C is heard
     const { system } = chunk;
-    const expect = scenario.systems.find(({ name }) => name === system)?.expect;
-    const claims = expect ?? { holds: [], breaks: [] };
+    const expect = expectedOf(scenario.systems.find(({ name }) => name === system));
     const reusing = chunk.isReusing === true ? [system] : [];
     const examiner = examinerOf(scenario, catalogue, reusing, chunk.planBlocks);
     let difference: ReuseDifference | null = null;
@@ -174,7 +174,7 @@ async function sweepHere(
     };
     const piece = { what: `seed ${chunk.from} of ${system}`, seed: chunk.from };
     const examine = (): Promise<Tally> =>
-      examineChunk(chunk, claims, examiner, () => {}, onDifference);
+      examineChunk(chunk, expect, examiner, () => {}, onDifference);
     const tally = await named(piece, examine);
     onTally(tally, chunk, difference);
   }

@@ -1,5 +1,5 @@
 /** Tallies of made-up seeds, whose verdicts, faults and failures depend on the seed alone. */
-import type { SectionEnd } from '../../core/history/trace.ts';
+import type { SectionRun } from '../../core/history/trace.ts';
 import type { Examination } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
@@ -7,9 +7,11 @@ import type { Tally } from './tally.ts';
 
 const EXPECT = { holds: ['grant-order'], breaks: ['tokens-unique'] };
 
-function endOf(section: string, text: string | null): SectionEnd {
-  const error = text === null ? null : { text, place: 'lock.mjs:1:2' };
-  return { kind: 'section-end', atUs: 0, process: section.slice(0, -2), section, error };
+/** A section that an error ended, or without one that returned. */
+function ended(section: string, text: string | null): SectionRun {
+  const run = { process: section.slice(0, -2), section, beganUs: 0 };
+  if (text === null) return { ...run, end: { kind: 'returned', atUs: 0, isUnguarded: true } };
+  return { ...run, end: { kind: 'failed', atUs: 0, error: { text, place: 'lock.mjs:1:2' } } };
 }
 
 /** What the made-up examiner finds on a seed; every so many seeds something happens. */
@@ -34,9 +36,9 @@ function examine(seed: number): Examination {
       processes: [],
       unmatched: [],
       ending: { kind: 'complete' },
-      sectionEnds: [
-        endOf('alice/1', seed % 5 === 0 ? null : `Error: kind ${'abcdefghijklmnop'[seed % 16]}`),
-        endOf('bob/1', `Error: no ${seed} of bob-${seed * 7}`),
+      sections: [
+        ended('alice/1', seed % 5 === 0 ? null : `Error: kind ${'abcdefghijklmnop'[seed % 16]}`),
+        ended('bob/1', `Error: no ${seed} of bob-${seed * 7}`),
       ],
     },
     verdicts: [

@@ -227,7 +227,8 @@ const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
 });
 
 const sectionsSchema: z.ZodType<SectionCounts> = z.strictObject({
-  ...counts('began', 'entered', 'gaveUp', 'refused', 'crashed', 'unguarded', 'otherFailed'),
+  ...counts('planned', 'began', 'ended', 'open', 'entered', 'gaveUp', 'refused', 'crashed'),
+  ...counts('unguarded', 'otherFailed'),
   failed: z
     .array(
       z.strictObject({

@@ -9,6 +9,7 @@ import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, type Examiner, examineChunk, type ReuseDifference } from './chunk.ts';
+import { expectedOf } from './expected.ts';
 import type { ChunkDone, ChunkOrder, LastWords, WorkerSetting } from './pool.ts';
 import { performHere, type TaskOrder } from './tasks.ts';
 
@@ -49,8 +50,7 @@ async function work({
     const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
-    const system = scenario.systems.find(({ name }) => name === chunk.system);
-    const expect = system?.expect ?? { holds: [], breaks: [] };
+    const expect = expectedOf(scenario.systems.find(({ name }) => name === chunk.system));
     const reusing = chunk.isReusing === true ? [chunk.system] : [];
     const examiner = module.examinerOf(scenario, catalogue, reusing, chunk.planBlocks);
     const onSeed = (seed: number): void => {

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import type { Ending, SectionEnd, SectionRun, Trace, TraceEvent } from '../core/history/trace.ts';
+import { judge } from './claims.ts';
+import { explain, inWords } from './explain.ts';
+import {
+  acquire,
+  answer,
+  deny,
+  enter,
+  fault,
+  grant,
+  leave,
+  terms,
+  traceOf,
+} from './trace-builder.fixture.ts';
+
+const HEALED: TraceEvent = { kind: 'healed', atUs: 60_000 };
+const OPEN: SectionEnd = { kind: 'open', wait: null };
+const RETURNED: SectionEnd = { kind: 'returned', atUs: 50_000, isUnguarded: false };
+const CUT: Ending = { kind: 'cut', limit: 'end' };
+
+function runOf(section: string, end: SectionEnd, beganMs = 0): SectionRun {
+  return { process: section.split('/')[0] ?? '', section, beganUs: beganMs * 1000, end };
+}
+
+function traceWith(
+  events: readonly TraceEvent[],
+  sections: readonly SectionRun[],
+  ending?: Ending,
+): Trace {
+  return { ...traceOf(events, ending), sections };
+}
+
+function verdictOn(trace: Trace, claim = 'progress', endUs = terms.endUs) {
+  const [verdict] = judge(trace, { ...terms, endUs }, [claim]);
+  if (verdict === undefined) throw new Error('no verdict');
+  return verdict;
+}
+
+function storyOf(trace: Trace) {
+  const verdict = verdictOn(trace);
+  if (verdict.kind !== 'invalid') throw new Error(`progress is ${verdict.kind}`);
+  const evidence = verdict.evidence.map(({ role, event }) => `${event} ${role}`);
+  return { evidence, words: inWords(explain(trace, verdict)) };
+}
+
+test('a section that never ended breaks `progress`; one that ended or crashed does not', () => {
+  const of = (end: SectionEnd) => verdictOn(traceWith([HEALED], [runOf('alice/1', end)])).kind;
+  expect(of(OPEN)).toBe('invalid');
+  expect(of(RETURNED)).toBe('valid');
+  expect(of({ kind: 'crashed', atUs: 50_000 })).toBe('valid');
+  expect(of({ kind: 'failed', atUs: 50_000, error: { text: 'no', place: null } })).toBe('valid');
+});
+
+test('its words name where it waits, its call without an answer and the faults that met it', () => {
+  const wait = { sinceUs: 12_000, place: 'mutex.mjs:7' };
+  const sections = [runOf('alice/1', RETURNED), runOf('alice/2', { kind: 'open', wait }, 3)];
+  const events = [
+    acquire(3, 'alice/2/acquire'),
+    fault(4, 'pause', 'alice'),
+    answer(5, 'alice/2/acquire', { kind: 'denied', holder: 'bob' }),
+    acquire(12, 'alice/2/acquire-2'),
+    fault(13, 'drop', 'alice', { target: 'alice/2/acquire-2/1/request' }),
+    HEALED,
+  ];
+  const { evidence, words } = storyOf(traceWith(events, sections));
+  expect(evidence).toEqual(['1 pause', '3 open call', '4 drop']);
+  expect(words).toMatchInlineSnapshot(
+    `"alice's section 2 never ended; waiting since 12 ms at mutex.mjs:7. Then alice took its last step at 12 ms. However its section never ended, although it was up and the world had healed: its call \`alice/2/acquire-2\`, sent at 12 ms, has no answer: alice was paused from 4 ms, before its acquire and alice's acquire (\`alice/2/acquire-2\`) was lost."`,
+  );
+});
+
+test('of several that never ended, the one that holds the lock is named', () => {
+  const events = [
+    grant(1, 'bob', 1),
+    enter(2, 'bob', 1, 20),
+    acquire(3, 'alice/1/acquire'),
+    deny(4, 'alice', 1),
+    HEALED,
+  ];
+  const sections = [runOf('alice/1', OPEN), runOf('bob/1', OPEN)];
+  expect(storyOf(traceWith(events, sections)).words).toMatch(/^bob's section 1 never ended\./);
+  const left = [...events.slice(0, 4), leave(5, 'bob', 1), HEALED];
+  expect(storyOf(traceWith(left, sections)).words).toMatchInlineSnapshot(
+    `"alice's section 1 never ended. Then alice took its last step at 3 ms. However its section never ended, although it was up and the world had healed: alice held \`db\` at 4 ms and its call \`alice/1/acquire\`, sent at 3 ms, has no answer."`,
+  );
+});
+
+test('a section of which nothing was seen is named all the same', () => {
+  const { evidence, words } = storyOf(traceWith([HEALED], [runOf('alice/1', OPEN)]));
+  expect(evidence).toEqual(['0 healed']);
+  expect(words).toMatchInlineSnapshot(
+    `"alice's section 1 never ended. However its section never ended, although it was up and the world had healed."`,
+  );
+});
+
+test('at the end of its time a run shows it after 2 × ttl + slack since healing and its begin', () => {
+  const at = (endMs: number, beganMs = 0, events: readonly TraceEvent[] = [HEALED]) =>
+    verdictOn(traceWith(events, [runOf('alice/1', OPEN, beganMs)], CUT), 'progress', endMs * 1000)
+      .kind;
+  expect([at(80.999), at(81)]).toEqual(['unknown', 'invalid']);
+  expect([at(90.999, 70), at(91, 70)]).toEqual(['unknown', 'invalid']);
+  expect(at(1000, 0, [])).toBe('unknown');
+  const events = traceWith([HEALED], [runOf('alice/1', OPEN)], { kind: 'cut', limit: 'maxEvents' });
+  expect(verdictOn(events).kind).toBe('unknown');
+});
+
+test('where a section never ended no claim holds, and what broke is broken', () => {
+  const sections = [runOf('alice/1', OPEN)];
+  const reason = "alice's section 1 never ended";
+  const quiet = verdictOn(traceWith([grant(1, 'alice', 1)], sections), 'mutual-exclusion');
+  expect(quiet).toMatchObject({ kind: 'unknown', reason });
+  const both = [grant(1, 'alice', 1), grant(2, 'bob', 2)];
+  expect(verdictOn(traceWith(both, sections), 'mutual-exclusion').kind).toBe('invalid');
+});

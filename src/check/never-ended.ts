@@ -1,0 +1,128 @@
+/**
+ * Finds sections that never ended, for `progress`: once the world has healed, each section ends,
+ * whatever became of its lock. Only a crash of its own process excuses one; pauses and partitions
+ * end as the world heals, and the faults of other processes excuse nothing.
+ *
+ * A run in which nothing is left to happen shows that a section never ends. One that reached its
+ * `end` shows it once a section lasted 2 × ttl + slack after healing, which is the time that the
+ * probe has, so that a loop that tries for ever is found, too. One that was cut after so many
+ * events, at whatever time, shows nothing.
+ */
+import type { SectionRun, TraceEvent, Wait } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { listOf } from '../text/prose.ts';
+import { breachShown, type Cause, causesIn } from './evidence.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
+import type { Terms } from './terms.ts';
+import {
+  type GrantLog,
+  openSections,
+  operationOf,
+  sectionName,
+  type TraceIndex,
+} from './trace-index.ts';
+import type { Breach, Findings } from './verdict.ts';
+
+type Rule = 'never-ended';
+
+/** Judges the sections of the clients, or of the probe, which waits for what they hold. */
+export function judgeSections(
+  indexed: TraceIndex,
+  terms: Terms,
+  role: 'client' | 'probe',
+): Findings<Rule> {
+  const overdue = overdueSections(indexed, terms).filter(
+    ({ process }) => indexed.probes.has(process) === (role === 'probe'),
+  );
+  if (overdue.length === 0) return { exercised: 0 };
+  // One that holds a lock keeps the others waiting.
+  const first = overdue.find((run) => grantIn(indexed, run) !== undefined) ?? overdue[0];
+  return { exercised: 0, breach: first === undefined ? null : breachOf(indexed, first) };
+}
+
+function overdueSections(indexed: TraceIndex, terms: Terms): readonly SectionRun[] {
+  const { trace, isComplete } = indexed;
+  const open = openSections(trace);
+  if (isComplete || open.length === 0) return open;
+  const healed = trace.events.findLast(({ kind }) => kind === 'healed');
+  if (trace.ending.kind !== 'cut' || trace.ending.limit !== 'end' || healed === undefined)
+    return [];
+  const latestUs = terms.endUs - 2 * terms.ttlUs - terms.slackUs;
+  return open.filter(({ beganUs }) => Math.max(beganUs, healed.atUs) <= latestUs);
+}
+
+/** The grant under which a section is, if it entered and did not leave. */
+function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undefined {
+  for (const { entries, byNumber } of indexed.locks.values()) {
+    const last = entries.findLast(
+      ({ event }) =>
+        (event.kind === 'enter' || event.kind === 'leave') && event.section === section,
+    );
+    if (last?.event.kind === 'enter') return byNumber.get(last.event.ordinal);
+  }
+  return undefined;
+}
+
+function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
+  const { process, section, beganUs } = run;
+  const { trace, operations, faults } = indexed;
+  const call = [...operations.values()].findLast(
+    ({ invoke, return: returned }) => returned === null && isStepOf(invoke.event, section),
+  )?.invoke;
+  const last = (
+    isMeant: (event: TraceEvent) => boolean,
+  ): { readonly index: number } | undefined => {
+    const index = trace.events.findLastIndex(isMeant);
+    return index < 0 ? undefined : { index };
+  };
+  const step = call ?? last((event) => isStepOf(event, section));
+  const grant = grantIn(indexed, run);
+  const isDenial = (event: TraceEvent): boolean =>
+    event.kind === 'deny' && event.client === process && event.atUs >= beganUs;
+  const parts = {
+    grant,
+    denial: grant === undefined ? last(isDenial) : undefined,
+    [call === undefined ? 'last step' : 'open call']: step,
+    healed: step === undefined ? last(({ kind }) => kind === 'healed') : undefined,
+  };
+  const span = { processes: [process], message: '', fromUs: beganUs, before: step?.index ?? 0 };
+  const ofCall = faults
+    .filter(({ event }) => call !== undefined && operationOf(event.target) === call.event.operation)
+    .map((fault): Cause => [fault.event.fault, fault]);
+  return breachShown('never-ended', parts, [...causesIn(indexed, span), ...ofCall]);
+}
+
+/** Whether an event is what a section did or was answered, and not what went on beside it. */
+function isStepOf(event: TraceEvent, section: string): boolean {
+  if ('section' in event) return event.section === section;
+  const name = 'operation' in event ? event.operation : 'point' in event ? event.point : '';
+  return name.startsWith(`${section}/`);
+}
+
+/** Words for a section that never ended. */
+export function neverEnded(shown: Contradiction): Sentences {
+  const call = shown.find('open call', 'invoke');
+  const step = call ?? shown.parts.find(({ role }) => role === 'last step')?.event;
+  const open = openSections(shown.trace);
+  const run = open.find(({ section }) => step && isStepOf(step, section)) ?? open[0];
+  assert(run?.end.kind === 'open', 'a section never ended');
+  const denial = shown.find('denial', 'deny');
+  const what = [
+    ...(denial === undefined ? [] : [`${denial.holder} held \`${denial.lock}\` ${at(denial)}`]),
+    ...(call === undefined
+      ? []
+      : [`its call \`${call.operation}\`, sent ${at(call)}, has no answer`]),
+  ];
+  const why = what.length === 0 ? '' : `: ${listOf(what)}`;
+  return {
+    headline: `${sectionName(run)} never ended${waitPhrase(run.end.wait)}`,
+    next: step === undefined ? '' : `${run.process} took its last step ${at(step)}`,
+    however: `its section never ended, although it was up and the world had healed${why}`,
+  };
+}
+
+/** `; waiting since 12 ms at mutex.mjs:7`; '' where that is not known. */
+export function waitPhrase(wait: Wait | null): string {
+  return wait === null ? '' : `; waiting since ${proseDuration(wait.sinceUs)} at ${wait.place}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Finds where the code of a section waits: the innermost `await` in the user's own files, of those
+ * that the section has begun and not seen the end of. V8 reports each `await` while the stack still
+ * shows where that is; what goes on beside the section, as a watchdog, has no `goThrough` of
+ * `client-program.ts` in its stack. A stack for each `await` takes time, so only a run that is to
+ * be shown notes them.
+ */
+import { promiseHooks } from 'node:v8';
+import type { Wait } from '../../core/history/trace.ts';
+import { ambient } from './ambient.ts';
+import {
+  type CallSite,
+  framesIn,
+  isOfFencepost,
+  isOfNode,
+  isOfPackage,
+  placeIn,
+  siteOf,
+} from './call-site.ts';
+import { Life } from './life.ts';
+import { Shared } from './patches.ts';
+import { sectionNow } from './section-context.ts';
+
+interface Await extends CallSite {
+  readonly sinceUs: number;
+  /** `alice/1`; null where its process runs one at a time. */
+  readonly section: string | null;
+}
+
+/** By the promise that stands for each, in the order in which they began. */
+const awaits: Map<Life, Map<object, Await>> = new Map();
+
+/** Noted while at least one run wants it so. */
+export const notedAwaits: Shared = new Shared(
+  () => {
+    const stops: unknown[] = [
+      promiseHooks.onInit(begin),
+      promiseHooks.onBefore((promise: object) => {
+        if (ambient.current instanceof Life) awaits.get(ambient.current)?.delete(promise);
+      }),
+    ];
+    stop = () => {
+      for (const end of stops) if (typeof end === 'function') end();
+      awaits.clear();
+    };
+  },
+  () => stop(),
+);
+
+let stop = (): void => {};
+
+/** Deep enough for a section that calls packages which call it back. */
+const STACK_LIMIT = 100;
+
+function begin(promise: object, awaited: object | undefined): void {
+  const { current } = ambient;
+  if (awaited === undefined || !(current instanceof Life)) return;
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = STACK_LIMIT;
+  const site = siteOf(begin);
+  Error.stackTraceLimit = stackTraceLimit;
+  const section = sectionNow()?.name.text ?? null;
+  const own = awaits.get(current) ?? new Map<object, Await>();
+  awaits.set(current, own.set(promise, Object.assign(site, { sinceUs: current.nowUs, section })));
+}
+
+/** Returns where a section of a life waits, or null if that is not known. */
+export function waitOf(life: Life, section: string): Wait | null {
+  let [innermost, found]: [number, Wait | null] = [0, null];
+  for (const { stack, sinceUs, section: own } of awaits.get(life)?.values() ?? []) {
+    if (own !== null && own !== section) continue;
+    // A user's own code may have made the text of a stack anything.
+    const frames = typeof stack === 'string' ? framesIn(stack) : [];
+    const depth = frames.findIndex(
+      (frame) => frame.line.includes('.goThrough ') && isOfFencepost(frame),
+    );
+    const top = frames.find((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+    if (depth <= innermost || top === undefined || isOfPackage(top)) continue;
+    innermost = depth;
+    found = { sinceUs, place: placeIn(top).replace(/:\d+$/, '') };
+  }
+  return found;
+}
