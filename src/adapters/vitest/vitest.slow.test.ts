@@ -132,7 +132,7 @@ describe('a run in forks', () => {
     expect(output).toMatch(/Caused by: TypeError: .*\n ❯ many\.test\.ts:\d+:\d+/);
     expect(output).toMatch(/Caused by: AssertionError: [^❯]*❯ many\.test\.ts:\d+:\d+/);
     expect(await messageOf('an escape')).toMatch(
-      /leaves the simulated world: fetch to localhost at .*many\.test/,
+      /leaves the simulated world: fetch at .*many\.test/,
     );
   });
 

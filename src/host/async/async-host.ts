@@ -34,7 +34,7 @@ import type { Process, Resident } from '../../core/world/process.ts';
 import { SectionLog } from '../../core/world/section-log.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Hosts } from '../network/hosts.ts';
-import { Talks } from '../network/talks.ts';
+import { failureOf, type Talk, unheardIn } from '../network/talks.ts';
 import { siteOf } from './call-site.ts';
 import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
 import { Life } from './life.ts';
@@ -61,10 +61,9 @@ export class AsyncHost implements Resident, Client {
   private lives = 0;
   /** How many it opened, in all its lives. */
   private connections = 0;
-  private readonly talks: Talks;
+  /** Those of this life. */
+  private talks: Talk[] = [];
   private lastCallUs = 0;
-  /** Why its run failed at the end, which its code did not see. */
-  private unserved: SystemFailure | null = null;
   private pointsPassed = 0;
   private pointsAtUs = 0;
   readonly sectionLog: SectionLog;
@@ -80,7 +79,6 @@ export class AsyncHost implements Resident, Client {
     this.parts = parts;
     this.program = setting.program;
     this.hosts = setting.hosts;
-    this.talks = new Talks(this.name, () => this.nowUs);
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.ownGrants = new Quorum(process, parts);
@@ -109,7 +107,10 @@ export class AsyncHost implements Resident, Client {
       this.connections += 1;
       return this.connections;
     };
-    life.network = { hosts: this.hosts, caller: context, takeNumber, talks: this.talks };
+    const { hosts } = this;
+    this.talks = [];
+    const nowUs = (): number => this.nowUs;
+    life.network = { hosts, caller: context, takeNumber, talks: this.talks, nowUs };
     life.run(() => {
       const whenDone = (): void => {
         life.hasFinished = true;
@@ -133,7 +134,6 @@ export class AsyncHost implements Resident, Client {
   crash(): void {
     this.sectionLog.crash();
     this.calls.crash();
-    this.talks.crash();
     for (const leaseHold of this.leaseHolds) leaseHold.crash();
     this.close();
   }
@@ -174,14 +174,15 @@ export class AsyncHost implements Resident, Client {
 
   /** A failure of its code that came when none of its code was to run. */
   get failure(): SystemFailure | Defect | null {
-    return this.life?.failure ?? this.unserved;
+    return this.life?.failure ?? null;
   }
 
   /** Fails at the end of the run if the process waits for a server that is not simulated. */
   endTalks(endedAtUs: number): void {
-    const waitedUs = endedAtUs - this.lastCallUs;
-    this.unserved = this.talks.failureAtEnd({ isBusy: this.isBusy, waitedUs });
-    if (this.unserved !== null) this.life?.fail(this.unserved);
+    const { life, isBusy, nowUs, name } = this;
+    const end = { isBusy, waitedUs: endedAtUs - this.lastCallUs, nowUs };
+    const unheard = life === null ? undefined : unheardIn(this.talks, end);
+    if (life !== null && unheard !== undefined) life.failure ??= failureOf(name, unheard);
   }
 
   connectionsTo(server: string): readonly Connection[] {

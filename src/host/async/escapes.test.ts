@@ -98,9 +98,7 @@ test.each(ESCAPES)('%s is thrown where it is called, and fails the run', async (
   const { ending } = await happen({ alice, bob: async () => {} });
   expect(thrown).toMatchObject({ name: 'LeftTheWorld' });
   const place = 'src/host/async/escapes\\.test\\.ts:\\d+:\\d+';
-  const text = new RegExp(
-    `^alice leaves the simulated world: ${call}(?: to \\S+)? at ${place}(?:; .+)?$`,
-  );
+  const text = new RegExp(`^alice leaves the simulated world: ${call} at ${place}(?:; .+)?$`);
   expect(ending).toMatchObject({ kind: 'failed', process: 'alice' });
   expect(ending.kind === 'failed' && ending.error).toMatch(text);
 });
@@ -108,17 +106,16 @@ test.each(ESCAPES)('%s is thrown where it is called, and fails the run', async (
 const FAKE = 'only Redis is simulated, so hand your code a fake client';
 
 test.each<readonly [string, () => unknown, string]>([
-  ['fetch to localhost:1', () => fetch('http://localhost:1/lock'), FAKE],
-  ['fetch to api', () => fetch(new Request('https://api/lock')), FAKE],
-  ['http.request to api:8080', () => http.request({ host: 'api', port: 8080 }), FAKE],
-  ['https.get to api', () => https.get(new URL('https://api/lock')), FAKE],
-  ['http2.connect to api', () => http2.connect('https://api'), FAKE],
+  ['fetch', () => fetch('http://localhost:1/lock'), FAKE],
+  ['http.request', () => http.request({ host: 'api', port: 8080 }), FAKE],
+  ['https.get', () => https.get(new URL('https://api/lock')), FAKE],
+  ['http2.connect', () => http2.connect('https://api'), FAKE],
   [
-    'dns.lookup to db-1',
+    'dns.lookup',
     () => dns.lookup('db-1', () => {}),
     'name a Redis in `hosts`; for another server, hand your code a fake client',
   ],
-  ['dns.resolve4 to db-1', () => dns.resolve4('db-1', () => {}), FAKE],
+  ['dns.resolve4', () => dns.resolve4('db-1', () => {}), FAKE],
   ['dgram.createSocket', () => dgram.createSocket('udp4'), FAKE],
   [
     'fs.readFileSync',

@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import process from 'node:process';
 import { ambient } from './ambient.ts';
 import {
-  type Frame,
+  type CallSite,
   framesIn,
   isOfFencepost,
   isOfNode,
@@ -25,13 +25,14 @@ export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|create
 /** Names are virtual where the scenario has hosts. */
 export const LOOKS_UP: RegExp = /^dns\.(?:promises\.)?lookup$/;
 
-const TO_OTHERS: RegExp = /^(?:new )?(?:https?|http2|dgram|dns|fetch|WebSocket|EventSource)\b/;
-
 /** What to do instead, by the call; the first row that matches counts. */
 const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
   [/^net\.Server/, 'a server is added with `world.addServer`'],
   [LOOKS_UP, 'name a Redis in `hosts`; for another server, hand your code a fake client'],
-  [TO_OTHERS, 'only Redis is simulated, so hand your code a fake client'],
+  [
+    /^(?:new )?(?:https?|http2|dgram|dns|fetch|WebSocket|EventSource)\b/,
+    'only Redis is simulated, so hand your code a fake client',
+  ],
   [
     /^fs\.(?:promises\.)?(?:read|exists|[fl]?stat|access|realpath)/,
     'read the file while the module is loaded, or hand your code a fake',
@@ -49,27 +50,11 @@ const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
 class LeftTheWorld extends Error {
   override readonly name: string = 'LeftTheWorld';
 
-  constructor(
-    process: string,
-    { call, args = [], site }: { call: string; args?: readonly unknown[]; site: string },
-  ) {
+  constructor(process: string, call: string, site: string) {
     const wayOut = WAYS_OUT.find(([calls]) => calls.test(call))?.[1];
     const hint = wayOut === undefined ? '' : `; ${wayOut}`;
-    const address = TO_OTHERS.test(call) ? addressIn(call, args) : null;
-    const to = address === null ? '' : ` to ${address}`;
-    super(`${process} leaves the simulated world: ${call}${to} at ${site}${hint}`);
+    super(`${process} leaves the simulated world: ${call} at ${site}${hint}`);
   }
-}
-
-/** The host that a call to the network names, with its port if it has one, or null. */
-function addressIn(call: string, [first]: readonly unknown[]): string | null {
-  const text = String(first instanceof Request ? first.url : first);
-  if (URL.canParse(text)) return new URL(text).host;
-  if (typeof first === 'string') return call.startsWith('dns.') ? text : null;
-  if (typeof first !== 'object' || first === null) return null;
-  const host: unknown = Reflect.get(first, 'hostname') ?? Reflect.get(first, 'host');
-  const port: unknown = Reflect.get(first, 'port') ?? '';
-  return typeof host === 'string' ? `${host}:${String(port)}`.replace(/:$/, '') : null;
 }
 
 /** Closes every exit to simulated processes; to all others they stay open. */
@@ -131,7 +116,7 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   if (site.isMachinery) return null;
   const read = site.isOfPackage ? readForPackage(call, args) : null;
   if (read !== null) return read;
-  const error = new LeftTheWorld(current.name, { call, args, site: site.text });
+  const error = new LeftTheWorld(current.name, call, site.text);
   current.fail(error);
   throw error;
 }
@@ -154,27 +139,29 @@ interface Leaver {
 
 /** Who called that function which called `called`. */
 export function leaverOf(called: (...args: never[]) => unknown): Leaver {
-  return leaverLater(called)();
+  return leaverIn(deepSiteOf(called));
 }
 
-/** The same, but the stack is read only when the function is called that it returns. */
-export function leaverLater(called: (...args: never[]) => unknown): () => Leaver {
+/** The place of that, which is found out only when the function is called that it returns. */
+export function placeLater(called: (...args: never[]) => unknown): () => string {
+  const site = deepSiteOf(called);
+  return () => leaverIn(site).text;
+}
+
+function deepSiteOf(called: (...args: never[]) => unknown): CallSite {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 50;
   const site = siteOf(called);
   Error.stackTraceLimit = stackTraceLimit;
-  // Without who called `called`, and without guards that let the call through.
-  return () =>
-    leaverIn(
-      framesIn(site.stack ?? '')
-        .slice(1)
-        .filter(({ file }) => file !== HERE),
-    );
+  return site;
 }
 
 const [{ file: HERE } = { file: '' }] = framesIn(new Error().stack ?? '');
 
-function leaverIn(frames: readonly Frame[]): Leaver {
+function leaverIn({ stack = '' }: CallSite): Leaver {
+  // Without who called `called`, and without guards that let the call through.
+  const [, ...others] = framesIn(stack);
+  const frames = others.filter(({ file }) => file !== HERE);
   const at = frames.findIndex((frame) => !isOfNode(frame));
   const isMachinery = frames
     .slice(0, at === -1 ? undefined : at)
@@ -292,6 +279,5 @@ function blame(_: number, kind: string, _trigger: number, resource: object): voi
   const { current } = ambient;
   if (current === null || HARMLESS.test(kind) || resource instanceof AsyncResource) return;
   const { text, isMachinery } = leaverOf(blame);
-  const call = { call: `a real ${kind}`, site: text };
-  if (!isMachinery) current.fail(new LeftTheWorld(current.name, call));
+  if (!isMachinery) current.fail(new LeftTheWorld(current.name, `a real ${kind}`, text));
 }

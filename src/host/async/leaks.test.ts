@@ -182,7 +182,7 @@ test('each function that leaves is refused by its name and place, but to connect
           Reflect.apply(call, target, [0]);
         } catch (error) {
           const [, what = String(error)] =
-            /^LeftTheWorld: alice leaves the simulated world: (\S+)(?: to \S+)? at \S+leaks\.test\.ts:\d+:\d+/.exec(
+            /^LeftTheWorld: alice leaves the simulated world: (\S+) at \S+leaks\.test\.ts:\d+:\d+/.exec(
               String(error),
             ) ?? [];
           told.push(what);

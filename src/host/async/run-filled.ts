@@ -64,14 +64,12 @@ export class AsyncWorld {
 
   /** The trace of its run, with failures that were noticed only after its last event. */
   traceOf(trace: Trace, { endUs }: Plan['limits']): Trace {
-    const { ending } = trace;
-    if (ending.kind !== 'failed') {
-      // Without a limit nothing was left to happen, and whoever waits would wait for ever.
-      const limit = ending.kind === 'complete' ? null : ending.limit;
-      const limits = { end: endUs, maxEvents: trace.events.at(-1)?.atUs ?? 0 };
-      const endedAtUs = limit === null ? Number.POSITIVE_INFINITY : limits[limit];
-      for (const host of this.hosts) host.endTalks(endedAtUs);
-    }
+    const { ending, events } = trace;
+    // Without a limit nothing was left to happen, and whoever waits would wait for ever.
+    let endedAtUs = Number.POSITIVE_INFINITY;
+    if (ending.kind === 'cut')
+      endedAtUs = ending.limit === 'end' ? endUs : (events.at(-1)?.atUs ?? 0);
+    if (ending.kind !== 'failed') for (const host of this.hosts) host.endTalks(endedAtUs);
     for (const host of this.hosts) host.noteFailure();
     return { ...this.withFailure(trace), sections: this.world.sections };
   }

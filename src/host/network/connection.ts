@@ -11,7 +11,7 @@ import type { Caller } from '../../core/world/port.ts';
 import { inNoSection } from '../async/section-context.ts';
 import { isRedis } from '../redis/resp.ts';
 import type { Asked, Listener, Remote, Served, Wire, WireSession } from './hosts.ts';
-import { NotUnderstood, spokenIn } from './other-protocols.ts';
+import { isUnderstood, NotUnderstood } from './other-protocols.ts';
 
 /** Lets clients connect to a server. To open a connection is a call `connect`. */
 export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>): Listener {
@@ -23,22 +23,15 @@ export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>
   };
 }
 
-/**
- * Stands where no server listens: takes what the client sends until that shows what it speaks, and
- * throws it then.
- */
+/** Stands where no server listens, until what the client sends shows what it speaks. */
 export const listensNowhere: Listener = async () => {
   let opening = '';
-  return {
-    isUnderstood: false,
-    close: () => {},
-    send: (bytes) => {
-      opening += bytes;
-      const spoken = spokenIn(opening, (begun) => isRedis(begun, () => true));
-      if (spoken === null) return;
-      throw new NotUnderstood(opening, spoken.kind === 'expected' ? 'Redis' : spoken.name);
-    },
+  const send = (bytes: string): void => {
+    opening += bytes;
+    const isRight = isUnderstood(opening, (begun) => isRedis(begun, () => true));
+    if (isRight) throw new NotUnderstood(opening, 'Redis');
   };
+  return { send, close: () => {}, isUnderstood: false };
 };
 
 interface Ends<Q extends Json, R extends Json> extends Served<Q, R> {
@@ -83,11 +76,8 @@ class Connection<Q extends Json, R extends Json> implements Wire {
     const { session, protocol } = this.ends;
     if (this.isUnderstood) return session.decode(bytes);
     this.opening += bytes;
-    const spoken = spokenIn(this.opening, (begun) => protocol.speaks(begun));
-    if (spoken === null) return [];
-    if (spoken.kind === 'unexpected') throw new NotUnderstood(this.opening, spoken.name);
-    this.isUnderstood = true;
-    return session.decode(this.opening);
+    this.isUnderstood = isUnderstood(this.opening, (begun) => protocol.speaks(begun));
+    return this.isUnderstood ? session.decode(this.opening) : [];
   }
 
   private async ask(asked: Call<Q, R>, place: Place<R>, isBatched: boolean): Promise<void> {

@@ -7,7 +7,7 @@
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller, Port } from '../../core/world/port.ts';
 import type { World } from '../../core/world/world.ts';
-import type { Talks } from './talks.ts';
+import type { Talk } from './talks.ts';
 
 /** Texts in it are byte strings: each character is one byte. */
 export interface WireProtocol<Q extends Json, R extends Json> {
@@ -50,7 +50,9 @@ export interface Uplink {
   readonly caller: Caller;
   /** Of its next connection, from 1. */
   takeNumber(): number;
-  readonly talks: Talks;
+  /** All that were opened. */
+  readonly talks: Talk[];
+  nowUs(): number;
 }
 
 /** The client's end of a connection. */

@@ -9,7 +9,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { AsyncSection } from '../../systems/protocol.ts';
 import { isRedis } from '../redis/resp.ts';
 import { inSection } from './in-section.fixture.ts';
-import { quoteBytes, spokenIn, wayOutOf } from './other-protocols.ts';
+import { isUnderstood, NotUnderstood, quoteBytes, wayOutOf } from './other-protocols.ts';
 
 function bytesOf(hex: string): string {
   return Buffer.from(hex.replaceAll(' ', ''), 'hex').toString('latin1');
@@ -138,13 +138,14 @@ test('what is recognized needs no more than its first bytes, and Redis is none o
     const command = sent.map((one) => `$${one.length}\r\n${one}\r\n`).join('');
     const speaks = (bytes: string): boolean | null => isRedis(bytes, () => false);
     const whole = `*${sent.length}\r\n${command}`;
-    expect(spokenIn(whole, speaks)).toEqual({ kind: 'expected' });
-    expect(spokenIn(whole.slice(0, -1), speaks)).toBeNull();
+    expect(isUnderstood(whole, speaks)).toBe(true);
+    expect(isUnderstood(whole.slice(0, -1), speaks)).toBe(false);
   });
   fc.assert(law);
   for (const [, protocol, bytes] of OPENINGS) {
-    const spoken = spokenIn(bytes.slice(0, 24), () => false);
-    expect(spoken).toEqual({ kind: 'unexpected', name: protocol });
+    const begun = bytes.slice(0, 24);
+    const error = new NotUnderstood(begun, protocol);
+    expect(() => isUnderstood(begun, () => true)).toThrow(error);
   }
 });
 

@@ -43,28 +43,6 @@ const PROTOCOLS: readonly OtherProtocol[] = [
 /** As many bytes tell each of them that is not text. */
 const ENOUGH_BYTES = 16;
 
-/** What a client turns out to speak; null while its first bytes may still become several things. */
-export type Spoken = { readonly kind: 'expected' } | UnexpectedProtocol | null;
-
-export interface UnexpectedProtocol {
-  readonly kind: 'unexpected';
-  /** Null if it is none that is known here. */
-  readonly name: string | null;
-}
-
-/**
- * Returns what a client speaks that began with `bytes`. `isExpected` judges the protocol of the
- * server that it is connected to: whether they begin a request, null if more of it is to come.
- */
-export function spokenIn(bytes: string, isExpected: (bytes: string) => boolean | null): Spoken {
-  const other = PROTOCOLS.find(({ opening }) => opening.test(bytes));
-  if (other !== undefined) return { kind: 'unexpected', name: other.name };
-  const verdict = isExpected(bytes);
-  if (verdict === true) return { kind: 'expected' };
-  if (verdict === null || bytes.length < ENOUGH_BYTES) return null;
-  return { kind: 'unexpected', name: null };
-}
-
 /** A client sent what is no request of the server that it is connected to. */
 export class NotUnderstood extends Error {
   readonly bytes: string;
@@ -76,6 +54,22 @@ export class NotUnderstood extends Error {
     this.bytes = bytes;
     this.protocol = protocol;
   }
+}
+
+/**
+ * Whether a client that began with `bytes` speaks to the right server, as `isExpected` judges them;
+ * false if more of them are needed. Throws `NotUnderstood` if it speaks something else.
+ */
+export function isUnderstood(
+  bytes: string,
+  isExpected: (bytes: string) => boolean | null,
+): boolean {
+  const other = PROTOCOLS.find(({ opening }) => opening.test(bytes));
+  const isRight = other === undefined && isExpected(bytes);
+  if (isRight === true) return true;
+  const isCertain = other !== undefined || (isRight === false && bytes.length >= ENOUGH_BYTES);
+  if (isCertain) throw new NotUnderstood(bytes, other?.name ?? null);
+  return false;
 }
 
 /** Returns what to do about a client that speaks this; null is an unknown protocol. */

@@ -1,8 +1,7 @@
 /**
- * Follows the connections of one process, and finds those that lead to a server which is not
- * simulated: no server listens at the address, the client sends what is no request of it, or it
- * waits for a server that speaks first, as clients of MySQL do. Such a run fails, with a message
- * that says what to do.
+ * Finds connections to a server that is not simulated: no server listens at the address, the client
+ * sends what is no request of it, or it waits for a server that speaks first, as clients of MySQL
+ * do. Such a run fails, with a message that says what to do.
  *
  * A client that sends nothing may keep a connection for later. It counts as waiting only if no
  * connection of its process to the address ever carried a request, and then if it gave this one up,
@@ -14,19 +13,21 @@ import { NotUnderstood, quoteBytes, wayOutOf } from './other-protocols.ts';
 /** Longer than a client that has connected takes to send its first bytes: most do so at once. */
 const SILENT_US = 100_000;
 
-/** More than a message shows. */
-const KEPT_BYTES = 64;
-
-/** Where a process connects to. */
-interface Destination {
+/** One connection, from the client's side. */
+export interface Talk {
   /** `redis-1:6379`, or the path of a socket. */
   readonly address: string;
-  /** Whether a server listens there. */
-  readonly isServed: boolean;
-  /** The addresses at which one does. */
-  readonly hosts: readonly string[];
+  /** The addresses of servers; null if one listens at this address. */
+  readonly others: readonly string[] | null;
   /** Returns the place of the code that connects. */
-  readonly leaver: () => { readonly text: string };
+  readonly place: () => string;
+  readonly connectedAtUs: number | null;
+  /** When the client gave it up, or null. */
+  readonly abortedAtUs: number | null;
+  /** What the client has sent, or the first of it. */
+  readonly sent: string;
+  /** Whether that was a request. */
+  readonly isUnderstood: boolean;
 }
 
 /** How a process fared at the end of its run. */
@@ -35,115 +36,45 @@ interface RunEnd {
   readonly isBusy: boolean;
   /** How long it has called no server; infinite if nothing was left to happen. */
   readonly waitedUs: number;
+  readonly nowUs: number;
 }
 
-export class Talks {
-  readonly process: string;
-  readonly nowUs: () => number;
-  private talks: Talk[] = [];
-
-  constructor(process: string, nowUs: () => number) {
-    this.process = process;
-    this.nowUs = nowUs;
-  }
-
-  begin(destination: Destination): Talk {
-    const talk = new Talk(this, destination);
-    this.talks.push(talk);
-    return talk;
-  }
-
-  /** The process crashed: what it would have sent is not known. */
-  crash(): void {
-    this.talks = this.talks.filter(({ mayGoOn }) => !mayGoOn);
-  }
-
-  /** Returns why the run fails as it ends, or null. */
-  failureAtEnd(end: RunEnd): SystemFailure | null {
-    const understood = new Set(
-      this.talks.filter(({ isUnderstood }) => isUnderstood).map(({ at }) => at.address),
-    );
-    const found = this.talks.find((talk) => talk.isUnheard(end, understood));
-    return found === undefined ? null : found.failure(null);
-  }
+/** Returns the first connection on which the client waited in vain for a server, if any. */
+export function unheardIn(
+  talks: readonly Talk[],
+  { isBusy, waitedUs, nowUs }: RunEnd,
+): Talk | undefined {
+  const heard = talks.filter(({ isUnderstood }) => isUnderstood).map(({ address }) => address);
+  return talks.find(({ address, others, connectedAtUs, abortedAtUs, sent, isUnderstood }) => {
+    if (isUnderstood) return false;
+    if (others !== null) return true;
+    const isSilent = sent === '';
+    if (connectedAtUs === null || (isSilent && heard.includes(address))) return false;
+    if (isBusy && abortedAtUs === null) return waitedUs >= SILENT_US;
+    const isLong = (abortedAtUs ?? nowUs) - connectedAtUs >= SILENT_US;
+    return !isSilent || (isLong && (abortedAtUs !== null || heard.length === 0));
+  });
 }
 
-/** One connection. */
-export class Talk {
-  readonly at: Destination;
-  private readonly talks: Talks;
-  private connectedAtUs: number | null = null;
-  /** When the client gave it up. */
-  private abortedAtUs: number | null = null;
-  private sent = '';
-  isUnderstood = false;
-
-  constructor(talks: Talks, at: Destination) {
-    this.talks = talks;
-    this.at = at;
-  }
-
-  get mayGoOn(): boolean {
-    return this.at.isServed && !this.isUnderstood && this.abortedAtUs === null;
-  }
-
-  connect(): void {
-    this.connectedAtUs = this.talks.nowUs();
-  }
-
-  noteSent(bytes: string, isUnderstood: boolean): void {
-    if (this.sent.length < KEPT_BYTES) this.sent += bytes;
-    this.isUnderstood = isUnderstood;
-  }
-
-  abort(): void {
-    this.abortedAtUs ??= this.talks.nowUs();
-  }
-
-  /** Whether the client waited in vain; `understood` are the addresses where it was understood. */
-  isUnheard({ isBusy, waitedUs }: RunEnd, understood: ReadonlySet<string>): boolean {
-    const { connectedAtUs, abortedAtUs, at } = this;
-    if (this.isUnderstood) return false;
-    if (!at.isServed) return true;
-    const isSilent = this.sent === '';
-    if (connectedAtUs === null || (isSilent && understood.has(at.address))) return false;
-    const openUs = (abortedAtUs ?? this.talks.nowUs()) - connectedAtUs;
-    if (abortedAtUs !== null) return !isSilent || openUs >= SILENT_US;
-    if (isBusy) return waitedUs >= SILENT_US;
-    return !isSilent || (understood.size === 0 && openUs >= SILENT_US);
-  }
-
-  /** Why the run fails: what the client sent, or null at the end of the run. */
-  failure(misunderstood: NotUnderstood | null): SystemFailure {
-    const { process } = this.talks;
-    const { address, isServed, hosts, leaver } = this.at;
-    const { protocol, bytes } = misunderstood ?? new NotUnderstood(this.sent, null);
-    const [does, reason] = wordsFor({ protocol, bytes, isServed });
-    const listed = hosts.join(', ') || 'none';
-    const where = isServed ? 'a simulated Redis listens' : `no server listens (hosts: ${listed})`;
-    const wayOut = protocol === 'Redis' ? hostsHint(address) : wayOutOf(protocol);
-    const facts = `${process} ${does} ${address}, where ${where}, at ${leaver().text}`;
-    return new SystemFailure(process, `${facts}; ${reason}${wayOut}`, address);
-  }
-}
-
-function wordsFor({
-  protocol,
-  bytes,
-  isServed,
-}: Pick<NotUnderstood, 'protocol' | 'bytes'> & Pick<Destination, 'isServed'>): readonly [
-  does: string,
-  reason: string,
-] {
-  if (protocol !== null) return [`speaks ${protocol} to`, ''];
-  if (bytes !== '') return [`sends ${quoteBytes(bytes)} to`, 'that is no request of Redis; '];
-  if (!isServed) return ['connects to', ''];
-  const reason = 'a client of MySQL does so, and Redis never speaks first; ';
-  return ['waits for the first word of', reason];
-}
-
-function hostsHint(address: string): string {
-  return /:\d+$/.test(address)
+/** Why the run of `process` fails; `misunderstood` is what the client sent, if it sent anything. */
+export function failureOf(
+  process: string,
+  { address, others, place, sent }: Talk,
+  misunderstood: NotUnderstood = new NotUnderstood(sent, null),
+): SystemFailure {
+  const { protocol, bytes } = misunderstood;
+  let does = 'waits for the first word of';
+  let reason = 'a client of MySQL does so, and Redis never speaks first; ';
+  if (protocol !== null) [does, reason] = [`speaks ${protocol} to`, ''];
+  else if (bytes !== '') [does, reason] = [`sends ${quoteBytes(bytes)} to`, 'that is no request; '];
+  else if (others !== null) [does, reason] = ['connects to', ''];
+  const listed = others?.join(', ') || 'none';
+  const where =
+    others === null ? 'a simulated Redis listens' : `no server listens (hosts: ${listed})`;
+  const hint = /:\d+$/.test(address)
     ? `name it in \`hosts\`: { ${address}: lock }`
     : '`hosts` takes addresses with a port';
+  const wayOut = protocol === 'Redis' ? hint : wayOutOf(protocol);
+  const facts = `${process} ${does} ${address}, where ${where}, at ${place()}`;
+  return new SystemFailure(process, `${facts}; ${reason}${wayOut}`, address);
 }

@@ -11,14 +11,14 @@ import { constants } from 'node:os';
 import process from 'node:process';
 import tls from 'node:tls';
 import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
-import { leaverLater } from '../async/escapes.ts';
+import { placeLater } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import { inNoSection } from '../async/section-context.ts';
 import type { VirtualTimer } from '../async/timers.ts';
 import { listensNowhere } from './connection.ts';
 import type { Remote, Uplink, Wire } from './hosts.ts';
 import { NotUnderstood } from './other-protocols.ts';
-import type { Talk } from './talks.ts';
+import { failureOf, type Talk } from './talks.ts';
 
 export function patchNetwork(patches: Patches): void {
   const { connect, setTimeout: setReal } = net.Socket.prototype;
@@ -72,30 +72,29 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
   if (place.whenOpen !== null) socket.once('connect', place.whenOpen);
   const { network } = current;
   Reflect.set(socket, 'connecting', true);
-  if (network === null) {
-    new Line(socket, place, null); // of nobody: it never connects
-    return socket;
-  }
-  const { hosts, caller, talks } = network;
-  const listener = hosts.at(place.address);
-  const { address } = place;
-  const leaver = leaverLater(open);
-  const isServed = listener !== null;
-  const talk = talks.begin({ address, isServed, hosts: hosts.addresses, leaver });
-  const line = new Line(socket, place, { talk, process: current });
-  const end = { id: `${current.name}/${network.takeNumber()}`, remote: line };
+  const line = new Line(socket, place, current);
+  if (network === null) return socket; // of nobody: it never connects
+  network.talks.push(line);
+  const id = `${current.name}/${network.takeNumber()}`;
+  const listener = network.hosts.at(place.address) ?? listensNowhere;
   inNoSection(() => {
-    void (listener ?? listensNowhere)(caller, end).then((wire) => line.whenAnswered(wire));
+    void listener(network.caller, { id, remote: line }).then((wire) => line.whenAnswered(wire));
   });
   return socket;
 }
 
 /** What a socket writes and reads once it is virtual. */
-class Line implements Remote {
+class Line implements Remote, Talk {
+  readonly address: string;
+  readonly others: readonly string[] | null;
+  readonly place: () => string;
+  connectedAtUs: number | null = null;
+  abortedAtUs: number | null = null;
+  sent = '';
+  isUnderstood = false;
   private readonly socket: net.Socket;
-  private readonly place: Place;
-  /** Null for a line of nobody. */
-  private readonly client: { readonly talk: Talk; readonly process: Inhabitant } | null;
+  private readonly at: Place;
+  private readonly client: Inhabitant;
   private wire: Wire | null = null;
   /** The client said that it is over, or the server did. */
   private hasEnded = false;
@@ -105,9 +104,13 @@ class Line implements Remote {
   /** Answers to what is being written: no socket has data before `write` returns. */
   private early = '';
 
-  constructor(socket: net.Socket, place: Place, client: Line['client']) {
+  constructor(socket: net.Socket, at: Place, client: Inhabitant) {
+    const { hosts } = client.network ?? {};
+    this.address = at.address;
+    this.others = hosts?.at(at.address) === null ? hosts.addresses : null;
+    this.place = placeLater(open);
     this.socket = socket;
-    this.place = place;
+    this.at = at;
     this.client = client;
     this.takeOver();
   }
@@ -116,7 +119,7 @@ class Line implements Remote {
   private takeOver(): void {
     const { socket } = this;
     const same = (): net.Socket => socket;
-    const { host, port } = this.place;
+    const { host, port } = this.at;
     Object.assign(socket, {
       _read: () => {},
       _write: (chunk: unknown, encoding: BufferEncoding, done: () => void) =>
@@ -154,7 +157,7 @@ class Line implements Remote {
       return;
     }
     this.wire = wire;
-    this.client?.talk.connect();
+    this.connectedAtUs = this.nowUs;
     Reflect.set(socket, 'connecting', false);
     touch(socket);
     socket.emit('connect');
@@ -172,17 +175,22 @@ class Line implements Remote {
     }
     touch(this.socket);
     const bytes = chunks.map(latin1Of).join('');
+    if (!this.isUnderstood) this.sent += bytes;
     this.isWriting = true;
     try {
       wire.send(bytes);
     } catch (error) {
       if (!(error instanceof NotUnderstood)) throw error;
-      client?.process.fail(client.talk.failure(error));
+      client.fail(failureOf(client.name, this, error));
     } finally {
       this.isWriting = false;
     }
-    client?.talk.noteSent(bytes, wire.isUnderstood);
+    this.isUnderstood = wire.isUnderstood;
     done();
+  }
+
+  private get nowUs(): number {
+    return this.client.network?.nowUs() ?? 0;
   }
 
   private finish(done: () => void): void {
@@ -196,7 +204,7 @@ class Line implements Remote {
     const { socket } = this;
     Reflect.set(socket, 'connecting', false);
     idles.get(socket)?.timer?.close();
-    if (!this.hasEnded) this.client?.talk.abort();
+    if (!this.hasEnded) this.abortedAtUs = this.nowUs;
     this.wire?.close();
     this.wire = null;
     done(error);
@@ -221,12 +229,12 @@ class Line implements Remote {
   }
 
   close(code: string | null): void {
-    const { socket, place } = this;
+    const { socket, at } = this;
     if (socket.destroyed) return;
     this.catchUp();
     this.hasEnded = true;
     if (code === null) socket.push(null);
-    else socket.destroy(errorOf(code, place));
+    else socket.destroy(errorOf(code, at));
   }
 }
 

@@ -83,18 +83,13 @@ interface Read {
 
 /**
  * Whether a client that began with `bytes` speaks this protocol; null if that is not certain yet.
- * `knows` says of which commands a client may type the names: a line of words is a request of many
- * protocols, and a list of bulk strings of no other.
+ * `knows` decides which commands may be typed: words in a line are a request of many protocols.
  */
 export function isRedis(bytes: string, knows: (name: string) => boolean): boolean | null {
   try {
-    for (let from = 0; ; ) {
-      const read = readCommand(bytes, from);
-      if (read === null) return null;
-      const [name] = read.command;
-      if (name !== undefined) return bytes[from] === '*' || knows(name.toLowerCase());
-      from = read.end;
-    }
+    const [command] = new CommandDecoder().push(bytes);
+    const isTyped = !bytes.trimStart().startsWith('*');
+    return command === undefined ? null : !isTyped || knows(command[0]?.toLowerCase() ?? '');
   } catch {
     return false;
   }
@@ -103,37 +98,21 @@ export function isRedis(bytes: string, knows: (name: string) => boolean): boolea
 /** The command that begins at `from`; null while a part of it is missing. */
 function readCommand(bytes: string, from: number): Read | null {
   if (bytes[from] !== '*') return readInline(bytes, from);
-  const head = readLength(bytes, from, LIST_LENGTH);
+  const head = readLine(bytes, from);
   if (head === null) return null;
   const command: string[] = [];
   let { end } = head;
-  for (let left = head.length; left > 0; left -= 1) {
-    const bulk = readLength(bytes, end, BULK_LENGTH);
-    if (bulk === null) return null;
-    const stop = bulk.end + bulk.length;
+  if (!/^\*-?\d+$/.test(head.line)) throw new Error(`no command of Redis: ${head.line}`);
+  for (let left = Number(head.line.slice(1)); left > 0; left -= 1) {
+    const length = readLine(bytes, end);
+    if (length === null) return null;
+    if (!/^\$\d+$/.test(length.line)) throw new Error(`no command of Redis: ${length.line}`);
+    const stop = length.end + Number(length.line.slice(1));
     if (bytes.length < stop + END.length) return null;
-    command.push(bytes.slice(bulk.end, stop));
+    command.push(bytes.slice(length.end, stop));
     end = stop + END.length;
   }
   return { command, end };
-}
-
-const LIST_LENGTH = /^\*(?:-?\d{0,7}\r?$|-?\d{1,7}\r\n)/;
-const BULK_LENGTH = /^\$(?:\d{0,9}\r?$|\d{1,9}\r\n)/;
-/** More than the longest of these takes. */
-const LENGTH_BYTES = 16;
-
-/** The length that a line such as `*3` or `$11` gives; null while a part of it is missing. */
-function readLength(
-  bytes: string,
-  from: number,
-  form: RegExp,
-): { readonly length: number; readonly end: number } | null {
-  const begin = bytes.slice(from, from + LENGTH_BYTES);
-  const [line] = form.exec(begin) ?? [];
-  if (begin !== '' && line === undefined) throw new Error(`no command of Redis: ${begin}`);
-  if (line?.endsWith(END) !== true) return null;
-  return { length: Number(line.slice(1)), end: from + line.length };
 }
 
 /** A command as one types it, `SET a "b c"`: it ends with the line, however that ends. */
@@ -165,4 +144,9 @@ function unquoted(word: string): string {
   return inner.replace(/\\(?:x([0-9a-f]{2})|(.))/gi, (_, hex?: string, one = '') =>
     hex === undefined ? (ESCAPED[one] ?? one) : String.fromCharCode(Number.parseInt(hex, 16)),
   );
+}
+
+function readLine(bytes: string, from: number): { line: string; end: number } | null {
+  const stop = bytes.indexOf(END, from);
+  return stop === -1 ? null : { line: bytes.slice(from, stop), end: stop + END.length };
 }
