@@ -4,27 +4,21 @@
  * connections; then scripts; then subscriptions.
  */
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { needs } from '../../../tools/needs.ts';
 import { LATER } from '../../core/world/server.ts';
 import { command } from './commands.fixture.ts';
-import { rows } from './commands.ts';
 import { RedisNode } from './node.ts';
 import { hasRealRedis, type RealConnection, RealServer, readReply } from './real-redis.fixture.ts';
 import { plainReply, type RedisCommand, type RedisReply } from './reply.ts';
 import { encodeReply } from './resp.ts';
-import { anyCommand, syntax, undrawn } from './syntax.fixture.ts';
+import { anyCommand } from './syntax.fixture.ts';
 
 const COUNT = 10_000;
 /** The two clocks are read one after the other, and the machine may be busy. */
 const SLACK_MS = 5000;
 
 const law = needs('redis-server', hasRealRedis());
-
-test('every command is drawn, or said not to be', () => {
-  const names = rows.map(([name]) => name);
-  expect([...Object.keys(syntax), ...undrawn].sort()).toEqual([...names].sort());
-});
 
 /** Those of a time are nearly the expected one, and what comes in an order by chance is sorted. */
 function settled(command: RedisCommand, reply: RedisReply, expected: RedisReply): RedisReply {

@@ -1,0 +1,9 @@
+/** The differential compares with a real server what `syntax.fixture.ts` draws, and no other command. */
+import { expect, test } from 'vitest';
+import { rows } from './commands.ts';
+import { syntax, undrawn } from './syntax.fixture.ts';
+
+test('every command has a row of syntax, or is said not to be drawn', () => {
+  const names = rows.map(([name]) => name);
+  expect([...Object.keys(syntax), ...undrawn].sort()).toEqual([...names].sort());
+});
