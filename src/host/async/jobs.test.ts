@@ -6,7 +6,9 @@ import {
   setInterval as ticks,
   setTimeout as wait,
 } from 'node:timers/promises';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../properties/runs.ts';
 import { MS } from '../../systems/plan.fixture.ts';
 import { happen, logOf, PING, type Script } from './script.fixture.ts';
 
@@ -167,6 +169,34 @@ describe('timers', () => {
       '11 tick',
     ]);
     expect(trace.ending).toEqual({ kind: 'complete' });
+  });
+
+  test('of an interval of timers/promises are all given, however slow their reader is', async () => {
+    const law = fc.asyncProperty(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }),
+      async (everyMs, workMs) => {
+        const alice: Script = async (context) => {
+          let count = 0;
+          for await (const value of ticks(everyMs, 'tick')) {
+            context.log('', value);
+            const work = workMs[count] ?? 0;
+            count += 1;
+            if (work > 0) await wait(work);
+            if (count === workMs.length) break;
+          }
+        };
+        // A tick that came while its reader was at work waits for it.
+        let freeMs = 0;
+        const expected = workMs.map((work, at) => {
+          const givenMs = Math.max((at + 1) * everyMs, freeMs);
+          freeMs = givenMs + work;
+          return `${givenMs} tick`;
+        });
+        expect(logOf(await happen({ alice }))).toEqual(expected);
+      },
+    );
+    await fc.assert(law, { numRuns: runs(100) });
   });
 });
 
