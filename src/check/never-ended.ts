@@ -14,6 +14,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { breachShown, type Cause, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
+import { serviceEndUs } from './leases.ts';
 import type { Terms } from './terms.ts';
 import {
   type GrantLog,
@@ -64,6 +65,21 @@ function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undef
   return undefined;
 }
 
+/** The grant of another section for which this one may wait: held when the run ended. */
+function holderAgainst({ trace, locks }: TraceIndex, run: SectionRun): GrantLog | undefined {
+  const endUs = trace.events.at(-1)?.atUs ?? 0;
+  for (const { grants } of locks.values()) {
+    const held = grants.findLast((grant) => {
+      const entry = trace.events[grant.enteredAt];
+      if (entry?.kind !== 'enter' || entry.section === run.section) return false;
+      const isKept = grant.keys !== null && serviceEndUs(grant, trace.events.length) > endUs;
+      return isKept || grant.leftAt < 0;
+    });
+    if (held !== undefined) return held;
+  }
+  return undefined;
+}
+
 function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
   const { process, section, beganUs } = run;
   const { trace, operations, faults } = indexed;
@@ -83,6 +99,7 @@ function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
   const parts = {
     grant,
     denial: grant === undefined ? last(isDenial) : undefined,
+    'holder grant': grant === undefined ? holderAgainst(indexed, run) : undefined,
     [call === undefined ? 'last step' : 'open call']: step,
     healed: step === undefined ? last(({ kind }) => kind === 'healed') : undefined,
   };
@@ -108,8 +125,11 @@ export function neverEnded(shown: Contradiction): Sentences {
   const run = open.find(({ section }) => step && isStepOf(step, section)) ?? open[0];
   assert(run?.end.kind === 'open', 'a section never ended');
   const denial = shown.find('denial', 'deny');
+  const holder = shown.find('holder grant', 'grant');
+  const held = holder && `${holder.client} holds \`${holder.lock}\` since ${at(holder).slice(3)}`;
   const what = [
     ...(denial === undefined ? [] : [`${denial.holder} held \`${denial.lock}\` ${at(denial)}`]),
+    ...(denial !== undefined || held === undefined ? [] : [held]),
     ...(call === undefined
       ? []
       : [`its call \`${call.operation}\`, sent ${at(call)}, has no answer`]),
