@@ -11,7 +11,7 @@ import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { run } from './run.ts';
-import { addsItself, isFenced, modelOf } from './systems/assemble.ts';
+import { addsItself, hasGrants, isFenced, modelOf } from './systems/assemble.ts';
 
 export interface Examination {
   readonly plan: Plan;
@@ -55,6 +55,7 @@ export function judgeRun(
     model: modelOf(plan, catalogue),
     models,
     isFenced: isFenced(plan, catalogue),
+    hasGrants: hasGrants(plan, catalogue),
     addsItself: addsItself(plan, catalogue),
   };
   const terms = termsOf(plan, store, MAX_CONFIGURATIONS);

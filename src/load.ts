@@ -1,5 +1,6 @@
 /** Reads scenarios in the words that a catalogue provides, by default those of fencepost. */
 import { builtIn, type Catalogue } from './catalogue.ts';
+import { isAboutGrants } from './check/claims.ts';
 import type { ModuleDigests } from './core/plan/plan.ts';
 import { serversIn } from './run.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
@@ -27,6 +28,7 @@ function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary
       }),
     ),
     claims: [...claims.keys()],
+    grantClaims: new Set([...claims.keys()].filter(isAboutGrants)),
     serversOf: (plan) => serversIn(plan, { locks, stores }),
     modules: digestsOf(modules),
   };
@@ -72,6 +74,7 @@ function wordOf(protocol: Protocol): LockWord {
     },
     canRenew: protocol.canRenew !== false,
     takesMessages: protocol.takesMessages === true,
+    hasGrants: protocol.hasGrants !== false,
     isAsync: protocol.buildAsync !== undefined,
     ...operationsOf(protocol),
     ...(protocol.jitter === undefined ? {} : { jitter: protocol.jitter }),

@@ -23,6 +23,7 @@ export const acknowledgedDurable: Claim = defineClaim({
   about: 'a write that was acknowledged stays',
   source: 'durability (Härder and Reuter, 1983)',
   hazard: 'recoveries of a store in which a write was acknowledged, for each such key',
+  needsNoLock: true,
   rules: { 'lost-in-recovery': lostInRecovery },
   judge: (indexed) =>
     inAll(indexed.places, (place) =>

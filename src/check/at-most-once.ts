@@ -15,6 +15,7 @@ export const atMostOnce: Claim = defineClaim({
   about: 'a job runs at most once per tick, and never two at the same time',
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
   hazard: 'ticks of a job that were delivered more than once: begun again, or skipped',
+  needsNoLock: true,
   rules: { 'ran-again': ranAgain, 'ran-at-once': ranAtOnce },
   judge: judgeJobs,
 });

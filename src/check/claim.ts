@@ -29,6 +29,8 @@ interface Definition<Rule extends string> extends ClaimAbout {
   readonly name: string;
   /** It is measured on every run, and judged only where a scenario lists it. */
   readonly isMeasured?: true;
+  /** It says something also where nothing is acquired; absent: it is about grants. */
+  readonly needsNoLock?: true;
   /** The rules that a run can break, each with the words that explain how one did. */
   readonly rules: Readonly<Record<Rule, Words>>;
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;

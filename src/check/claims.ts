@@ -71,6 +71,12 @@ export function isJudgedUnlisted(name: string): boolean {
   return !name.includes('(') && builtInClaims.get(name)?.isMeasured !== true;
 }
 
+/** Whether a claim of fencepost's says nothing where sections run without acquiring. */
+export function isAboutGrants(name: string): boolean {
+  const claim = builtInClaims.get(name);
+  return claim !== undefined && claim.needsNoLock !== true;
+}
+
 /** How each judges. */
 export const claims: ReadonlyMap<string, Checker> = new Map(
   [...builtInClaims].map(([name, { judge: checker }]) => [name, checker]),

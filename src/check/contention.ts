@@ -6,7 +6,7 @@
  * at once, each asks as it begins: it may wait for the others without a call.
  */
 import type { Deny, Grant } from '../core/history/server-events.ts';
-import type { Enter, Invoke } from '../core/history/trace.ts';
+import type { Enter, Invoke, Mark } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';
 import { isQuorumGrant } from './holders.ts';
@@ -47,6 +47,16 @@ export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[
 /** The acquire that a server granted or denied. */
 export function acquireBy({ client, message, atUs }: Grant | Deny, index: number): Acquire {
   return { client, section: sectionOf(message), index, atUs };
+}
+
+/** What asks where nothing is acquired: the sections of those that run several, as they begin. */
+export function beginsIn({ marks }: TraceIndex): readonly Acquire[] {
+  return marks.map(({ event, index }) => beginBy(event, index)).filter((one) => one !== null);
+}
+
+function beginBy({ point, process: client, atUs }: Mark, index: number): Acquire | null {
+  const section = sectionOf(point);
+  return point === `${section}/${BEGIN}` ? { client, section, index, atUs } : null;
 }
 
 /** Whether another section's acquire was handled between two events. */
@@ -101,10 +111,9 @@ function findUnnoted(indexed: TraceIndex): ByLock {
       const lock = lockOf(operation, call);
       if (lock !== null) asked.set(operation, { client, lock });
     } else if (event.kind === 'mark') {
-      const section = sectionOf(event.point);
-      const lock = event.point === `${section}/${BEGIN}` ? lockOf(event.point) : null;
-      if (lock === null) continue;
-      add(lock, { client: event.process, section, index, atUs: event.atUs });
+      const begin = beginBy(event, index);
+      const lock = begin === null ? null : lockOf(event.point);
+      if (begin !== null && lock !== null) add(lock, begin);
     } else if (event.kind === 'receive' && !noted.has(event.message)) {
       const operation = operationOf(event.message);
       const ask = asked.get(operation);

@@ -25,6 +25,7 @@ export const crossKey: Claim = defineClaim({
   about: 'a sum over two stores is the same after every section',
   source: 'consistency of a transaction (Gray and Reuter, 1993)',
   hazard: 'sections of which an access was handled when their lock had been granted anew',
+  needsNoLock: true,
   rules: { 'sum-read': sumBroken, 'sum-at-end': sumBroken },
   judge: (indexed) => {
     const all = sharedKeys(indexed);

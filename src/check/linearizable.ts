@@ -61,6 +61,7 @@ export function linearizableTo(model: string | null, said: Pick<Claim, 'about' |
     name: model === null ? 'linearizable' : `linearizable(${model})`,
     ...said,
     hazard: 'calls that overlapped or whose version was gone; fenced: accesses under an old grant',
+    needsNoLock: true,
     rules: { 'no-order': noOrder },
     judge: (indexed, terms) => judgeAgainst(model ?? terms.model, indexed, terms),
   });

@@ -21,7 +21,7 @@ import { sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { type Acquire, acquiresOf, wasContested } from './contention.ts';
+import { type Acquire, acquiresOf, beginsIn, wasContested } from './contention.ts';
 import { contentsBefore, firstValue, isEffective, isShared, repeatsOf } from './contents.ts';
 import { type AccessParts, accessBreach } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
@@ -52,6 +52,7 @@ export const noLostUpdate: Claim = defineClaim({
   about: 'every acknowledged update is in the final value, once',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
   hazard: 'updates that overlapped, were kept apart by a lease that could end, or were repeated',
+  needsNoLock: true,
   rules: {
     'update-lost': updateLost,
     'update-repeated': updateRepeated,
@@ -62,8 +63,9 @@ export const noLostUpdate: Claim = defineClaim({
     const updated = updatedKeys(indexed);
     return inAll(indexed.places, (place) => {
       const lock = indexed.locks.get(place.resource);
-      const acquires =
-        lock !== undefined && couldOutlast(indexed, lock) ? acquiresOf(indexed, lock) : [];
+      let acquires: readonly Acquire[] = [];
+      if (lock === undefined || lock.grants.length === 0) acquires = beginsIn(indexed);
+      else if (couldOutlast(indexed, lock)) acquires = acquiresOf(indexed, lock);
       return inAll(place.keys.values(), (key): Findings<Rule> => {
         const updates = updated.get(key);
         if (isShared(indexed, { resource: place.resource, key: key.key })) return { exercised: 0 };

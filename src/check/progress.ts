@@ -50,6 +50,7 @@ export const progress: Claim = defineClaim({
   about: 'after healing sections end, a fresh client gets the lock, and no holder is refused',
   source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
   hazard: 'locks that a probe asked for, accesses under a live latest grant, circles of waiters',
+  needsNoLock: true,
   rules,
   judge: (indexed, terms) => {
     const atStores = inAll(indexed.places, (place) => judgePlace(indexed, terms, place));
@@ -127,7 +128,7 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
     const { process, call } = operation.invoke.event;
     if (!indexed.probes.has(process)) continue;
     if (call.verb === 'acquire') {
-      if (seen.has(call.lock)) continue;
+      if (seen.has(call.lock) || terms.hasGrants === false) continue;
       seen.add(call.lock);
       exercised++;
       const asked = { operation, lock: call.lock };
@@ -136,7 +137,9 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
       if (isPlanned) breach ??= breachOfNotWriting(indexed, asked);
     } else if (call.verb === 'write') {
       const target = `${call.store}/${call.resource}`;
-      if (!seen.has(target)) breach ??= breachOfFirstWrite(indexed, operation);
+      if (seen.has(target)) continue;
+      breach ??= breachOfFirstWrite(indexed, operation);
+      if (terms.hasGrants === false) exercised++;
       seen.add(target);
     }
   }

@@ -17,6 +17,7 @@ export const singleFlight: Claim = defineClaim({
   about: 'no two clients compute one memoized value at once',
   source: 'Go, golang.org/x/sync/singleflight; djblets, cache_memoize(lock=…)',
   hazard: 'computations of a value that another program had missed, before or meanwhile',
+  needsNoLock: true,
   rules: { 'computed-at-once': computedAtOnce },
   judge: (indexed) => {
     const { all, contested } = computationsOf(indexed);

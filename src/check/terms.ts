@@ -31,6 +31,8 @@ export interface Terms {
   readonly isFenced: boolean;
   /** Whether the store adds increments itself, to what it holds; absent: clients do. */
   readonly addsItself?: boolean;
+  /** Whether sections acquire a lock; absent: they do. */
+  readonly hasGrants?: boolean;
   /** How many configurations the linearizability search may visit for one resource in one store. */
   readonly maxConfigurations: number;
 }
@@ -40,11 +42,11 @@ const NO_LOCKS: ReadonlySet<string> = new Set();
 /** The terms that a plan sets; what the store is meant to be, its system says. */
 export function termsOf(
   plan: Plan,
-  store: Pick<Terms, 'model' | 'models' | 'isFenced' | 'addsItself'>,
+  store: Pick<Terms, 'model' | 'models' | 'isFenced' | 'addsItself' | 'hasGrants'>,
   maxConfigurations: number,
 ): Terms {
   const { driftPpm, skewUs } = plan.bounds.declared ?? plan.bounds;
-  const { model, models, isFenced, addsItself } = store;
+  const { model, models, isFenced, addsItself, hasGrants } = store;
   const terms: Draft<Terms> = {
     driftPpm,
     skewUs,
@@ -58,5 +60,6 @@ export function termsOf(
   };
   if (models !== undefined) terms.models = models;
   if (addsItself !== undefined) terms.addsItself = addsItself;
+  if (hasGrants !== undefined) terms.hasGrants = hasGrants;
   return terms;
 }

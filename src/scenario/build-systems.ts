@@ -1,5 +1,5 @@
 /** Checks the systems of a scenario, and the system of a plan, against the words that are known. */
-import type { Json } from '../core/kernel/json.ts';
+import type { Draft, Json } from '../core/kernel/json.ts';
 import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
@@ -8,7 +8,7 @@ import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts
 import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ListedFile, ReadSystem } from './scenario-file.ts';
-import { MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
+import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
 
 interface Terms {
   readonly vocabulary: Vocabulary;
@@ -210,12 +210,15 @@ function optionsAmong(
   return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => own.has(name)));
 }
 
-type OwnWays = Pick<SystemScenario, 'operations' | 'jitter'>;
+type OwnWays = Pick<SystemScenario, 'operations' | 'jitter' | 'hasGrants'>;
 
 /** What the clients of a lock do in their own way. */
-function ownWaysOf({ operations, jitter }: OwnWays): OwnWays {
-  const called = operations === undefined ? {} : { operations };
-  return jitter === undefined ? called : { ...called, jitter };
+function ownWaysOf({ operations, jitter, hasGrants }: Pick<LockWord, keyof OwnWays>): OwnWays {
+  const ways: Draft<OwnWays> = {};
+  if (operations !== undefined) ways.operations = operations;
+  if (jitter !== undefined) ways.jitter = jitter;
+  if (hasGrants === false) ways.hasGrants = hasGrants;
+  return ways;
 }
 
 function path(system: string, ...rest: readonly PathStep[]): readonly PathStep[] {
@@ -307,13 +310,17 @@ function claimFindings(
   { file, vocabulary }: { readonly file: ListedFile; readonly vocabulary: Vocabulary },
 ): UnplacedProblem[] {
   const known = [...vocabulary.claims, MEASURED_CLAIM];
+  const isFree = vocabulary.locks.get(system.lock)?.hasGrants === false;
   const findings: UnplacedProblem[] = [];
   for (const side of ['holds', 'breaks', 'may'] as const) {
     for (const [at, claim] of (system.expect?.[side] ?? []).entries()) {
       const here = path(name, 'expect', side, at);
       const why = claim === MEASURED_CLAIM ? whyMeasured(file) : null;
       if (why !== null) findings.push({ path: here, isKey: false, what: why });
-      else findings.push(...unknownWord(claim, { noun: 'claim', known, path: here }));
+      else if (isFree && vocabulary.grantClaims?.has(claim) === true) {
+        const what = `${claim} is about grants, and sections of ${system.lock} acquire nothing`;
+        findings.push({ path: here, isKey: false, what });
+      } else findings.push(...unknownWord(claim, { noun: 'claim', known, path: here }));
     }
   }
   return [...findings, ...contradictions(name, system)];

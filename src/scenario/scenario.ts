@@ -72,6 +72,8 @@ export interface SystemScenario extends SystemPlan {
   readonly spared?: { readonly [Kind in FaultKind]?: readonly string[] };
   /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
+  /** Whether its sections acquire a lock; absent: they do. */
+  readonly hasGrants?: boolean;
   /** The jitter of its lock; absent for none. */
   readonly jitter?: Odds;
   /** Settings of all clients that differ in this system. */

@@ -16,6 +16,8 @@ export interface Vocabulary {
   readonly replicas?: ReadonlyMap<string, ReplicaNames>;
   /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
+  /** Of these, those that say nothing where sections run without acquiring; absent: none. */
+  readonly grantClaims?: ReadonlySet<string>;
   /** The servers that run in a plan of these words; absent where no plan can be run. */
   readonly serversOf?: (plan: Plan) => readonly ServerPlace[];
   /** The modules that some of these words were loaded from; absent for none. */
@@ -41,6 +43,8 @@ export interface LockWord {
   readonly canRenew?: boolean;
   /** Whether its clients can get their steps from a queue. Default false. */
   readonly takesMessages?: boolean;
+  /** Whether sections acquire it. Default true. */
+  readonly hasGrants?: boolean;
   /** Whether its clients are asynchronous code. Default false. */
   readonly isAsync?: boolean;
   /** What its clients call their operations at the lock; absent: `acquire` and `release`. */

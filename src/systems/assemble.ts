@@ -106,8 +106,11 @@ export function assemble(
   const { manners } = kind;
   const servers = replicas === undefined ? { stores, manners } : { stores, manners, replicas };
   const add = (client: ClientPlan, role: 'client' | 'probe'): void => {
-    if (programOf !== undefined) hosting.addClient({ plan: client, role, programOf, ...servers });
-    else if (driverOf !== undefined) addClient(world, client, { driverOf, ...servers }, role);
+    if (programOf !== undefined) {
+      const hasGrants = protocol.hasGrants !== false;
+      hosting.addClient({ plan: client, role, hasGrants, programOf, ...servers });
+    }
+    if (driverOf !== undefined) addClient(world, client, { driverOf, ...servers }, role);
   };
   for (const client of plan.clients) add(client, 'client');
   const patient = protocol.waitsInLine === true ? { lockTimeoutUs: null } : null;
@@ -280,6 +283,11 @@ function addClient(
  */
 export function modelOf(plan: Plan, { stores }: SystemParts = ownParts): string | null {
   return stores.get(plan.system.store)?.model ?? null;
+}
+
+/** Whether the sections of a plan acquire a lock. */
+export function hasGrants(plan: Plan, { locks }: SystemParts = ownParts): boolean {
+  return locks.get(plan.system.lock)?.hasGrants !== false;
 }
 
 /** Whether a plan's store is meant to remember the highest token. */

@@ -17,6 +17,11 @@ export interface LockDefinition
     >,
     Partial<Pick<Protocol, 'source' | 'options' | 'takesSeveral' | 'waitsInLine' | 'unpromised'>> {
   /**
+   * `none`: its sections run without acquiring a lock, as code does that goes by versions. Its
+   * guards stand for no grants, and claims about grants do not apply.
+   */
+  readonly lock?: 'none';
+  /**
    * The names of its servers, `lock` or `lock-…`, so that faults can name them; by default one,
    * `lock`. A function where they depend on options.
    */
@@ -40,7 +45,8 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
-  const { operations } = definition;
+  const { operations, lock } = definition;
+  if (lock !== undefined && lock !== 'none') refuse(`${where}.lock`, 'is none or left out');
   const { canRenew = built.build !== undefined, jitter, problem } = definition;
   return {
     about,
@@ -51,6 +57,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
     waitsInLine,
     canRenew,
     unpromised,
+    ...(lock === undefined ? {} : { hasGrants: false }),
     ...(jitter === undefined ? {} : { jitter }),
     ...(problem === undefined ? {} : { problem }),
     ...(operations === undefined ? {} : { operations }),

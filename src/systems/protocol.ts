@@ -46,6 +46,8 @@ export interface Protocol {
   readonly takesSeveral: boolean;
   /** Whether an acquire is answered only when its turn has come: asking again would not help. */
   readonly waitsInLine?: boolean;
+  /** Whether sections acquire a lock. Default true; without, a guard stands for no grant. */
+  readonly hasGrants?: boolean;
   /** Whether a lease can be prolonged, with a `renew` step. Default true. */
   readonly canRenew?: boolean;
   /**
@@ -403,5 +405,7 @@ export type BuildAsync = (world: World, options: Options) => SectionProgramOf;
 export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'manners'> {
   readonly plan: ClientPlan;
   readonly role: 'client' | 'probe';
+  /** Whether its guards stand for grants. */
+  readonly hasGrants: boolean;
   readonly programOf: SectionProgramOf;
 }

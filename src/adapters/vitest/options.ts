@@ -65,7 +65,9 @@ interface WrittenElsewhere extends Without<'faults' | 'store' | 'holds' | 'break
 }
 
 /** A lock whose client is the body of the test. */
-export interface BodyParts<S extends object, T extends object> extends Without<'lock' | 'options'> {
+export interface BodyParts<S extends object, T extends object> extends Without<'options'> {
+  /** `none`: its sections run without acquiring, and claims about grants do not apply. */
+  readonly lock?: 'none';
   /**
    * Adds the lock's servers to the world of one run: `lock`, or `lock-…` where there are several.
    * The body is handed what it returns.
@@ -252,8 +254,8 @@ function problemsHere(options: AnyOptions, body: LockDefinition | null): readonl
   const lock: unknown = options.lock;
   const lines: string[] = [];
   if (system !== undefined) lines.push('system: names one of a scenario, and there is none');
-  if (body !== null && lock !== undefined) {
-    lines.push('lock: stands beside a body, which is the lock; leave one of them out');
+  if (body !== null && lock !== undefined && lock !== 'none') {
+    lines.push("lock: stands beside a body, which is the lock; leave it out, or say lock: 'none'");
   }
   if (body === null && lock === undefined) {
     lines.push("lock: is missing; give a body, or name a lock, e.g. lock: 'redlock'");

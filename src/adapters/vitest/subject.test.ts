@@ -24,6 +24,26 @@ const problemsOf = async (options: object, given?: Body<object, object>): Promis
   return error instanceof SimTestError ? error.message : expect.fail(String(error));
 };
 
+test('a body that takes no lock runs without acquiring, and is asked about its data', async () => {
+  const isOptions = (value: object): value is AnyOptions => typeof value === 'object';
+  const options: object = { ...none, lock: 'none', clients: { count: 2, concurrency: 3 } };
+  if (!isOptions(options)) return expect.fail('no options');
+  const lock = lockOfBody({ lock: 'none' }, body, []);
+  const source = { folder: 'fixtures', slug: 'a-test', mistakes: new Mistakes() };
+  const { scenario, systems } = await readSubject(checkOptions(options, lock), source);
+  expect(systems.map(({ lock: name, hasGrants }) => [name, hasGrants])).toEqual([
+    ['own-lock', false],
+  ]);
+  expect(systems[0]?.expect.holds).toEqual(['no-lost-update']);
+  expect(scenario.clients.map(({ concurrency }) => concurrency)).toEqual([3, 3]);
+  const grants: object = { ...options, holds: ['grant-order'] };
+  if (!isOptions(grants)) return expect.fail('no options');
+  const wrong = checkOptions(grants, lock);
+  await expect(readSubject(wrong, source)).rejects.toThrow(
+    'holds[0]: grant-order is about grants, and sections of own-lock acquire nothing',
+  );
+});
+
 describe('options', () => {
   test('mean what the fields of a scenario file mean', async () => {
     const { scenario, systems } = await subjectOf({

@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Catalogue, extend, type SystemDefinition } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/json.ts';
 import { parseFile, type SourceFile } from '../../core/plan/document.ts';
 import { CLIENT_DEFAULTS, LIMIT_DEFAULTS, type Plan } from '../../core/plan/plan.ts';
 import { readUse } from '../../core/plan/used-modules.ts';
@@ -92,10 +93,11 @@ interface ScenarioText extends SourceFile {
   readonly folder: string;
 }
 
-function textOf({ fields, scenario }: CheckedOptions, source: SubjectSource): ScenarioText {
+function textOf(options: CheckedOptions, source: SubjectSource): ScenarioText {
+  const { scenario } = options;
   const { folder, slug } = source;
   if (scenario === null) {
-    const text = JSON.stringify(documentOf(fields, slug));
+    const text = JSON.stringify(documentOf(options, slug));
     return { file: 'options', text, isWrittenHere: true, folder };
   }
   if (scenario.includes('\n')) {
@@ -118,18 +120,14 @@ function readText(file: string, given: string): string {
 }
 
 /** The options as a scenario file has them. */
-function documentOf(fields: CheckedOptions['fields'], slug: string): unknown {
+function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
   const { lock, options, store = 'unfenced', holds, breaks } = fields;
-  const isOwn = typeof lock !== 'string';
-  const expects = holds === undefined && breaks === undefined ? ['grant-order'] : holds;
-  const system = {
-    lock: isOwn ? OWN_LOCK : lock,
-    store,
-    options,
-    expect: { holds: expects, breaks },
-  };
+  const name = isBody || typeof lock !== 'string' ? OWN_LOCK : lock;
+  const expected = lock === 'none' ? 'no-lost-update' : 'grant-order';
+  const expects = holds === undefined && breaks === undefined ? [expected] : holds;
+  const system = { lock: name, store, options, expect: { holds: expects, breaks } };
   const own = Object.fromEntries(SCENARIO_FIELDS.map((field) => [field, fields[field]]));
-  return { name: slug, systems: { [isOwn ? OWN_LOCK : lock]: system }, ...own };
+  return { name: slug, systems: { [name]: system }, ...own };
 }
 
 /** Loads what the scenario uses, and adds what the test brings. */
@@ -266,11 +264,12 @@ export const OWN_LOCK = 'own-lock';
  * and anew for each run.
  */
 export function lockOfBody<S extends object, T extends object, A extends readonly unknown[]>(
-  { servers, start, operations }: Pick<BodyParts<S, T>, 'servers' | 'start' | 'operations'>,
+  options: Pick<BodyParts<S, T>, 'servers' | 'start' | 'operations'> & { readonly lock?: unknown },
   body: Body<S, T, A>,
   args: A,
   modules: BodyModules | null = null,
 ): LockDefinition {
+  const { servers, start, operations, lock } = options;
   const buildAsync: BuildAsync = (world) => {
     const added: unknown = servers === undefined ? {} : servers(world);
     if (!isObject<S>(added)) throw noObject('servers', added);
@@ -290,8 +289,14 @@ export function lockOfBody<S extends object, T extends object, A extends readonl
     };
   };
   const names = servers === undefined ? [] : namesOfServers(servers);
-  const definition = { about: 'the body of a test', servers: names, buildAsync };
-  return operations === undefined ? definition : { ...definition, operations };
+  const definition: Draft<LockDefinition> = {
+    about: 'the body of a test',
+    servers: names,
+    buildAsync,
+  };
+  if (operations !== undefined) definition.operations = operations;
+  if (lock === 'none') definition.lock = lock;
+  return definition;
 }
 
 /** Whether it is what its maker's type says, as far as one can see. */

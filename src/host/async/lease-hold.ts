@@ -17,6 +17,8 @@ interface LeaseTerm {
 
 export interface LeaseHoldSetting extends LeaseTerm {
   readonly lock: string;
+  /** Whether it stands for a grant; absent: it does. */
+  readonly hasGrants?: boolean;
 }
 
 /** Where it begins. */
@@ -42,7 +44,7 @@ interface Holder {
 
 /** One acquisition, from its entry until its program leaves or its process crashes. */
 export class LeaseHold {
-  /** The grant under which it is; 0 where its process is gone. */
+  /** The grant under which it is; 0 if its process is gone, or if it stands for none. */
   readonly ordinal: number;
   token: number;
   end: LeaseEnd;
@@ -56,7 +58,7 @@ export class LeaseHold {
   private readonly isOwnGrant: boolean;
 
   constructor(host: Holder, life: Life, entered: Entered) {
-    const { section, lock, token = 0, untilMs, given, whenLeft } = entered;
+    const { section, lock, token = 0, untilMs, given, whenLeft, hasGrants = true } = entered;
     this.host = host;
     this.life = life;
     this.lock = lock;
@@ -66,11 +68,10 @@ export class LeaseHold {
     this.isOpen = untilMs === undefined;
     this.end = this.endAt(untilMs);
     this.view = new ClientView(host.process, host.parts);
-    if (life.isOver) {
-      this.ordinal = 0;
-      return;
-    }
+    this.ordinal = 0;
+    if (life.isOver) return;
     life.requireInside();
+    if (!hasGrants) return;
     this.ordinal = given ?? host.ownGrants.grant(this.term());
     this.view.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
     host.leaseHolds.add(this);

@@ -32,7 +32,7 @@ interface Place {
   readonly host: AsyncHost;
   readonly life: Life;
   readonly calls: SectionCalls;
-  readonly client: Pick<AsyncClientSetting, 'plan' | 'stores' | 'replicas' | 'manners'>;
+  readonly client: Omit<AsyncClientSetting, 'role' | 'programOf'>;
 }
 
 export class PlannedSection implements AsyncSection {
@@ -64,8 +64,9 @@ export class PlannedSection implements AsyncSection {
     requireTerm('guard', setting);
     const { calls } = this.at;
     requireNone(calls.log.openAcquire, this.at.life, 'section.guard() was called');
-    const { lock } = this;
-    const guard = new PlannedGuard(this.section, this.at, calls.enter({ lock, ...setting }));
+    const { hasGrants } = this.at.client;
+    const entered = calls.enter({ lock: this.lock, hasGrants, ...setting });
+    const guard = new PlannedGuard(this.section, this.at, entered);
     this.guards.push(guard);
     return guard;
   }

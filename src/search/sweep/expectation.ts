@@ -69,7 +69,7 @@ export function judgeSystem(
   const isFull = isWhole && !isSingle;
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
-  const empty = [...nothingEntered(tally), ...nothingButErrors(system, tally)];
+  const empty = [...nothingEntered(system, tally), ...nothingButErrors(system, tally)];
   const idle = empty.length > 0 ? empty : untestedIn(scenario, system, tally, coverage);
   const isUnknown = [...expectedOf(system).holds, ...breaks].some(isShort);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
@@ -125,9 +125,11 @@ function untestedIn(
     for (const [other, one] of tallies) if (other !== name) twins.push(one);
   }
   const stakes = nothingAtStake(tally.stakes, {
-    isOneEnough: expect.holds.every((claim) => {
-      return ONE_IS_ENOUGH.has(claim) || (!builtInClaims.has(claim) && isAvoided(claim));
-    }),
+    isOneEnough:
+      system.hasGrants === false ||
+      expect.holds.every((claim) => {
+        return ONE_IS_ENOUGH.has(claim) || (!builtInClaims.has(claim) && isAvoided(claim));
+      }),
     isWriting: twins.length === 0 || twins.some((twin) => twin.stakes.written > 0),
   });
   const { idle, kinds } = idleFaults(scenario, system, tally, twins);
@@ -152,21 +154,29 @@ function idleFaults(
     if (twins.some((twin) => (twin.faults[kind]?.overlapped ?? 0) > 0)) return [];
     const fault = tally.faults[kind];
     if (fault === undefined) return [`${kind} never fired`];
-    return fault.overlapped === 0 ? [`${kind} never met a held grant`] : [];
+    if (fault.overlapped > 0 || system.hasGrants === false) return [];
+    return [`${kind} never met a held grant`];
   });
   return { idle, kinds: kinds.size };
 }
 
 /** Of seeds that ran, few or many: what nobody ever had cannot have held. */
-function nothingEntered({ seeds, failed, sections }: Tally): readonly string[] {
-  if (seeds === failed || sections.entered > 0) return [];
+function nothingEntered(
+  { hasGrants = true }: SystemScenario,
+  { seeds, failed, sections }: Tally,
+): readonly string[] {
+  if (seeds === failed || sections.entered > 0 || !hasGrants) return [];
   return [`no section was ever entered: ${fateText(sections)}`];
 }
 
 /** Of seeds that ran: what was tested before an error ended a section was tested all the same. */
-function nothingButErrors({ expect }: SystemScenario, tally: Tally): readonly string[] {
+function nothingButErrors(
+  { expect, hasGrants = true }: SystemScenario,
+  tally: Tally,
+): readonly string[] {
   const { sections } = tally;
-  const isAll = sections.entered > 0 && failedSections(sections) >= sections.began;
+  const hasAny = hasGrants ? sections.entered > 0 : sections.began > 0;
+  const isAll = hasAny && failedSections(sections) >= sections.began;
   const isTested = expect.holds.some((claim) => claimTally(tally, claim).exercised > 0);
   if (!isAll || isTested || expect.holds.length === 0) return [];
   return [`every section ended by an error: ${fateText(sections)}`];

@@ -7,6 +7,7 @@ export const none: Protocol = {
   options: [],
   servers: () => [],
   takesSeveral: false,
+  hasGrants: false,
   unpromised: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
   build: () => () => noLock,
 };
