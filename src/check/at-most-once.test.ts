@@ -28,6 +28,16 @@ describe('a job', () => {
     expect(verdictOn('at-most-once', events)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
+  test('of one section runs at once with another under a second guard of it', () => {
+    const other = (ms: number, phase: Job['phase']): Job => {
+      return { ...job(ms, 'alice/1', phase, 2), ordinal: 2 };
+    };
+    const inside = [...once.slice(0, 2), other(2, 'begin'), other(3, 'end')];
+    expect(breachOf('at-most-once', inside).rule).toBe('ran-at-once');
+    const before = [...once, job(5, 'alice/1', 'begin', 3), job(6, 'alice/1', 'end', 3)];
+    expect(verdictOn('at-most-once', [...before, other(7, 'begin')]).kind).toBe('valid');
+  });
+
   test('of another lock is another job', () => {
     const other = { ...job(5, 'bob/2', 'begin', 1), lock: 'mail' };
     expect(verdictOn('at-most-once', [...once, other]).kind).toBe('valid');

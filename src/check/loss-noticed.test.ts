@@ -53,6 +53,17 @@ describe('a program that loses its lock', () => {
     `);
   });
 
+  test('to another section of its own process is no different', () => {
+    const endless = { untilUs: null, process: 'alice' };
+    const one = [grant(0, 'alice', 1, endless), enter(0, 'alice', 1, 1e6)];
+    const other = [
+      grant(5, 'alice', 2, endless),
+      { ...enter(5, 'alice', 2, 1e6), section: 'alice/2' },
+    ];
+    expect(measured([...one, ...other, leave(9, 'alice', 1)])).toEqual([1, 4000]);
+    expect(measured([...one, leave(4, 'alice', 1), ...other])).toEqual([0, 0]);
+  });
+
   test('while it is paused is not to blame for that time', () => {
     const events = [...lent, pause(9, 19), leave(21, 'alice', 1)];
     expect(verdictOn(claim, events, terms)).toMatchObject({ kind: 'valid', exercised: 1 });

@@ -57,6 +57,14 @@ test('a fixture with a module meets its expectations, on worker threads as on on
   expect(of('2')).toEqual(of('0'));
 });
 
+test('two requests of one process are two holders, and two jobs of one request', async () => {
+  const { code, out } = await here('run', 'own/same-process.yaml', '--seeds', '30');
+  expect(out).toContain('5 of 5 expectations met');
+  expect(out).toMatch(/`(\w+)\/\d` entered `db` while `\1\/\d` held it/);
+  expect(out).toMatch(/another guard of `(\w+\/\d)` entered `db` while `\1` held it/);
+  expect(code).toBe(0);
+}, 60_000);
+
 test('what code under test prints goes to stderr, and stdout has results alone', () => {
   const loud = copyOfLock('loud');
   const lock = join(folder, loud, 'my-lock.mjs');

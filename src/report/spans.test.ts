@@ -52,6 +52,45 @@ describe('leaseSpans', () => {
   });
 });
 
+describe('two acquisitions of one client', () => {
+  const call = { lock: 'db', client: 'alice', process: 'alice', message: '' };
+  const own = (ms: number, ordinal: number): readonly TraceEvent[] => {
+    const [atUs, section] = [ms * 1_000, `alice/${ordinal}`];
+    const given = { token: 0, ttlUs: 0, sentAtUs: atUs, untilUs: null };
+    return [
+      { kind: 'grant', atUs, ...call, ordinal, ...given },
+      {
+        kind: 'enter',
+        atUs,
+        process: 'alice',
+        section,
+        lock: 'db',
+        ordinal,
+        token: 0,
+        believedUntilUs: 9e9,
+      },
+    ];
+  };
+  const left = (ms: number, ordinal: number): TraceEvent => {
+    const section = `alice/${ordinal}`;
+    return { kind: 'leave', atUs: ms * 1_000, process: 'alice', section, lock: 'db', ordinal };
+  };
+
+  it('are both there while both are counted on, and overlap', () => {
+    const both: Trace = { ...zombieTrace, events: [...own(1, 1), ...own(3, 2), left(5, 1)] };
+    const leases = leaseSpans(both);
+    expect(leases.map(({ ending, untilUs }) => [ending, untilUs])).toEqual([
+      ['open', null],
+      ['open', null],
+    ]);
+    expect(overlapSpans(clientViewSpans(both), leases)).toMatchObject([
+      { process: 'alice', other: 'alice', ordinal: 1, fromUs: 3_000, untilUs: 5_000 },
+    ]);
+    const inTurn: Trace = { ...zombieTrace, events: [...own(1, 1), left(2, 1), ...own(3, 2)] };
+    expect(leaseSpans(inTurn)[0]).toMatchObject({ ending: 'replaced', untilUs: 3_000 });
+  });
+});
+
 describe('overlapSpans', () => {
   it('is the time in which a holder acts on while another client holds the lock', () => {
     const overlaps = overlapSpans(clientViewSpans(zombieTrace), leaseSpans(zombieTrace));

@@ -4,9 +4,12 @@ import { builtIn, type Catalogue, extend } from '../../catalogue.ts';
 import { judge } from '../../check/claims.ts';
 import { termsOf } from '../../check/terms.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import type { Port } from '../../core/world/port.ts';
+import type { Server, Turn } from '../../core/world/server.ts';
 import { defineSystem } from '../../define-system.ts';
+import { GrantBook } from '../../systems/grant-book.ts';
 import { clientOf, eventsOf, planOf } from '../../systems/plan.fixture.ts';
-import type { BuildAsync } from '../../systems/protocol.ts';
+import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
 import { EPOCH_MS } from './life.ts';
 import { runAsync } from './run-async.ts';
 import { type Fill, runFilled } from './run-filled.ts';
@@ -108,4 +111,83 @@ test('a guard says until when its program believes, by the program’s own date'
     [2, null],
   ]);
   expect(eventsOf(trace, 'release').length).toBe(1);
+});
+
+describe('a guard after an acquire that a server granted', () => {
+  type Verb = 'acquire' | 'again';
+
+  /** Grants whatever is asked for; `again` it says the grant that it has given. */
+  class Granting implements Server<Verb, number> {
+    private readonly book: GrantBook = new GrantBook('lock');
+
+    handle(verb: Verb, turn: Turn<number>): number {
+      const lent = { lock: 'db', client: turn.client, token: 0, ttlUs: 50_000, untilUs: null };
+      if (verb === 'again') this.book.grantAgain(turn, lent);
+      else this.book.grant(turn, lent);
+      return 1;
+    }
+  }
+
+  async function grantsOf(
+    body: (section: AsyncSection, ask: (verb: Verb) => Promise<unknown>) => Promise<void>,
+  ): Promise<readonly (readonly [giver: string, ordinal: number])[]> {
+    const buildAsync: BuildAsync = (world) => {
+      const port: Port<Verb, number> = {
+        host: world.addServer({ name: 'lock', role: 'lock' }, new Granting()),
+        describeRequest: () => ({ verb: 'acquire', lock: 'db', token: 0 }),
+        describeReply: () => ({ kind: 'granted', token: 0 }),
+      };
+      return () => (section) =>
+        body(section, (verb) => section.call(port, { label: verb, request: verb }));
+    };
+    const locks = { own: { about: 'grants always', buildAsync } };
+    const plan = planOf({ clients: [clientOf('alice', [])], lock: 'own', store: 'unfenced' });
+    const trace = await runAsync(plan, extend(builtIn, defineSystem({ locks })));
+    expect(trace.ending).toEqual({ kind: 'complete' });
+    const givers = new Map(eventsOf(trace, 'grant').map((one) => [one.ordinal, one.process]));
+    return eventsOf(trace, 'enter').map(({ ordinal }) => [givers.get(ordinal) ?? '', ordinal]);
+  }
+
+  test('stands for that grant, and a second one for a grant of its own', async () => {
+    const entered = await grantsOf(async (section, ask) => {
+      await ask('acquire');
+      section.guard();
+      section.guard();
+    });
+    expect(entered).toEqual([
+      ['lock', 1],
+      ['alice', 2],
+    ]);
+  });
+
+  test('stands for the one that was answered for it, also of two jobs at once', async () => {
+    const entered = await grantsOf(async (section, ask) => {
+      const job = async (): Promise<void> => {
+        await ask('acquire');
+        section.guard();
+      };
+      await Promise.all([job(), job()]);
+    });
+    expect(entered.map(([giver]) => giver)).toEqual(['lock', 'lock']);
+    expect(new Set(entered.map(([, ordinal]) => ordinal)).size).toBe(2);
+  });
+
+  test('stands for one that is said again once that was left, and not before', async () => {
+    const again = (isLeft: boolean) =>
+      grantsOf(async (section, ask) => {
+        await ask('acquire');
+        const first = section.guard();
+        if (isLeft) first.leave();
+        await ask('again');
+        section.guard();
+      });
+    expect(await again(true)).toEqual([
+      ['lock', 1],
+      ['lock', 1],
+    ]);
+    expect(await again(false)).toEqual([
+      ['lock', 1],
+      ['alice', 2],
+    ]);
+  });
 });
