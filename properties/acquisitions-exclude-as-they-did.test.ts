@@ -1,0 +1,176 @@
+/**
+ * Locks in the memory of processes, right and wrong, against two oracles that see neither trace nor
+ * grants: a count of who was inside, kept by the code under test itself, and the bits of the final
+ * value, since each job adds a power of two of its own. Of several processes, of several sections at
+ * once, of several jobs in a section: `mutual-exclusion` breaks if and only if two were ever inside
+ * together, `no-lost-update` if and only if a bit is missing.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { builtIn, extend } from '../src/catalogue.ts';
+import { runningAtOnce } from '../src/core/plan/client-text.ts';
+import type { Fault } from '../src/core/plan/fault.ts';
+import { CLIENT_DEFAULTS, type ClientPlan, type Plan } from '../src/core/plan/plan.ts';
+import { defineSystem } from '../src/define-system.ts';
+import type { Examination } from '../src/harness.ts';
+import { examineAsync } from '../src/host/async/run-async.ts';
+import type { LockDefinition } from '../src/systems/define-lock.ts';
+import { eventsOf, MS, planOf } from '../src/systems/plan.fixture.ts';
+import { runs } from './runs.ts';
+
+interface Lock {
+  /** Whether a process may enter. */
+  readonly tryLock: (process: string) => boolean;
+  readonly unlock: () => void;
+}
+
+const KINDS: Readonly<Record<string, () => Lock>> = {
+  mutex: () => countingLock((count) => count === 0),
+  'released early': () => countingLock((count) => count === 0),
+  semaphore: () => countingLock((count) => count < 2),
+  're-entrant by process': () => countingLock((count, isSame) => count === 0 || isSame),
+  none: () => countingLock(() => true),
+};
+
+function countingLock(mayEnter: (count: number, isSame: boolean) => boolean): Lock {
+  let count = 0;
+  let holder = '';
+  return {
+    tryLock: (process) => {
+      if (!mayEnter(count, process === holder)) return false;
+      count += 1;
+      holder = process;
+      return true;
+    },
+    unlock: () => {
+      count -= 1;
+    },
+  };
+}
+
+interface Setting {
+  readonly kind: string;
+  /** Whether all processes share it, or each has its own. */
+  readonly isShared: boolean;
+  /** Jobs that a section does at once. */
+  readonly jobs: number;
+}
+
+/** What the code under test saw of itself. */
+interface Seen {
+  inside: number;
+  /** Whether two were ever inside together. */
+  hasOverlapped: boolean;
+  /** Whether a section of a lone process was called while another one was inside. */
+  isContested: boolean;
+  /** Bits of the jobs that were told that their write was accepted. */
+  bits: number;
+  begun: number;
+}
+
+async function happens(setting: Setting, plan: Plan): Promise<{ ran: Examination; seen: Seen }> {
+  const seen: Seen = { inside: 0, hasOverlapped: false, isContested: false, bits: 0, begun: 0 };
+  const make = KINDS[setting.kind] ?? expect.fail(setting.kind);
+  const own: LockDefinition = {
+    about: 'a lock in memory',
+    servers: [],
+    buildAsync: () => {
+      const shared = make();
+      return ({ name }) => {
+        const lock = setting.isShared ? shared : make();
+        return async (section) => {
+          seen.isContested ||= seen.inside > 0;
+          const job = async (): Promise<void> => {
+            const bit = 2 ** seen.begun;
+            seen.begun += 1;
+            while (!lock.tryLock(name)) await wait(1);
+            const guard = section.guard();
+            seen.inside += 1;
+            seen.hasOverlapped ||= seen.inside > 1;
+            const value = await guard.read('x');
+            if (setting.kind === 'released early') lock.unlock();
+            if (await guard.write('x', value + bit)) seen.bits += bit;
+            seen.inside -= 1;
+            guard.leave();
+            if (setting.kind !== 'released early') lock.unlock();
+          };
+          await Promise.all(Array.from({ length: setting.jobs }, job));
+        };
+      };
+    },
+  };
+  const catalogue = extend(builtIn, defineSystem({ locks: { own } }));
+  const ran = await examineAsync(plan, ['mutual-exclusion', 'no-lost-update'], catalogue);
+  return { ran, seen };
+}
+
+function clientNamed(name: string, thinksMs: readonly number[], concurrency = 1): ClientPlan {
+  const sections = thinksMs.map((ms, at) => {
+    return { id: at + 1, thinkUs: ms * MS, lock: 'db', work: [] };
+  });
+  return { ...CLIENT_DEFAULTS, name, sections, ...runningAtOnce(concurrency) };
+}
+
+const thinks = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 4 });
+
+/** At most 3 × 4 × 2 bits, and 4 clients' worth of time. */
+const plans: fc.Arbitrary<Plan> = fc
+  .record({
+    clients: fc.array(fc.record({ thinks, concurrency: fc.integer({ min: 1, max: 3 }) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    pauses: fc.array(
+      fc.record({ at: fc.nat(20), for: fc.integer({ min: 1, max: 15 }), whose: fc.nat(2) }),
+      { maxLength: 2 },
+    ),
+  })
+  .map(({ clients, pauses }) => {
+    const built = clients.map(({ thinks: times, concurrency }, at) => {
+      return clientNamed(['alice', 'bob', 'carol'][at] ?? '', times, concurrency);
+    });
+    const faults = pauses.map(({ at, for: ms, whose }): Fault => {
+      const process = built[whose % built.length]?.name ?? '';
+      const when = { kind: 'at', atUs: at * MS } as const;
+      return { kind: 'pause', process, when, forUs: ms * MS, clocks: 'run' };
+    });
+    return planOf({ clients: built, faults, lock: 'own', store: 'unfenced' });
+  });
+
+/** Two jobs each of two processes at one instant, and a single job. */
+const crowded = planOf({
+  clients: [clientNamed('alice', [0]), clientNamed('bob', [0])],
+  lock: 'own',
+  store: 'unfenced',
+});
+const lone = planOf({ clients: [clientNamed('alice', [0])], lock: 'own', store: 'unfenced' });
+
+test.each(Object.keys(KINDS))(
+  '%s is seen as it was',
+  async (kind) => {
+    const verdicts = new Set<unknown>();
+    const law = fc.asyncProperty(
+      fc.record({ isShared: fc.boolean(), jobs: fc.integer({ min: 1, max: 2 }) }),
+      plans,
+      async (how, plan) => {
+        const { ran, seen } = await happens({ kind, ...how }, plan);
+        expect(ran.trace.ending).toEqual({ kind: 'complete' });
+        const [exclusion, updates] = ran.verdicts;
+        expect(exclusion?.kind).toBe(seen.hasOverlapped ? 'invalid' : 'valid');
+        const last = eventsOf(ran.trace, 'write').at(-1)?.value ?? 0;
+        expect(updates?.kind).toBe(last === seen.bits ? 'valid' : 'invalid');
+        const isLone = plan.clients.length === 1 && plan.clients[0]?.concurrency !== undefined;
+        if (isLone && seen.isContested) expect(exclusion?.exercised).toBeGreaterThan(0);
+        verdicts.add(exclusion?.kind);
+      },
+    );
+    const examples: [{ isShared: boolean; jobs: number }, Plan][] = [
+      [{ isShared: false, jobs: 2 }, crowded],
+      [{ isShared: false, jobs: 1 }, lone],
+    ];
+    await fc.assert(law, { numRuns: runs(150), examples });
+    expect([...verdicts].sort()).toEqual(['invalid', 'valid']);
+  },
+  120_000,
+);
