@@ -12,6 +12,10 @@ export const shownTest: string =
 export const modulesTest: string =
   shown.find((text) => text.includes('modules:')) ?? 'the page shows no modules';
 
+/** The one of the page whose mutex is in the memory of a process. */
+export const turnsTest: string =
+  shown.find((text) => text.includes('async-mutex')) ?? 'the page shows no mutex';
+
 /** Such a lock, as it might stand in somebody's code. */
 export const driverLock = `
 import { randomUUID } from 'node:crypto';

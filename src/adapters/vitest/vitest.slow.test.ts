@@ -19,6 +19,7 @@ import {
   shownTest,
   togetherTests,
   tokenlessTest,
+  turnsTest,
 } from './sources.fixture.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -302,6 +303,20 @@ test('a lock with a driver of its own is loaded for each process, and fails', as
     /Stale write accepted by `own-lock`.*the store took\s+it/s,
   );
 }, 90_000);
+
+test('a mutex in memory passes for one process, and fails for two', async () => {
+  const two = turnsTest.replace('of one process', 'of two').replace('count: 1', 'count: 2');
+  const own = new Project({ 'one.test.ts': turnsTest, 'two.test.ts': two });
+  own.link('async-mutex');
+  const ran = await own.run([]);
+  own.remove();
+  expect([...ran.tests.keys()].sort()).toEqual([
+    'requests of one process take turns',
+    'requests of two take turns',
+  ]);
+  expect(failed(ran)).toEqual(['requests of two take turns']);
+  expect(messages(ran).get('requests of two take turns')).toMatch(/increment lost in `own-lock`/);
+}, 120_000);
 
 test('the example of docs/vitest.md compiles, and each kind of test', () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
