@@ -1,9 +1,9 @@
 /**
  * Locks in the memory of processes, right and wrong, against two oracles that see neither trace nor
  * grants: a count of who was inside, kept by the code under test itself, and the bits of the final
- * value, since each job adds a power of two of its own. Of several processes, of several sections at
- * once, of several jobs in a section: `mutual-exclusion` breaks if and only if two were ever inside
- * together, `no-lost-update` if and only if a bit is missing.
+ * value, since each job adds a power of two of its own. For several processes, several sections at
+ * once and several jobs in a section, `mutual-exclusion` breaks if and only if two were ever inside
+ * together, and `no-lost-update` if and only if a bit is missing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';

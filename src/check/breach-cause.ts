@@ -14,12 +14,14 @@
  * lock went from him to her by alice's release, and what made that late was `pause before release`.
  * Had alice been paused before her write instead, the lock would have gone to bob by itself.
  */
+
 import type { FaultInjected, Invoke, ProcessInfo } from '../core/history/trace.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { isQuorumGrant } from './holders.ts';
 import { areRivals, isHeldAt, serversOf } from './leases.ts';
-import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Invalid } from './verdict.ts';
 
 /** What a breach came from. */

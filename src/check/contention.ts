@@ -7,10 +7,10 @@
  */
 import type { Deny, Grant } from '../core/history/server-events.ts';
 import type { Enter, Invoke, Mark } from '../core/history/trace.ts';
-import { sectionOf } from '../core/kernel/name.ts';
+import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';
 import { isQuorumGrant } from './holders.ts';
-import { type GrantLog, type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
+import type { GrantLog, LockLog, TraceIndex } from './trace-index.ts';
 
 /** An acquire that a server handled. */
 export interface Acquire {

@@ -22,7 +22,8 @@
  * possible, and a claim breaks only if it breaks in all of them.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import { sectionOf } from '../core/kernel/name.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { operationOf, sectionOf } from '../core/kernel/name.ts';
 
 interface Indexed<E> {
   readonly index: number;
@@ -160,6 +161,37 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
     ends.push({ index, untilUs: held, change });
   }
   return ends;
+}
+
+/**
+ * The first event by which a section can have acquired its lock, if no server reports that: no
+ * earlier than the first request whose answer contained the token, nor than a request that was sent
+ * again in the same words, as its client did not have the lock.
+ */
+export function earliestRequest(
+  events: readonly TraceEvent[],
+  invokedAt: (operation: string) => number,
+  { grant, section }: { readonly grant: Indexed<Grant>; readonly section: string },
+): number {
+  const { client, token } = grant.event;
+  const sent = new Set<string>();
+  let [asked, last] = [-1, -1];
+  for (const one of events.slice(0, grant.index)) {
+    if (one.kind !== 'send' && one.kind !== 'receive') continue;
+    const { message } = one;
+    if (!message.startsWith(`${section}/`)) continue;
+    const operation = operationOf(message);
+    if (one.kind === 'receive') {
+      if (one.to === client) last = sent.has(operation) ? invokedAt(operation) : -1;
+      continue;
+    }
+    const body = JSON.stringify(one.body);
+    if (one.from === client) sent.add(sent.has(body) ? operation : body);
+    else if (token !== 0 && asked < 0 && body.split(/\D+/).includes(`${token}`)) {
+      asked = invokedAt(operation);
+    }
+  }
+  return Math.max(asked, last);
 }
 
 /** A possible order of the acquisitions of one lock: from the ordinal of a grant to its place. */

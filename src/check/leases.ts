@@ -2,17 +2,12 @@
  * Decides what the lock service itself holds of a grant: which processes keep it, until when, and
  * whether it was given back.
  */
+
 import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
 import type { FaultInjected, Trace } from '../core/history/trace.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
-import {
-  type GrantLog,
-  type LockLog,
-  type Numbered,
-  operationOf,
-  type PlaceLog,
-  type TraceIndex,
-} from './trace-index.ts';
+import type { GrantLog, LockLog, Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
 /**

@@ -9,12 +9,14 @@
  * What one client does to a key of its own is its own affair. What another one does counts only
  * while the key is there: whoever had taken it and has it no more has lost nothing.
  */
+
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isNamedFor, isOwnGrant } from './holders.ts';
-import { type GrantLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
 /** What became of the keys that are locks. */

@@ -8,21 +8,17 @@
  * probe has, so that a loop that tries for ever is found, too. One that was cut after so many
  * events, at whatever time, shows nothing.
  */
+
 import type { SectionRun, TraceEvent, Wait } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { breachShown, type Cause, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { serviceEndUs } from './leases.ts';
 import type { Terms } from './terms.ts';
-import {
-  type GrantLog,
-  openSections,
-  operationOf,
-  sectionName,
-  type TraceIndex,
-} from './trace-index.ts';
+import { type GrantLog, openSections, sectionName, type TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
 type Rule = 'never-ended';

@@ -15,7 +15,7 @@
  */
 import type { Deny, KeyChange } from '../core/history/server-events.ts';
 import type { Invoke, Return } from '../core/history/trace.ts';
-import { sectionOf } from '../core/kernel/name.ts';
+import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
@@ -23,13 +23,7 @@ import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './holders.ts';
 import { isHeldAt, serversOf } from './leases.ts';
 import { changesOfLocks } from './lock-keys.ts';
-import {
-  type GrantLog,
-  type LockLog,
-  type Numbered,
-  operationOf,
-  type TraceIndex,
-} from './trace-index.ts';
+import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const noOrphan: Claim = defineClaim({

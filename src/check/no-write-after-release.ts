@@ -1,8 +1,9 @@
 /** For each grant, by its number, the event at which its client was told that it is released. */
+import { operationOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { type Numbered, operationOf, type PlaceLog, type TraceIndex } from './trace-index.ts';
+import type { Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { inAll } from './verdict.ts';
 
 export const noWriteAfterRelease: Claim = defineClaim({

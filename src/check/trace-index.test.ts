@@ -1,6 +1,8 @@
 /** What a trace is sorted into. */
+
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/trace.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import {
   accepted,
   acquire,
@@ -21,14 +23,7 @@ import {
   unknown,
   write,
 } from './trace-builder.fixture.ts';
-import {
-  grantUnder,
-  indexTrace,
-  isAcknowledged,
-  isStale,
-  operationOf,
-  placeAt,
-} from './trace-index.ts';
+import { grantUnder, indexTrace, isAcknowledged, isStale, placeAt } from './trace-index.ts';
 
 const events = [
   deny(0, 'bob', 0), // 0

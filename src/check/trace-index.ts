@@ -34,6 +34,7 @@ import { BEGIN } from '../core/plan/operation-names.ts';
 import {
   type Acquisition,
   type AcquisitionOrder,
+  earliestRequest,
   isOwnGrant,
   type KeyHold,
   KeyHolds,
@@ -282,11 +283,6 @@ export function isAcknowledged(operation: OperationLog): boolean {
   return returned?.outcome === 'ok' && returned.answer?.kind === 'accepted';
 }
 
-/** `alice/1/write` of `alice/1/write/2/request`. */
-export function operationOf(message: string): string {
-  return message.slice(0, message.lastIndexOf('/', message.lastIndexOf('/') - 1));
-}
-
 function enter(growing: Growing, event: TraceEvent, index: number): void {
   switch (event.kind) {
     case 'write':
@@ -422,7 +418,15 @@ function orderAcquisitions(growing: Growing, lock: GrowingLock): void {
     if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
     grant.keys = holds?.of(grant, entry.section) ?? null;
     const at = grant.keys?.acquired.index;
-    grant.between = [at ?? requestIndex(growing, grant, entry.section), at ?? grant.index];
+    grant.between = [
+      at ??
+        earliestRequest(
+          growing.events,
+          (operation) => growing.operations.get(operation)?.invoke.index ?? -1,
+          { grant, section: entry.section },
+        ),
+      at ?? grant.index,
+    ];
   }
   lock.orders = ordersOf(grants);
   const order = lock.orders?.[0] ?? REPORTED_ORDER;
@@ -444,35 +448,6 @@ function orderAcquisitions(growing: Growing, lock: GrowingLock): void {
     }
     entry.latest = latest;
   }
-}
-
-/**
- * The first event by which a section can have acquired its lock, if no server reports that: no
- * earlier than the first request whose answer contained the token, nor than a request that was sent
- * again in the same words, as its client did not have the lock.
- */
-function requestIndex({ events, operations }: Growing, grant: GrantLog, section: string): number {
-  const { client, token } = grant.event;
-  const sent = new Set<string>();
-  const left = (operation: string): number => operations.get(operation)?.invoke.index ?? -1;
-  let [asked, last] = [-1, -1];
-  for (const one of events.slice(0, grant.index)) {
-    if (one.kind !== 'send' && one.kind !== 'receive') continue;
-    const { message } = one;
-    if (!message.startsWith(`${section}/`)) continue;
-    const operation = operationOf(message);
-    if (one.kind === 'receive') {
-      if (one.to === client) last = sent.has(operation) ? left(operation) : -1;
-      continue;
-    }
-    const body = JSON.stringify(one.body);
-    if (one.from !== client) {
-      if (token !== 0 && asked < 0 && body.split(/\D+/).includes(`${token}`))
-        asked = left(operation);
-    } else if (sent.has(body)) sent.add(operation);
-    else sent.add(body);
-  }
-  return Math.max(asked, last);
 }
 
 function lockOf(growing: Growing, lock: string): GrowingLock {

@@ -11,11 +11,12 @@
  * does she. Without the pause `lock` handles her release first: that it handled bob's acquire
  * before is the turning point.
  */
+
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import { operationOf } from '../core/kernel/name.ts';
 import { tokenText } from '../text/prose.ts';
 import type { TurningPoint } from './causation.ts';
 import { callPhrase, messagePhrase } from './fault-phrase.ts';
-import { operationOf } from './trace-index.ts';
 import type { Evidence } from './verdict.ts';
 
 /** Null where the two differ in nothing on the way to the breach. */

@@ -38,3 +38,8 @@ export function sectionOf(operation: string): string {
   const section = operation.indexOf('/', client + 1);
   return section < 0 ? operation : operation.slice(0, section);
 }
+
+/** The operation that a message belongs to: `alice/1/write` of `alice/1/write/2/request`. */
+export function operationOf(message: string): string {
+  return message.slice(0, message.lastIndexOf('/', message.lastIndexOf('/') - 1));
+}

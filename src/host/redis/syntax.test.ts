@@ -1,4 +1,4 @@
-/** The differential compares with a real server what `syntax.fixture.ts` draws, and no other command. */
+/** The differential compares with a real server only what `syntax.fixture.ts` draws. */
 import { expect, test } from 'vitest';
 import { rows } from './commands.ts';
 import { syntax, undrawn } from './syntax.fixture.ts';

@@ -18,7 +18,7 @@ export function expectedOf(system: SystemScenario | undefined): Expected {
   return isOwn && !isListed ? { holds: [...holds, 'progress'], breaks } : expect;
 }
 
-/** Seeds on which a claim was due, and on which it was judged: it was not unknown, nor code failed. */
+/** Seeds on which a claim was due, and those on which it was neither unknown nor did code fail. */
 export interface Judged {
   readonly due: number;
   readonly judged: number;
