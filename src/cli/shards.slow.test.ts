@@ -110,7 +110,7 @@ describe('shards', () => {
 
   test('judge what never happened only when they are merged', async () => {
     const [first] = await runShards(2, 'unjudged');
-    expect(first?.out).toContain('not judged: fenced');
+    expect(first?.out).toContain('not judged: fenced (judged at merge)');
     expect(first?.out).not.toContain('never fired');
     const { out } = await fencepost('merge', 'unjudged', '-q');
     expect(out).toMatch(/✗ fenced: not met/);

@@ -138,14 +138,15 @@ function judgeHold(claim: string, system: SystemResult): Judged {
     const where = `${countOf(counts.unknown, trial)}, first on ${seed}`;
     return { outcome: 'open', message: `unknown on ${where}: ${reason}` };
   }
-  if (vacuous.length > 0) return { outcome: 'open', message: `not judged: ${vacuous.join(', ')}` };
+  if (vacuous.length > 0)
+    return { outcome: 'open', message: `not exercised: ${vacuous.join(', ')}` };
   return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
 }
 
 /** What should hold says nothing if nothing was exercised; that is a case of its own. */
 function vacuityCase({ vacuous, expect }: SystemResult, at: Place): readonly Case[] {
   if (vacuous.length === 0 || (expect.holds ?? []).length === 0) return [];
-  const message = `not judged: ${vacuous.join(', ')}`;
+  const message = `tested nothing: ${vacuous.join(', ')}`;
   return [{ ...at, name: 'is exercised', outcome: 'open', message, ...NO_MORE }];
 }
 

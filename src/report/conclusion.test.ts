@@ -81,7 +81,7 @@ describe('the conclusion', () => {
   it('leaves what a shard shows to the merge', () => {
     const part = systemWith({ expect: { holds: ['grant-order'] }, isPart: true });
     const text = told(summaryOf(part));
-    expect(text).toContain('judged at merge: fenced');
+    expect(text).toContain('not judged: fenced (judged at merge)');
     expect(text).toContain('? 0 of 1 expectation met, 1 judged at merge');
     expect(told(summaryOf({ ...part, met: false }))).not.toContain('judged at merge');
   });

@@ -175,14 +175,13 @@ function openRow({ scenarios }: Summary, { paint }: Screen): Row {
       return [why === '' ? where : `${where} (${why})`];
     }),
   );
-  const word = openWord(scenarios.flatMap(({ systems }) => systems));
-  return { text: open.length === 0 ? '' : `${word}: ${open.join('; ')}`, tint: paint.yellow };
+  return { text: open.length === 0 ? '' : `not judged: ${open.join('; ')}`, tint: paint.yellow };
 }
 
 function whyOpen(system: SystemResult): string {
   const { vacuous, unknown, seeds, isPart } = system;
   const trial = trialOf(system);
-  if (isPart) return '';
+  if (isPart) return openWord([system]);
   if (seeds === 0) return `no ${trial} was examined`;
   const open = unknown === 0 ? [] : [`unknown on ${countOf(unknown, trial)}`];
   return [...open, ...vacuous].join(', ');

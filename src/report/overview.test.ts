@@ -13,7 +13,7 @@ describe('renderOverview', () => {
     expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
     expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +exercised on 991/);
     expect(text).toMatch(/fence-monotone +holds +0 of 1,000 +– +never/);
-    expect(text).toContain('not judged: fence-monotone, drop');
+    expect(text).toContain('vacuous, tested nothing: fence-monotone, drop');
     expect(text).toContain('pause fired on 994, under a held grant on 951');
     expect(text).toContain('holder-overlap measured on 902 seeds, at most 48.25 ms');
     expect(text.replace(/\s+/g, ' ')).toContain(
@@ -48,13 +48,13 @@ describe('renderOverview', () => {
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
       return renderOverview(summary, { colour: false, width: 1000, isFull: false });
     };
-    const advice = 'to exercise fence-monotone: add a twin, the same lock without its check';
+    const advice = 'to test fence-monotone: add the same lock without its check, as a twin';
     expect(told([untested])).toContain(advice);
-    expect(told([breaking, untested])).not.toContain('to exercise');
-    expect(told([{ ...untested, vacuous: [] }])).not.toContain('to exercise');
+    expect(told([breaking, untested])).not.toContain('to test');
+    expect(told([{ ...untested, vacuous: [] }])).not.toContain('to test');
     const avoided = { ...JUDGED, broken: 0, firstSeed: null, exercised: 0, avoided: 3 };
     const claims = { ...untested.claims, 'fence-monotone': avoided };
-    expect(told([{ ...untested, claims }])).not.toContain('to exercise');
+    expect(told([{ ...untested, claims }])).not.toContain('to test');
   });
 
   it('tells the kinds of failure of a claim, the rest in a number, and one kind not at all', () => {

@@ -292,7 +292,7 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
   // What no fault could outlast, a twin would not break either.
   const isTooShort = system.vacuous.some((reason) => reason.includes('; the longest '));
   if (lone.length === 0 || isTooShort) return null;
-  return `to exercise ${lone.join(', ')}: add a twin, the same lock without its check; a seed on which it breaks counts if this system holds there`;
+  return `to test ${lone.join(', ')}: add the same lock without its check, as a twin that breaks it; a seed on which it breaks there and holds here counts`;
 }
 
 /** What else there is to know of one system among all of its scenario, or all that there is. */
@@ -306,7 +306,8 @@ export function noteLines(
   if (scope !== '') notes.push(scope);
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, trial)}`);
   notes.push(...system.hints);
-  if (system.vacuous.length > 0) notes.push(`${openWord([system])}: ${system.vacuous.join(', ')}`);
+  if (system.vacuous.length > 0)
+    notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
   const missing = adviceOnTests(system, all);
   if (missing !== null) notes.push(missing);
   notes.push(...sectionLines(system, isFull));

@@ -34,6 +34,8 @@ export interface TestSubject {
   readonly scenario: Scenario;
   /** Those of the scenario that the test is about. */
   readonly systems: readonly SystemScenario[];
+  /** Whether it names no claim itself, and is about `grant-order` therefore. */
+  readonly listsNothing: boolean;
   readonly catalogue: Catalogue;
   /** Of faults at a place that may not exist, a line each. */
   readonly warnings: readonly string[];
@@ -65,7 +67,9 @@ export async function readSubject(
   const [first] = refusals;
   if (first === undefined) {
     const warnings = await requirePlaces(text, scenario, catalogue);
-    return { scenario, systems, catalogue, warnings };
+    const { holds, breaks } = options.fields;
+    const listsNothing = text.isWrittenHere && holds === undefined && breaks === undefined;
+    return { scenario, systems, listsNothing, catalogue, warnings };
   }
   const lines = refusals.map(({ name, why }) =>
     text.isWrittenHere ? `lock: ${why}` : `${text.file}: systems.${name}: ${why}`,

@@ -53,6 +53,8 @@ export async function runTestCampaign(run: SimRun, seeds: SeedRange | null): Pro
     // Whoever asks for failures to be kept waits until they are shrunk.
     isOutOfTime: () => stopwatch.isOver && !wishes.isUpdate,
     findsEdges: false,
+    // A seed that a person looks at, and a test that names no claim and asks for no fault.
+    isCalm: isSingle || (run.listsNothing && scenario.faults.length === 0),
     shrinking: {
       claimsOf: (system, tally) => test.claimsToShrink(system, tally),
       seeds: 1,
@@ -266,7 +268,7 @@ class TestSweep {
     if (lines.length > 0) lines.push(...hints.map((hint) => `  ${hint}`));
     if (holds.length > 0 && vacuous.length > 0) {
       lines.push(`? ${name} is not judged on ${examined}`);
-      lines.push(`  not exercised: ${vacuous.join(', ')}`);
+      lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);
       lines.push(...adviceFor(run, system));
     }
     for (const claim of holds) {

@@ -51,7 +51,8 @@ export async function concludeScenario(
   const avoided = await avoidedIn(subject, examined, () => isOver(setting));
   const isWhole = cutShort === null;
   const isSingle = range.from === range.to;
-  const seeds = { isWhole: isWhole && !isPart, isSingle, isPart };
+  const { isCalm = false } = setting;
+  const seeds = { isWhole: isWhole && !isPart, isSingle, isPart, isCalm };
   const coverage = { ...seeds, avoided, tallies, catalogue };
   const codes = exitsOfKept(keptPlans);
   if (difference !== null) codes.push(exits.nondeterministic);

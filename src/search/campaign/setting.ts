@@ -221,6 +221,8 @@ export interface CampaignSetting {
   /** Whether it is to begin nothing more but to describe what broke; absent: as `isInterrupted`. */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
+  /** Whether no claim has to be exercised; absent: each that should hold has to. */
+  readonly isCalm?: boolean;
   /** Whether an exhaustive search says from which length on a fault breaks what broke. */
   readonly findsEdges: boolean;
   /** Makes a finding of a failure; null if its plan does not break the claim once more. */
