@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { contentsBefore } from '../src/check/contents.ts';
 import { indexTrace } from '../src/check/trace-index.ts';
-import type { Return, Trace } from '../src/core/history/trace.ts';
+import { openSections, type Return, type Trace } from '../src/core/history/trace.ts';
 import type { ClientPlan, Plan, Work } from '../src/core/plan/plan.ts';
 import { examine } from '../src/harness.ts';
 import { run } from '../src/run.ts';
@@ -103,7 +103,8 @@ test('an update is lost, or repeated, where the digits of the sum say so', () =>
       );
       const twin = run(adding({ ...drawn, system }, (at) => 8 ** at));
       const isBroken = isWrongByDigits(twin);
-      expect(verdicts[0]?.kind).toBe(isBroken ? 'invalid' : 'valid');
+      const held = openSections(trace).length > 0 ? 'unknown' : 'valid';
+      expect(verdicts[0]?.kind).toBe(isBroken ? 'invalid' : held);
       if (!isBroken) return;
       broken += 1;
       const told = toldOf(twin).map(([, one]) => one);

@@ -130,7 +130,7 @@ describe.each([
 
   test('sections that enter, test nothing and throw, all of them, say so', async () => {
     const { judged, tally } = await found('enters-and-throws', faults);
-    expect(judged).toMatchObject({ met: false, unexpected: ['progress'] });
+    expect(judged.met).toBeNull();
     expect(judged.vacuous[0]).toMatch(
       /^every section ended by an error: 40 ended by ReplyError: .*'FOO'/,
     );
@@ -148,7 +148,7 @@ describe.each([
 
   test('a lock that grants to nobody is one that everybody gave up', async () => {
     const { judged, tally } = await found('grants-to-nobody', faults);
-    expect(judged).toMatchObject({ met: false, unexpected: ['progress'] });
+    expect(judged.met).toBeNull();
     expect(judged.vacuous).toContain('no section was ever entered: 40 gave up');
     expect(tally.sections).toMatchObject({ began: 40, entered: 0, unguarded: 0 });
   });

@@ -101,6 +101,9 @@ test('at the end of its time a run shows it after 2 × ttl + slack since healing
   expect([at(80.999), at(81)]).toEqual(['unknown', 'invalid']);
   expect([at(90.999, 70), at(91, 70)]).toEqual(['unknown', 'invalid']);
   expect(at(1000, 0, [])).toBe('unknown');
+  const probe = { process: 'probe', section: 'probe/1', beganUs: 0, end: OPEN };
+  expect(verdictOn(traceWith([HEALED], [probe], CUT)).kind).toBe('unknown');
+  expect(verdictOn(traceWith([HEALED], [probe])).kind).toBe('invalid');
   const events = traceWith([HEALED], [runOf('alice/1', OPEN)], { kind: 'cut', limit: 'maxEvents' });
   expect(verdictOn(events).kind).toBe('unknown');
 });

@@ -5,11 +5,16 @@
  *
  * A run in which nothing is left to happen shows that a section never ends. One that reached its
  * `end` shows it once a section lasted 2 × ttl + slack after healing, which is the time that the
- * probe has, so that a loop that tries for ever is found, too. One that was cut after so many
- * events, at whatever time, shows nothing.
+ * probe has, so that a loop that tries for ever is found, too; the probe itself is made to try
+ * again. One that was cut after so many events, at whatever time, shows nothing.
  */
-
-import type { SectionRun, TraceEvent, Wait } from '../core/history/trace.ts';
+import {
+  openSections,
+  type SectionRun,
+  sectionName,
+  type TraceEvent,
+  type Wait,
+} from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -18,7 +23,7 @@ import { breachShown, type Cause, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { serviceEndUs } from './leases.ts';
 import type { Terms } from './terms.ts';
-import { type GrantLog, openSections, sectionName, type TraceIndex } from './trace-index.ts';
+import type { GrantLog, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
 type Rule = 'never-ended';
@@ -46,7 +51,10 @@ function overdueSections(indexed: TraceIndex, terms: Terms): readonly SectionRun
   if (trace.ending.kind !== 'cut' || trace.ending.limit !== 'end' || healed === undefined)
     return [];
   const latestUs = terms.endUs - 2 * terms.ttlUs - terms.slackUs;
-  return open.filter(({ beganUs }) => Math.max(beganUs, healed.atUs) <= latestUs);
+  return open.filter(
+    ({ process, beganUs }) =>
+      !indexed.probes.has(process) && Math.max(beganUs, healed.atUs) <= latestUs,
+  );
 }
 
 /** The grant under which a section is, if it entered and did not leave. */

@@ -16,19 +16,19 @@ import {
   type Stamp,
   type Write,
 } from '../core/history/server-events.ts';
-import type {
-  Deadlock,
-  Enter,
-  FaultInjected,
-  Invoke,
-  Job,
-  LeaseTest,
-  Leave,
-  Mark,
-  Return,
-  SectionRun,
-  Trace,
-  TraceEvent,
+import {
+  type Deadlock,
+  type Enter,
+  type FaultInjected,
+  type Invoke,
+  type Job,
+  type LeaseTest,
+  type Leave,
+  type Mark,
+  openSections,
+  type Return,
+  type Trace,
+  type TraceEvent,
 } from '../core/history/trace.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';
 import {
@@ -215,9 +215,7 @@ export function indexTrace(trace: Trace): TraceIndex {
     if (lock.hasOwnGrants) orderAcquisitions(growing, lock);
   }
   const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
-  const { hasUnknown } = growing;
   const isComplete = trace.ending.kind === 'complete';
-  const isFinished = isComplete && openSections(trace).length === 0;
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
   const several = new Set<string>();
@@ -225,29 +223,19 @@ export function indexTrace(trace: Trace): TraceIndex {
   return {
     trace,
     isComplete,
-    isFinished,
+    isFinished: isComplete && openSections(trace).length === 0,
     locks,
     places,
     operations,
     faults,
     keyChanges,
-    hasUnknown,
+    hasUnknown: growing.hasUnknown,
     marks,
     jobs,
     deadlocks,
     probes,
     several,
   };
-}
-
-/** The sections that had not ended when the run did; a crash of its own process ends a section. */
-export function openSections({ sections = [] }: Trace): readonly SectionRun[] {
-  return sections.filter(({ end }) => end.kind === 'open');
-}
-
-/** `alice's section 2`, of `alice/2`. */
-export function sectionName({ process, section }: SectionRun): string {
-  return `${process}'s section ${section.slice(process.length + 1)}`;
 }
 
 /** The place of one resource in one store; undefined where the store handled nothing there. */

@@ -4,9 +4,9 @@
  * `holdBack` below, for a run that stopped before its end, or in which a section never ended; and
  * over a sweep the search, where the hazard never arose (`exercised` is 0).
  */
-import type { Trace } from '../core/history/trace.ts';
+import { openSections, sectionName, type Trace } from '../core/history/trace.ts';
 import { listOf } from '../text/prose.ts';
-import { openSections, sectionName, type TraceIndex } from './trace-index.ts';
+import type { TraceIndex } from './trace-index.ts';
 
 export type Verdict = Valid | Invalid | Unknown;
 

@@ -15,8 +15,7 @@ import type {
   Examined,
   SweepEnd,
 } from '../../search/campaign/setting.ts';
-import { unexpectedIn } from '../../search/sweep/expectation.ts';
-import { isJudged } from '../../search/sweep/expected.ts';
+import { isJudged, unexpectedIn } from '../../search/sweep/expected.ts';
 import { contentionAdvice } from '../../search/sweep/hints.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';

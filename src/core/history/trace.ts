@@ -299,3 +299,13 @@ export function hasTokens({ events }: Trace): boolean {
       event.token !== 0,
   );
 }
+
+/** The sections that had not ended when the run did; a crash of its own process ends a section. */
+export function openSections({ sections = [] }: Trace): readonly SectionRun[] {
+  return sections.filter(({ end }) => end.kind === 'open');
+}
+
+/** `alice's section 2`, of `alice/2`. */
+export function sectionName({ process, section }: SectionRun): string {
+  return `${process}'s section ${section.slice(process.length + 1)}`;
+}

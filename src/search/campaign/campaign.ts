@@ -17,7 +17,7 @@ import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type KeptReplay, replayKept } from '../corpus/kept-replay.ts';
-import { expectedOf } from '../sweep/expected.ts';
+import { unexpectedIn } from '../sweep/expected.ts';
 import { type KeptOutcome, rangeOfShard, type SeedRange } from '../sweep/shards.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { claimTally, type Tally } from '../sweep/tally.ts';
@@ -201,8 +201,9 @@ export function failureFinder({
 }: Pick<Scenario, 'systems'>): (system: string, tally: Tally) => readonly FailureFound[] {
   const found = new Set<string>();
   return (system, tally) => {
-    const { holds } = expectedOf(systems.find(({ name }) => name === system));
-    return holds.flatMap((claim): readonly FailureFound[] => {
+    const known = systems.find(({ name }) => name === system);
+    const broken = known === undefined ? [] : unexpectedIn(known, tally);
+    return broken.flatMap((claim): readonly FailureFound[] => {
       const [seed] = claimTally(tally, claim).brokenSeeds;
       if (seed === undefined || found.has(`${system} ${claim}`)) return [];
       found.add(`${system} ${claim}`);

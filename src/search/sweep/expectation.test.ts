@@ -5,7 +5,7 @@ import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { claimsToShrink, judgeSystem } from './expectation.ts';
 import { NO_SECTIONS } from './sections.ts';
 import { NO_STAKES } from './stakes.ts';
-import { EMPTY_TALLY, type Tally } from './tally.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from './tally.ts';
 
 const file = new URL('../../../fixtures/zombie-writer.yaml', import.meta.url);
 const read = loadScenario(readFileSync(file, 'utf8'), 'zombie-writer.yaml');
@@ -252,23 +252,34 @@ describe('`progress` of code of users', () => {
     const system = expecting(['grant-order'], []);
     return { ...system, lock: 'my-lock', expect: { ...system.expect, ...lists } };
   };
-  const met = (system: SystemScenario, counts: Parameters<typeof tallyOf>[1]) =>
-    judgeSystem(scenario, system, tallyOf('progress', counts), {
-      ...whole,
-      avoided: new Map([[system.name, new Map([['grant-order', 1]])]]),
-    }).met;
+  /** The same counts, by one rule of `progress`. */
+  const tallyBy = (rule: string, counts: Parameters<typeof tallyOf>[1]): Tally => {
+    const tally = tallyOf('progress', counts);
+    const { broken = 0 } = counts;
+    const cause = { rule, isByForeignRelease: false, faults: [] };
+    const causes = broken === 0 ? [] : [{ cause, broken, brokenSeeds: [0] }];
+    return { ...tally, claims: { progress: { ...claimTally(tally, 'progress'), causes } } };
+  };
+  const met = (system: SystemScenario, tally: Tally) => {
+    const avoided = new Map([[system.name, new Map([['grant-order', 1]])]]);
+    return judgeSystem(scenario, system, tally, { ...whole, avoided }).met;
+  };
 
   test('is judged although it is not listed, unless it may break', () => {
-    expect(met(own({}), { broken: 1 })).toBe(false);
-    expect(met(own({ may: ['progress'] }), { broken: 1 })).toBe(true);
-    expect(met(own({ breaks: ['progress'] }), { broken: 1 })).toBe(true);
-    expect(met(expecting(['grant-order'], []), { broken: 1 })).toBe(true);
-    expect(met(own({}), { unknown: 11 })).toBeNull();
+    const hung = tallyBy('never-ended', { broken: 1 });
+    expect(met(own({}), hung)).toBe(false);
+    expect(claimsToShrink(own({}), hung)).toEqual(['progress']);
+    expect(met(own({ may: ['progress'] }), hung)).toBe(true);
+    expect(met(own({ breaks: ['progress'] }), hung)).toBe(true);
+    expect(met(expecting(['grant-order'], []), hung)).toBe(true);
+    expect(met(own({}), tallyBy('', { unknown: 11 }))).toBeNull();
   });
 
-  test('need not have been exercised where it is not listed', () => {
-    expect(met(own({}), { exercised: 0 })).toBe(true);
-    expect(claimsToShrink(own({}), tallyOf('progress', { broken: 1 }))).toEqual(['progress']);
+  test('fails a run by unfinished work alone where it is not listed', () => {
+    const denied = tallyBy('probe-not-granted', { broken: 1 });
+    expect(met(own({}), denied)).toBe(true);
+    expect(met(own({ holds: ['progress'] }), denied)).toBe(false);
+    expect(met(own({}), tallyBy('', { exercised: 0 }))).toBe(true);
   });
 });
 

@@ -18,7 +18,7 @@ import { builtInClaims } from '../../check/claims.ts';
 import { canBefall } from '../../scenario/expand-faults.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
-import { expectedOf, isJudged, judgedOn } from './expected.ts';
+import { expectedOf, isJudged, judgedOn, unexpectedIn } from './expected.ts';
 import { faultHints, surrenderHints } from './hints.ts';
 import { earlyGuards, shortFaults } from './leases.ts';
 import { failedSections, fateText } from './sections.ts';
@@ -93,11 +93,6 @@ export function claimsToShrink(system: SystemScenario, tally: Tally): readonly s
   const unexpected = unexpectedIn(system, tally);
   if (unexpected.length > 0) return unexpected;
   return system.expect.breaks.filter((claim) => isBroken(tally, claim)).slice(0, 1);
-}
-
-/** What should hold and broke. */
-export function unexpectedIn(system: SystemScenario, tally: Tally): readonly string[] {
-  return expectedOf(system).holds.filter((claim) => isBroken(tally, claim));
 }
 
 function isBroken(tally: Tally, claim: string): boolean {
