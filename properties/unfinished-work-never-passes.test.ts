@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../src/catalogue.ts';
 import { explain } from '../src/check/explain.ts';
+import { runningAtOnce } from '../src/core/plan/client-text.ts';
 import type { Fault } from '../src/core/plan/fault.ts';
 import type { Limits, SectionPlan } from '../src/core/plan/plan.ts';
 import type { Port } from '../src/core/world/port.ts';
@@ -82,6 +83,8 @@ interface Mistake {
   readonly isRight: boolean;
   /** Within the guard, or before it. */
   readonly isInside: boolean;
+  /** How many sections its process runs at once. */
+  readonly concurrency: number;
 }
 
 const buildAsync =
@@ -135,7 +138,7 @@ async function examined(
     const sections = Array.from({ length: SECTIONS }, (_, at): SectionPlan => {
       return { id: at + 1, thinkUs: MS, lock: 'db', work: [writeOf(7)] };
     });
-    return { ...clientOf(name, []), sections };
+    return { ...clientOf(name, []), ...runningAtOnce(mistake.concurrency), sections };
   });
   const plan = planOf({ clients, lock: 'own', store: 'unfenced', faults, probe: true });
   const limited = { ...plan, limits: { ...plan.limits, ...limits } };
@@ -148,6 +151,7 @@ const mistakes = fc.record({
   way: fc.constantFrom(...Object.keys(WAITS)),
   isRight: fc.constant(false),
   isInside: fc.boolean(),
+  concurrency: fc.constantFrom(1, SECTIONS),
 });
 
 /** What is injected into another process, or into its own before it waits. */
@@ -221,7 +225,7 @@ test('a section whose own process crashed is excused, and no other', async () =>
 
 describe('a loop that tries for ever', () => {
   const way = 'a loop that tries for ever';
-  const loop = { client: 'bob', section: 2, way, isRight: false, isInside: true };
+  const loop = { client: 'bob', section: 2, way, isRight: false, isInside: true, concurrency: 1 };
   const found = async (limits: Partial<Limits>) => (await examined(loop, { limits })).verdicts[0];
 
   test('breaks `progress` once it had the time that the probe has', async () => {
@@ -239,7 +243,8 @@ describe('a loop that tries for ever', () => {
 
 test('of a run with a section that never ends no claim holds, and what broke stays broken', async () => {
   const way = 'a promise that is never resolved';
-  const mistake = { client: 'bob', section: 2, way, isRight: false, isInside: true };
+  const place = { client: 'bob', section: 2, isInside: true, concurrency: 1 };
+  const mistake = { ...place, way, isRight: false };
   const claims = ['mutual-exclusion', 'owner-only-release', 'cross-key'];
   const { verdicts } = await examined(mistake, { claims });
   const [broken, ...others] = verdicts;

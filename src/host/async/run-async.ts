@@ -4,7 +4,7 @@
  * for generators.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import type { Trace } from '../../core/history/trace.ts';
+import { openSections, type Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Tried } from '../../core/shrink/search.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
@@ -113,14 +113,18 @@ export function examineEither(
 }
 
 /**
- * Runs a plan and judges `claims`; what both name is looked up in the catalogue. Where a section
- * never ends, it notes where that waits.
+ * Runs a plan and judges `claims`; what both name is looked up in the catalogue. If a section never
+ * ends, runs it again and notes where that waits.
  */
 export async function examineAsync(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
 ): Promise<Examination> {
+  const examined = await examineEither(plan, claims, catalogue);
+  const { ending } = examined.trace;
+  const isHung = ending.kind !== 'failed' && openSections(examined.trace).length > 0;
+  if (!isHung || !isAsync(plan, catalogue)) return examined;
   return await examineEither(plan, claims, catalogue, { notesAwaits: true });
 }
 
