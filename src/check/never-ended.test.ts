@@ -9,6 +9,7 @@ import {
   enter,
   fault,
   grant,
+  invoke,
   leave,
   terms,
   traceOf,
@@ -106,6 +107,19 @@ test('at the end of its time a run shows it after 2 × ttl + slack since healing
   expect(verdictOn(traceWith([HEALED], [probe])).kind).toBe('invalid');
   const events = traceWith([HEALED], [runOf('alice/1', OPEN)], { kind: 'cut', limit: 'maxEvents' });
   expect(verdictOn(events).kind).toBe('unknown');
+});
+
+test('a section that is kept in line, and touched no store, leaves what the others did judged', () => {
+  const sections = [runOf('bob/9', OPEN)];
+  const inLine = { ...deny(4, 'bob', 1), waits: true } as const;
+  const events = [grant(1, 'alice', 1), acquire(3, 'bob/9/acquire'), inLine, HEALED];
+  const of = (more: readonly TraceEvent[]) =>
+    verdictOn(traceWith([...events, ...more], sections), 'mutual-exclusion').kind;
+  expect(of([])).toBe('valid');
+  expect(of([invoke(5, 'bob/9/read')])).toBe('unknown');
+  expect(verdictOn(traceWith(events, sections)).kind).toBe('invalid');
+  const sentAway = [grant(1, 'alice', 1), deny(4, 'bob', 1)];
+  expect(verdictOn(traceWith(sentAway, sections), 'mutual-exclusion').kind).toBe('unknown');
 });
 
 test('where a section never ended no claim holds, and what broke is broken', () => {

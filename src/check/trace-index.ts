@@ -16,19 +16,18 @@ import {
   type Stamp,
   type Write,
 } from '../core/history/server-events.ts';
-import {
-  type Deadlock,
-  type Enter,
-  type FaultInjected,
-  type Invoke,
-  type Job,
-  type LeaseTest,
-  type Leave,
-  type Mark,
-  openSections,
-  type Return,
-  type Trace,
-  type TraceEvent,
+import type {
+  Deadlock,
+  Enter,
+  FaultInjected,
+  Invoke,
+  Job,
+  LeaseTest,
+  Leave,
+  Mark,
+  Return,
+  Trace,
+  TraceEvent,
 } from '../core/history/trace.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';
 import {
@@ -41,6 +40,8 @@ import {
   ordersOf,
   REPORTED_ORDER,
 } from './holders.ts';
+
+import { unfinishedIn } from './unfinished.ts';
 
 /** Every value in every store begins as this. */
 export const INITIAL_VALUE = 0;
@@ -115,7 +116,7 @@ export interface TraceIndex {
   readonly trace: Trace;
   /** Whether the run ended by itself, so that what is not in the trace did not happen. */
   readonly isComplete: boolean;
-  /** Whether besides each section ended: an end that is missing could change what comes last. */
+  /** Whether besides no section is without an end that could change what the run shows. */
   readonly isFinished: boolean;
   readonly locks: ReadonlyMap<string, LockLog>;
   readonly places: readonly PlaceLog[];
@@ -223,7 +224,7 @@ export function indexTrace(trace: Trace): TraceIndex {
   return {
     trace,
     isComplete,
-    isFinished: isComplete && openSections(trace).length === 0,
+    isFinished: isComplete && unfinishedIn({ trace, operations }).length === 0,
     locks,
     places,
     operations,

@@ -4,9 +4,10 @@
  * `holdBack` below, for a run that stopped before its end, or in which a section never ended; and
  * over a sweep the search, where the hazard never arose (`exercised` is 0).
  */
-import { openSections, sectionName, type Trace } from '../core/history/trace.ts';
+import { sectionName } from '../core/history/trace.ts';
 import { listOf } from '../text/prose.ts';
 import type { TraceIndex } from './trace-index.ts';
+import { unfinishedIn } from './unfinished.ts';
 
 export type Verdict = Valid | Invalid | Unknown;
 
@@ -108,18 +109,18 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
  * which a section never ended, can break a claim, but not keep one. One whose code needs a server
  * that is not simulated does neither.
  */
-export function holdBack(verdict: Verdict, { trace, isFinished }: TraceIndex): Verdict {
-  if (verdict.kind === 'unknown' || isFinished) return verdict;
-  const { ending } = trace;
+export function holdBack(verdict: Verdict, indexed: TraceIndex): Verdict {
+  if (verdict.kind === 'unknown' || indexed.isFinished) return verdict;
+  const { ending } = indexed.trace;
   const isUnserved = ending.kind === 'failed' && ending.unserved !== undefined;
   if (verdict.kind === 'invalid' && !isUnserved) return verdict;
   const { claim, exercised } = verdict;
-  return { kind: 'unknown', claim, exercised, reason: holdReason(trace) };
+  return { kind: 'unknown', claim, exercised, reason: holdReason(indexed) };
 }
 
-function holdReason(trace: Trace): string {
-  const { ending } = trace;
+function holdReason(indexed: TraceIndex): string {
+  const { ending } = indexed.trace;
   if (ending.kind === 'cut') return `the run was cut by its limit \`${ending.limit}\``;
   if (ending.kind === 'failed') return `\`${ending.process}\` failed: ${ending.error}`;
-  return `${listOf(openSections(trace).map(sectionName))} never ended`;
+  return `${listOf(unfinishedIn(indexed).map(sectionName))} never ended`;
 }

@@ -10,6 +10,7 @@ import type { Wait } from '../../core/history/trace.ts';
 import { ambient } from './ambient.ts';
 import {
   type CallSite,
+  type Frame,
   framesIn,
   isOfFencepost,
   isOfNode,
@@ -64,20 +65,38 @@ function begin(promise: object, awaited: object | undefined): void {
   awaits.set(current, own.set(promise, Object.assign(site, { sinceUs: current.nowUs, section })));
 }
 
-/** Returns where a section of a life waits, or null if that is not known. */
+/** An `await` in the user's own code, by its stack up to the section's begin. */
+interface OwnAwait {
+  readonly wait: Wait;
+  readonly frames: readonly Frame[];
+}
+
+/**
+ * Returns where a section of a life waits, or null if that is not known: at its last `await`, or at
+ * the innermost one of what is called there, which came before it.
+ */
 export function waitOf(life: Life, section: string): Wait | null {
-  let [innermost, found]: [number, Wait | null] = [0, null];
-  for (const { stack, sinceUs, section: own } of awaits.get(life)?.values() ?? []) {
-    if (own !== null && own !== section) continue;
-    // A user's own code may have made the text of a stack anything.
-    const frames = typeof stack === 'string' ? framesIn(stack) : [];
-    const depth = frames.findIndex(
-      (frame) => frame.line.includes('.goThrough ') && isOfFencepost(frame),
-    );
-    const top = frames.find((frame) => !isOfNode(frame) && !isOfFencepost(frame));
-    if (depth <= innermost || top === undefined || isOfPackage(top)) continue;
-    innermost = depth;
-    found = { sinceUs, place: placeIn(top).replace(/:\d+$/, '') };
+  const own = [...(awaits.get(life)?.values() ?? [])].flatMap((one) =>
+    one.section === null || one.section === section ? ownAwaits(one) : [],
+  );
+  let innermost = own.at(-1);
+  const lineOf = ({ file, place }: Frame): string => `${file}:${place.replace(/:.*$/, '')}`;
+  const last = innermost?.frames[0];
+  for (const one of own) {
+    const isCalledThere = one.frames.some((frame) => last && lineOf(frame) === lineOf(last));
+    if (isCalledThere && one.frames.length > (innermost?.frames.length ?? 0)) innermost = one;
   }
-  return found;
+  return innermost?.wait ?? null;
+}
+
+function ownAwaits({ stack, sinceUs }: Await): readonly OwnAwait[] {
+  // A user's own code may have made the text of a stack anything.
+  const all = typeof stack === 'string' ? framesIn(stack) : [];
+  const end = all.findIndex((frame) => frame.line.includes('.goThrough ') && isOfFencepost(frame));
+  const frames = all
+    .slice(0, Math.max(0, end))
+    .filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+  const [top] = frames;
+  if (top === undefined || isOfPackage(top)) return [];
+  return [{ frames, wait: { sinceUs, place: placeIn(top).replace(/:\d+$/, '') } }];
 }
