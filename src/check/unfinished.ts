@@ -3,14 +3,16 @@
  * the run shows. A section that a lock service kept in line, and that touched no store until then,
  * is not one of them: it did nothing, and what the others did stands.
  */
-import { openSections, type SectionRun } from '../core/history/trace.ts';
+import { type Invoke, openSections, type SectionRun, type Trace } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
-import type { TraceIndex } from './trace-index.ts';
 
 export function unfinishedIn({
   trace,
   operations,
-}: Pick<TraceIndex, 'trace' | 'operations'>): readonly SectionRun[] {
+}: {
+  readonly trace: Trace;
+  readonly operations: ReadonlyMap<string, { readonly invoke: { readonly event: Invoke } }>;
+}): readonly SectionRun[] {
   return openSections(trace).filter(({ section }) => {
     const isInLine = trace.events.some(
       (event) =>
