@@ -80,7 +80,7 @@ describe('a run in forks', () => {
        3   3  │                 │                 │                 ✓ serves x = 0 to bob
        4   4  │                 │                 own clock: lease lives ← lease test
        5   4  │                 │                 paused for 20 ms, until 24 ms ← pause
-          20  │                 │                 bob's lease is over
+          22  bob's lease is over                 │                 │
           22  gets alice's \`set\` ← turning point  │                 │
        6  23  │                 enters db for 18 ms, until 41 ms ← B, grant 2
        7  23  │                 believes it holds db until 41 ms    │
