@@ -54,10 +54,12 @@ export interface WrittenHere extends ScenarioFields, Without<'scenario' | 'syste
   readonly holds?: readonly ClaimName[];
   /** Claims that must break on some seed. */
   readonly breaks?: readonly ClaimName[];
+  /** Claims that may break: `progress` too, of a body that waits for ever on some seeds. */
+  readonly may?: readonly ClaimName[];
 }
 
 /** A scenario that is written elsewhere. */
-interface WrittenElsewhere extends Without<'faults' | 'store' | 'holds' | 'breaks'> {
+interface WrittenElsewhere extends Without<'faults' | 'store' | 'holds' | 'breaks' | 'may'> {
   /** A file beside the test, `./lock.yaml`, or the text of one; it lists its own expectations. */
   readonly scenario: string;
   /** One of its systems; all of them, if absent. */
@@ -151,7 +153,8 @@ export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
 ];
 
 /** The fields that stand in a scenario's `systems`, and here beside the others. */
-const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', 'holds', 'breaks'];
+const CLAIM_FIELDS: readonly string[] = ['holds', 'breaks', 'may'];
+const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', ...CLAIM_FIELDS];
 
 /** All others. */
 const TEST_FIELDS: readonly string[] = [
@@ -264,7 +267,7 @@ function problemsHere(options: AnyOptions, body: LockDefinition | null): readonl
     const example = "[{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }]";
     lines.push(`faults: is missing; say what may go wrong, e.g. ${example}, or [] for nothing`);
   }
-  const plain: readonly string[] = [...SCENARIO_FIELDS, 'options', 'store', 'holds', 'breaks'];
+  const plain: readonly string[] = [...SCENARIO_FIELDS, 'options', 'store', ...CLAIM_FIELDS];
   const entries = Object.entries(options).filter(([field]) => plain.includes(field));
   return [...lines, ...entries.flatMap(([field, value]) => unplainParts(value, [field]))];
 }

@@ -125,11 +125,11 @@ function readText(file: string, given: string): string {
 
 /** The options as a scenario file has them. */
 function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
-  const { lock, options, store = 'unfenced', holds, breaks } = fields;
+  const { lock, options, store = 'unfenced', holds, breaks, may } = fields;
   const name = isBody || typeof lock !== 'string' ? OWN_LOCK : lock;
   const expected = lock === 'none' ? 'no-lost-update' : 'grant-order';
   const expects = holds === undefined && breaks === undefined ? [expected] : holds;
-  const system = { lock: name, store, options, expect: { holds: expects, breaks } };
+  const system = { lock: name, store, options, expect: { holds: expects, breaks, may } };
   const own = Object.fromEntries(SCENARIO_FIELDS.map((field) => [field, fields[field]]));
   return { name: slug, systems: { [name]: system }, ...own };
 }

@@ -85,7 +85,8 @@ export async function runTestCampaign(run: SimRun, seeds: SeedRange | null): Pro
 }
 
 function expectingNoBreak(system: SystemScenario): SystemScenario {
-  return { ...system, expect: { ...system.expect, breaks: [] } };
+  const { holds, breaks, may = [] } = system.expect;
+  return { ...system, expect: { holds, breaks: [], may: [...may, ...breaks] } };
 }
 
 /** The seeds of a test while they are examined, and what is thrown because of them. */

@@ -1,0 +1,59 @@
+/** A test whose body waits for ever fails with the place where it does, unless it may. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
+import { runTest } from './run-test.ts';
+import { lockOfBody } from './subject.ts';
+import { readWishes } from './test-place.ts';
+
+/** Loaded once more for each test, and so one that imports nothing. */
+const HERE = join(import.meta.dirname, 'known-names.ts');
+
+const scenario = {
+  clients: { count: 2, ttl: '10ms', sections: 10 },
+  workload: { kind: 'read-modify-write' },
+  network: { latency: '1ms..2ms' },
+  faults: [{ pause: { process: 'clients', for: '1ms..30ms', chance: '1/2' } }],
+  seeds: 20,
+} as const;
+
+/** Why a test failed whose body waits for ever in so many of its sections; '' if it passed. */
+async function whyFailed(odds: number, more: Partial<WrittenHere>, seed = ''): Promise<string> {
+  const body: Body<object, object> = async (section) => {
+    const guard = section.guard({ token: 1 });
+    await guard.work();
+    if (Math.random() < odds) await new Promise(() => {});
+    guard.leave();
+  };
+  const options: AnyOptions = { ...scenario, ...more, lock: 'none' };
+  const place = { file: HERE, name: 'small', fullName: 'small' };
+  const { signal } = new AbortController();
+  try {
+    const wishes = readWishes(seed === '' ? {} : { FENCEPOST_SEED: seed });
+    const checked = checkOptions(options, lockOfBody({}, body, []));
+    await runTest(checked, { place, wishes, signal, print: () => {} });
+  } catch (error) {
+    return String(error);
+  }
+  return '';
+}
+
+test('a body that waits for ever fails its test, although nothing is said of it', async () => {
+  const why = await whyFailed(1, { holds: ['single-flight'] });
+  expect(why).toMatch(
+    /✗ \w+'s section 1 never ended; waiting\s+since .* at unfinished\.test\.ts:\d+/,
+  );
+});
+
+test('what it may break does not fail it, unless too little else was judged', async () => {
+  const lists = { breaks: ['no-lost-update'], may: ['progress'] } as const;
+  expect(await whyFailed(0.001, lists)).toBe('');
+  expect(await whyFailed(1, { holds: ['single-flight'], may: ['progress'] })).toMatch(
+    /\? own-lock: single-flight is unknown on 20 seeds, first on 0: \w+'s section 1/,
+  );
+});
+
+test('of a single seed nothing is held against it that its test lists', async () => {
+  expect(await whyFailed(1, { breaks: ['progress'] }, '3')).toBe('');
+  expect(await whyFailed(1, { breaks: ['no-lost-update'] }, '3')).toContain('never ended');
+});
