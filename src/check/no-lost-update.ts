@@ -254,13 +254,13 @@ function replacedBreach(
   return accessBreach(indexed, 'update-lost', accesses, { late: isLate ? lost : over });
 }
 
-/** Two writes that carry out one update, both of which the key holds. */
+/** The first two writes that carry out one update, both of which the key holds. */
 function appliedTwice({ last }: UpdateChain): AccessParts | null {
   const applied = new Map<string, State>();
-  for (const state of statesFrom(last)) {
-    const later = applied.get(state.intent);
-    if (later !== undefined && state.intent !== '') {
-      return { 'first write': state.write, 'repeated write': later.write };
+  for (const state of [...statesFrom(last)].reverse()) {
+    const first = applied.get(state.intent);
+    if (first !== undefined && state.intent !== '') {
+      return { 'first write': first.write, 'repeated write': state.write };
     }
     applied.set(state.intent, state);
   }

@@ -127,6 +127,18 @@ describe('a fault', () => {
       ],
       0,
     ],
+    [
+      'fires under a grant that was given before the release of the one before is known',
+      [
+        grant(0, 'alice', 1),
+        asksRelease,
+        release(5, 'alice', 1),
+        grant(6, 'bob', 2),
+        answer(7, 'alice/1/release', { kind: 'released' }),
+        pause(8, 'bob', 9),
+      ],
+      1,
+    ],
     ['meets nothing where a lock was asked for in vain', asked(write(5, 'alice', 0, 1)), 0],
   ])('that %s', async (_, events, overlapped) => {
     const { faults } = await tallyOf(traced(...events));

@@ -265,7 +265,6 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   const lastsUntilUs = new Map<FaultKind, number>();
   const liveUntilUs = new Map<string, number>();
   const leftUntilUs = new Map<string, number>();
-  const releases = new Map<string, string>();
   const hold = (name: string, atUs: number, untilUs: number | null): void => {
     for (const [kind, endUs] of lastsUntilUs) if (endUs > atUs) fired.set(kind, true);
     liveUntilUs.set(name, untilUs ?? Number.POSITIVE_INFINITY);
@@ -295,12 +294,10 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
       }
       case 'invoke':
         if (event.call.verb !== 'release') break;
-        releases.set(event.operation, event.call.lock);
-        if (liveUntilUs.has(event.call.lock)) break;
-        liveUntilUs.set(event.call.lock, leftUntilUs.get(event.call.lock) ?? 0);
+        liveUntilUs.set(event.operation, leftUntilUs.get(event.call.lock) ?? 0);
         break;
       case 'return':
-        if (event.outcome === 'ok') liveUntilUs.delete(releases.get(event.operation) ?? '');
+        if (event.outcome === 'ok') liveUntilUs.delete(event.operation);
         break;
       case 'fault': {
         let met = false;
