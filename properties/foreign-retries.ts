@@ -337,7 +337,7 @@ export const retriedLocks: readonly ForeignLock[] = [
     lock: onRedis(takesByScript(40)),
     claim: 'grant-order',
     faults: ['delay: { message: eval, leg: reply, by: 30ms..60ms, chance: 1/3 }'],
-    says: [/the reply to \w+'s `eval`.* came [\d.]+ ms late/, /under a lease that was over/],
+    says: [/the reply to \w+'s `eval`.* came [\d.]+ ms late/, /entered when that key was gone/],
     never: [/never compares/, /rightly/],
   },
   {

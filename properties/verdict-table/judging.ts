@@ -34,9 +34,12 @@ export async function tallyOf(
   return tally;
 }
 
-/** What speaks against a system's expectations, one line each; nothing where they are met. */
+/**
+ * What speaks against a system's expectations, one line each; nothing where they are met. Without
+ * faults, no claim has to be exercised.
+ */
 export function objections(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
-  const whole = { isWhole: true, isSingle: false };
+  const whole = { isWhole: true, isSingle: false, isCalm: scenario.faults.length === 0 };
   const { unexpected, missing, vacuous } = judgeSystem(scenario, system, tally, whole);
   const seedOf = (claim: string): number | undefined => claimTally(tally, claim).brokenSeeds[0];
   return [

@@ -59,6 +59,7 @@ export const rows: readonly Row[] = [
   ),
   ...[LATE, [P, D, R, L, U]].map((faults) =>
     row('lock-service', ['fenced-reads', 'fenced-open'], W2, faults, {
+      ...(faults === LATE ? {} : GIVES_UP),
       holds: ['grant-order', 'no-lost-update', 'read-fence', 'fence-monotone'],
     }),
   ),
@@ -67,6 +68,7 @@ export const rows: readonly Row[] = [
   row('lock-service', ['fenced-strict'], W1_SEVERAL, [], { breaks: ['progress'] }),
   ...[LATE, [P, D, R, L, U]].map((faults) =>
     row('lock-service', ['fenced-sequenced'], W1_UNAWAITED, faults, {
+      ...(faults === LATE ? {} : GIVES_UP),
       holds: ['fence-monotone', 'holder-order'],
     }),
   ),

@@ -1,12 +1,14 @@
 /** Which keys of a server are locks, by their names and by who enters. */
 import { expect, test } from 'vitest';
 import type { KeyChange } from '../core/history/server-events.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
 import { changesOfLocks } from './lock-keys.ts';
 import {
   breachOf,
   enter,
   fault,
   grant,
+  invoke,
   keyChange,
   traceOf,
   verdictOn,
@@ -81,6 +83,28 @@ test('a key that is removed by another than its holder is shown with both taking
   expect(kept.words).toContain(
     'Then bob took `db` at 12 ms. However alice, who had it from 1 ms, ',
   );
+});
+
+test('a key of a later section is removed by what an earlier one sent before it was taken', () => {
+  const [FIRST, SECOND] = ['alice/1/acquire/1/request', 'alice/2/acquire/1/request'];
+  const taken = (ms: number, message: string): KeyChange => keyChange(ms, 'alice', { message });
+  const removal = keyChange(15, 'alice', {
+    change: 'removed',
+    message: 'alice/1/release/1/request',
+    holder: 'alice',
+    taking: SECOND,
+    meant: SECOND,
+  });
+  const sentAt = (ms: number): TraceEvent[] =>
+    [taken(1, FIRST), taken(12, SECOND), invoke(ms, 'alice/1/release'), removal].sort(
+      (one, other) => one.atUs - other.atUs,
+    );
+  const breach = breachOf('owner-only-release', sentAt(5));
+  expect(breach.evidence).toEqual(['2 taking', '3 change']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Lock \`db\` released by alice's section 1 while alice's section 2 held it. Then alice's section 2 took \`db\` at 12 ms, until 22 ms. However alice's section 1 removed it at 15 ms by \`release\`."`,
+  );
+  expect(verdictOn('owner-only-release', sentAt(13)).kind).toBe('valid');
 });
 
 test.each<[string, 'valid' | 'invalid', number, Partial<KeyChange>]>([

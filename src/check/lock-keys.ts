@@ -6,12 +6,14 @@
  * or with its name and a word for locks in it (`lock:db`, `db.mutex`); or one that its node was
  * told of by a pattern. Of a key that several may hold nothing is told: nobody takes it like that.
  *
- * What one client does to a key of its own is its own affair. What another one does counts only
- * while the key is there: whoever had taken it and has it no more has lost nothing.
+ * What one client does to a key of its own is its own affair, but for a command that it had sent
+ * before another of its sections took the key. What another one does counts only while the key is
+ * there: whoever had taken it and has it no more has lost nothing.
  */
 
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import { operationOf } from '../core/kernel/name.ts';
+import { sectionName } from '../core/history/trace.ts';
+import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
@@ -31,6 +33,16 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
   );
 }
 
+/** Requests of a client for a key that another had taken: the first for each such holding. */
+export function denialsByKey(
+  { keyChanges }: TraceIndex,
+  client: string,
+): readonly Numbered<KeyChange>[] {
+  return keyChanges.filter(
+    ({ event }) => event.change === 'taken' && !event.isDone && event.client === client,
+  );
+}
+
 /**
  * Each change of one of `kinds` is a hazard where its client had lost the key that it meant, and a
  * breach of `rule` where it was done to the key of another.
@@ -42,12 +54,38 @@ export function judgeKeys<Rule extends string>(
   return inAll(changesOfLocks(indexed), ({ event, index }) => {
     const rule = rules[event.change];
     if (rule === undefined) return { exercised: 0 };
-    const isForeign = event.holder !== '' && event.holder !== event.client;
+    const isForeign =
+      event.holder === event.client
+        ? holderOf(event) !== doerOf(event) && wasSentBefore(indexed, event)
+        : event.holder !== '';
     const isLate = event.meant !== '' && event.meant !== event.taking;
     const exercised = isForeign || isLate ? 1 : 0;
     if (!isForeign || !event.isDone) return { exercised };
     return { exercised, breach: keyBreach(indexed, rule, { event, index }) };
   });
+}
+
+/** Whether a command was sent before the key was taken that it met. */
+function wasSentBefore({ operations, keyChanges }: TraceIndex, change: KeyChange): boolean {
+  const sent = operations.get(operationOf(change.message))?.invoke.index;
+  const taking = keyChanges.findLast(({ event }) => event.message === change.taking);
+  return sent !== undefined && taking !== undefined && sent < taking.index;
+}
+
+/** Who did it: a client; one of its sections, if another one of them had the key. */
+function doerOf({ client, holder, message }: KeyChange): string {
+  return client === holder ? actingSection(message) : client;
+}
+
+function holderOf({ client, holder, taking }: KeyChange): string {
+  return client === holder ? actingSection(taking) : holder;
+}
+
+/** `alice's section 2`, of a message that it sent. */
+function actingSection(message: string): string {
+  const section = sectionOf(message);
+  const process = section.slice(0, section.indexOf('/'));
+  return sectionName({ process, section });
 }
 
 function keyBreach<Rule extends string>(
@@ -65,7 +103,7 @@ function keyBreach<Rule extends string>(
         event.message === sent &&
         event.isDone,
     );
-  const own = meant === '' ? undefined : takingOf(meant);
+  const own = meant === '' || meant === taking ? undefined : takingOf(meant);
   const fromUs = own?.event.atUs ?? 0;
   const span = { processes: [client, process], message, fromUs, before: change.index };
   const parts = { 'own taking': own, taking: takingOf(taking), change };
@@ -85,14 +123,15 @@ export function foreignKeyChange(shown: Contradiction): Sentences {
   const change = shown.need('change', 'key-change');
   const own = shown.find('own taking', 'key-change');
   const taking = shown.find('taking', 'key-change');
-  const { client, key, holder, message } = change;
+  const { key, message } = change;
+  const [doer, holder] = [doerOf(change), holderOf(change)];
   const [what, done, did] = DEEDS[change.change];
-  const who = own === undefined ? client : `${client}, who had it ${spanText(own)},`;
+  const who = own === undefined ? doer : `${doer}, who had it ${spanText(own)},`;
   const taken = taking === undefined ? 'had' : 'took';
   const when = taking === undefined ? '' : ` ${at(taking)}${endText(taking)}`;
   const command = operationOf(message).split('/').at(-1) ?? '';
   return {
-    headline: `${what} \`${key}\` ${done} by ${client} while ${holder} held it`,
+    headline: `${what} \`${key}\` ${done} by ${doer} while ${holder} held it`,
     next: `${holder} ${taken} \`${key}\`${when}`,
     however: `${who} ${did} it ${at(change)} by \`${command}\``,
   };

@@ -248,11 +248,13 @@ function breachBetween(
   const keyEnd = grant.keys?.ends.findLast(({ index, change: { event } }) => {
     return index < before && event.change !== 'taken' && event.change !== 'prolonged';
   });
+  const by = keyEnd?.change.event.client ?? '';
+  const isForeign = by !== '' && by !== grant.event.client;
   const parts = {
     'earlier grant': grant,
     renewal: at.renewal ?? earlier.renewal,
-    'foreign release': foreign,
-    'key end': keyEnd?.change,
+    'foreign release': foreign ?? (isForeign ? keyEnd?.change : null),
+    'key end': isForeign ? null : keyEnd?.change,
     why: reasonFor(indexed, grant, at.later),
     'later grant': at.later,
     taking: takingUnder(at.later),
@@ -277,7 +279,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
   const foreign = shown.find('foreign release', 'release');
-  const ended = shown.find('key end', 'key-change');
+  const ended = shown.find('key end', 'key-change') ?? shown.find('foreign release', 'key-change');
   const freed =
     foreign !== undefined
       ? `, and ${foreignPhrase(shown, foreign)}`

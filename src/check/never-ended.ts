@@ -22,6 +22,7 @@ import { listOf } from '../text/prose.ts';
 import { breachShown, type Cause, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { serviceEndUs } from './leases.ts';
+import { denialsByKey } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
@@ -100,9 +101,10 @@ function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
   const grant = grantIn(indexed, run);
   const isDenial = (event: TraceEvent): boolean =>
     event.kind === 'deny' && event.client === process && event.atUs >= beganUs;
+  const keyDenials = denialsByKey(indexed, process).filter(({ event }) => event.atUs >= beganUs);
   const parts = {
     grant,
-    denial: grant === undefined ? last(isDenial) : undefined,
+    denial: grant === undefined ? (last(isDenial) ?? keyDenials.at(-1)) : undefined,
     'holder grant': grant === undefined ? holderAgainst(indexed, run) : undefined,
     [call === undefined ? 'last step' : 'open call']: step,
     healed: step === undefined ? last(({ kind }) => kind === 'healed') : undefined,
@@ -128,11 +130,12 @@ export function neverEnded(shown: Contradiction): Sentences {
   const open = openSections(shown.trace);
   const run = open.find(({ section }) => step && isStepOf(step, section)) ?? open[0];
   assert(run?.end.kind === 'open', 'a section never ended');
-  const denial = shown.find('denial', 'deny');
+  const denial = shown.find('denial', 'deny', 'key-change');
+  const wanted = denial?.kind === 'deny' ? denial.lock : denial?.key;
   const holder = shown.find('holder grant', 'grant');
   const held = holder && `${holder.client} holds \`${holder.lock}\` since ${at(holder).slice(3)}`;
   const what = [
-    ...(denial === undefined ? [] : [`${denial.holder} held \`${denial.lock}\` ${at(denial)}`]),
+    ...(denial === undefined ? [] : [`${denial.holder} held \`${wanted}\` ${at(denial)}`]),
     ...(denial !== undefined || held === undefined ? [] : [held]),
     ...(call === undefined
       ? []

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Write } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
@@ -12,6 +12,7 @@ import {
   grant,
   healed,
   invoke,
+  keyChange,
   read,
   renew,
   terms,
@@ -22,6 +23,8 @@ import {
 
 const planned = { probeWrites: new Set(['db']) };
 const asked = [healed(100), acquire(100, 'probe/1/acquire')];
+/** A client sends the write of its section, too, so that the probe could. */
+const askedAfterWrite = [invoke(90, 'alice/1/write'), ...asked];
 
 test('a probe that is granted in time and whose write is accepted shows progress', () => {
   const events = [
@@ -46,10 +49,39 @@ test('a probe that is granted later than twice the ttl and the slack shows none'
 test('a probe that has the lock by its own word entered it, too late or without a write', () => {
   const words = (ms: number): string => {
     const own = grant(ms, 'probe', 1, { process: 'probe', message: '' });
-    return breachOf('progress', [...asked, own], planned).words;
+    return breachOf('progress', [...askedAfterWrite, own], planned).words;
   };
   expect(words(121.001)).toContain('However it entered only at 121.001 ms');
   expect(words(101)).toContain('Then probe entered under A at 101 ms, after healing');
+});
+
+describe('a probe that a key keeps out', () => {
+  /** Alice took `db` at 1 ms; the probe is denied it until the run ends at 200 ms. */
+  const kept = (untilMs: number | null, extendedMs?: number): TraceEvent[] => {
+    const untilUs = untilMs === null ? null : untilMs * 1000;
+    const of = { holder: 'alice', taking: 'alice/1/acquire/1/request', untilUs };
+    return [
+      keyChange(1, 'alice', of),
+      ...asked,
+      keyChange(101, 'probe', { ...of, message: 'probe/1/acquire/1/request', isDone: false }),
+      ...(extendedMs === undefined
+        ? []
+        : [keyChange(extendedMs, 'alice', { ...of, change: 'prolonged' })]),
+      fault(200, 'pause', 'alice'),
+    ];
+  };
+
+  test('shows none, and says who has it', () => {
+    expect(breachOf('progress', kept(null)).words).toContain(
+      'However it was never granted it, last denied at 101 ms, because alice had taken `db`',
+    );
+    expect(breachOf('progress', kept(115)).rule).toBe('probe-not-granted');
+  });
+
+  test('waits for the end that its server has set, unless somebody extends it', () => {
+    expect(verdictOn('progress', kept(500)).kind).toBe('valid');
+    expect(breachOf('progress', kept(500, 150)).rule).toBe('probe-not-granted');
+  });
 });
 
 test('a lock that a crashed holder keeps for ever is never given to the probe', () => {
@@ -75,16 +107,19 @@ test('a run that was cut before the deadline says nothing', () => {
 });
 
 test('a probe that is granted and never sends its write shows no progress', () => {
-  const breach = breachOf('progress', [...asked, grant(101, 'probe', 1)], planned);
+  const breach = breachOf('progress', [...askedAfterWrite, grant(101, 'probe', 1)], planned);
   expect(breach.rule).toBe('probe-did-not-write');
-  expect(breach.evidence).toEqual(['1 first try', '2 grant']);
+  expect(breach.evidence).toEqual(['2 first try', '3 grant']);
   expect(breach.words).toMatchInlineSnapshot(
     `"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write that its section has: what came before it stopped it."`,
   );
 });
 
 test('a probe whose section has no write to send, or that was cut, need not send one', () => {
-  const events = [...asked, grant(101, 'probe', 1)];
+  const granted = [...asked, grant(101, 'probe', 1)];
+  // Nor does one of code whose clients send none.
+  expect(verdictOn('progress', granted, planned).kind).toBe('valid');
+  const events = [...askedAfterWrite, grant(101, 'probe', 1)];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
   const cut = { kind: 'cut', limit: 'maxEvents' } as const;
   const [verdict] = judge(traceOf(events, cut), { ...terms, ...planned }, ['progress']);
@@ -158,8 +193,8 @@ test('a probe is judged by its own grants and denials, not by those of others', 
     '2 first try',
     '3 denial',
   ]);
-  const silent = [...asked, grant(101, 'probe', 1), grant(111, 'alice', 2)];
-  expect(breachOf('progress', silent, planned).evidence).toEqual(['1 first try', '2 grant']);
+  const silent = [...askedAfterWrite, grant(101, 'probe', 1), grant(111, 'alice', 2)];
+  expect(breachOf('progress', silent, planned).evidence).toEqual(['2 first try', '3 grant']);
 });
 
 test('a holder that keeps the lock from the probe is told with how long it renewed it', () => {

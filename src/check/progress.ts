@@ -1,15 +1,16 @@
 /**
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
- * of its first try, sends the write that its section has, and the first write that it sends to a
- * store is accepted. And at no time does a store refuse the holder of the latest grant while the
- * lock service still holds that lease. Where only clients say that they have a lock, the one that
- * entered last is no such holder if its lease was over by then, or if another with a higher token
- * may have been given the lock after it: a fence refuses it by right. Refusing what comes again, or
- * after a later-issued write of the same grant, is right and no such refusal, as is one that a rule
- * of the table demands: there is nothing left in stock. No circle of clients stays that wait for
- * one another, none of them giving back what the one before it wants. And each section ends
- * (`never-ended.ts`).
+ * of its first try, unless the key that it asks for ends by itself later than that; it sends the
+ * write that its section has, and the first write that it sends to a store is accepted. And at no
+ * time does a store refuse the holder of the latest grant while the lock service still holds that
+ * lease. Where only clients say that they have a lock, the one that entered last is no such holder
+ * if its lease was over by then, or if another with a higher token may have been given the lock
+ * after it: a fence refuses it by right. Refusing what comes again, or after a later-issued write
+ * of the same grant, is right and no such refusal, as is one that a rule of the table demands:
+ * there is nothing left in stock. No circle of clients stays that wait for one another, none of
+ * them giving back what the one before it wants. And each section ends (`never-ended.ts`).
  */
+import type { KeyChange } from '../core/history/server-events.ts';
 import type { Deadlock } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -19,13 +20,13 @@ import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isOwnGrant } from './holders.ts';
 import { impostorUnder } from './impostor.ts';
 import { isHeldAt } from './leases.ts';
-import { granteePhrase } from './lock-keys.ts';
+import { denialsByKey, granteePhrase } from './lock-keys.ts';
 import { judgeSections, neverEnded } from './never-ended.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
   GrantLog,
-  LockLog,
+  LockEvent,
   LogEntry,
   Numbered,
   OperationLog,
@@ -123,7 +124,8 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   let breach: Breach<Rule> | null = null;
   if (indexed.probes.size === 0) return { exercised, breach };
   const seen = new Set<string>();
-  const written = resourcesWrittenByProbes(indexed);
+  const written = resourcesWritten(indexed, 'probe');
+  const writable = resourcesWritten(indexed, 'client');
   for (const operation of indexed.operations.values()) {
     const { process, call } = operation.invoke.event;
     if (!indexed.probes.has(process)) continue;
@@ -133,8 +135,9 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
       exercised++;
       const asked = { operation, lock: call.lock };
       breach ??= breachOfWaiting(indexed, terms, asked);
-      const isPlanned = terms.probeWrites.has(call.lock) && !written.has(call.lock);
-      if (isPlanned) breach ??= breachOfNotWriting(indexed, asked);
+      // Code that never sends the write of its section is not stopped from it.
+      const isPlanned = terms.probeWrites.has(call.lock) && writable.has(call.lock);
+      if (isPlanned && !written.has(call.lock)) breach ??= breachOfNotWriting(indexed, asked);
     } else if (call.verb === 'write') {
       const target = `${call.store}/${call.resource}`;
       if (seen.has(target)) continue;
@@ -160,8 +163,19 @@ function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breac
   if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
   if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
-  const denial = lock === undefined ? undefined : lastDenialOf(lock, first.process);
-  const holding = lock?.byNumber.get(denial?.holderOrdinal ?? 0);
+  const keyDenials = denialsByKey(indexed, client).filter((denied) => denied.index > index);
+  if (keyDenials.some((denied) => isKeptBy(indexed, denied, deadlineUs))) return null;
+  const byKey = keyDenials.at(-1);
+  const isDenial = ({ event }: LogEntry<LockEvent>): boolean =>
+    event.kind === 'deny' && event.client === client;
+  const denial = lock?.entries.findLast(isDenial) ?? byKey;
+  const isHolding = ({ keys }: GrantLog): boolean =>
+    keys?.takings.some(({ event }) => event.message === byKey?.event.taking) ?? false;
+  const denied = denial === undefined ? undefined : indexed.trace.events[denial.index];
+  const holding =
+    denied?.kind === 'deny'
+      ? lock?.byNumber.get(denied.holderOrdinal)
+      : lock?.grants.find(isHolding);
   const renewal = holding?.changes.findLast(
     (change) => change.event.kind === 'renew' && change.index < (denial?.index ?? index),
   );
@@ -172,12 +186,26 @@ function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breac
   );
 }
 
+/** Whether a server keeps a key beyond a deadline and then lets go of it: nobody extends it. */
+function isKeptBy(
+  { keyChanges }: TraceIndex,
+  { event: { process, key, untilUs }, index }: Numbered<KeyChange>,
+  deadlineUs: number,
+): boolean {
+  const isExtended = keyChanges.some(({ event, index: later }) => {
+    const isSame = event.process === process && event.key === key;
+    return isSame && later > index && event.change === 'prolonged' && event.isDone;
+  });
+  return untilUs !== null && untilUs > deadlineUs && !isExtended;
+}
+
 /** A lock and the resource that it guards have the same name. */
-function resourcesWrittenByProbes(indexed: TraceIndex): ReadonlySet<string> {
+function resourcesWritten(indexed: TraceIndex, role: 'client' | 'probe'): ReadonlySet<string> {
   const written = new Set<string>();
   for (const { invoke } of indexed.operations.values()) {
     const { process, call } = invoke.event;
-    if (call.verb === 'write' && indexed.probes.has(process)) written.add(call.resource);
+    const isOne = call.verb === 'write' && indexed.probes.has(process) === (role === 'probe');
+    if (isOne) written.add(call.resource);
   }
   return written;
 }
@@ -189,17 +217,6 @@ function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | n
   const grant = grants.findLast(({ event }) => event.client === first.process);
   if (grant === undefined || !indexed.isComplete) return null;
   return breachShown('probe-did-not-write', { 'first try': { index }, grant });
-}
-
-function lastDenialOf(
-  lock: LockLog,
-  client: string,
-): { readonly index: number; readonly holderOrdinal: number } | undefined {
-  const denial = lock.entries.findLast(
-    ({ event }) => event.kind === 'deny' && event.client === client,
-  );
-  if (denial?.event.kind !== 'deny') return undefined;
-  return { index: denial.index, holderOrdinal: denial.event.holderOrdinal };
 }
 
 /** Refused for its value: the store would have refused it from anybody. */
@@ -271,7 +288,7 @@ function probeWaited(shown: Contradiction): Sentences {
   const first = shown.need('first try', 'invoke');
   const grant = shown.find('grant', 'grant');
   const holder = shown.find('holder grant', 'grant');
-  const denial = shown.find('denial', 'deny');
+  const denial = shown.find('denial', 'deny', 'key-change');
   const lock = 'lock' in first.call ? first.call.lock : '';
   const came = grant !== undefined && isOwnGrant(grant) ? 'entered' : 'was granted it';
   const end = grant === undefined ? 'was never granted it' : `${came} only ${at(grant)}`;
@@ -281,9 +298,12 @@ function probeWaited(shown: Contradiction): Sentences {
     kept === undefined || until === null
       ? ''
       : `, renewed ${at(kept)} to last until ${proseDuration(until)}`;
+  const taken =
+    denial?.kind === 'key-change' ? `, because ${denial.holder} had taken \`${denial.key}\`` : '';
   const who =
-    holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
-  const verb = denial?.waits === true ? 'put in line' : 'last denied';
+    holder === undefined ? taken : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
+  const isInLine = denial?.kind === 'deny' && denial.waits === true;
+  const verb = isInLine ? 'put in line' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
   return {
     headline: `\`${lock}\` is not given to a fresh client after healing`,

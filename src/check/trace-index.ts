@@ -69,7 +69,7 @@ export interface GrantLog extends Acquisition {
   readonly leftAt: number;
 }
 
-type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
+export type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
 
 export interface LockLog {
   readonly lock: string;

@@ -110,6 +110,7 @@ function keyText({ key, client, change, isDone, holder, untilUs }: EventOf<'key-
   const whose = holder === '' || holder === client ? '' : `, which ${holder} had taken`;
   const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
   if (change === 'lost') return `loses ${what}${whose}`;
+  if (!isDone && change === 'taken') return `denies ${client} ${what}${whose}`;
   if (!isDone) return `leaves ${what} as it is: it is not ${client}'s`;
   if (change === 'taken') return `${client} takes ${what}${until}`;
   if (change === 'prolonged') return `${client} prolongs ${what}${until}${whose}`;

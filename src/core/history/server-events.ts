@@ -71,7 +71,10 @@ export interface KeyChange extends Deed<'key-change'> {
   readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost';
   /** The server was told that such a key is a lock. */
   readonly isNamed: boolean;
-  /** False: the client asked for it, and the key stayed as it was. */
+  /**
+   * False: the client asked for it, and the key stayed as it was. One that asks again and again for
+   * a key that another took is told of once.
+   */
   readonly isDone: boolean;
   /** Who had taken the key, and by which message: '' where nobody has it. */
   readonly holder: string;

@@ -306,6 +306,6 @@ export function openSections({ sections = [] }: Trace): readonly SectionRun[] {
 }
 
 /** `alice's section 2`, of `alice/2`. */
-export function sectionName({ process, section }: SectionRun): string {
+export function sectionName({ process, section }: Pick<SectionRun, 'process' | 'section'>): string {
   return `${process}'s section ${section.slice(process.length + 1)}`;
 }

@@ -66,6 +66,22 @@ test.each(['SET l locked XX PX 50', 'PEXPIRE l 50'])('%s of the holder prolongs'
   expect(toldOf([TAKEN, ['alice', command]])).toEqual(['prolonged l by alice of alice']);
 });
 
+const ACQUIRE = "if redis.call('exists', KEYS[1]) == 0 then redis.call('set', KEYS[1], 1) end";
+
+test.each(['SET l other NX PX 100', 'SETNX l other', `EVAL ${ACQUIRE.replaceAll(' ', '\t')} 1 l`])(
+  '%s of a key that another took is denied, and told once for each holding',
+  (command) => {
+    const bob: Said = ['bob', command];
+    const denied = ['taken? l by bob of alice'];
+    expect(toldOf([TAKEN, bob])).toEqual(denied);
+    expect(toldOf([TAKEN, bob, bob])).toEqual([]);
+    expect(toldOf([TAKEN, bob, ['carol', command]])).toEqual(['taken? l by carol of alice']);
+    const anew: readonly Said[] = [TAKEN, bob, ['alice', 'DEL l'], TAKEN, bob];
+    expect(toldOf(anew)).toEqual(denied);
+    expect(toldOf([['alice', 'SET l locked'], bob])).toEqual([]);
+  },
+);
+
 test('each command of a transaction is told that did nothing', () => {
   const both: readonly Said[] = [TAKEN, ['alice', 'SET l2 locked NX'], ['alice', 'DEL l l2']];
   const queued: readonly Said[] = [

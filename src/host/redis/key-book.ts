@@ -75,6 +75,8 @@ const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
 /** Commands that change when a key ends, and nothing else. */
 const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
 const PROLONGS = /\bp?expire\b/i;
+/** The same commands in the text of a script. */
+const MAY_CREATE = /\b(?:set(?:nx|ex)?|psetex|hset(?:nx)?|hmset|hincrby)\b/i;
 
 export class KeyBook {
   /** Those that are locks, by what its node was told; null: it was not. */
@@ -85,6 +87,8 @@ export class KeyBook {
   /** The keys that are held, by their places, as they were last written. */
   private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
     new Map();
+  /** For each client and key, the last holding because of which it did not get the key. */
+  private readonly rivals: Map<string, Holding> = new Map();
   private server: string | null = null;
   private actor: Actor | null = null;
   private command: RedisCommand = [];
@@ -114,6 +118,7 @@ export class KeyBook {
     const [name = '', ...keys] = command;
     if (/^(del|unlink)$/i.test(name)) this.spare(keys, 'removed', kept);
     else if (/^p?expire(at)?$/i.test(name)) this.spare(keys.slice(0, 1), 'prolonged', kept);
+    else if (this.isTaking()) this.deny(keys.slice(0, 1), kept);
     return result;
   }
 
@@ -124,6 +129,7 @@ export class KeyBook {
     this.script = null;
     if (REMOVES.test(script.text)) this.spare(script.keys, 'removed', kept);
     else if (PROLONGS.test(script.text)) this.spare(script.keys, 'prolonged', kept);
+    if (MAY_CREATE.test(script.text)) this.deny(script.keys, kept);
     return result;
   }
 
@@ -221,6 +227,22 @@ export class KeyBook {
       const isKnown = this.takings.has(takingOf(actor, place));
       if (!isKnown || this.told.has(key)) continue;
       this.tell(actor, { place, entry: get(key), change, isDone: false });
+    }
+  }
+
+  /** Keys that a client may have wanted, and that were taken: told once for each holding. */
+  private deny(keys: readonly string[], { database, get }: Keys): void {
+    const { actor } = this;
+    if (actor === null) return;
+    for (const key of keys) {
+      const place = { database, key };
+      const entry = get(key);
+      const holding = entry === null ? undefined : this.holdings.get(entry);
+      const wanted = takingOf(actor, place);
+      if (holding === undefined || this.told.has(key)) continue;
+      if (holding.message === actor.message || this.rivals.get(wanted) === holding) continue;
+      this.rivals.set(wanted, holding);
+      this.tell(actor, { place, entry, change: 'taken', isDone: false });
     }
   }
 

@@ -132,7 +132,7 @@ async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan
   if (holder === undefined || rival === undefined) return [base];
   const { events } = (await watchRun(base, watching)).trace;
   const [lease] = events.flatMap((event) => {
-    const isLease = event.kind === 'grant' || event.kind === 'key-change';
+    const isLease = event.kind === 'grant' || (event.kind === 'key-change' && event.isDone);
     const isAtServer = isLease && event.process !== event.client;
     return isAtServer && event.client === holder.name ? [event] : [];
   });

@@ -273,12 +273,7 @@ describe('`progress` of code of users', () => {
     expect(met(own({ breaks: ['progress'] }), hung)).toBe(true);
     expect(met(expecting(['grant-order'], []), hung)).toBe(true);
     expect(met(own({}), tallyBy('', { unknown: 11 }))).toBeNull();
-  });
-
-  test('fails a run by unfinished work alone where it is not listed', () => {
-    const denied = tallyBy('probe-not-granted', { broken: 1 });
-    expect(met(own({}), denied)).toBe(true);
-    expect(met(own({ holds: ['progress'] }), denied)).toBe(false);
+    expect(met(own({}), tallyBy('probe-not-granted', { broken: 1 }))).toBe(false);
     expect(met(own({}), tallyBy('', { exercised: 0 }))).toBe(true);
   });
 });

@@ -1,10 +1,6 @@
 /**
  * Decides what is expected of a system: what its scenario lists, and of users' own code `progress`
  * as well, unless that is listed in any way. Code that never ends passes every other claim.
- *
- * Where it is not listed, only unfinished work fails a run, by the rules of `UNFINISHED`. Whether a
- * fresh client is to get a lock depends on what the code is for: one that runs a job once a day, or
- * that leads for as long as it lives, gives it to no other client, and is right.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
@@ -22,17 +18,9 @@ export function expectedOf(system: SystemScenario | undefined): Expected {
   return isOwn && !isListed ? { holds: [...holds, 'progress'], breaks } : expect;
 }
 
-/** The rules of `progress` by which work is unfinished, whatever the code is for. */
-const UNFINISHED: ReadonlySet<string> = new Set(['never-ended', 'deadlock']);
-
 /** Returns what should hold and broke. */
 export function unexpectedIn(system: SystemScenario, tally: Tally): readonly string[] {
-  const { holds } = system.expect;
-  return expectedOf(system).holds.filter((claim) => {
-    const { broken, causes = [] } = claimTally(tally, claim);
-    const isUnfinished = causes.some(({ cause }) => UNFINISHED.has(cause.rule));
-    return broken > 0 && (holds.includes(claim) || isUnfinished);
-  });
+  return expectedOf(system).holds.filter((claim) => claimTally(tally, claim).broken > 0);
 }
 
 /** Seeds on which a claim was due, and those on which it was neither unknown nor did code fail. */

@@ -16,10 +16,10 @@ describe('the script of the page', () => {
     expect(script.match(outside)?.[0]).toBeUndefined();
   });
 
-  it('is packed to less than 190 kB, whatever lock its page is of, and unpacked by less than 3', () => {
+  it('is packed to less than 195 kB, whatever lock its page is of, and unpacked by less than 3', () => {
     expect(script.length).toBeGreaterThan(100_000);
     const sizes = [...protocols.keys()].map((lock) => packedSize(bundle(lock).code));
-    expect(Math.max(...sizes)).toBeLessThan(190_000);
+    expect(Math.max(...sizes)).toBeLessThan(195_000);
     // Those of others stay out.
     expect(packedSize(script)).toBeLessThan(Math.max(...sizes) - 10_000);
     expect(loader.length).toBeLessThan(3_000);
