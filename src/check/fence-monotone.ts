@@ -29,7 +29,7 @@ export const fenceMonotone: Claim = defineClaim({
 type Rule = 'stale-write' | 'token-lower';
 
 function staleWrites({ locks }: TraceIndex, place: PlaceLog): number {
-  const [order = REPORTED_ORDER] = locks.get(place.resource)?.orders ?? [];
+  const order = locks.get(place.resource)?.orders?.likeliest ?? REPORTED_ORDER;
   let stale = 0;
   let highest = 0;
   for (const { event } of place.accesses) {

@@ -22,7 +22,7 @@
  * possible, and a claim breaks only if it breaks in all of them.
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { Receive, Send, TraceEvent } from '../core/history/trace.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 
 interface Indexed<E> {
@@ -47,6 +47,8 @@ export interface KeyHold {
   readonly takings: readonly Change[];
   /** The taking that completed the acquisition: the last one of a majority. */
   readonly acquired: Change;
+  /** Whether an earlier section of its client took them. */
+  readonly isReused: boolean;
   /** When a majority of the servers stops keeping the key, in the order of the trace. */
   readonly ends: readonly HoldEnd[];
   /** The same without what other clients did to the key: the lease that its client was promised. */
@@ -83,66 +85,129 @@ export function untilUsBefore(ends: readonly HoldEnd[], before: number): number 
   return ends.findLast(({ index }) => index < before)?.untilUs ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Finds the keys of acquisitions; each taking belongs to one acquisition at most. */
+/** The messages between the client of a section and its servers, in their order. */
+export type MessagesOf = (section: string) => readonly Indexed<Send | Receive>[];
+
+export function messagesBySection(events: readonly TraceEvent[]): MessagesOf {
+  const bySection = new Map<string, Indexed<Send | Receive>[]>();
+  for (const [index, event] of events.entries()) {
+    if (event.kind === 'send' || event.kind === 'receive') {
+      addTo(bySection, sectionOf(event.message), { index, event });
+    }
+  }
+  return (section) => bySection.get(section) ?? [];
+}
+
+function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** Finds the keys of acquisitions; each taking belongs to one section at most. */
 export class KeyHolds {
-  private readonly changes: readonly Change[];
+  private readonly messagesOf: MessagesOf;
   private readonly claimed: Set<Change> = new Set();
+  /** What was done to each key of a server. */
+  private readonly byPlace: Map<string, Change[]> = new Map();
+  private readonly positions: Map<Change, number> = new Map();
+  private readonly bySection: Map<string, Change[]> = new Map();
+  private readonly byClient: Map<string, Change[]> = new Map();
   /** The servers on which each key was ever taken. */
   private readonly servers: Map<string, Set<string>> = new Map();
 
-  constructor(changes: readonly Change[]) {
-    this.changes = changes;
-    for (const { event } of changes) {
-      if (event.change !== 'taken' || !event.isDone) continue;
+  constructor(changes: readonly Change[], messagesOf: MessagesOf = () => []) {
+    this.messagesOf = messagesOf;
+    for (const change of changes) {
+      const { event } = change;
+      if (!event.isDone) continue;
+      addTo(this.byPlace, placeOf(event), change);
+      this.positions.set(change, (this.byPlace.get(placeOf(event))?.length ?? 0) - 1);
+      if (event.change !== 'taken') continue;
+      addTo(this.bySection, sectionOf(event.message), change);
+      addTo(this.byClient, event.client, change);
       const servers = this.servers.get(event.key) ?? new Set();
       this.servers.set(event.key, servers.add(event.process));
     }
   }
 
   /**
-   * The keys that a client took in `section` before it entered under `grant`. Null if it took none,
-   * several keys, or the key on fewer than a majority of its servers.
+   * The keys that a client took in `section` before it entered under `grant`, or, if it took none
+   * there, the key that it took before and still has. Null if it has neither, took several keys, or
+   * took the key on fewer than a majority of the servers that the section asked; or if another
+   * client shares the key, so that nothing more is known of it.
    */
   of(grant: Indexed<Grant>, section: string): KeyHold | null {
-    const { client, lock } = grant.event;
-    const byPlace = new Map<string, Change>();
-    for (const change of this.changes) {
-      if (change.index > grant.index) break;
-      const { event } = change;
-      if (event.change !== 'taken' || !event.isDone || event.client !== client) continue;
-      if (sectionOf(event.message) !== section || this.claimed.has(change)) continue;
-      if (!event.isNamed && !isNamedFor(event.key, lock)) continue;
-      byPlace.set(`${event.process} ${event.key}`, change);
-    }
-    const takings = [...byPlace.values()].sort((one, other) => one.index - other.index);
+    const { client } = grant.event;
+    const takings = this.takingsIn(section, grant);
     const [first] = takings;
-    if (first === undefined) return null;
+    if (first === undefined) return this.keptOver(grant);
     const { key } = first.event;
     if (takings.some(({ event }) => event.key !== key)) return null;
-    const needed = Math.floor((this.servers.get(key)?.size ?? 1) / 2) + 1;
+    const asked = new Set(this.messagesOf(section).map(({ event }) => event.to));
+    const servers = [...(this.servers.get(key) ?? [])];
+    const size = servers.filter((server) => asked.has(server)).length || servers.length;
+    const needed = Math.floor(size / 2) + 1;
     const acquired = takings[needed - 1];
     if (acquired === undefined) return null;
     for (const taking of takings) this.claimed.add(taking);
+    return this.holdOf({ takings, acquired, needed, isReused: false }, client);
+  }
+
+  private takingsIn(section: string, { event: grant, index }: Indexed<Grant>): Change[] {
+    const byPlace = new Map<string, Change>();
+    for (const change of this.bySection.get(section) ?? []) {
+      const { event } = change;
+      if (change.index > index) break;
+      if (event.client !== grant.client || this.claimed.has(change)) continue;
+      if (!isKeyOf(event, grant.lock)) continue;
+      byPlace.set(placeOf(event), change);
+    }
+    return [...byPlace.values()].sort((one, other) => one.index - other.index);
+  }
+
+  /** What an earlier section of the client took last, if its server still keeps it. */
+  private keptOver({ event: { client, lock, atUs }, index }: Indexed<Grant>): KeyHold | null {
+    const taking = this.byClient
+      .get(client)
+      ?.findLast((change) => change.index < index && isKeyOf(change.event, lock));
+    if (taking === undefined) return null;
+    const taken = { takings: [taking], acquired: taking, needed: 1, isReused: true };
+    const hold = this.holdOf(taken, client);
+    return hold !== null && untilUsBefore(hold.ends, index) > atUs ? hold : null;
+  }
+
+  private holdOf(
+    taken: Omit<KeyHold, 'ends' | 'promises'> & { readonly needed: number },
+    client: string,
+  ): KeyHold | null {
+    const { needed, ...keys } = taken;
+    const { takings } = keys;
     const later = takings.map((taking) => this.changesAfter(taking));
+    if (later.some((changes) => changes.at(-1)?.event.change === 'shared')) return null;
     const own = later.map((changes, place) =>
       changes.filter((change) => change === takings[place] || change.event.client === client),
     );
-    return { takings, acquired, ends: endsOf(later, needed), promises: endsOf(own, needed) };
+    return { ...keys, ends: endsOf(later, needed), promises: endsOf(own, needed) };
   }
 
   /** A taking and all that happened to that key on its server until another one took it. */
   private changesAfter(taking: Change): readonly Change[] {
-    const { process, key } = taking.event;
-    const found: Change[] = [];
-    for (const change of this.changes) {
-      const { event, index } = change;
-      if (index < taking.index || !event.isDone) continue;
-      if (event.process !== process || event.key !== key) continue;
-      found.push(change);
-      if (change !== taking && event.change !== 'prolonged') break;
-    }
-    return found;
+    const changes = this.byPlace.get(placeOf(taking.event)) ?? [];
+    const first = this.positions.get(taking) ?? 0;
+    let last = first + 1;
+    while (changes[last]?.event.change === 'prolonged') last += 1;
+    return changes.slice(first, last + 1);
   }
+}
+
+function placeOf({ process, key }: KeyChange): string {
+  return `${process} ${key}`;
+}
+
+/** Whether a key that was taken is one of a lock. */
+export function isKeyOf({ key, isNamed }: KeyChange, lock: string): boolean {
+  return isNamed || isNamedFor(key, lock);
 }
 
 /** When fewer than `needed` of several servers keep a key, from what each of them did to it. */
@@ -169,24 +234,22 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
  * again in the same words, as its client did not have the lock.
  */
 export function earliestRequest(
-  events: readonly TraceEvent[],
+  grant: Indexed<Grant>,
+  messages: readonly Indexed<Send | Receive>[],
   invokedAt: (operation: string) => number,
-  { grant, section }: { readonly grant: Indexed<Grant>; readonly section: string },
 ): number {
   const { client, token } = grant.event;
   const sent = new Set<string>();
   let [asked, last] = [-1, -1];
-  for (const one of events.slice(0, grant.index)) {
-    if (one.kind !== 'send' && one.kind !== 'receive') continue;
-    const { message } = one;
-    if (!message.startsWith(`${section}/`)) continue;
-    const operation = operationOf(message);
-    if (one.kind === 'receive') {
-      if (one.to === client) last = sent.has(operation) ? invokedAt(operation) : -1;
+  for (const { event, index } of messages) {
+    if (index > grant.index) break;
+    const operation = operationOf(event.message);
+    if (event.kind === 'receive') {
+      if (event.to === client) last = sent.has(operation) ? invokedAt(operation) : -1;
       continue;
     }
-    const body = JSON.stringify(one.body);
-    if (one.from === client) sent.add(sent.has(body) ? operation : body);
+    const body = JSON.stringify(event.body);
+    if (event.from === client) sent.add(sent.has(body) ? operation : body);
     else if (token !== 0 && asked < 0 && body.split(/\D+/).includes(`${token}`)) {
       asked = invokedAt(operation);
     }
@@ -202,39 +265,54 @@ export const REPORTED_ORDER: AcquisitionOrder = (ordinal) => ordinal;
 
 /** More grants than this that contradict one another are not tried in all orders. */
 const MOST_CONCURRENT = 8;
-/** In all, for several such groups of one lock. */
-const MOST_ORDERS = 50_000;
 
-/**
- * The possible orders of the acquisitions of one lock, the likeliest first; null if too many grants
- * contradict one another.
- */
-export function ordersOf(acquisitions: readonly Acquisition[]): readonly AcquisitionOrder[] | null {
+/** The possible orders of the acquisitions of one lock. */
+export interface AcquisitionOrders {
+  readonly likeliest: AcquisitionOrder;
+  /** Begins with the likeliest one. Of n groups that contradict themselves, all combinations. */
+  all(): Iterable<AcquisitionOrder>;
+}
+
+/** Null if too many grants contradict one another. */
+export function ordersOf(acquisitions: readonly Acquisition[]): AcquisitionOrders | null {
   const inOrder = [...acquisitions].sort(
     ({ between: [, one], event: a }, { between: [, other], event: b }) =>
       one - other || a.ordinal - b.ordinal,
   );
-  if (inOrder.every(({ between: [start, end] }) => start === end)) return [placesIn(inOrder)];
-  const hasTokens = tokensAgree(inOrder);
+  const isKnown = inOrder.every(({ between: [start, end] }) => start === end);
+  const hasTokens = !isKnown && tokensAgree(inOrder);
   const isBefore = (one: Acquisition, other: Acquisition): boolean => {
     if (isCertain(one, other)) return true;
     if (!hasTokens || isCertain(other, one)) return false;
     const [token, next] = [one.event.token, other.event.token];
     return token !== 0 && next !== 0 && token < next;
   };
-  let orders: readonly (readonly Acquisition[])[] = [[]];
-  for (const group of groupsOf(inOrder, isBefore)) {
-    if (group.length > MOST_CONCURRENT) return null;
-    const ways = group.length === 1 ? [group] : [...extensionsOf(group, isBefore)];
-    if (orders.length * ways.length > MOST_ORDERS) return null;
-    orders = orders.flatMap((before) => ways.map((way) => [...before, ...way]));
+  const groups = isKnown ? [inOrder] : groupsOf(inOrder, isBefore);
+  const places = new Map<number, number>();
+  const tangled: { readonly first: number; readonly group: readonly Acquisition[] }[] = [];
+  for (const group of groups) {
+    if (!isKnown && group.length > MOST_CONCURRENT) return null;
+    const first = places.size + 1;
+    if (!isKnown && group.length > 1) tangled.push({ first, group });
+    const [way = group] = isKnown ? [group] : extensionsOf(group, isBefore);
+    for (const { event } of way) places.set(event.ordinal, places.size + 1);
   }
-  return orders.map(placesIn);
-}
-
-function placesIn(order: readonly Acquisition[]): AcquisitionOrder {
-  const places = new Map(order.map(({ event: { ordinal } }, place) => [ordinal, place + 1]));
-  return (ordinal) => places.get(ordinal) ?? 0;
+  const likeliest: AcquisitionOrder = (ordinal) => places.get(ordinal) ?? 0;
+  function* ordersFrom(
+    at: number,
+    moved: ReadonlyMap<number, number>,
+  ): Generator<AcquisitionOrder> {
+    const next = tangled[at];
+    if (next === undefined) {
+      yield (ordinal) => moved.get(ordinal) ?? likeliest(ordinal);
+      return;
+    }
+    for (const way of extensionsOf(next.group, isBefore)) {
+      const here = way.map(({ event }, place) => [event.ordinal, next.first + place] as const);
+      yield* ordersFrom(at + 1, new Map([...moved, ...here]));
+    }
+  }
+  return { likeliest, all: () => ordersFrom(0, new Map()) };
 }
 
 function isCertain({ between: [, end] }: Acquisition, { between: [start] }: Acquisition): boolean {

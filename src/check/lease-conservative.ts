@@ -13,7 +13,7 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './holders.ts';
-import { actualEndUs, areRivals, serversOf, serviceEndUs } from './leases.ts';
+import { actualEndUs, areRivals, isGivenBack, serversOf, serviceEndUs } from './leases.ts';
 import { granteePhrase, takingUnder } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
@@ -65,7 +65,7 @@ function judgeLock(
     if (isKnown(lock, grant, { event, index })) exercised++;
     if (event.kind === 'lease-test' && !event.isLive) continue;
     const view = { event, index, latest };
-    const rule = ruleBroken(view, { endUs, grant });
+    const rule = isGivenBack(grant, index) ? null : ruleBroken(view, { endUs, grant });
     if (rule !== null) breach ??= breachAt(indexed, rule, { lock, grant, view });
   }
   return { exercised, breach };
@@ -153,15 +153,15 @@ function endTooLate(shown: Contradiction, claim: string): Sentences {
   const successor = shown.find('successor', 'grant');
   const letter = shown.letterOf(grant.ordinal);
   const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
-  const next =
-    successor === undefined ? '' : `, and ${granteePhrase(shown, successor)} ${at(successor)}`;
-  const end =
-    key === undefined
-      ? `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${shortPhrase(renewal ?? grant)}`
-      : keyEndPhrase(key, letter);
+  const next = successor && `${granteePhrase(shown, successor)} ${at(successor)}`;
+  const ended =
+    until === null
+      ? undefined
+      : `${giverOf(grant)} ends ${letter} at ${proseDuration(until)}${shortPhrase(renewal ?? grant)}`;
+  const end = key === undefined ? ended : keyEndPhrase(key, letter);
   return {
     headline: `${view.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
-    next: `${end}${next}`,
+    next: [end, next].filter((part) => part !== undefined).join(', and '),
     however: claim,
   };
 }

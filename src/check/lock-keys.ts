@@ -116,6 +116,7 @@ const DEEDS = {
   prolonged: ['Lease of', 'extended', 'prolonged'],
   overwritten: ['Lock', 'overwritten', 'overwrote'],
   lost: ['Lock', 'lost', 'lost'],
+  shared: ['Lock', 'shared', 'shared'],
 } as const;
 
 /** The words for a breach that `judgeKeys` found. */

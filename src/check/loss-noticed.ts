@@ -11,7 +11,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
-import { areRivals, isForeign } from './leases.ts';
+import { areRivals, isForeign, isGivenBack } from './leases.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Findings, inAll } from './verdict.ts';
 
@@ -94,8 +94,7 @@ export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
 function lossOf(lock: LockLog, grant: GrantLog): number {
   const last = grant.keys?.ends.at(-1);
   if (last !== undefined) {
-    const { client, change } = last.change.event;
-    return change === 'removed' && client === grant.event.client ? Infinity : last.untilUs;
+    return isGivenBack(grant, Number.POSITIVE_INFINITY) ? Number.POSITIVE_INFINITY : last.untilUs;
   }
   let endUs = grant.event.untilUs ?? Number.POSITIVE_INFINITY;
   for (const { event } of grant.changes) {

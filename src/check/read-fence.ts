@@ -19,7 +19,7 @@ export const readFence: Claim = defineClaim({
   judge: (indexed) =>
     allOf(
       inAll(indexed.places, (place) => {
-        const [order = REPORTED_ORDER] = indexed.locks.get(place.resource)?.orders ?? [];
+        const order = indexed.locks.get(place.resource)?.orders?.likeliest ?? REPORTED_ORDER;
         return { exercised: writesAfterReads(place, order).length };
       }),
       inEveryOrder(indexed, (place, order) => {

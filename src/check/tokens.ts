@@ -126,11 +126,15 @@ export const tokenBound: Claim = defineClaim({
     ),
 });
 
-/** The grants of each lock that has tokens, in the order of their acquisition. */
+/**
+ * The grants of each lock that has tokens, in the order of their acquisition. A section that enters
+ * under what an earlier one took has its token by right.
+ */
 function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
-  return [...indexed.locks.values()].flatMap(({ grants }) =>
-    grants.some(({ event }) => event.token !== 0) ? [inOrder(grants)] : [],
-  );
+  return [...indexed.locks.values()].flatMap(({ grants }) => {
+    if (grants.every(({ event }) => event.token === 0)) return [];
+    return [inOrder(grants.filter(({ keys }) => keys?.isReused !== true))];
+  });
 }
 
 function inOrder(grants: readonly GrantLog[]): readonly GrantLog[] {

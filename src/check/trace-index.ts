@@ -33,14 +33,16 @@ import { BEGIN } from '../core/plan/operation-names.ts';
 import {
   type Acquisition,
   type AcquisitionOrder,
+  type AcquisitionOrders,
   earliestRequest,
   isOwnGrant,
   type KeyHold,
   KeyHolds,
+  type MessagesOf,
+  messagesBySection,
   ordersOf,
   REPORTED_ORDER,
 } from './holders.ts';
-
 import { unfinishedIn } from './unfinished.ts';
 
 /** Every value in every store begins as this. */
@@ -78,7 +80,7 @@ export interface LockLog {
   readonly grants: readonly GrantLog[];
   readonly byNumber: ReadonlyMap<number, GrantLog>;
   /** The orders in which they may have been acquired; null: too many to try (`holders.ts`). */
-  readonly orders: readonly AcquisitionOrder[] | null;
+  readonly orders: AcquisitionOrders | null;
 }
 
 export type AccessEvent = Write | Read;
@@ -154,7 +156,7 @@ interface GrowingLock extends LockLog {
   readonly entries: GrowingEntry<LockEvent>[];
   readonly grants: GrowingGrant[];
   readonly byNumber: Map<number, GrowingGrant>;
-  orders: readonly AcquisitionOrder[] | null;
+  orders: AcquisitionOrders | null;
   latest: GrowingGrant | null;
   /** Whether programs report grants of it, as they enter. */
   hasOwnGrants: boolean;
@@ -212,8 +214,11 @@ export function indexTrace(trace: Trace): TraceIndex {
     if (event.kind === 'send' || event.kind === 'receive') continue;
     enter(growing, event, index);
   }
-  for (const lock of growing.locks.values()) {
-    if (lock.hasOwnGrants) orderAcquisitions(growing, lock);
+  const reported = [...growing.locks.values()].filter(({ hasOwnGrants }) => hasOwnGrants);
+  if (reported.length > 0) {
+    const messagesOf = messagesBySection(trace.events);
+    const holds = new KeyHolds(growing.keyChanges, messagesOf);
+    for (const lock of reported) orderAcquisitions(growing, lock, { messagesOf, holds });
   }
   const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
   const isComplete = trace.ending.kind === 'complete';
@@ -399,26 +404,24 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
 }
 
 /** Finds the keys of the grants that programs reported, and puts all grants into their order. */
-function orderAcquisitions(growing: Growing, lock: GrowingLock): void {
+function orderAcquisitions(
+  growing: Growing,
+  lock: GrowingLock,
+  { messagesOf, holds }: { readonly messagesOf: MessagesOf; readonly holds: KeyHolds },
+): void {
   const { grants } = lock;
-  const holds = growing.keyChanges.length > 0 ? new KeyHolds(growing.keyChanges) : null;
+  const invokedAt = (operation: string): number =>
+    growing.operations.get(operation)?.invoke.index ?? -1;
   for (const grant of grants) {
     const entry = growing.events[grant.index + 1];
     if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
-    grant.keys = holds?.of(grant, entry.section) ?? null;
-    const at = grant.keys?.acquired.index;
-    grant.between = [
-      at ??
-        earliestRequest(
-          growing.events,
-          (operation) => growing.operations.get(operation)?.invoke.index ?? -1,
-          { grant, section: entry.section },
-        ),
-      at ?? grant.index,
-    ];
+    grant.keys = holds.of(grant, entry.section);
+    const at = grant.keys?.isReused ? grant.index : grant.keys?.acquired.index;
+    const earliest = at ?? earliestRequest(grant, messagesOf(entry.section), invokedAt);
+    grant.between = [earliest, at ?? grant.index];
   }
   lock.orders = ordersOf(grants);
-  const order = lock.orders?.[0] ?? REPORTED_ORDER;
+  const order = lock.orders?.likeliest ?? REPORTED_ORDER;
   for (const grant of grants) grant.order = order;
   const entries: GrowingEntry<LockEvent | AccessEvent>[] = [...lock.entries];
   for (const place of growing.places) {
@@ -447,7 +450,7 @@ function lockOf(growing: Growing, lock: string): GrowingLock {
     entries: [],
     grants: [],
     byNumber: new Map(),
-    orders: [REPORTED_ORDER],
+    orders: { likeliest: REPORTED_ORDER, all: () => [REPORTED_ORDER] },
     latest: null,
     hasOwnGrants: false,
   };

@@ -121,6 +121,7 @@ const KEY_ENDINGS = {
   removed: 'released',
   overwritten: 'replaced',
   lost: 'replaced',
+  shared: 'replaced',
 } as const;
 
 type Leases = Map<number, LeaseSpan>;

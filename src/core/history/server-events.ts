@@ -67,8 +67,11 @@ export interface KeyChange extends Deed<'key-change'> {
   readonly key: string;
   readonly client: string;
   readonly message: string;
-  /** `lost`: by no client's command, but in a restart, a failover or an eviction. */
-  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost';
+  /**
+   * `lost`: by no client's command, but in a restart, a failover or an eviction. `shared`: another
+   * client added to it, as to a lock of readers; from then on it has no holder.
+   */
+  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'shared';
   /** The server was told that such a key is a lock. */
   readonly isNamed: boolean;
   /**

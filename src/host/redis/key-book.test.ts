@@ -5,13 +5,13 @@ import type { TraceEvent } from '../../core/history/trace.ts';
 import type { Boot } from '../../core/world/server.ts';
 import { RedisNode } from './node.ts';
 
-type Said = readonly [client: string, command: string];
+type Said = readonly [client: string, command: string, message?: string];
 
 /** What is told of the last of these commands: `removed l by bob of alice`, `removed? …` if not. */
 function toldOf(said: readonly Said[]): readonly string[] {
   const node = new RedisNode({ lockKeys: ['l*'] });
   let told: string[] = [];
-  for (const [at, [client, command]] of said.entries()) {
+  for (const [at, [client, command, message = `${client}/1/${at}`]] of said.entries()) {
     told = [];
     node.handle(
       { session: client, command: command.split(' ') },
@@ -19,7 +19,7 @@ function toldOf(said: readonly Said[]): readonly string[] {
         wallUs: at * 1000,
         atUs: at * 1000,
         client,
-        message: `${client}/${at}`,
+        message,
         server: 'lock',
         trueTimeOf: (_, us) => us,
         observe: (event) => {
@@ -62,8 +62,20 @@ test('a lock may lie in any database, and is another one in each', () => {
   expect(toldOf([...inBoth, ['bob', 'SELECT 3'], ['bob', 'DEL l2']])).toEqual([]);
 });
 
-test.each(['SET l locked XX PX 50', 'PEXPIRE l 50'])('%s of the holder prolongs', (command) => {
-  expect(toldOf([TAKEN, ['alice', command]])).toEqual(['prolonged l by alice of alice']);
+test.each([
+  'SET l locked XX PX 50',
+  'PEXPIRE l 50',
+])('%s of the holder prolongs, in a later section', (command) => {
+  const later: Said = ['alice', command, 'alice/2/set/1'];
+  expect(toldOf([TAKEN, later])).toEqual(['prolonged l by alice of alice']);
+});
+
+test('a new value is written by the section that took the key, or by another', () => {
+  const words = 'SET l heartbeat-2 XX PX 50';
+  const own: Said = ['alice', words, 'alice/1/set-2/1'];
+  expect(toldOf([TAKEN, own])).toEqual(['prolonged l by alice of alice']);
+  const other: Said = ['alice', words, 'alice/2/set/1'];
+  expect(toldOf([TAKEN, other])).toEqual(['overwritten l by alice of alice']);
 });
 
 const ACQUIRE = "if redis.call('exists', KEYS[1]) == 0 then redis.call('set', KEYS[1], 1) end";
@@ -138,7 +150,7 @@ test('a hash that a second client adds to has no holder', () => {
       ['alice', 'HSETNX l alice 1'],
       ['bob', 'HSETNX l bob 1'],
     ]),
-  ).toEqual([]);
+  ).toEqual(['shared l by bob of alice']);
   const both: readonly Said[] = [
     ['alice', 'HSETNX l alice 1'],
     ['bob', 'HSETNX l bob 1'],

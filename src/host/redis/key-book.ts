@@ -10,6 +10,7 @@
  * the entries that it was sent.
  */
 import type { KeyChange } from '../../core/history/server-events.ts';
+import { sectionOf } from '../../core/kernel/name.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { KeyEntry } from '../../systems/redis/keyspace.ts';
 import { type RedisCommand, textOf } from './reply.ts';
@@ -150,6 +151,7 @@ export class KeyBook {
       this.tell(actor, { place: write, entry: before, change: 'removed', isDone: true });
     } else if (holding.client !== actor.client && addsTo(before, after)) {
       this.held.delete(placeName(write));
+      this.tell(actor, { place: write, entry: after, holding, change: 'shared', isDone: true });
     } else if (this.isKept(holding, before, after)) {
       this.hold(write, after, holding);
       this.tell(actor, { place: write, entry: after, change: 'prolonged', isDone: true });
@@ -165,10 +167,15 @@ export class KeyBook {
     }
   }
 
-  /** A holder that writes its own value again keeps it, as one does that changes its hash. */
-  private isKept({ client }: Holding, before: Entry | null, after: Entry): boolean {
+  /**
+   * A holder that writes its own value again keeps the key, as one does that changes its hash, and
+   * the section that took the key, whatever it writes.
+   */
+  private isKept({ client, message }: Holding, before: Entry | null, after: Entry): boolean {
+    const { actor } = this;
     if (ENDS.test(this.command[0] ?? '')) return true;
-    if (client !== this.actor?.client) return false;
+    if (client !== actor?.client) return false;
+    if (sectionOf(message) === sectionOf(actor.message)) return true;
     return before?.value === after.value || fieldsOf(after.value) !== null;
   }
 
