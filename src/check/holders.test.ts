@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import { type Acquisition, KeyHolds, ordersOf, untilUsBefore } from './holders.ts';
-import { grant, keyChange } from './trace-builder.fixture.ts';
+import { grant, keyChange, send } from './trace-builder.fixture.ts';
 
 const own: Partial<Grant> = { process: 'alice', message: '' };
 
@@ -38,6 +38,15 @@ describe('a key on three servers', () => {
     expect(keysOf(on(1, 'redis-1'), ...bobs)).toBeNull();
   });
 
+  test('is held from its first taking on by a section that asked no other server', () => {
+    const sent = { index: 0, event: { ...send(1, 'alice', 'alice/1/set'), to: 'redis-1' } };
+    const bobs = { ...on(4, 'redis-2'), client: 'bob', message: 'bob/1/set/1/request' };
+    const changes = [on(1, 'redis-1'), bobs].map((event, index) => ({ event, index }));
+    const holds = new KeyHolds(changes, (section) => (section === 'alice/1' ? [sent] : []));
+    const keys = holds.of({ index: 3, event: grant(50, 'alice', 1, own) }, 'alice/1');
+    expect(keys?.acquired.event.process).toBe('redis-1');
+  });
+
   test('is not held once two servers lost it, but was promised until its expiry', () => {
     const lost = ['redis-1', 'redis-3'].map((process) =>
       on(6, process, { change: 'lost', client: '', message: '' }),
@@ -58,11 +67,20 @@ describe('a key on three servers', () => {
   });
 });
 
-test('a taking belongs to one grant', () => {
+test('a taking is of its section, and of later grants of its client while it is kept', () => {
   const holds = new KeyHolds([{ event: keyChange(1, 'alice'), index: 0 }]);
-  const entered = { index: 2, event: grant(50, 'alice', 1, own) };
-  expect(holds.of(entered, 'alice/1')).not.toBeNull();
-  expect(holds.of(entered, 'alice/1')).toBeNull();
+  const enteredAt = (ms: number) => ({ index: 2, event: grant(ms, 'alice', 1, own) });
+  expect(holds.of(enteredAt(5), 'alice/1')?.isReused).toBe(false);
+  expect(holds.of(enteredAt(5), 'alice/1')?.isReused).toBe(true);
+  expect(holds.of(enteredAt(10), 'alice/2')?.isReused).toBe(true);
+  expect(holds.of(enteredAt(11), 'alice/2')).toBeNull();
+  const bobs = { index: 2, event: grant(5, 'bob', 1, { process: 'bob', message: '' }) };
+  expect(holds.of(bobs, 'bob/1')).toBeNull();
+});
+
+test('nothing is known of a key that another client shares', () => {
+  const shares = keyChange(2, 'bob', { change: 'shared', message: 'bob/1/eval/1/request' });
+  expect(keysOf(keyChange(1, 'alice'), shares)).toBeNull();
 });
 
 test('a key that another client takes is not held any more, whatever its server had said', () => {
@@ -166,4 +184,16 @@ test('nine grants that contradict one another are too many', () => {
   ];
   expect([...(ordersOf(tangled(8))?.all() ?? [])].length).toBeGreaterThan(1);
   expect(ordersOf(tangled(9))).toBeNull();
+});
+
+test('orders are drawn one by one', () => {
+  const groups = Array.from({ length: 6 }, (_, group) =>
+    Array.from({ length: 8 }, (_, place) => {
+      const [start, length] = place === 0 ? [0, 100] : place === 7 ? [1, 2] : [10, 20 + place];
+      const token = 10 * group + (place === 0 ? 1 : place === 7 ? 2 : 0);
+      return acquisition({ start: 1000 * group + start, length, token }, 8 * group + place);
+    }),
+  );
+  const [first] = ordersOf(groups.flat())?.all() ?? [];
+  expect(first).toBeDefined();
 });

@@ -4,6 +4,7 @@ import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import {
   actualEndUs,
+  couldOutlast,
   endedUnasked,
   isHeldAt,
   isReleasedBefore,
@@ -18,6 +19,7 @@ import {
   fault,
   grant,
   keyChange,
+  leave,
   release,
   renew,
   send,
@@ -191,4 +193,34 @@ test('a lease ends at the latest as its server gives the lock to another, if non
   expect(endOf(0, 3, mine, next, release(6, 'alice', 1))).toBe(5000);
   expect(endOf(1, 3, mine, next, grant(8, 'carol', 3))).toBe(8000);
   expect(endOf(1, 2, mine, next, grant(8, 'carol', 3))).toBe(15_000);
+});
+
+test('a fault of a link meets a holder only if that is at one of its ends', () => {
+  const keyed = [
+    keyChange(1, 'alice', { untilUs: 5_000_000 }),
+    grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null }),
+    enter(2, 'alice', 1, 1e12),
+  ];
+  const couldAt = (...ends: readonly string[]): boolean => {
+    const cut = fault(3, 'partition', 'lock', { processes: ends, untilMs: 60_000 });
+    const indexed = indexTrace(traceOf([...keyed, cut, leave(9, 'alice', 1)]));
+    return [...indexed.locks.values()].some((lock) => couldOutlast(indexed, lock));
+  };
+  expect(couldAt('lock', 'alice')).toBe(true);
+  expect(couldAt('lock', 'carol')).toBe(false);
+  expect(couldAt('lock', 'store')).toBe(true);
+});
+
+test('a grant of which one of three servers lost the key is not released', () => {
+  const keys = [1, 2, 3].map((number) => keyChange(1, 'alice', { process: `redis-${number}` }));
+  const own = grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null });
+  const lost = (number: number): KeyChange =>
+    keyChange(3, '', { process: `redis-${number}`, change: 'lost', message: '' });
+  const releasedBy = (...losses: readonly KeyChange[]): boolean => {
+    const events = [...keys, own, enter(2, 'alice', 1, 1e12), ...losses];
+    const grants = indexTrace(traceOf(events)).locks.get('db')?.grants ?? [];
+    return grants.some((one) => isReleasedBefore(one, events.length));
+  };
+  expect(releasedBy(lost(1))).toBe(false);
+  expect(releasedBy(lost(1), lost(2))).toBe(true);
 });

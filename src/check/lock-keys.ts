@@ -17,7 +17,7 @@ import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isNamedFor, isOwnGrant } from './holders.ts';
+import { isKeyOf, isOwnGrant } from './holders.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -29,7 +29,7 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
     entries.some(({ event }) => event.kind === 'enter') ? [lock] : [],
   );
   return keyChanges.filter(
-    ({ event }) => event.isNamed || entered.some((lock) => isNamedFor(event.key, lock)),
+    ({ event }) => event.isNamed || entered.some((lock) => isKeyOf(event, lock)),
   );
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { KeyChange } from '../core/history/server-events.ts';
 import type { Answer, FaultInjected, TraceEvent } from '../core/history/trace.ts';
 import { measureLossNoticed } from './loss-noticed.ts';
 import {
@@ -8,6 +9,7 @@ import {
   grant,
   healed,
   invoke,
+  keyChange,
   leaseTest,
   leave,
   release,
@@ -202,4 +204,17 @@ test('a loss that nobody notices lasts to the end of the run, and its faults are
       'Then `lock` held A no longer from 30 ms on. However alice counted on it to the end of the ' +
       'run: alice was paused from 31 ms to 32 ms.',
   );
+});
+
+test('a key that its holder removes is no loss while it is kept, and one if most servers lost it', () => {
+  const own = grant(3, 'alice', 1, { process: 'alice', message: '', untilUs: null });
+  const on = (ms: number, number: number, more: Partial<KeyChange> = {}): KeyChange =>
+    keyChange(ms, 'alice', { process: `redis-${number}`, untilUs: 99_000, ...more });
+  const taken = [on(1, 1), on(1, 2), on(1, 3), own, enter(3, 'alice', 1, 1e12)];
+  const removes = (ms: number, number: number, client: string): KeyChange =>
+    on(ms, number, { change: 'removed', client, message: `${client}/1/del/1/request` });
+  const lossesIn = (...removals: readonly KeyChange[]): number =>
+    measureLossNoticed(indexTrace(traceOf([...taken, ...removals, healed(40)]))).times;
+  expect(lossesIn(removes(30, 1, 'alice'), removes(31, 2, 'alice'))).toBe(0);
+  expect(lossesIn(removes(6, 1, 'bob'), removes(7, 2, 'bob'), removes(30, 3, 'alice'))).toBe(1);
 });

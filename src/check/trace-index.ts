@@ -192,8 +192,18 @@ interface Growing {
   certain: ReadonlySet<string> | null;
 }
 
-/** Sorts a trace's events by lock, place, key and operation. */
+const indexes = new WeakMap<Trace, TraceIndex>();
+
+/** Sorts a trace's events by lock, place, key and operation, once for each trace. */
 export function indexTrace(trace: Trace): TraceIndex {
+  const known = indexes.get(trace);
+  if (known !== undefined) return known;
+  const indexed = indexAnew(trace);
+  indexes.set(trace, indexed);
+  return indexed;
+}
+
+function indexAnew(trace: Trace): TraceIndex {
   const growing: Growing = {
     locks: new Map(),
     places: [],

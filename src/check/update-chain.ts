@@ -111,7 +111,8 @@ class Walk implements UpdateChain {
   /** The states that the key was in, in order. */
   private readonly held: State[];
   private readonly written: Map<string, State> = new Map();
-  private readonly served: Served[] = [];
+  /** The reads of each holder, and the executions of each of them. */
+  private readonly served: Map<number | string, Served[]> = new Map();
   private unheard: ReadonlySet<AccessEvent> | null = null;
 
   constructor(indexed: TraceIndex, value: number, addsItself: boolean) {
@@ -144,7 +145,11 @@ class Walk implements UpdateChain {
     }
     const { written } = event;
     const from = written === undefined ? this.last : (this.written.get(written) ?? this.first);
-    this.served.push({ read: { event, index, latest }, from });
+    for (const name of [event.operation, holderOf(event)]) {
+      const served = this.served.get(name) ?? [];
+      this.served.set(name, served);
+      served.push({ read: { event, index, latest }, from });
+    }
   }
 
   private write(write: LogEntry<Write>): void {
@@ -174,9 +179,7 @@ class Walk implements UpdateChain {
     if (adds === null) return { read: null, from: null };
     const found = value - adds;
     const holder = holderOf(event);
-    const origin = this.lastServed(({ read: { event: read } }) => {
-      return read.value === found && holderOf(read) === holder;
-    });
+    const origin = this.lastServed(holder, ({ read }) => read.event.value === found);
     if (origin !== null && !(this.addsItself && found === this.last.value)) return origin;
     const from = found === this.last.value ? this.last : this.heldWith(found);
     return { read: origin?.read ?? null, from };
@@ -186,19 +189,18 @@ class Walk implements UpdateChain {
   private knownBy(operation: string): Origin {
     const from = this.written.get(operation);
     if (from !== undefined) return { read: null, from };
-    const served = this.lastServed(({ read }) => read.event.operation === operation);
+    const served = this.lastServed(operation, () => true);
     if (served !== null) return served;
     const base = baseOf(this.indexed, operation);
     return base === undefined ? { read: null, from: this.last } : this.knownBy(base);
   }
 
-  /** Of several executions of one read, only one was heard. */
-  private lastServed(isMeant: (served: Served) => boolean): Served | null {
-    const last = this.served.findLast(isMeant) ?? null;
-    const isSame = ({ read }: Served): boolean =>
-      read.event.operation === last?.read.event.operation;
-    const executions = this.served.filter((one) => isSame(one) && isMeant(one));
-    if (executions.every(({ from }) => from === last?.from)) return last;
+  /** What a read served, or the last of a holder's; of its executions only one was heard. */
+  private lastServed(name: number | string, isMeant: (served: Served) => boolean): Served | null {
+    const last = this.served.get(name)?.findLast(isMeant) ?? null;
+    if (last === null) return null;
+    const executions = (this.served.get(last.read.event.operation) ?? []).filter(isMeant);
+    if (executions.every(({ from }) => from === last.from)) return last;
     this.unheard ??= unheardReads(this.indexed);
     return executions.findLast(({ read }) => this.unheard?.has(read.event) === false) ?? last;
   }

@@ -62,13 +62,13 @@ test('a lock may lie in any database, and is another one in each', () => {
   expect(toldOf([...inBoth, ['bob', 'SELECT 3'], ['bob', 'DEL l2']])).toEqual([]);
 });
 
-test.each([
-  'SET l locked XX PX 50',
-  'PEXPIRE l 50',
-])('%s of the holder prolongs, in a later section', (command) => {
-  const later: Said = ['alice', command, 'alice/2/set/1'];
-  expect(toldOf([TAKEN, later])).toEqual(['prolonged l by alice of alice']);
-});
+test.each(['SET l locked XX PX 50', 'PEXPIRE l 50'])(
+  '%s of the holder prolongs, in a later section',
+  (command) => {
+    const later: Said = ['alice', command, 'alice/2/set/1'];
+    expect(toldOf([TAKEN, later])).toEqual(['prolonged l by alice of alice']);
+  },
+);
 
 test('a new value is written by the section that took the key, or by another', () => {
   const words = 'SET l heartbeat-2 XX PX 50';

@@ -110,6 +110,19 @@ describe('a fault', () => {
       [keyChange(0, 'alice'), keyChange(2, 'alice', { change: 'removed' }), pause(9, 'bob', 10)],
       0,
     ],
+    [
+      'meets a key that is no lock',
+      [
+        keyChange(0, 'alice', { key: 'seen:7', isNamed: false, untilUs: null }),
+        pause(9, 'bob', 10),
+      ],
+      0,
+    ],
+    [
+      'comes after a key was lost',
+      [keyChange(0, 'alice'), keyChange(2, '', { change: 'lost' }), pause(5, 'bob', 6)],
+      0,
+    ],
     ['comes after a key has run out', [keyChange(0, 'alice'), pause(10, 'bob', 11)], 0],
     [
       'hits the release that a program sends after it left',

@@ -2,6 +2,8 @@
  * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
  * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
+import { changesOfLocks } from '../../check/lock-keys.ts';
+import { indexTrace, type TraceIndex } from '../../check/trace-index.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
@@ -143,10 +145,11 @@ class Count {
     }
     if (isBroken) sums.broken += 1;
     if (isUnknown) sums.unknown += 1;
-    this.addFaults(trace);
+    const indexed = indexTrace(trace);
+    this.addFaults(indexed);
     this.sections.add(seed, plan, trace);
     addStakes(this.stakes, plan, trace);
-    addLeases(this.leases, trace, seed);
+    addLeases(this.leases, indexed, seed);
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
     if (losses.times > 0) this.losses.seeds += 1;
@@ -203,9 +206,9 @@ class Count {
     }
   }
 
-  private addFaults(trace: Trace): void {
-    if (!addFaultStages(this.stages, trace)) return;
-    for (const [kind, met] of faultsThatFired(trace)) {
+  private addFaults(indexed: TraceIndex): void {
+    if (!addFaultStages(this.stages, indexed.trace)) return;
+    for (const [kind, met] of faultsThatFired(indexed)) {
       const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0 };
       this.faults.set(kind, fault);
       fault.fired += 1;
@@ -238,8 +241,9 @@ class Count {
  * asks it for the release until the client knows of that. A clock that was set wrong stays wrong.
  * Where nobody asks for a lock, a fault met something if a store was accessed after it.
  */
-function faultsThatFired(trace: Trace): ReadonlyMap<FaultKind, boolean> {
-  return hasLock(trace) ? faultsUnderGrants(trace) : faultsBeforeAccesses(trace);
+function faultsThatFired(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {
+  const { trace } = indexed;
+  return hasLock(trace) ? faultsUnderGrants(indexed) : faultsBeforeAccesses(trace);
 }
 
 function hasLock({ events }: Trace): boolean {
@@ -260,7 +264,8 @@ function faultsBeforeAccesses({ events }: Trace): ReadonlyMap<FaultKind, boolean
   return fired;
 }
 
-function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
+function faultsUnderGrants(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {
+  const ofLocks = new Set(changesOfLocks(indexed).map(({ event }) => event));
   const fired = new Map<FaultKind, boolean>();
   const lastsUntilUs = new Map<FaultKind, number>();
   const liveUntilUs = new Map<string, number>();
@@ -269,7 +274,7 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
     for (const [kind, endUs] of lastsUntilUs) if (endUs > atUs) fired.set(kind, true);
     liveUntilUs.set(name, untilUs ?? Number.POSITIVE_INFINITY);
   };
-  for (const event of trace.events) {
+  for (const event of indexed.trace.events) {
     switch (event.kind) {
       case 'grant':
         hold(event.lock, event.atUs, event.untilUs);
@@ -287,8 +292,8 @@ function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
         break;
       case 'key-change': {
         const name = `${event.process} ${event.key}`;
-        if (!event.isDone) break;
-        if (event.change === 'removed') liveUntilUs.delete(name);
+        if (!event.isDone || !ofLocks.has(event)) break;
+        if (event.change === 'removed' || event.change === 'lost') liveUntilUs.delete(name);
         else hold(name, event.atUs, event.untilUs);
         break;
       }

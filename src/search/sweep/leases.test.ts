@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { enter, grant, keyChange, traceOf } from '../../check/trace-builder.fixture.ts';
+import { indexTrace } from '../../check/trace-index.ts';
 import type { TraceEvent } from '../../core/history/trace.ts';
 import { loadScenario } from '../../load.ts';
 import {
@@ -21,7 +22,7 @@ const key = (ms: number, seconds: number): TraceEvent =>
 
 function tallyOf(events: readonly TraceEvent[], seed = 7): LeaseTally {
   const tally = { ...NO_LEASES };
-  addLeases(tally, traceOf(events), seed);
+  addLeases(tally, indexTrace(traceOf(events)), seed);
   return leasesSchema.parse(tally);
 }
 

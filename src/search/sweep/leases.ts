@@ -4,9 +4,8 @@
  * leases was exercised: no fault could outlast a lease.
  */
 import { z } from 'zod';
-import { isNamedFor } from '../../check/holders.ts';
-import { type GrantLog, indexTrace, type TraceIndex } from '../../check/trace-index.ts';
-import type { Trace } from '../../core/history/trace.ts';
+import { isKeyOf } from '../../check/holders.ts';
+import type { GrantLog, TraceIndex } from '../../check/trace-index.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import { formatDuration, proseDuration } from '../../core/plan/duration.ts';
@@ -36,7 +35,8 @@ export const leasesSchema: z.ZodType<LeaseTally> = z.strictObject({
 });
 
 export function mergeLeases(a: LeaseTally, b: LeaseTally): LeaseTally {
-  const isFirst = (a.shortestUs ?? Infinity) <= (b.shortestUs ?? Infinity);
+  const [one, other] = [a.shortestUs ?? Infinity, b.shortestUs ?? Infinity];
+  const isFirst = one < other || (one === other && a.ofKey);
   const { shortestUs, ofKey } = isFirst ? a : b;
   const isEarlier = (a.firstEarly?.seed ?? Infinity) <= (b.firstEarly?.seed ?? Infinity);
   const { firstEarly } = isEarlier ? a : b;
@@ -44,25 +44,12 @@ export function mergeLeases(a: LeaseTally, b: LeaseTally): LeaseTally {
 }
 
 /** Adds the leases of one seed. */
-export function addLeases(tally: Draft<LeaseTally>, trace: Trace, seed: number): void {
+export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: number): void {
   const note = (us: number, ofKey: boolean): void => {
     if (us < 0 || us >= (tally.shortestUs ?? Infinity)) return;
     tally.shortestUs = us;
     tally.ofKey = ofKey;
   };
-  let hasKeys = false;
-  let grantedUs = Number.POSITIVE_INFINITY;
-  for (const event of trace.events) {
-    if (event.kind === 'key-change') hasKeys = true;
-    else if (event.kind === 'grant' && event.untilUs !== null) {
-      grantedUs = Math.min(grantedUs, event.ttlUs);
-    }
-  }
-  if (!hasKeys) {
-    note(grantedUs, false);
-    return;
-  }
-  const indexed = indexTrace(trace);
   let early: string | null = null;
   for (const { grants } of indexed.locks.values()) {
     for (const grant of grants) {
@@ -90,7 +77,7 @@ function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): strin
   const isLate = keyChanges.some(({ event, index }) => {
     if (event.change !== 'taken' || !event.isDone || event.client !== process) return false;
     if (index < grant.index || sectionOf(event.message) !== section) return false;
-    return event.isNamed || isNamedFor(event.key, lock);
+    return isKeyOf(event, lock);
   });
   return isLate ? section : null;
 }
