@@ -1,6 +1,6 @@
 /**
  * What faults really met: where in its section a client stood when a fault hit it, or one of its
- * messages, counted per kind of fault. `expectation.ts` says it in words.
+ * messages, counted per kind of fault. `hints.ts` says it in words.
  */
 import { z } from 'zod';
 import type { Invoke, Trace } from '../../core/history/trace.ts';
