@@ -33,6 +33,27 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
   );
 }
 
+/**
+ * The keys that somebody keeps as the run ends, by the last that was done to each: those of locks,
+ * and those that some client took and gave back.
+ */
+export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
+  const { keyChanges, trace } = indexed;
+  const endUs = trace.events.at(-1)?.atUs ?? 0;
+  const ofLocks = new Set(changesOfLocks(indexed).map(({ event }) => event.key));
+  const last = new Map<string, Numbered<KeyChange>>();
+  for (const change of keyChanges) {
+    const { event } = change;
+    if (!event.isDone) continue;
+    last.set(`${event.process} ${event.key}`, change);
+    if (event.change === 'removed' && event.client === event.holder) ofLocks.add(event.key);
+  }
+  return [...last.values()].filter(({ event: { change, key, untilUs } }) => {
+    const isKept = change === 'taken' || change === 'prolonged' || change === 'overwritten';
+    return isKept && ofLocks.has(key) && (untilUs === null || untilUs > endUs);
+  });
+}
+
 /** Requests of a client for a key that another had taken: the first for each such holding. */
 export function denialsByKey(
   { keyChanges }: TraceIndex,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Write } from '../core/history/server-events.ts';
+import type { KeyChange, Write } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
 import type { Terms } from './terms.ts';
@@ -8,6 +8,7 @@ import {
   acquire,
   breachOf,
   deny,
+  enter,
   fault,
   grant,
   healed,
@@ -20,6 +21,7 @@ import {
   verdictOn,
   write,
 } from './trace-builder.fixture.ts';
+import type { Verdict } from './verdict.ts';
 
 const planned = { probeWrites: new Set(['db']) };
 const asked = [healed(100), acquire(100, 'probe/1/acquire')];
@@ -56,31 +58,57 @@ test('a probe that has the lock by its own word entered it, too late or without 
 });
 
 describe('a probe that a key keeps out', () => {
-  /** Alice took `db` at 1 ms; the probe is denied it until the run ends at 200 ms. */
-  const kept = (untilMs: number | null, extendedMs?: number): TraceEvent[] => {
-    const untilUs = untilMs === null ? null : untilMs * 1000;
-    const of = { holder: 'alice', taking: 'alice/1/acquire/1/request', untilUs };
-    return [
-      keyChange(1, 'alice', of),
-      ...asked,
-      keyChange(101, 'probe', { ...of, message: 'probe/1/acquire/1/request', isDone: false }),
-      ...(extendedMs === undefined
-        ? []
-        : [keyChange(extendedMs, 'alice', { ...of, change: 'prolonged' })]),
-      fault(200, 'pause', 'alice'),
-    ];
+  /** Alice takes a key at 1 ms; the probe asks from 100 ms on, and never enters. */
+  const keptOut = (more: Partial<KeyChange>, ...later: readonly TraceEvent[]): Verdict => {
+    const key = { holder: 'alice', taking: 'alice/1/acquire/1/request', ...more };
+    const taken = [keyChange(1, 'alice', key), grant(2, 'alice', 1, OWN), enter(2, 'alice', 1, 99)];
+    const sections = [
+      { process: 'probe', section: 'probe/1', beganUs: 100_000, end: UNGUARDED },
+    ] as const;
+    const trace = { ...traceOf([...taken, ...asked, ...later, healed(200)]), sections };
+    const [verdict = expect.fail('there is no verdict')] = judge(trace, terms, ['progress']);
+    return verdict;
   };
+  const OWN = { process: 'alice', message: '', untilUs: null } as const;
+  const UNGUARDED = { kind: 'returned', atUs: 150_000, isUnguarded: true } as const;
+  const prolonged = (ms: number, key = 'db'): KeyChange =>
+    keyChange(ms, 'alice', {
+      key,
+      change: 'prolonged',
+      holder: 'alice',
+      taking: 'alice/1/acquire/1/request',
+      untilUs: 500_000,
+    });
 
-  test('shows none, and says who has it', () => {
-    expect(breachOf('progress', kept(null)).words).toContain(
-      'However it was never granted it, last denied at 101 ms, because alice had taken `db`',
-    );
-    expect(breachOf('progress', kept(115)).rule).toBe('probe-not-granted');
+  test('for ever shows none', () => {
+    expect(keptOut({ untilUs: null })).toMatchObject({
+      kind: 'invalid',
+      rule: 'probe-not-granted',
+      evidence: [
+        { role: 'key kept', event: 0 },
+        { role: 'holder grant', event: 1 },
+        { role: 'first try', event: 4 },
+      ],
+    });
   });
 
-  test('waits for the end that its server has set, unless somebody extends it', () => {
-    expect(verdictOn('progress', kept(500)).kind).toBe('valid');
-    expect(breachOf('progress', kept(500, 150)).rule).toBe('probe-not-granted');
+  test('for a time that its server has set shows nothing, unless somebody extends it', () => {
+    expect(keptOut({ untilUs: 500_000 })).toMatchObject({ kind: 'valid', exercised: 0 });
+    expect(keptOut({ untilUs: 115_000 }, prolonged(110)).kind).toBe('invalid');
+  });
+
+  test('shows nothing if it is no lock, and none if somebody gave it back before', () => {
+    const seen = { key: 'seen:7', isNamed: false, untilUs: null };
+    expect(keptOut(seen)).toMatchObject({ kind: 'valid', exercised: 0 });
+    const removed = keyChange(3, 'bob', { ...seen, change: 'removed', holder: 'bob' });
+    const again = keyChange(4, 'alice', { ...seen, holder: 'alice' });
+    expect(keptOut(seen, removed, again).kind).toBe('invalid');
+  });
+
+  test('that was removed or has run out shows nothing', () => {
+    expect(keptOut({}).kind).toBe('valid');
+    const removal = keyChange(50, 'alice', { change: 'removed', holder: 'alice' });
+    expect(keptOut({ untilUs: null }, removal).kind).toBe('valid');
   });
 });
 

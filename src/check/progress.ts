@@ -10,23 +10,24 @@
  * there is nothing left in stock. No circle of clients stays that wait for one another, none of
  * them giving back what the one before it wants. And each section ends (`never-ended.ts`).
  */
-import type { KeyChange } from '../core/history/server-events.ts';
 import type { Deadlock } from '../core/history/trace.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
-import { isOwnGrant } from './holders.ts';
+import { isOwnGrant, isQuorumGrant } from './holders.ts';
 import { impostorUnder } from './impostor.ts';
 import { isHeldAt } from './leases.ts';
-import { denialsByKey, granteePhrase } from './lock-keys.ts';
+import { granteePhrase, keysKept } from './lock-keys.ts';
 import { judgeSections, neverEnded } from './never-ended.ts';
 import type { Terms } from './terms.ts';
 import type {
   AccessEvent,
   GrantLog,
   LockEvent,
+  LockLog,
   LogEntry,
   Numbered,
   OperationLog,
@@ -59,6 +60,7 @@ export const progress: Claim = defineClaim({
       judgeDeadlocks(indexed),
       judgeSections(indexed, terms, 'client'),
       judgeProbes(indexed, terms),
+      judgeEntries(indexed, terms),
       judgeSections(indexed, terms, 'probe'),
       atStores,
     ];
@@ -132,9 +134,12 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
     if (call.verb === 'acquire') {
       if (seen.has(call.lock) || terms.hasGrants === false) continue;
       seen.add(call.lock);
-      exercised++;
       const asked = { operation, lock: call.lock };
-      breach ??= breachOfWaiting(indexed, terms, asked);
+      const { lock, grant } = grantAsked(indexed, asked);
+      // A key that is denied need be no lock; `judgeEntries` looks at those that are.
+      if (grant === undefined && indexed.keyChanges.length > 0) continue;
+      exercised++;
+      breach ??= breachOfWaiting(indexed, terms, { asked, lock, grant });
       // Code that never sends the write of its section is not stopped from it.
       const isPlanned = terms.probeWrites.has(call.lock) && writable.has(call.lock);
       if (isPlanned && !written.has(call.lock)) breach ??= breachOfNotWriting(indexed, asked);
@@ -149,33 +154,37 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   return { exercised, breach };
 }
 
-function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breach<Rule> | null {
+/** What a probe was given of what it asked for. */
+function grantAsked(
+  indexed: TraceIndex,
+  { operation, lock: name }: Asked,
+): { readonly lock: LockLog | undefined; readonly grant: GrantLog | undefined } {
+  const client = operation.invoke.event.process;
+  const isOwn = ({ event }: GrantLog): boolean => event.client === client;
+  // The lock that a client takes itself, whatever its servers call what it asks them for.
+  const lock =
+    indexed.locks.get(name) ??
+    [...indexed.locks.values()].find(({ grants }) =>
+      grants.some((grant) => isOwn(grant) && isQuorumGrant(grant.event)),
+    );
+  return { lock, grant: lock?.grants.find(isOwn) };
+}
+
+function breachOfWaiting(
+  indexed: TraceIndex,
+  terms: Terms,
+  { asked, lock, grant }: { readonly asked: Asked } & ReturnType<typeof grantAsked>,
+): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
-  const { process: client } = first;
-  // The lock that a client takes itself, whatever its servers call what it asks them for.
-  const ownLock = () =>
-    [...indexed.locks.values()].find(({ grants }) =>
-      grants.some(({ event }) => event.client === client && event.process === client),
-    );
-  const lock = indexed.locks.get(asked.lock) ?? ownLock();
-  const grant = lock?.grants.find(({ event }) => event.client === client);
   if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
   if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
-  const keyDenials = denialsByKey(indexed, client).filter((denied) => denied.index > index);
-  if (keyDenials.some((denied) => isKeptBy(indexed, denied, deadlineUs))) return null;
-  const byKey = keyDenials.at(-1);
   const isDenial = ({ event }: LogEntry<LockEvent>): boolean =>
-    event.kind === 'deny' && event.client === client;
-  const denial = lock?.entries.findLast(isDenial) ?? byKey;
-  const isHolding = ({ keys }: GrantLog): boolean =>
-    keys?.takings.some(({ event }) => event.message === byKey?.event.taking) ?? false;
-  const denied = denial === undefined ? undefined : indexed.trace.events[denial.index];
+    event.kind === 'deny' && event.client === first.process;
+  const denial = lock?.entries.findLast(isDenial);
   const holding =
-    denied?.kind === 'deny'
-      ? lock?.byNumber.get(denied.holderOrdinal)
-      : lock?.grants.find(isHolding);
+    denial?.event.kind === 'deny' ? lock?.byNumber.get(denial.event.holderOrdinal) : undefined;
   const renewal = holding?.changes.findLast(
     (change) => change.event.kind === 'renew' && change.index < (denial?.index ?? index),
   );
@@ -186,17 +195,39 @@ function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breac
   );
 }
 
-/** Whether a server keeps a key beyond a deadline and then lets go of it: nobody extends it. */
-function isKeptBy(
-  { keyChanges }: TraceIndex,
-  { event: { process, key, untilUs }, index }: Numbered<KeyChange>,
-  deadlineUs: number,
-): boolean {
-  const isExtended = keyChanges.some(({ event, index: later }) => {
-    const isSame = event.process === process && event.key === key;
-    return isSame && later > index && event.change === 'prolonged' && event.isDone;
+/**
+ * Judges each section of a probe whose servers keep keys. One that did not enter breaks the claim
+ * if the key of a lock was kept from it by another: without an end, or by extending it since. One
+ * that ends by itself, or that no lock is named for, keeps nobody out for ever.
+ */
+function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
+  const { trace, probes, isComplete, keyChanges } = indexed;
+  if (keyChanges.length === 0 || terms.hasGrants === false) return { exercised: 0 };
+  const entered = new Set<string>();
+  for (const { event } of [...indexed.locks.values()].flatMap(({ entries }) => entries)) {
+    if (event.kind === 'enter') entered.add(event.section);
+  }
+  const endUs = trace.events.at(-1)?.atUs ?? 0;
+  const runs = (trace.sections ?? []).filter(({ process }) => probes.has(process));
+  return inAll(runs, ({ section, process, beganUs, end }) => {
+    if (entered.has(section)) return { exercised: 1 };
+    const isEarly = endUs <= beganUs + 2 * terms.ttlUs + terms.slackUs;
+    if (end.kind === 'open' && !isComplete && isEarly) return { exercised: 0 };
+    const kept = keysKept(indexed).find(({ event: { client, atUs, untilUs, change } }) => {
+      return client !== process && (untilUs === null || (change === 'prolonged' && atUs > beganUs));
+    });
+    const first = [...indexed.operations.values()].find(
+      ({ invoke: { event } }) => sectionOf(event.operation) === section,
+    );
+    if (kept === undefined || first === undefined) return { exercised: 0 };
+    const { index } = first.invoke;
+    const isHolding = ({ keys }: GrantLog): boolean =>
+      keys?.takings.some(({ event }) => event.message === kept.event.taking) ?? false;
+    const holding = [...indexed.locks.values()].flatMap(({ grants }) => grants).find(isHolding);
+    const parts = { 'first try': { index }, 'holder grant': holding, 'key kept': kept };
+    const causes = holding === undefined ? [] : causesSince(indexed, holding, { index });
+    return { exercised: 1, breach: breachShown<Rule>('probe-not-granted', parts, causes) };
   });
-  return untilUs !== null && untilUs > deadlineUs && !isExtended;
 }
 
 /** A lock and the resource that it guards have the same name. */
@@ -286,9 +317,18 @@ function refusal(
 
 function probeWaited(shown: Contradiction): Sentences {
   const first = shown.need('first try', 'invoke');
+  const key = shown.find('key kept', 'key-change');
+  if (key !== undefined) {
+    const isExtended = key.change === 'prolonged' && key.untilUs !== null;
+    return {
+      headline: `\`${key.key}\` is not given to a fresh client after healing`,
+      next: `${first.process} asked for it from ${at(first).slice(3)} on`,
+      however: `it never entered, because ${key.holder} had taken \`${key.key}\` ${isExtended ? 'and went on extending it' : 'without an end'}`,
+    };
+  }
   const grant = shown.find('grant', 'grant');
   const holder = shown.find('holder grant', 'grant');
-  const denial = shown.find('denial', 'deny', 'key-change');
+  const denial = shown.find('denial', 'deny');
   const lock = 'lock' in first.call ? first.call.lock : '';
   const came = grant !== undefined && isOwnGrant(grant) ? 'entered' : 'was granted it';
   const end = grant === undefined ? 'was never granted it' : `${came} only ${at(grant)}`;
@@ -298,12 +338,9 @@ function probeWaited(shown: Contradiction): Sentences {
     kept === undefined || until === null
       ? ''
       : `, renewed ${at(kept)} to last until ${proseDuration(until)}`;
-  const taken =
-    denial?.kind === 'key-change' ? `, because ${denial.holder} had taken \`${denial.key}\`` : '';
   const who =
-    holder === undefined ? taken : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
-  const isInLine = denial?.kind === 'deny' && denial.waits === true;
-  const verb = isInLine ? 'put in line' : 'last denied';
+    holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
+  const verb = denial?.waits === true ? 'put in line' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
   return {
     headline: `\`${lock}\` is not given to a fresh client after healing`,
