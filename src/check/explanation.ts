@@ -158,10 +158,20 @@ export class Contradiction {
         const letter = this.letterOf(grant.ordinal);
         const keyUntilUs = keys[place]?.untilUs ?? null;
         const impostor = this.impostorPhrase(grant, keyUntilUs);
-        const known = { keyUntilUs, impostor };
+        const known = { keyUntilUs, impostor, takenUs: this.takenBefore(grant) };
         return `${letter} be ${grantPhrase(grant, this.grants[place - 1], known)}`;
       }),
     );
+  }
+
+  /** When the key of a grant was taken, if another grant was given between that and its entry. */
+  private takenBefore({ lock, ordinal, atUs }: Grant): number | null {
+    const { keys = null } = this.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
+    const takenUs = keys?.acquired.event.atUs;
+    if (takenUs === undefined) return null;
+    const isBetween = (other: Grant): boolean =>
+      other.lock === lock && other.atUs > takenUs && other.atUs < atUs;
+    return this.grants.some(isBetween) ? takenUs : null;
   }
 
   /** Who entered under a grant when its lease was over; null where that one did not. */
@@ -317,15 +327,23 @@ function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): e
 function grantPhrase(
   grant: Grant,
   previous: Grant | undefined,
-  { keyUntilUs, impostor }: { readonly keyUntilUs: number | null; readonly impostor: string },
+  known: {
+    readonly keyUntilUs: number | null;
+    readonly impostor: string;
+    readonly takenUs: number | null;
+  },
 ): string {
+  const { keyUntilUs, impostor, takenUs } = known;
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
-  const facts = [`from ${proseDuration(atUs)}`];
+  const facts =
+    takenUs === null
+      ? [`from ${proseDuration(atUs)}`]
+      : [`its key taken at ${proseDuration(takenUs)}`, `entered at ${proseDuration(atUs)}`];
   if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
   if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
   else if (untilUs !== null) {
-    if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
+    if (ttlUs !== previous?.ttlUs && ttlUs > 0) facts.push(`ttl ${proseDuration(ttlUs)}`);
   } else if (impostor === '') facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})${impostor}`;
 }

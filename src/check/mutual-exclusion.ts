@@ -110,8 +110,9 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         const hold = holds.get(event.extended);
         if (hold === undefined) break;
         const rival = liveAt(holds, { atUs: event.atUs, index, promised });
-        // It is the rival itself where it was live all along.
-        if (rival !== null && hold.endUs <= event.atUs) {
+        // It is the rival itself where it was live all along. A program revives no key.
+        const isRevived = hold.endUs <= event.atUs && event.atUs < endOf(event, driftPpm);
+        if (rival !== null && hold.grant.keys === null && isRevived) {
           const later = { later: rival.grant, index, renewal: { event, index } };
           breach ??= breachBetween(indexed, 'revived-while-live', hold, later);
         }

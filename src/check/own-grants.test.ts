@@ -72,14 +72,14 @@ describe('tokens', () => {
       '5 earlier grant',
     ]);
     expect(breach.words).toMatchInlineSnapshot(
-      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (from 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, not above that of B, 2: carol was paused from 4 ms to 26 ms."`,
+      `"Token did not increase for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, not above that of B, 2: carol was paused from 4 ms to 26 ms."`,
     );
   });
 
   test('that two share are told in the order in which the key was taken', () => {
     expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
     expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(
-      `"Token given twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, from 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
+      `"Token given twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
     );
   });
 
