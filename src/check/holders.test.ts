@@ -79,7 +79,7 @@ test('a taking is of its section, and of later grants of its client while it is 
 });
 
 test('nothing is known of a key that another client shares', () => {
-  const shares = keyChange(2, 'bob', { change: 'shared', message: 'bob/1/eval/1/request' });
+  const shares = keyChange(2, 'bob', { change: 'untracked', message: 'bob/1/eval/1/request' });
   expect(keysOf(keyChange(1, 'alice'), shares)).toBeNull();
 });
 

@@ -134,8 +134,8 @@ export class KeyHolds {
   /**
    * The keys that a client took in `section` before it entered under `grant`, or, if it took none
    * there, the key that it took before and still has. Null if it has neither, took several keys, or
-   * took the key on fewer than a majority of the servers that the section asked; or if another
-   * client shares the key, so that nothing more is known of it.
+   * took the key on fewer than a majority of the servers that the section asked; or if nothing is
+   * known of the key any more.
    */
   of(grant: Indexed<Grant>, section: string): KeyHold | null {
     const { client } = grant.event;
@@ -184,7 +184,7 @@ export class KeyHolds {
     const { needed, ...keys } = taken;
     const { takings } = keys;
     const later = takings.map((taking) => this.changesAfter(taking));
-    if (later.some((changes) => changes.at(-1)?.event.change === 'shared')) return null;
+    if (later.some((changes) => changes.at(-1)?.event.change === 'untracked')) return null;
     const own = later.map((changes, place) =>
       changes.filter((change) => change === takings[place] || change.event.client === client),
     );
@@ -196,7 +196,10 @@ export class KeyHolds {
     const changes = this.byPlace.get(placeOf(taking.event)) ?? [];
     const first = this.positions.get(taking) ?? 0;
     let last = first + 1;
-    while (changes[last]?.event.change === 'prolonged') last += 1;
+    for (let next = changes[last]; next !== undefined; next = changes[last]) {
+      if (!isKeeping(taking, next)) break;
+      last += 1;
+    }
     return changes.slice(first, last + 1);
   }
 }
@@ -210,6 +213,13 @@ export function isKeyOf({ key, isNamed }: KeyChange, lock: string): boolean {
   return isNamed || isNamedFor(key, lock);
 }
 
+/** Whether a key is kept by a change: an extension, or its own section that took it anew. */
+function isKeeping(taking: Change, { event }: Change): boolean {
+  const isAnew =
+    event.change === 'taken' && sectionOf(event.message) === sectionOf(taking.event.message);
+  return event.change === 'prolonged' || isAnew;
+}
+
 /** When fewer than `needed` of several servers keep a key, from what each of them did to it. */
 function endsOf(servers: readonly (readonly Change[])[], needed: number): readonly HoldEnd[] {
   const untilUs = servers.map(() => Number.NEGATIVE_INFINITY);
@@ -218,7 +228,8 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
   const ends: HoldEnd[] = [];
   for (const { change, server } of all) {
     const { event, index } = change;
-    const isKept = index === servers[server]?.[0]?.index || event.change === 'prolonged';
+    const [taking = change] = servers[server] ?? [];
+    const isKept = index === taking.index || isKeeping(taking, change);
     const keyUntilUs = event.untilUs ?? Number.POSITIVE_INFINITY;
     untilUs[server] = isKept ? keyUntilUs : Math.min(event.atUs, untilUs[server] ?? event.atUs);
     const held = [...untilUs].sort((one, other) => other - one)[needed - 1];

@@ -13,7 +13,14 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './holders.ts';
-import { actualEndUs, areRivals, isGivenBack, serversOf, serviceEndUs } from './leases.ts';
+import {
+  actualEndUs,
+  areRivals,
+  couldOutlast,
+  isGivenBack,
+  serversOf,
+  serviceEndUs,
+} from './leases.ts';
 import { granteePhrase, takingUnder } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
@@ -51,6 +58,11 @@ function judgeLock(
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
   const endless = new Set<number>();
+  let outlasts: boolean | null = null;
+  const couldEnd = (): boolean => {
+    outlasts ??= couldOutlast(indexed, lock);
+    return outlasts;
+  };
   for (const { event, index, latest } of lock.entries) {
     if (event.kind !== 'enter' && event.kind !== 'lease-test' && event.kind !== 'leave') continue;
     const grant = lock.byNumber.get(event.ordinal);
@@ -62,7 +74,9 @@ function judgeLock(
     if (concerned.some((name) => index > (excused.get(name) ?? Number.POSITIVE_INFINITY))) continue;
     const endUs = actualEndUs(lock, grant, index);
     if (endUs === Number.POSITIVE_INFINITY) continue;
-    if (isKnown(lock, grant, { event, index })) exercised++;
+    // That no lease ends before its holder leaves shows nothing if none could.
+    const isTested = event.kind !== 'leave' || event.atUs > endUs || couldEnd();
+    if (isTested && isKnown(lock, grant, { event, index })) exercised++;
     if (event.kind === 'lease-test' && !event.isLive) continue;
     const view = { event, index, latest };
     const rule = isGivenBack(grant, index) ? null : ruleBroken(view, { endUs, grant });

@@ -160,7 +160,8 @@ export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   return lock.grants.some((grant) => {
     const { event, keys, leftAt, enteredAt } = grant;
     const fromUs = keys?.acquired.event.atUs ?? event.atUs;
-    const endUs = serviceEndUs(grant, (keys?.acquired.index ?? grant.index) + 1);
+    // A key may be given its expiry by a command of its own.
+    const endUs = serviceEndUs(grant, Math.max(keys?.acquired.index ?? 0, grant.index) + 1);
     if (endUs === Number.POSITIVE_INFINITY) return true;
     const { events } = indexed.trace;
     const left = leftAt < 0 ? events.length - 1 : leftAt;

@@ -137,7 +137,7 @@ const DEEDS = {
   prolonged: ['Lease of', 'extended', 'prolonged'],
   overwritten: ['Lock', 'overwritten', 'overwrote'],
   lost: ['Lock', 'lost', 'lost'],
-  shared: ['Lock', 'shared', 'shared'],
+  untracked: ['Lock', 'rewritten', 'rewrote'],
 } as const;
 
 /** The words for a breach that `judgeKeys` found. */

@@ -121,7 +121,7 @@ const KEY_ENDINGS = {
   removed: 'released',
   overwritten: 'replaced',
   lost: 'replaced',
-  shared: 'replaced',
+  untracked: 'replaced',
 } as const;
 
 type Leases = Map<number, LeaseSpan>;

@@ -109,7 +109,7 @@ function keyText({ key, client, change, isDone, holder, untilUs }: EventOf<'key-
   const what = `\`${key}\``;
   const whose = holder === '' || holder === client ? '' : `, which ${holder} had taken`;
   const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
-  if (change === 'shared') return `${client} shares ${what}${whose}`;
+  if (change === 'untracked') return `${client} writes to ${what}${whose}`;
   if (change === 'lost') return `loses ${what}${whose}`;
   if (!isDone && change === 'taken') return `denies ${client} ${what}${whose}`;
   if (!isDone) return `leaves ${what} as it is: it is not ${client}'s`;

@@ -68,10 +68,11 @@ export interface KeyChange extends Deed<'key-change'> {
   readonly client: string;
   readonly message: string;
   /**
-   * `lost`: by no client's command, but in a restart, a failover or an eviction. `shared`: another
-   * client added to it, as to a lock of readers; from then on it has no holder.
+   * `lost`: by no client's command, but in a restart, a failover or an eviction. `untracked`: it has
+   * no known holder from then on, since another client added to it, as to a lock of readers, or its
+   * own client changed what it holds and it has no end, as by a release that leaves it there.
    */
-  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'shared';
+  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'untracked';
   /** The server was told that such a key is a lock. */
   readonly isNamed: boolean;
   /**

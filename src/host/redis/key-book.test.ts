@@ -78,6 +78,12 @@ test('a new value is written by the section that took the key, or by another', (
   expect(toldOf([TAKEN, other])).toEqual(['overwritten l by alice of alice']);
 });
 
+/** A script of one command, in one word. */
+function scriptOf(command: string): string {
+  const words = command.split(' ').map((word) => `'${word}'`);
+  return `return\tredis.call(${words.join(',')})`;
+}
+
 const ACQUIRE = "if redis.call('exists', KEYS[1]) == 0 then redis.call('set', KEYS[1], 1) end";
 
 test.each(['SET l other NX PX 100', 'SETNX l other', `EVAL ${ACQUIRE.replaceAll(' ', '\t')} 1 l`])(
@@ -144,13 +150,22 @@ test.each([
   expect(told.map(({ change }) => change)[0]).toBe('taken');
 });
 
+test.each([
+  ['SET l free', 'SET l alice NX'],
+  ['HSET l until 0', 'HSET l until 9'],
+])('a key without an end has no holder after its own `%s`', (release, taking) => {
+  const takes: Said = ['alice', `EVAL ${scriptOf(taking)} 1 l`];
+  expect(toldOf([takes, ['alice', release]])).toEqual(['untracked l by alice of alice']);
+  expect(toldOf([takes, ['alice', release], ['bob', release.replace('0', '5')]])).toEqual([]);
+});
+
 test('a hash that a second client adds to has no holder', () => {
   expect(
     toldOf([
       ['alice', 'HSETNX l alice 1'],
       ['bob', 'HSETNX l bob 1'],
     ]),
-  ).toEqual(['shared l by bob of alice']);
+  ).toEqual(['untracked l by bob of alice']);
   const both: readonly Said[] = [
     ['alice', 'HSETNX l alice 1'],
     ['bob', 'HSETNX l bob 1'],

@@ -66,10 +66,20 @@ function addsTo(before: Entry | null, after: Entry): boolean {
   return [...old].every(([field, value]) => fields.get(field) === value);
 }
 
+/** Whether a key has another value, as after a release that leaves the key where it is. */
+function isRewritten(before: Entry | null, after: Entry): boolean {
+  return fieldsOf(after.value) === null
+    ? before?.value !== after.value
+    : [...(fieldsOf(before?.value) ?? [])].some(
+        ([field, value]) => fieldsOf(after.value)?.get(field) !== value,
+      );
+}
+
 function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
   return `${client} ${database} ${key}`;
 }
 
+const TAKES = /^(?:h?setnx|p?setex)$/i;
 const REMOVES = /\b(del|unlink|hdel)\b/i;
 /** Commands by which a script takes a key that is absent. */
 const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
@@ -129,8 +139,8 @@ export class KeyBook {
     const result = run();
     this.script = null;
     if (REMOVES.test(script.text)) this.spare(script.keys, 'removed', kept);
+    else if (MAY_CREATE.test(script.text)) this.deny(script.keys, kept);
     else if (PROLONGS.test(script.text)) this.spare(script.keys, 'prolonged', kept);
-    if (MAY_CREATE.test(script.text)) this.deny(script.keys, kept);
     return result;
   }
 
@@ -146,12 +156,14 @@ export class KeyBook {
       return;
     }
     if (holding === undefined) return;
+    const isOwn = holding.client === actor.client;
+    const isEndless = before?.end === null && after?.end === null;
     if (after === null) {
       this.held.delete(placeName(write));
       this.tell(actor, { place: write, entry: before, change: 'removed', isDone: true });
-    } else if (holding.client !== actor.client && addsTo(before, after)) {
+    } else if (isOwn ? isEndless && isRewritten(before, after) : addsTo(before, after)) {
       this.held.delete(placeName(write));
-      this.tell(actor, { place: write, entry: after, holding, change: 'shared', isDone: true });
+      this.tell(actor, { place: write, entry: after, holding, change: 'untracked', isDone: true });
     } else if (this.isKept(holding, before, after)) {
       this.hold(write, after, holding);
       this.tell(actor, { place: write, entry: after, change: 'prolonged', isDone: true });
@@ -193,7 +205,8 @@ export class KeyBook {
     const [name = '', , , ...options] = this.command;
     if (this.script !== null && CREATES.test(name)) return true;
     const isSet = /^set$/i.test(name);
-    return /^h?setnx$/i.test(name) || (isSet && options.some((word) => /^nx$/i.test(word)));
+    const takes = /^(?:nx|px|ex|pxat|exat)$/i;
+    return TAKES.test(name) || (isSet && options.some((word) => takes.test(word)));
   }
 
   private hold(place: KeyPlace, entry: Entry, holding: Holding): void {

@@ -1,7 +1,8 @@
 /**
- * Decides whether a run stood up to what broke another: the claim holds in it, and of the sections
- * that the breach was about none hangs, and at least one was not only denied the lock. They ended,
- * were refused by the store, stopped by a test of their lease, or crashed.
+ * Decides whether a run stood up to what broke another: the claim holds in it, of the sections that
+ * the breach was about none hangs, and unless some other section entered, at least one of them was
+ * not only denied the lock: it ended, was refused by the store, stopped by a test of its lease, or
+ * crashed.
  *
  * Beside a twin on the same seed that is all: the twin may need no fault, and a cure may leave out
  * the very call that a fault hits. The proof of one cure of one plan asks for more: each fault on
@@ -19,7 +20,15 @@ export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIn
   const fates = (involved.length > 0 ? involved : sectionsOf(cured)).map((name) =>
     fateOf(cured, name),
   );
-  return fates.some((fate) => fate !== 'denied') && !fates.includes('unfinished');
+  if (fates.includes('unfinished')) return false;
+  return fates.some((fate) => fate !== 'denied') || hasEntered(cured);
+}
+
+/** Whether a section of a client entered and left: what the others were denied, it had. */
+function hasEntered(indexed: TraceIndex): boolean {
+  return [...indexed.locks.values()].some(({ entries }) =>
+    entries.some(({ event }) => event.kind === 'leave' && !indexed.probes.has(event.process)),
+  );
 }
 
 /** Whether it also met the faults on which the breach depends; both plans have the same faults. */

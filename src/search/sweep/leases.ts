@@ -54,7 +54,8 @@ export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: n
   for (const { grants } of indexed.locks.values()) {
     for (const grant of grants) {
       const { keys } = grant;
-      const [end] = keys?.ends ?? [];
+      // A key may be given its expiry by a command of its own.
+      const end = keys?.ends.findLast(({ index }) => index < grant.index) ?? keys?.ends.at(0);
       if (keys === null && grant.event.untilUs !== null) note(grant.event.ttlUs, false);
       if (keys !== null && end !== undefined && end.untilUs !== Number.POSITIVE_INFINITY) {
         // A Redis key is there for its last millisecond as well.
@@ -91,6 +92,7 @@ const OF_LEASES: ReadonlySet<string> = new Set([
   'token-bound',
   'cross-key',
   'loss-noticed',
+  'lease-conservative',
 ]);
 
 const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
