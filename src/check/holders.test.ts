@@ -10,7 +10,11 @@ const own: Partial<Grant> = { process: 'alice', message: '' };
 /** The keys of alice's grant in her first section, entered after these changes. */
 function keysOf(...changes: readonly KeyChange[]): ReturnType<KeyHolds['of']> {
   const holds = new KeyHolds(changes.map((event, index) => ({ event, index })));
-  return holds.of({ index: changes.length, event: grant(50, 'alice', 1, own) }, 'alice/1');
+  return holds.of(
+    { index: changes.length, event: grant(50, 'alice', 1, own) },
+    'alice/1',
+    Infinity,
+  );
 }
 
 const on = (ms: number, process: string, more: Partial<KeyChange> = {}): KeyChange =>
@@ -43,7 +47,7 @@ describe('a key on three servers', () => {
     const bobs = { ...on(4, 'redis-2'), client: 'bob', message: 'bob/1/set/1/request' };
     const changes = [on(1, 'redis-1'), bobs].map((event, index) => ({ event, index }));
     const holds = new KeyHolds(changes, (section) => (section === 'alice/1' ? [sent] : []));
-    const keys = holds.of({ index: 3, event: grant(50, 'alice', 1, own) }, 'alice/1');
+    const keys = holds.of({ index: 3, event: grant(50, 'alice', 1, own) }, 'alice/1', Infinity);
     expect(keys?.acquired.event.process).toBe('redis-1');
   });
 
@@ -70,12 +74,12 @@ describe('a key on three servers', () => {
 test('a taking is of its section, and of later grants of its client while it is kept', () => {
   const holds = new KeyHolds([{ event: keyChange(1, 'alice'), index: 0 }]);
   const enteredAt = (ms: number) => ({ index: 2, event: grant(ms, 'alice', 1, own) });
-  expect(holds.of(enteredAt(5), 'alice/1')?.isReused).toBe(false);
-  expect(holds.of(enteredAt(5), 'alice/1')?.isReused).toBe(true);
-  expect(holds.of(enteredAt(10), 'alice/2')?.isReused).toBe(true);
-  expect(holds.of(enteredAt(11), 'alice/2')).toBeNull();
+  expect(holds.of(enteredAt(5), 'alice/1', Infinity)?.isReused).toBe(false);
+  expect(holds.of(enteredAt(5), 'alice/1', Infinity)?.isReused).toBe(true);
+  expect(holds.of(enteredAt(10), 'alice/2', Infinity)?.isReused).toBe(true);
+  expect(holds.of(enteredAt(11), 'alice/2', Infinity)).toBeNull();
   const bobs = { index: 2, event: grant(5, 'bob', 1, { process: 'bob', message: '' }) };
-  expect(holds.of(bobs, 'bob/1')).toBeNull();
+  expect(holds.of(bobs, 'bob/1', Infinity)).toBeNull();
 });
 
 test('nothing is known of a key that another client shares', () => {

@@ -137,11 +137,10 @@ export class KeyHolds {
    * took the key on fewer than a majority of the servers that the section asked; or if nothing is
    * known of the key any more.
    */
-  of(grant: Indexed<Grant>, section: string): KeyHold | null {
-    const { client } = grant.event;
+  of(grant: Indexed<Grant>, section: string, leftAt: number): KeyHold | null {
     const takings = this.takingsIn(section, grant);
     const [first] = takings;
-    if (first === undefined) return this.keptOver(grant);
+    if (first === undefined) return this.keptOver(grant, leftAt);
     const { key } = first.event;
     if (takings.some(({ event }) => event.key !== key)) return null;
     const asked = new Set(this.messagesOf(section).map(({ event }) => event.to));
@@ -151,7 +150,7 @@ export class KeyHolds {
     const acquired = takings[needed - 1];
     if (acquired === undefined) return null;
     for (const taking of takings) this.claimed.add(taking);
-    return this.holdOf({ takings, acquired, needed, isReused: false }, client);
+    return this.holdOf({ takings, acquired, needed, isReused: false }, leftAt);
   }
 
   private takingsIn(section: string, { event: grant, index }: Indexed<Grant>): Change[] {
@@ -167,41 +166,54 @@ export class KeyHolds {
   }
 
   /** What an earlier section of the client took last, if its server still keeps it. */
-  private keptOver({ event: { client, lock, atUs }, index }: Indexed<Grant>): KeyHold | null {
+  private keptOver(
+    { event: { client, lock, atUs }, index }: Indexed<Grant>,
+    leftAt: number,
+  ): KeyHold | null {
     const taking = this.byClient
       .get(client)
       ?.findLast((change) => change.index < index && isKeyOf(change.event, lock));
     if (taking === undefined) return null;
     const taken = { takings: [taking], acquired: taking, needed: 1, isReused: true };
-    const hold = this.holdOf(taken, client);
+    const hold = this.holdOf(taken, leftAt);
     return hold !== null && untilUsBefore(hold.ends, index) > atUs ? hold : null;
   }
 
   private holdOf(
     taken: Omit<KeyHold, 'ends' | 'promises'> & { readonly needed: number },
-    client: string,
+    leftAt: number,
   ): KeyHold | null {
     const { needed, ...keys } = taken;
-    const { takings } = keys;
-    const later = takings.map((taking) => this.changesAfter(taking));
-    if (later.some((changes) => changes.at(-1)?.event.change === 'untracked')) return null;
-    const own = later.map((changes, place) =>
-      changes.filter((change) => change === takings[place] || change.event.client === client),
+    const later = keys.takings.map((taking) => this.changesFrom(taking, leftAt));
+    if (later.some((changes) => changes.some(isUntracked))) return null;
+    const own = later.map((changes) =>
+      changes.filter(({ event }) => event.client === changes[0]?.event.client),
     );
     return { ...keys, ends: endsOf(later, needed), promises: endsOf(own, needed) };
   }
 
-  /** A taking and all that happened to that key on its server until another one took it. */
-  private changesAfter(taking: Change): readonly Change[] {
+  /**
+   * A taking and all that happened to that key on its server until it was gone or another's; and the
+   * same again if the section took it anew before it left.
+   */
+  private changesFrom(taking: Change, leftAt: number): readonly Change[] {
     const changes = this.byPlace.get(placeOf(taking.event)) ?? [];
     const first = this.positions.get(taking) ?? 0;
     let last = first + 1;
-    for (let next = changes[last]; next !== undefined; next = changes[last]) {
-      if (!isKeeping(taking, next)) break;
-      last += 1;
-    }
-    return changes.slice(first, last + 1);
+    while (changes[last]?.event.change === 'prolonged') last += 1;
+    const found = changes.slice(first, last + 1);
+    const again = this.bySection
+      .get(sectionOf(taking.event.message))
+      ?.find(
+        ({ event, index }) => index > taking.index && placeOf(event) === placeOf(taking.event),
+      );
+    if (again === undefined || again.index > leftAt) return found;
+    return [...found.filter((change) => change !== again), ...this.changesFrom(again, leftAt)];
   }
+}
+
+function isUntracked({ event }: Change): boolean {
+  return event.change === 'untracked';
 }
 
 function placeOf({ process, key }: KeyChange): string {
@@ -213,13 +225,6 @@ export function isKeyOf({ key, isNamed }: KeyChange, lock: string): boolean {
   return isNamed || isNamedFor(key, lock);
 }
 
-/** Whether a key is kept by a change: an extension, or its own section that took it anew. */
-function isKeeping(taking: Change, { event }: Change): boolean {
-  const isAnew =
-    event.change === 'taken' && sectionOf(event.message) === sectionOf(taking.event.message);
-  return event.change === 'prolonged' || isAnew;
-}
-
 /** When fewer than `needed` of several servers keep a key, from what each of them did to it. */
 function endsOf(servers: readonly (readonly Change[])[], needed: number): readonly HoldEnd[] {
   const untilUs = servers.map(() => Number.NEGATIVE_INFINITY);
@@ -228,8 +233,8 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
   const ends: HoldEnd[] = [];
   for (const { change, server } of all) {
     const { event, index } = change;
-    const [taking = change] = servers[server] ?? [];
-    const isKept = index === taking.index || isKeeping(taking, change);
+    const isOwn = event.change === 'taken' && event.client === servers[server]?.[0]?.event.client;
+    const isKept = event.change === 'prolonged' || isOwn;
     const keyUntilUs = event.untilUs ?? Number.POSITIVE_INFINITY;
     untilUs[server] = isKept ? keyUntilUs : Math.min(event.atUs, untilUs[server] ?? event.atUs);
     const held = [...untilUs].sort((one, other) => other - one)[needed - 1];

@@ -66,11 +66,12 @@ export function denialsByKey(
 
 /**
  * Each change of one of `kinds` is a hazard where its client had lost the key that it meant, and a
- * breach of `rule` where it was done to the key of another.
+ * breach of `rule` where it was done to the key of another, unless it is harmless.
  */
 export function judgeKeys<Rule extends string>(
   indexed: TraceIndex,
   rules: Partial<Record<KeyChange['change'], Rule>>,
+  isHarmless: (change: Numbered<KeyChange>) => boolean = () => false,
 ): Findings<Rule> {
   return inAll(changesOfLocks(indexed), ({ event, index }) => {
     const rule = rules[event.change];
@@ -81,7 +82,7 @@ export function judgeKeys<Rule extends string>(
         : event.holder !== '';
     const isLate = event.meant !== '' && event.meant !== event.taking;
     const exercised = isForeign || isLate ? 1 : 0;
-    if (!isForeign || !event.isDone) return { exercised };
+    if (!isForeign || !event.isDone || isHarmless({ event, index })) return { exercised };
     return { exercised, breach: keyBreach(indexed, rule, { event, index }) };
   });
 }

@@ -7,7 +7,7 @@
  * it took the keys, as long as they were promised to it, if their servers report that. Crashes,
  * evictions, failovers, clock steps and the release of another holder do not end it.
  */
-import type { Grant, Release, Renew } from '../core/history/server-events.ts';
+import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
@@ -48,9 +48,21 @@ export const mutualExclusion: Claim = defineClaim({
   judge: (indexed, { driftPpm }) =>
     allOf<Rule | 'overwrote-key'>(
       inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
-      judgeKeys(indexed, { overwritten: 'overwrote-key' }),
+      judgeKeys(indexed, { overwritten: 'overwrote-key' }, (change) => hasLeft(indexed, change)),
     ),
 });
+
+/** Whether whoever took the key had left by then. */
+function hasLeft({ locks }: TraceIndex, { event, index }: Numbered<KeyChange>): boolean {
+  return [...locks.values()].some(({ grants }) =>
+    grants.some(
+      ({ keys, leftAt }) =>
+        leftAt >= 0 &&
+        leftAt < index &&
+        keys?.takings.some((taking) => taking.event.message === event.taking),
+    ),
+  );
+}
 
 type Rule = 'granted-while-live' | 'revived-while-live';
 

@@ -425,7 +425,7 @@ function orderAcquisitions(
   for (const grant of grants) {
     const entry = growing.events[grant.index + 1];
     if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
-    grant.keys = holds.of(grant, entry.section);
+    grant.keys = holds.of(grant, entry.section, grant.leftAt < 0 ? Infinity : grant.leftAt);
     const at = grant.keys?.isReused ? grant.index : grant.keys?.acquired.index;
     const earliest = at ?? earliestRequest(grant, messagesOf(entry.section), invokedAt);
     grant.between = [earliest, at ?? grant.index];

@@ -161,7 +161,7 @@ export class KeyBook {
     if (after === null) {
       this.held.delete(placeName(write));
       this.tell(actor, { place: write, entry: before, change: 'removed', isDone: true });
-    } else if (isOwn ? isEndless && isRewritten(before, after) : addsTo(before, after)) {
+    } else if (isOwn ? isEndless && isRewritten(before, after) : this.isUnclear(before, after)) {
       this.held.delete(placeName(write));
       this.tell(actor, { place: write, entry: after, holding, change: 'untracked', isDone: true });
     } else if (this.isKept(holding, before, after)) {
@@ -177,6 +177,11 @@ export class KeyBook {
       });
       this.take(actor, write, after);
     }
+  }
+
+  /** Whether another added to a hash, or by a script may have seen the end in the value itself. */
+  private isUnclear(before: Entry | null, after: Entry): boolean {
+    return addsTo(before, after) || (before?.end === null && this.script !== null);
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * Decides whether a run stood up to what broke another: the claim holds in it, of the sections that
- * the breach was about none hangs, and unless some other section entered, at least one of them was
+ * the breach was about none hangs, and unless some other section worked, at least one of them was
  * not only denied the lock: it ended, was refused by the store, stopped by a test of its lease, or
  * crashed.
  *
@@ -21,13 +21,14 @@ export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIn
     fateOf(cured, name),
   );
   if (fates.includes('unfinished')) return false;
-  return fates.some((fate) => fate !== 'denied') || hasEntered(cured);
+  return fates.some((fate) => fate !== 'denied') || hasWorked(cured);
 }
 
-/** Whether a section of a client entered and left: what the others were denied, it had. */
-function hasEntered(indexed: TraceIndex): boolean {
-  return [...indexed.locks.values()].some(({ entries }) =>
-    entries.some(({ event }) => event.kind === 'leave' && !indexed.probes.has(event.process)),
+/** Whether a client had what the others were denied: it entered and left, or ran a job. */
+function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
+  if (jobs.some(({ event }) => !probes.has(event.process))) return true;
+  return [...locks.values()].some(({ entries }) =>
+    entries.some(({ event }) => event.kind === 'leave' && !probes.has(event.process)),
   );
 }
 

@@ -59,7 +59,7 @@ export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: n
       if (keys === null && grant.event.untilUs !== null) note(grant.event.ttlUs, false);
       if (keys !== null && end !== undefined && end.untilUs !== Number.POSITIVE_INFINITY) {
         // A Redis key is there for its last millisecond as well.
-        note(Math.ceil((end.untilUs - keys.acquired.event.atUs) / 1000 - 1) * 1000, true);
+        note(Math.ceil((end.untilUs - end.change.event.atUs) / 1000 - 1) * 1000, true);
       }
       early ??= earlySection(indexed, grant);
     }
