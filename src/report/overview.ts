@@ -9,6 +9,7 @@ import type {
   Summary,
   SystemResult,
 } from '../search/campaign/result.ts';
+import { isJudged } from '../search/sweep/expected.ts';
 import { errorPlace, failedSections } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -313,9 +314,16 @@ export function noteLines(
   notes.push(...sectionLines(system, isFull));
   notes.push(...kindLines(system, isFull));
   const quiet = unlistedClaims(system).filter((claim) => system.claims[claim]?.broken === 0);
-  const tested = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);
-  if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);
-  const untested = quiet.length - tested.length;
+  const exercised = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);
+  const isHeld = (claim: string): boolean => {
+    const { due = 0, judged = 0 } = system.claims[claim] ?? {};
+    return isJudged({ due, judged });
+  };
+  const held = exercised.filter(isHeld);
+  const unjudged = exercised.filter((claim) => !isHeld(claim));
+  if (held.length > 0) notes.push(`held too, not expected: ${held.join(', ')}`);
+  if (unjudged.length > 0) notes.push(`judged on too few seeds: ${unjudged.join(', ')}`);
+  const untested = quiet.length - exercised.length;
   if (untested > 0) notes.push(`${countOf(untested, 'other claim')} never exercised`);
   const isWithoutGrants = CLAIMS_ON_GRANTS.every((claim) => system.claims[claim]?.exercised === 0);
   const inUse = isWithoutGrants ? 'while it was used' : 'under a held grant';

@@ -92,7 +92,12 @@ function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const denied = events.find((one) => one.kind === 'deny' && one.client === missing.client);
   const before =
     denied?.kind === 'deny' ? `${proseDuration(denied.atUs)} ${refusalText(denied)}; ` : '';
-  return `${before}${missing.process} never grants ${missing.lock} to ${missing.client}`;
+  const { process, client, lock } = missing;
+  const never =
+    process === client
+      ? `${client} never enters ${lock}`
+      : `${process} never grants ${lock} to ${client}`;
+  return `${before}${never}`;
 }
 
 /** Whether the server did what it was asked for. */

@@ -64,10 +64,11 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
       const token = `with token ${call.token}`;
       if (call.name === 'read') return `read(${call.key})=${call.value} ${token}`;
       if (call.name === 'open') return `open ${token} (${call.answer})`;
-      return `write(${call.key}, ${call.value}) ${token} (${call.answer})`;
+      const where = call.key === '' ? '' : `${call.key}, `;
+      return `write(${where}${call.value}) ${token} (${call.answer})`;
     },
     needs(call): string {
-      if (call.name === 'read') return `${call.key} to be ${call.value}`;
+      if (call.name === 'read') return `${placeOf(call.key)} to be ${call.value}`;
       const bound = isStrict ? 'below' : 'at most';
       return call.answer === 'refused'
         ? `a token ${isStrict ? 'of at least' : 'above'} ${call.token} before it`
@@ -102,7 +103,7 @@ export function fencedRegisterWithReads(initial: Value = null): Model<FencedStat
     needs(call): string {
       if (call.name !== 'read') return writes.needs?.(call) ?? 'nothing';
       if (call.value === 'refused') return `a token above ${call.token} before it`;
-      return `${call.key} to be ${call.value} and every token before it at most ${call.token}`;
+      return `${placeOf(call.key)} to be ${call.value} and every token before it at most ${call.token}`;
     },
   };
 }
@@ -117,4 +118,9 @@ function held(state: FencedState, key: string, initial: Value): Value {
 function accept(state: FencedState, call: FencedCall): FencedState {
   if (call.name !== 'write') return { highest: call.token, values: state.values };
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };
+}
+
+/** What a call is on; '' where the history names no keys. */
+function placeOf(key: string): string {
+  return key === '' ? 'the value' : key;
 }

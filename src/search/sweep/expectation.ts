@@ -76,7 +76,9 @@ export function judgeSystem(
   const isUnknown = [...expectedOf(system).holds, ...breaks].some(isShort);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
-  const isIncomplete = isUnknown || (isUntested && !isPart);
+  // A shard of no seeds leaves all to the others.
+  const isEmptyPart = isPart && tally.seeds === 0;
+  const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart);
   const isFailed = unexpected.length > 0 || (isFull && missing.some((claim) => !isShort(claim)));
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isWeakened = tally.failed > 0 && !isToBreakOnly;
