@@ -123,8 +123,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         if (hold === undefined) break;
         const rival = liveAt(holds, { atUs: event.atUs, index, promised });
         // It is the rival itself where it was live all along. A program revives no key.
-        const isRevived = hold.endUs <= event.atUs && event.atUs < endOf(event, driftPpm);
-        if (rival !== null && hold.grant.keys === null && isRevived) {
+        if (rival !== null && hold.grant.keys === null && isRevivedBy(hold, event, driftPpm)) {
           const later = { later: rival.grant, index, renewal: { event, index } };
           breach ??= breachBetween(indexed, 'revived-while-live', hold, later);
         }
@@ -232,6 +231,10 @@ function renewed(hold: LeaseHold, renewal: Numbered<Renew>, driftPpm: number): L
   const endUs = endOf(renewal.event, driftPpm);
   if (sentAtUs >= hold.sentAtUs) return changed(hold, { renewal, sentAtUs, endUs });
   return changed(hold, { endUs: Math.max(endUs, hold.endUs) });
+}
+
+function isRevivedBy({ endUs }: LeaseHold, renewal: Renew, driftPpm: number): boolean {
+  return endUs <= renewal.atUs && renewal.atUs < endOf(renewal, driftPpm);
 }
 
 /** Field by field, since a lease may be prolonged often. */

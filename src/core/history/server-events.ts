@@ -68,9 +68,10 @@ export interface KeyChange extends Deed<'key-change'> {
   readonly client: string;
   readonly message: string;
   /**
-   * `lost`: by no client's command, but in a restart, a failover or an eviction. `untracked`: it has
-   * no known holder from then on, since another client added to it, as to a lock of readers, or its
-   * own client changed what it holds and it has no end, as by a release that leaves it there.
+   * `lost`: by no client's command, but in a restart, a failover or an eviction. `untracked`: it
+   * has no known holder from then on, since another client added to it, as to a lock of readers, or
+   * since it has no end and its client or a script of another changed its value, which may say that
+   * the lock is free.
    */
   readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'untracked';
   /** The server was told that such a key is a lock. */
