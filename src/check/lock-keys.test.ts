@@ -10,6 +10,7 @@ import {
   grant,
   invoke,
   keyChange,
+  leave,
   traceOf,
   verdictOn,
 } from './trace-builder.fixture.ts';
@@ -105,6 +106,16 @@ test('a key of a later section is removed by what an earlier one sent before it 
     `"Lock \`db\` released by alice's section 1 while alice's section 2 held it. Then alice's section 2 took \`db\` at 12 ms, until 22 ms. However alice's section 1 removed it at 15 ms by \`release\`."`,
   );
   expect(verdictOn('owner-only-release', sentAt(13)).kind).toBe('valid');
+  // Nor may one that had the key before give it back while the later one is inside.
+  const own = grant(13, 'alice', 2, { process: 'alice', message: '', untilUs: null });
+  const inside = (...left: readonly TraceEvent[]): TraceEvent[] => {
+    const [first, second] = [taken(1, FIRST), taken(12, SECOND)];
+    const asked = invoke(14, 'alice/1/release');
+    return [first, second, own, enter(13, 'alice', 2, 1e12), ...left, asked, removal];
+  };
+  expect(breachOf('owner-only-release', inside()).rule).toBe('foreign-key-removal');
+  expect(verdictOn('owner-only-release', inside(leave(14, 'alice', 2))).kind).toBe('valid');
+  expect(verdictOn('owner-only-release', inside().slice(1)).kind).toBe('valid');
 });
 
 test.each<[string, 'valid' | 'invalid', number, Partial<KeyChange>]>([

@@ -6,8 +6,8 @@
  * or with its name and a word for locks in it (`lock:db`, `db.mutex`); or one that its node was
  * told of by a pattern. Of a key that several may hold nothing is told: nobody takes it like that.
  *
- * What one client does to a key of its own is its own affair, but for a command that it had sent
- * before another of its sections took the key. What another one does counts only while the key is
+ * What one client does to a key of its own is its own affair, except for what one of its sections
+ * does by mistake to the key of another. What another client does counts only while the key is
  * there: whoever had taken it and has it no more has lost nothing.
  */
 
@@ -77,9 +77,7 @@ export function judgeKeys<Rule extends string>(
     const rule = rules[event.change];
     if (rule === undefined) return { exercised: 0 };
     const isForeign =
-      event.holder === event.client
-        ? holderOf(event) !== doerOf(event) && wasSentBefore(indexed, event)
-        : event.holder !== '';
+      event.holder === event.client ? isMistaken(indexed, event, index) : event.holder !== '';
     const isLate = event.meant !== '' && event.meant !== event.taking;
     const exercised = isForeign || isLate ? 1 : 0;
     if (!isForeign || !event.isDone || isHarmless({ event, index })) return { exercised };
@@ -87,11 +85,27 @@ export function judgeKeys<Rule extends string>(
   });
 }
 
-/** Whether a command was sent before the key was taken that it met. */
-function wasSentBefore({ operations, keyChanges }: TraceIndex, change: KeyChange): boolean {
+/**
+ * Whether a command of a section met the key of another of its client, as it did not mean to: it
+ * was sent before that one took the key, or by a section that had the key before, while that one is
+ * inside.
+ */
+function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
+  if (holderOf(change) === doerOf(change)) return false;
+  const { operations, keyChanges, locks } = indexed;
   const sent = operations.get(operationOf(change.message))?.invoke.index;
   const taking = keyChanges.findLast(({ event }) => event.message === change.taking);
-  return sent !== undefined && taking !== undefined && sent < taking.index;
+  if (sent === undefined || taking === undefined) return false;
+  if (sent < taking.index) return true;
+  const hadIt = keyChanges.some(({ event }) => {
+    const isTaking = event.change === 'taken' && event.isDone && event.key === change.key;
+    return isTaking && sectionOf(event.message) === sectionOf(change.message);
+  });
+  const isInside = ({ keys, enteredAt, leftAt }: GrantLog): boolean => {
+    const isIt = keys?.takings.some(({ event }) => event.message === change.taking) ?? false;
+    return isIt && enteredAt < index && (leftAt < 0 || leftAt > index);
+  };
+  return hadIt && [...locks.values()].some(({ grants }) => grants.some(isInside));
 }
 
 /** Who did it: a client; one of its sections, if another one of them had the key. */
