@@ -4,6 +4,7 @@
  * never run at the same time.
  */
 import type { FaultInjected, Job } from '../core/history/trace.ts';
+import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
@@ -14,7 +15,8 @@ export const atMostOnce: Claim = defineClaim({
   name: 'at-most-once',
   about: 'a job runs at most once per tick, and never two at the same time',
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
-  hazard: 'ticks of a job that were delivered more than once: begun again, or skipped',
+  hazard:
+    'ticks of a job that were delivered more than once: begun again, skipped, or denied the key of the one that ran it',
   needsNoLock: true,
   rules: { 'ran-again': ranAgain, 'ran-at-once': ranAtOnce },
   judge: judgeJobs,
@@ -50,6 +52,12 @@ function judgeJobs(indexed: TraceIndex): Findings<Rule> {
   let exercised = 0;
   for (const { delivered } of locks.values()) {
     for (const times of delivered.values()) if (times > 1) exercised++;
+  }
+  const sections = new Set(indexed.jobs.map(({ event }) => event.section));
+  for (const { event } of indexed.keyChanges) {
+    if (event.change !== 'taken' || event.isDone || indexed.probes.has(event.client)) continue;
+    if (!sections.has(sectionOf(event.message)) && sections.has(sectionOf(event.taking)))
+      exercised++;
   }
   return { exercised, breach };
 }

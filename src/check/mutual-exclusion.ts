@@ -49,19 +49,31 @@ export const mutualExclusion: Claim = defineClaim({
     allOf<Rule | 'overwrote-key'>(
       inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
       judgeKeys(indexed, { overwritten: 'overwrote-key' }, (change) => hasLeft(indexed, change)),
+      { exercised: denialsWhileInside(indexed) },
     ),
 });
 
 /** Whether whoever took the key had left by then. */
-function hasLeft({ locks }: TraceIndex, { event, index }: Numbered<KeyChange>): boolean {
-  return [...locks.values()].some(({ grants }) =>
-    grants.some(
-      ({ keys, leftAt }) =>
-        leftAt >= 0 &&
-        leftAt < index &&
-        keys?.takings.some((taking) => taking.event.message === event.taking),
-    ),
-  );
+function hasLeft(
+  { locks }: TraceIndex,
+  { event: { taking }, index }: Numbered<KeyChange>,
+): boolean {
+  const isIt = ({ keys }: GrantLog): boolean =>
+    keys?.takings.some(({ event }) => event.message === taking) ?? false;
+  const grant = [...locks.values()].flatMap(({ grants }) => grants).find(isIt);
+  return grant !== undefined && grant.leftAt >= 0 && grant.leftAt < index;
+}
+
+/** How often somebody was denied a key whose holder enters later, or is inside. */
+function denialsWhileInside({ locks, keyChanges }: TraceIndex): number {
+  const leftAt = new Map<string, number>();
+  for (const grant of [...locks.values()].flatMap(({ grants }) => grants)) {
+    for (const { event } of grant.keys?.takings ?? []) leftAt.set(event.message, grant.leftAt);
+  }
+  return keyChanges.filter(({ event, index }) => {
+    const left = leftAt.get(event.taking) ?? 0;
+    return event.change === 'taken' && !event.isDone && (left < 0 || left > index);
+  }).length;
 }
 
 type Rule = 'granted-while-live' | 'revived-while-live';

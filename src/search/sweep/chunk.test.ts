@@ -31,6 +31,7 @@ const quiet: Examination = {
   stampede: { computations: 0, most: 0 },
 };
 
+const RELEASE = 'alice/1/release';
 const LISTED = { holds: ['kept'], breaks: ['broken'] };
 
 function tallyBy(examiner: Examiner, to = 0, skip: readonly number[] = []): Promise<Tally> {
@@ -108,6 +109,16 @@ describe('a fault', () => {
     [
       'hits a program whose key is gone, or has run out',
       [keyChange(0, 'alice'), keyChange(2, 'alice', { change: 'removed' }), pause(9, 'bob', 10)],
+      0,
+    ],
+    [
+      'comes before its holder knows that its key is removed',
+      [...keyRemoved, fault(6, 'drop', 'alice')],
+      1,
+    ],
+    [
+      'comes once its holder knows that its key is removed',
+      [...keyRemoved, answer(6, RELEASE, { kind: 'released' }), pause(7, 'bob', 8)],
       0,
     ],
     [
@@ -190,6 +201,13 @@ const asksRelease: TraceEvent = {
   ...acquire(5, 'alice/1/release'),
   call: { verb: 'release', lock: 'db', token: 0 },
 };
+
+const keyRemoved = [
+  grant(0, 'alice', 1),
+  keyChange(0, 'alice'),
+  left,
+  keyChange(5, 'alice', { change: 'removed', holder: 'alice', message: `${RELEASE}/1/request` }),
+];
 
 function asked(...accesses: readonly TraceEvent[]): readonly TraceEvent[] {
   return [pause(0, 'bob', 1), acquire(2, 'alice/1/acquire'), ...accesses];

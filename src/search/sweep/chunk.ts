@@ -6,6 +6,7 @@ import { changesOfLocks } from '../../check/lock-keys.ts';
 import { indexTrace, type TraceIndex } from '../../check/trace-index.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
+import { operationOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import { failureText } from '../../core/world/failure.ts';
 import type { Examination } from '../../harness.ts';
@@ -293,8 +294,13 @@ function faultsUnderGrants(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean>
       case 'key-change': {
         const name = `${event.process} ${event.key}`;
         if (!event.isDone || !ofLocks.has(event)) break;
-        if (event.change === 'removed' || event.change === 'lost') liveUntilUs.delete(name);
-        else hold(name, event.atUs, event.untilUs);
+        if (event.change === 'removed' || event.change === 'lost') {
+          // Whoever gives it back knows of that once it is answered.
+          if (event.client === event.holder) {
+            liveUntilUs.set(operationOf(event.message), liveUntilUs.get(name) ?? 0);
+          }
+          liveUntilUs.delete(name);
+        } else hold(name, event.atUs, event.untilUs);
         break;
       }
       case 'invoke':
