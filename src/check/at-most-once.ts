@@ -15,8 +15,7 @@ export const atMostOnce: Claim = defineClaim({
   name: 'at-most-once',
   about: 'a job runs at most once per tick, and never two at the same time',
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
-  hazard:
-    'ticks of a job that were delivered more than once: begun again, skipped, or denied the key of the one that ran it',
+  hazard: 'second deliveries of a job: begun again, skipped, or denied the key of the first',
   needsNoLock: true,
   rules: { 'ran-again': ranAgain, 'ran-at-once': ranAtOnce },
   judge: judgeJobs,
