@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Deliver, Job, TraceEvent } from '../core/history/trace.ts';
-import { breachOf, fault, grant, pause, release, verdictOn } from './trace-builder.fixture.ts';
+import {
+  breachOf,
+  fault,
+  grant,
+  keyChange,
+  pause,
+  release,
+  verdictOn,
+} from './trace-builder.fixture.ts';
 
 /** `alice/1` begins, ends or skips the tick under the grant of its number; 0 is none. */
 function job(ms: number, section: string, phase: Job['phase'], tick: number): Job {
@@ -26,6 +34,21 @@ describe('a job', () => {
   test('whose second delivery is skipped keeps the claim', () => {
     const events = [...once, job(5, 'bob/2', 'skip', 1)];
     expect(verdictOn('at-most-once', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test('whose second delivery is denied the key of the first keeps the claim', () => {
+    const taken = keyChange(0, 'alice', { message: 'alice/1/set/1/request' });
+    const denied = (client: string): TraceEvent =>
+      keyChange(5, client, {
+        message: `${client}/1/set/1/request`,
+        isDone: false,
+        taking: 'alice/1/set/1/request',
+      });
+    const ran = [taken, ...once];
+    expect(verdictOn('at-most-once', [...ran, denied('bob')])).toMatchObject({ exercised: 1 });
+    expect(verdictOn('at-most-once', [...ran, denied('probe')])).toMatchObject({ exercised: 0 });
+    // A section that runs the job as well was not kept from it.
+    expect(verdictOn('at-most-once', [...ran, denied('alice')])).toMatchObject({ exercised: 0 });
   });
 
   test('of one section runs at once with another under a second guard of it', () => {

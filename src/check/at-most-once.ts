@@ -8,6 +8,7 @@ import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
+import { isDenial } from './lock-keys.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
@@ -54,9 +55,9 @@ function judgeJobs(indexed: TraceIndex): Findings<Rule> {
   }
   const sections = new Set(indexed.jobs.map(({ event }) => event.section));
   for (const { event } of indexed.keyChanges) {
-    if (event.change !== 'taken' || event.isDone || indexed.probes.has(event.client)) continue;
-    if (!sections.has(sectionOf(event.message)) && sections.has(sectionOf(event.taking)))
-      exercised++;
+    if (!isDenial(event) || indexed.probes.has(event.client)) continue;
+    const [denied, holder] = [sectionOf(event.message), sectionOf(event.taking)];
+    if (!sections.has(denied) && sections.has(holder)) exercised++;
   }
   return { exercised, breach };
 }

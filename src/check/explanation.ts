@@ -86,7 +86,6 @@ export class Contradiction {
   private readonly theft: Theft | null;
   private readonly ttlUs: ReadonlyMap<string, number>;
   private readonly told = new Set<FaultInjected>();
-  private index: TraceIndex | null = null;
 
   /** @internal */
   constructor(
@@ -112,8 +111,7 @@ export class Contradiction {
 
   /** The trace by locks, places and operations; made when words first need it. */
   get indexed(): TraceIndex {
-    this.index ??= indexTrace(this.trace);
-    return this.index;
+    return indexTrace(this.trace);
   }
 
   /** All events that play `role` and are of one of `kinds`. */

@@ -82,6 +82,23 @@ test('a taking is of its section, and of later grants of its client while it is 
   expect(holds.of(bobs, 'bob/1', Infinity)).toBeNull();
 });
 
+test('a section that takes its expired key again before it leaves holds it again', () => {
+  const message = 'alice/1/eval-2/1/request';
+  const events = [
+    keyChange(1, 'alice', { untilUs: 5_000 }),
+    keyChange(6, 'bob', { message: 'bob/1/set/1/request', untilUs: 9_000 }),
+    keyChange(10, 'alice', { message, untilUs: 30_000 }),
+  ];
+  const holds = () => new KeyHolds(events.map((event, index) => ({ event, index })));
+  const mine = { index: 0, event: grant(2, 'alice', 1, own) };
+  const endsBefore = (leftAt: number): readonly number[] => {
+    const { ends = [] } = holds().of(mine, 'alice/1', leftAt) ?? {};
+    return [1, 2, 3].map((before) => untilUsBefore(ends, before));
+  };
+  expect(endsBefore(9)).toEqual([5_000, 5_000, 30_000]);
+  expect(endsBefore(1)).toEqual([5_000, 5_000, 5_000]);
+});
+
 test('nothing is known of a key that another client shares', () => {
   const shares = keyChange(2, 'bob', { change: 'untracked', message: 'bob/1/eval/1/request' });
   expect(keysOf(keyChange(1, 'alice'), shares)).toBeNull();

@@ -194,7 +194,7 @@ export class KeyHolds {
 
   /**
    * A taking and all that happened to that key on its server until it was gone or another's; and
-   * the same again if the section took it anew before it left.
+   * the same again if the section took it a second time before it left.
    */
   private changesFrom(taking: Change, leftAt: number): readonly Change[] {
     const changes = this.byPlace.get(placeOf(taking.event)) ?? [];

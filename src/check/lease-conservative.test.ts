@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { KeyChange } from '../core/history/server-events.ts';
 import {
   breachOf,
   enter,
   fault,
   grant,
+  keyChange,
   leaseTest,
+  leave,
+  pause,
   release,
   renew,
   verdictOn,
@@ -120,4 +124,29 @@ test('the last renewal before it stands beside a view that is too long', () => {
   const events = [granted, renew(5, 'alice', 1), renew(6, 'alice', 1), enter(7, 'alice', 1, 17)];
   const breach = breachOf(claim, [...events, renew(8, 'alice', 1)]);
   expect(breach.evidence).toEqual(['0 grant', '2 renewal', '3 belief']);
+});
+
+describe('a program that knows no end of its lease', () => {
+  const entered = [
+    keyChange(1, 'alice', { untilUs: 20_000 }),
+    grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null }),
+    enter(2, 'alice', 1, 1e13),
+  ];
+  const removes = (ms: number): KeyChange => keyChange(ms, 'alice', { change: 'removed' });
+
+  test('counts on it until it leaves', () => {
+    expect(breachOf(claim, [...entered, leave(21, 'alice', 1)]).rule).toBe('left-past-end');
+  });
+
+  test('does not once it has removed its key', () => {
+    const verdict = verdictOn(claim, [...entered, removes(15), leave(16, 'alice', 1)]);
+    expect(verdict.kind).toBe('valid');
+  });
+
+  test('tests the claim only if some fault could outlast the lease', () => {
+    const paused = (untilMs: number) =>
+      verdictOn(claim, [...entered, pause(3, 'alice', untilMs), leave(19, 'alice', 1)]);
+    expect(paused(10)).toMatchObject({ kind: 'valid', exercised: 0 });
+    expect(paused(30)).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
 });

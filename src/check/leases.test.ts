@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import { type AcquisitionOrder, REPORTED_ORDER } from './holders.ts';
 import {
   actualEndUs,
   couldOutlast,
   endedUnasked,
+  inEveryOrder,
   isHeldAt,
   isReleasedBefore,
   keyAtEntry,
@@ -25,6 +27,7 @@ import {
   send,
   traceOf,
   verdictOn,
+  write,
 } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
@@ -223,4 +226,38 @@ test('a grant of which one of three servers lost the key is not released', () =>
   };
   expect(releasedBy(lost(1))).toBe(false);
   expect(releasedBy(lost(1), lost(2))).toBe(true);
+});
+
+test('a claim that breaks in more orders than can be tried is unknown', () => {
+  const indexed = indexTrace(traceOf([grant(0, 'alice', 1), write(1, 'alice', 1, 5)]));
+  const log = indexed.locks.get('db') ?? expect.fail('there is a lock');
+  let tried = 0;
+  function* ordersWithout(end: number): Generator<AcquisitionOrder> {
+    for (tried = 1; tried <= end; tried += 1) yield REPORTED_ORDER;
+  }
+  const foundIn = (orders: number) => {
+    const all = () => ordersWithout(orders);
+    const locks = new Map([['db', { ...log, orders: { likeliest: REPORTED_ORDER, all } }]]);
+    return inEveryOrder({ ...indexed, locks }, () => ({ rule: 'r', evidence: [] }));
+  };
+  expect(foundIn(3)).toMatchObject({ breach: { rule: 'r' } });
+  expect(foundIn(1_000_000)).toMatchObject({ unknown: expect.stringContaining('too many grants') });
+  expect(tried).toBeLessThan(300_000);
+});
+
+test('a key that is given its end by a command of its own is a lease with that end', () => {
+  const outlasts = (untilMs: number): boolean => {
+    const indexed = indexTrace(
+      traceOf([
+        keyChange(1, 'alice', { untilUs: null }),
+        keyChange(2, 'alice', { change: 'prolonged', untilUs: 5_000_000 }),
+        grant(3, 'alice', 1, { process: 'alice', message: '', untilUs: null }),
+        enter(3, 'alice', 1, 1e12),
+        fault(4, 'pause', 'alice', { untilMs }),
+        leave(8, 'alice', 1),
+      ]),
+    );
+    return [...indexed.locks.values()].some((lock) => couldOutlast(indexed, lock));
+  };
+  expect([outlasts(60), outlasts(6000)]).toEqual([false, true]);
 });

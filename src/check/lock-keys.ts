@@ -8,7 +8,7 @@
  *
  * What one client does to a key of its own is its own affair, except for what one of its sections
  * does by mistake to the key of another. What another client does counts only while the key is
- * there: whoever had taken it and has it no more has lost nothing.
+ * there: a client that had taken it and no longer has it loses nothing.
  */
 
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
@@ -34,8 +34,8 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
 }
 
 /**
- * The keys that somebody keeps as the run ends, by the last that was done to each: those of locks,
- * and those that some client took and gave back.
+ * The keys that are held as the run ends, by the last change of each: those of locks, and those
+ * that some client took and gave back.
  */
 export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   const { keyChanges, trace } = indexed;
@@ -54,14 +54,9 @@ export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   });
 }
 
-/** Requests of a client for a key that another had taken: the first for each such holding. */
-export function denialsByKey(
-  { keyChanges }: TraceIndex,
-  client: string,
-): readonly Numbered<KeyChange>[] {
-  return keyChanges.filter(
-    ({ event }) => event.change === 'taken' && !event.isDone && event.client === client,
-  );
+/** Whether a client was denied a key that another had taken. */
+export function isDenial({ change, isDone }: KeyChange): boolean {
+  return change === 'taken' && !isDone;
 }
 
 /**
@@ -92,7 +87,7 @@ export function judgeKeys<Rule extends string>(
  */
 function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
   if (holderOf(change) === doerOf(change)) return false;
-  const { operations, keyChanges, locks } = indexed;
+  const { operations, keyChanges, byTaking } = indexed;
   const sent = operations.get(operationOf(change.message))?.invoke.index;
   const taking = keyChanges.findLast(({ event }) => event.message === change.taking);
   if (sent === undefined || taking === undefined) return false;
@@ -101,11 +96,9 @@ function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): bool
     const isTaking = event.change === 'taken' && event.isDone && event.key === change.key;
     return isTaking && sectionOf(event.message) === sectionOf(change.message);
   });
-  const isInside = ({ keys, enteredAt, leftAt }: GrantLog): boolean => {
-    const isIt = keys?.takings.some(({ event }) => event.message === change.taking) ?? false;
-    return isIt && enteredAt < index && (leftAt < 0 || leftAt > index);
-  };
-  return hadIt && [...locks.values()].some(({ grants }) => grants.some(isInside));
+  const isInside = ({ enteredAt, leftAt }: GrantLog): boolean =>
+    enteredAt < index && (leftAt < 0 || leftAt > index);
+  return hadIt && (byTaking.get(change.taking) ?? []).some(isInside);
 }
 
 /** Who did it: a client; one of its sections, if another one of them had the key. */

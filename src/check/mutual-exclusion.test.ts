@@ -7,6 +7,7 @@ import {
   enter,
   fault,
   grant,
+  keyChange,
   leaseTest,
   leave,
   pause,
@@ -316,4 +317,57 @@ test('a lease that its server ends early is told from that moment on', () => {
       'until 10 ms).',
   );
   expect(words(8001)).toContain('granted to bob while alice held it.');
+});
+
+describe('a key that its holder took', () => {
+  const taking = 'alice/1/set/1/request';
+  const own = { process: 'alice', message: '', untilUs: null } as const;
+  const inside = [
+    keyChange(1, 'alice', { message: taking, untilUs: 50_000 }),
+    grant(2, 'alice', 1, own),
+    enter(2, 'alice', 1, 1e12),
+  ];
+  const byBob = (ms: number, more: Parameters<typeof keyChange>[2]): TraceEvent =>
+    keyChange(ms, 'bob', { holder: 'alice', taking, message: 'bob/1/set/1/request', ...more });
+
+  test('tests the claim each time that another is denied it while the holder is inside', () => {
+    const denied = byBob(5, { isDone: false });
+    expect(verdictOn(claim, [...inside, denied])).toMatchObject({ kind: 'valid', exercised: 1 });
+    const left = [...inside, leave(4, 'alice', 1)];
+    expect(verdictOn(claim, [...left, denied])).toMatchObject({ exercised: 0 });
+  });
+
+  test('is overwritten to no harm once all who entered under it have left', () => {
+    const stolen = byBob(9, { change: 'overwritten' });
+    expect(breachOf(claim, [...inside, stolen]).rule).toBe('overwrote-key');
+    const left = [...inside, leave(4, 'alice', 1)];
+    expect(verdictOn(claim, [...left, stolen]).kind).toBe('valid');
+    // A later section of its client is under the same key.
+    const again = [grant(6, 'alice', 2, own), enter(6, 'alice', 2, 1e12)];
+    expect(breachOf(claim, [...left, ...again, stolen]).rule).toBe('overwrote-key');
+  });
+});
+
+test('a renewal whose end is over as it is handled, or of a key, revives nothing', () => {
+  const [mine, next] = [grant(0, 'alice', 1), grant(11, 'bob', 2)];
+  const renewal = (sentAtMs: number) =>
+    renew(15, 'alice', 1, { sentAtUs: sentAtMs * 1000, untilUs: (sentAtMs + 10) * 1000 });
+  expect(breachOf(claim, [mine, next, renewal(12)]).rule).toBe('revived-while-live');
+  expect(verdictOn(claim, [mine, next, renewal(5)]).kind).toBe('valid');
+  const own = (client: string) => ({ process: client, message: '' });
+  const keyed = [
+    keyChange(0, 'alice'),
+    grant(1, 'alice', 1, own('alice')),
+    enter(1, 'alice', 1, 10),
+    keyChange(11, 'bob'),
+    grant(12, 'bob', 2, own('bob')),
+    enter(12, 'bob', 2, 21),
+    renew(15, 'alice', 1, { process: 'alice', message: '' }),
+  ].map(
+    (event, at): TraceEvent =>
+      'message' in event && event.kind === 'key-change'
+        ? { ...event, message: `${event.client}/${at === 0 ? 1 : 2}/set/1/request` }
+        : event,
+  );
+  expect(verdictOn(claim, keyed).kind).toBe('valid');
 });

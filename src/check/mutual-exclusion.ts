@@ -31,7 +31,7 @@ import {
 } from './explanation.ts';
 import { isOwnGrant, isQuorumGrant } from './holders.ts';
 import { areRivals, isForeign, promisedUntilUs } from './leases.ts';
-import { entryPhrase, foreignKeyChange, judgeKeys, takingUnder } from './lock-keys.ts';
+import { entryPhrase, foreignKeyChange, isDenial, judgeKeys, takingUnder } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -48,32 +48,21 @@ export const mutualExclusion: Claim = defineClaim({
   judge: (indexed, { driftPpm }) =>
     allOf<Rule | 'overwrote-key'>(
       inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
-      judgeKeys(indexed, { overwritten: 'overwrote-key' }, (change) => hasLeft(indexed, change)),
+      judgeKeys(indexed, { overwritten: 'overwrote-key' }, ({ event, index }) => {
+        const grants = indexed.byTaking.get(event.taking) ?? [];
+        return grants.length > 0 && grants.every(({ leftAt }) => leftAt >= 0 && leftAt < index);
+      }),
       { exercised: denialsWhileInside(indexed) },
     ),
 });
 
-/** Whether whoever took the key had left by then. */
-function hasLeft(
-  { locks }: TraceIndex,
-  { event: { taking }, index }: Numbered<KeyChange>,
-): boolean {
-  const isIt = ({ keys }: GrantLog): boolean =>
-    keys?.takings.some(({ event }) => event.message === taking) ?? false;
-  const grant = [...locks.values()].flatMap(({ grants }) => grants).find(isIt);
-  return grant !== undefined && grant.leftAt >= 0 && grant.leftAt < index;
-}
-
-/** How often somebody was denied a key whose holder enters later, or is inside. */
-function denialsWhileInside({ locks, keyChanges }: TraceIndex): number {
-  const leftAt = new Map<string, number>();
-  for (const grant of [...locks.values()].flatMap(({ grants }) => grants)) {
-    for (const { event } of grant.keys?.takings ?? []) leftAt.set(event.message, grant.leftAt);
-  }
-  return keyChanges.filter(({ event, index }) => {
-    const left = leftAt.get(event.taking) ?? 0;
-    return event.change === 'taken' && !event.isDone && (left < 0 || left > index);
-  }).length;
+/** How often a client was denied a key whose holder enters later, or is inside. */
+function denialsWhileInside(indexed: TraceIndex): number {
+  const isCounted = ({ event, index }: Numbered<KeyChange>): boolean => {
+    const grants = indexed.byTaking.get(event.taking) ?? [];
+    return grants.some(({ leftAt }) => leftAt < 0 || leftAt > index);
+  };
+  return indexed.keyChanges.filter((change) => isDenial(change.event) && isCounted(change)).length;
 }
 
 type Rule = 'granted-while-live' | 'revived-while-live';

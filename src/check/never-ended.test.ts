@@ -10,6 +10,7 @@ import {
   fault,
   grant,
   invoke,
+  keyChange,
   leave,
   terms,
   traceOf,
@@ -85,6 +86,14 @@ test('of several that never ended, the one that holds the lock is named', () => 
   expect(storyOf(traceWith(left, sections)).words).toMatchInlineSnapshot(
     `"alice's section 1 never ended. Then alice took its last step at 3 ms. However its section never ended, although it was up and the world had healed: alice held \`db\` at 4 ms and its call \`alice/1/acquire\`, sent at 3 ms, has no answer."`,
   );
+});
+
+test('a section that is denied a key waits for the client that took it', () => {
+  const taking = 'bob/1/set/1/request';
+  const denied = keyChange(6, 'alice', { isDone: false, holder: 'bob', taking });
+  const events = [keyChange(1, 'bob', { message: taking }), denied, HEALED];
+  const { words } = storyOf(traceWith(events, [runOf('alice/1', OPEN)]));
+  expect(words).toContain('the world had healed: bob held `db` at 6 ms');
 });
 
 test('a section of which nothing was seen is named all the same', () => {

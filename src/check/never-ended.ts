@@ -22,7 +22,7 @@ import { listOf } from '../text/prose.ts';
 import { breachShown, type Cause, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { serviceEndUs } from './leases.ts';
-import { denialsByKey } from './lock-keys.ts';
+import { isDenial } from './lock-keys.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
@@ -99,12 +99,14 @@ function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
   };
   const step = call ?? last((event) => isStepOf(event, section));
   const grant = grantIn(indexed, run);
-  const isDenial = (event: TraceEvent): boolean =>
+  const isDenied = (event: TraceEvent): boolean =>
     event.kind === 'deny' && event.client === process && event.atUs >= beganUs;
-  const keyDenials = denialsByKey(indexed, process).filter(({ event }) => event.atUs >= beganUs);
+  const keyDenials = indexed.keyChanges.filter(
+    ({ event }) => isDenial(event) && event.client === process && event.atUs >= beganUs,
+  );
   const parts = {
     grant,
-    denial: grant === undefined ? (last(isDenial) ?? keyDenials.at(-1)) : undefined,
+    denial: grant === undefined ? (last(isDenied) ?? keyDenials.at(-1)) : undefined,
     'holder grant': grant === undefined ? holderAgainst(indexed, run) : undefined,
     [call === undefined ? 'last step' : 'open call']: step,
     healed: step === undefined ? last(({ kind }) => kind === 'healed') : undefined,

@@ -76,6 +76,17 @@ describe('tokens', () => {
     );
   });
 
+  test('of a grant whose lease was over as it was entered are told without a ttl', () => {
+    const none = { ttlUs: 0 };
+    const over = [
+      takes(3, 'carol', 2),
+      takes(24, 'bob', 1),
+      ...guard(25, 'bob', 1, { token: 1, ...none }),
+      ...guard(26, 'carol', 2, { token: 2, ...none }),
+    ];
+    expect(breachOf('tokens-increase', over).words).not.toContain('ttl');
+  });
+
   test('that two share are told in the order in which the key was taken', () => {
     expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
     expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(

@@ -105,6 +105,27 @@ describe('a probe that a key keeps out', () => {
     expect(keptOut(seen, removed, again).kind).toBe('invalid');
   });
 
+  test('shows nothing yet if the run was cut before its time was over', () => {
+    const open = { kind: 'open', wait: null } as const;
+    const key = keyChange(1, 'alice', { holder: 'alice', untilUs: null });
+    const own = [key, grant(2, 'alice', 1, OWN), enter(2, 'alice', 1, 99)];
+    const kindAt = (endMs: number): string => {
+      const sections = [{ process: 'probe', section: 'probe/1', beganUs: 100_000, end: open }];
+      const events = [...own, ...asked, fault(endMs, 'pause', 'bob', { untilMs: endMs })];
+      const trace = { ...traceOf(events, cut), sections };
+      return judge(trace, terms, ['progress'])[0]?.kind ?? '';
+    };
+    expect([kindAt(121), kindAt(121.001)]).toEqual(['unknown', 'invalid']);
+  });
+
+  test('is tested by one that enters', () => {
+    const entered = [
+      grant(110, 'probe', 2, { ...OWN, process: 'probe' }),
+      enter(110, 'probe', 1, 999),
+    ];
+    expect(keptOut({}, ...entered)).toMatchObject({ kind: 'valid', exercised: 2 });
+  });
+
   test('that was removed or has run out shows nothing', () => {
     expect(keptOut({}).kind).toBe('valid');
     const removal = keyChange(50, 'alice', { change: 'removed', holder: 'alice' });

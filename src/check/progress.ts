@@ -1,6 +1,6 @@
 /**
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
- * of its first try, unless the key that it asks for ends by itself later than that; it sends the
+ * of its first try, unless the key that it asks for expires later than that; it sends the
  * write that its section has, and the first write that it sends to a store is accepted. And at no
  * time does a store refuse the holder of the latest grant while the lock service still holds that
  * lease. Where only clients say that they have a lock, the one that entered last is no such holder
@@ -197,8 +197,8 @@ function breachOfWaiting(
 
 /**
  * Judges each section of a probe whose servers keep keys. One that did not enter breaks the claim
- * if the key of a lock was kept from it by another: without an end, or by extending it since. One
- * that ends by itself, or that no lock is named for, keeps nobody out for ever.
+ * if another client kept the key of a lock from it: without an end, or by extending it since. A key
+ * that expires, or that no lock is named for, does not count.
  */
 function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   const { trace, probes, isComplete, keyChanges } = indexed;
@@ -221,9 +221,7 @@ function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
     );
     if (kept === undefined || first === undefined) return { exercised: 0 };
     const { index } = first.invoke;
-    const isHolding = ({ keys }: GrantLog): boolean =>
-      keys?.takings.some(({ event }) => event.message === kept.event.taking) ?? false;
-    const holding = [...indexed.locks.values()].flatMap(({ grants }) => grants).find(isHolding);
+    const [holding] = indexed.byTaking.get(kept.event.taking) ?? [];
     const parts = { 'first try': { index }, 'holder grant': holding, 'key kept': kept };
     const causes = holding === undefined ? [] : causesSince(indexed, holding, { index });
     return { exercised: 1, breach: breachShown<Rule>('probe-not-granted', parts, causes) };

@@ -127,6 +127,8 @@ export interface TraceIndex {
   readonly faults: readonly Numbered<FaultInjected>[];
   /** What became of keys that were taken as locks are. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
+  /** The grants under a key, by the message that took it; several where sections kept it. */
+  readonly byTaking: ReadonlyMap<string, readonly GrantLog[]>;
   /** Whether a call ended without anybody knowing whether it happened. */
   readonly hasUnknown: boolean;
   /** What few workloads have: a claim about these asks here before it reads the whole trace. */
@@ -183,6 +185,7 @@ interface Growing {
   readonly operations: Map<string, GrowingOperation>;
   readonly faults: Numbered<FaultInjected>[];
   readonly keyChanges: Numbered<KeyChange>[];
+  readonly byTaking: Map<string, GrowingGrant[]>;
   readonly marks: Numbered<Mark>[];
   readonly jobs: Numbered<Job>[];
   readonly deadlocks: Numbered<Deadlock>[];
@@ -210,6 +213,7 @@ function indexAnew(trace: Trace): TraceIndex {
     operations: new Map(),
     faults: [],
     keyChanges: [],
+    byTaking: new Map(),
     marks: [],
     jobs: [],
     deadlocks: [],
@@ -230,7 +234,8 @@ function indexAnew(trace: Trace): TraceIndex {
     const holds = new KeyHolds(growing.keyChanges, messagesOf);
     for (const lock of reported) orderAcquisitions(growing, lock, { messagesOf, holds });
   }
-  const { locks, places, operations, faults, keyChanges, marks, jobs, deadlocks } = growing;
+  const { locks, places, operations, faults, keyChanges, byTaking } = growing;
+  const { marks, jobs, deadlocks } = growing;
   const isComplete = trace.ending.kind === 'complete';
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
@@ -245,6 +250,7 @@ function indexAnew(trace: Trace): TraceIndex {
     operations,
     faults,
     keyChanges,
+    byTaking,
     hasUnknown: growing.hasUnknown,
     marks,
     jobs,
@@ -426,6 +432,11 @@ function orderAcquisitions(
     const entry = growing.events[grant.index + 1];
     if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
     grant.keys = holds.of(grant, entry.section, grant.leftAt < 0 ? Infinity : grant.leftAt);
+    for (const { event } of grant.keys?.takings ?? []) {
+      const under = growing.byTaking.get(event.message) ?? [];
+      growing.byTaking.set(event.message, under);
+      under.push(grant);
+    }
     const at = grant.keys?.isReused ? grant.index : grant.keys?.acquired.index;
     const earliest = at ?? earliestRequest(grant, messagesOf(entry.section), invokedAt);
     grant.between = [earliest, at ?? grant.index];

@@ -38,6 +38,22 @@ describe('renderOverview', () => {
     );
   });
 
+  it('lists no claim as held that was judged on too few seeds', () => {
+    const [scenario] = sampleSummary.scenarios;
+    const [system] = scenario?.systems ?? [];
+    if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
+    const told = (judged: number): string => {
+      const counts = { broken: 0, firstSeed: null, exercised: 9, avoided: 0, unknown: 0 };
+      const progress = { ...counts, due: 1000, judged };
+      const systems = [{ ...system, claims: { ...system.claims, progress } }];
+      const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+      return renderOverview(summary, { colour: false, width: 1000, isFull: false });
+    };
+    expect(told(900)).toMatch(/held too, not expected: .*progress/);
+    expect(told(899)).toContain('judged on too few seeds: progress');
+    expect(told(899)).not.toMatch(/held too, not expected: .*progress/);
+  });
+
   it('says what is missing if nothing exercised a claim that no twin breaks', () => {
     const [scenario] = sampleSummary.scenarios;
     const [breaking, untested] = scenario?.systems ?? [];

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { keyChange } from '../check/trace-builder.fixture.ts';
+import type { KeyChange } from '../core/history/server-events.ts';
 import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
 import { eventText } from './step-text.ts';
 import { surroundingsOf } from './surroundings.ts';
@@ -116,4 +118,16 @@ test('a service speaks for itself, and a program under a topic', () => {
   const around = surroundingsOf(store, []);
   expect(eventText({ ...log, process: 'lock' }, around)).toBe('bob waits no more');
   expect(eventText({ ...log, process: 'bob' }, around)).toBe('logs line: bob waits no more');
+});
+
+describe('a key that another client took', () => {
+  const change = { ...keyChange(2, 'bob', { holder: 'alice' }) };
+  test.each<[KeyChange['change'], boolean, string]>([
+    ['taken', false, 'denies bob `db`, which alice had taken'],
+    ['untracked', true, 'bob writes to `db`, which alice had taken'],
+    ['removed', false, "leaves `db` as it is: it is not bob's"],
+  ])('that is %s (done: %s) reads "%s"', (kind, isDone, words) => {
+    const event = { ...change, change: kind, isDone };
+    expect(eventText(event, surroundingsOf(trace, []))).toBe(words);
+  });
 });

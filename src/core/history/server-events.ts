@@ -77,8 +77,8 @@ export interface KeyChange extends Deed<'key-change'> {
   /** The server was told that such a key is a lock. */
   readonly isNamed: boolean;
   /**
-   * False: the client asked for it, and the key stayed as it was. One that asks again and again for
-   * a key that another took is told of once.
+   * False: the client asked for it, and the key stayed as it was. Repeated requests for a key that
+   * another client took are reported once for each time that it is taken.
    */
   readonly isDone: boolean;
   /** Who had taken the key, and by which message: '' where nobody has it. */

@@ -159,6 +159,15 @@ test.each([
   expect(toldOf([takes, ['alice', release], ['bob', release.replace('0', '5')]])).toEqual([]);
 });
 
+test('a key without an end has no holder once another client’s script has changed it', () => {
+  const endless: Said = ['alice', 'SET l locked NX'];
+  const script: Said = ['bob', `EVAL ${scriptOf('SET l stolen')} 1 l`];
+  expect(toldOf([endless, script])).toEqual(['untracked l by bob of alice']);
+  // Where it has one, or by a plain command, that is what it looks like.
+  expect(toldOf([TAKEN, script])).toEqual(['overwritten l by bob of alice']);
+  expect(toldOf([endless, ['bob', 'SET l stolen']])).toEqual(['overwritten l by bob of alice']);
+});
+
 test('a hash that a second client adds to has no holder', () => {
   expect(
     toldOf([

@@ -255,7 +255,7 @@ export class KeyBook {
     }
   }
 
-  /** Keys that a client may have wanted, and that were taken: told once for each holding. */
+  /** Reports keys that a client may have wanted and that were taken, once for each holding. */
   private deny(keys: readonly string[], { database, get }: Keys): void {
     const { actor } = this;
     if (actor === null) return;

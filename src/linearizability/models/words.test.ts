@@ -259,9 +259,15 @@ sayOf(
   () => fencedRegister(),
   [
     [{ name: 'read', ...fenced, key, value: 7 }, 'read(x)=7 with token 3', 'x to be 7'],
+    [{ name: 'read', ...fenced, key: '', value: 7 }, 'read()=7 with token 3', 'the value to be 7'],
     [
       { ...guarded, answer: 'accepted' },
       'write(x, 7) with token 3 (accepted)',
+      'every token before it to be at most 3',
+    ],
+    [
+      { ...guarded, key: '', answer: 'accepted' },
+      'write(7) with token 3 (accepted)',
       'every token before it to be at most 3',
     ],
     [

@@ -123,17 +123,15 @@ describe('a fault', () => {
     ],
     [
       'meets a key that is no lock',
-      [
-        keyChange(0, 'alice', { key: 'seen:7', isNamed: false, untilUs: null }),
-        pause(9, 'bob', 10),
-      ],
+      [...over, keyChange(2, 'alice', { ...noLock, untilUs: null }), pause(9, 'bob', 10)],
       0,
     ],
     [
       'comes after a key was lost',
-      [keyChange(0, 'alice'), keyChange(2, '', { change: 'lost' }), pause(5, 'bob', 6)],
+      [...over, keyChange(2, 'alice'), keyChange(3, '', { change: 'lost' }), pause(5, 'bob', 6)],
       0,
     ],
+    ['meets a key that is there', [...over, keyChange(2, 'alice'), pause(9, 'bob', 10)], 1],
     ['comes after a key has run out', [keyChange(0, 'alice'), pause(10, 'bob', 11)], 0],
     [
       'hits the release that a program sends after it left',
@@ -202,6 +200,9 @@ const asksRelease: TraceEvent = {
   call: { verb: 'release', lock: 'db', token: 0 },
 };
 
+const noLock = { key: 'seen:7', isNamed: false };
+/** A lock was granted, and given back. */
+const over = [grant(0, 'alice', 1), release(1, 'alice', 1)];
 const keyRemoved = [
   grant(0, 'alice', 1),
   keyChange(0, 'alice'),

@@ -295,8 +295,8 @@ function faultsUnderGrants(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean>
         const name = `${event.process} ${event.key}`;
         if (!event.isDone || !ofLocks.has(event)) break;
         if (event.change === 'removed' || event.change === 'lost') {
-          // Whoever gives it back knows of that once it is answered.
-          if (event.client === event.holder) {
+          // Its client knows of that once it is answered.
+          if (event.change === 'removed' && event.client === event.holder) {
             liveUntilUs.set(operationOf(event.message), liveUntilUs.get(name) ?? 0);
           }
           liveUntilUs.delete(name);

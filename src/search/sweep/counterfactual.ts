@@ -143,15 +143,16 @@ function avoidedIn(
   trials: readonly Trial[],
   runs: ReadonlyMap<string, Examination>,
 ): readonly (readonly [cure: string, claim: string])[] {
-  const indexes = new Map([...runs].map(([name, { trace }]) => [name, indexTrace(trace)]));
   const found = new Map<string, readonly [string, string]>();
   for (const { claim, cure, twin } of trials) {
-    const verdictOf = (system: string): Verdict | undefined =>
-      runs.get(system)?.verdicts.find((verdict) => verdict.claim === claim);
-    const [broken, cured, breach] = [indexes.get(twin), indexes.get(cure), verdictOf(twin)];
+    const verdictOf = (run: Examination | undefined): Verdict | undefined =>
+      run?.verdicts.find((verdict) => verdict.claim === claim);
+    const [broken, cured] = [runs.get(twin), runs.get(cure)];
+    const breach = verdictOf(broken);
     if (broken === undefined || cured === undefined || breach?.kind !== 'invalid') continue;
-    const isHeld = verdictOf(cure)?.kind === 'valid';
-    if (isHeld && standsBeside(broken, breach, cured)) found.set(`${cure} ${claim}`, [cure, claim]);
+    if (verdictOf(cured)?.kind !== 'valid') continue;
+    const isBeside = standsBeside(indexTrace(broken.trace), breach, indexTrace(cured.trace));
+    if (isBeside) found.set(`${cure} ${claim}`, [cure, claim]);
   }
   return [...found.values()];
 }

@@ -149,6 +149,9 @@ describe('where no section was ever entered, nothing is met', () => {
     const system = expecting(['grant-order'], []);
     const judged = judgeSystem(scenario, system, nobody, { ...cut, isPart: true });
     expect(judged).toMatchObject({ met: null, vacuous: [why], isIncomplete: false });
+    const empty = (isPart: boolean) =>
+      judgeSystem(scenario, system, EMPTY_TALLY, { ...cut, isPart }).isIncomplete;
+    expect([empty(true), empty(false)]).toEqual([false, true]);
   });
 
   test('but what should break and broke', () => {

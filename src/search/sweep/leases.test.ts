@@ -73,3 +73,19 @@ test('faults that no lease can outlast are named, with what would outlast one', 
   expect(reason(PAUSE.replace('60ms', '6s'), ['grant-order'])).toBeNull();
   expect(reason('{ crash: { process: clients, chance: 1/2 } }', ['grant-order'])).toBeNull();
 });
+
+test('of two equal leases the merge names the key, in either order', () => {
+  const [ofKey, ofGrant] = [true, false].map((is) => ({
+    ...NO_LEASES,
+    shortestUs: 5,
+    ofKey: is,
+  }));
+  expect(mergeLeases(ofKey ?? NO_LEASES, ofGrant ?? NO_LEASES).ofKey).toBe(true);
+  expect(mergeLeases(ofGrant ?? NO_LEASES, ofKey ?? NO_LEASES).ofKey).toBe(true);
+});
+
+test('the lease of a key whose end is set by a command of its own is that one', () => {
+  const endless = keyChange(1, 'alice', { untilUs: null });
+  const expires = keyChange(2, 'alice', { change: 'prolonged', untilUs: 5_003_000 });
+  expect(tallyOf([endless, expires, ...entered])).toMatchObject({ shortestUs: 5_000_000 });
+});
