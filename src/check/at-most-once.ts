@@ -4,6 +4,7 @@
  * never run at the same time.
  */
 import type { FaultInjected, Job } from '../core/history/trace.ts';
+import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
@@ -67,11 +68,11 @@ function keyOf({ section, ordinal }: Job): string {
 }
 
 function guardedBy(locks: Map<string, Guarded>, lock: string): Guarded {
-  const known = locks.get(lock);
-  if (known !== undefined) return known;
-  const fresh: Guarded = { first: new Map(), running: new Map(), delivered: new Map() };
-  locks.set(lock, fresh);
-  return fresh;
+  return entryOf(locks, lock, () => ({
+    first: new Map(),
+    running: new Map(),
+    delivered: new Map(),
+  }));
 }
 
 function endRunsOf(locks: ReadonlyMap<string, Guarded>, fault: FaultInjected): void {

@@ -7,6 +7,7 @@
  */
 import type { Deny, Grant } from '../core/history/server-events.ts';
 import type { Enter, Invoke, Mark } from '../core/history/trace.ts';
+import { addTo } from '../core/kernel/entries.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';
 import { isQuorumGrant } from './holders.ts';
@@ -93,11 +94,6 @@ function findUnnoted(indexed: TraceIndex): ByLock {
   const verbs = verbsOfAcquires(indexed);
   const entered = new Set<string>();
   const asked = new Map<string, { readonly client: string; readonly lock: string }>();
-  const add = (lock: string, acquire: Acquire): void => {
-    const acquires = found.get(lock);
-    if (acquires === undefined) found.set(lock, [acquire]);
-    else acquires.push(acquire);
-  };
   let index = -1;
   for (const event of indexed.trace.events) {
     index += 1;
@@ -113,14 +109,14 @@ function findUnnoted(indexed: TraceIndex): ByLock {
     } else if (event.kind === 'mark') {
       const begin = beginBy(event, index);
       const lock = begin === null ? null : lockOf(event.point);
-      if (begin !== null && lock !== null) add(lock, begin);
+      if (begin !== null && lock !== null) addTo(found, lock, begin);
     } else if (event.kind === 'receive' && !noted.has(event.message)) {
       const operation = operationOf(event.message);
       const ask = asked.get(operation);
       if (ask === undefined || !event.message.endsWith('/request')) continue;
       asked.delete(operation);
       const section = sectionOf(operation);
-      add(ask.lock, { client: ask.client, section, index, atUs: event.atUs });
+      addTo(found, ask.lock, { client: ask.client, section, index, atUs: event.atUs });
     }
   }
   return found;

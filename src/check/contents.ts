@@ -5,6 +5,7 @@
  */
 import type { Read, Recovered, Write } from '../core/history/server-events.ts';
 import type { Trace } from '../core/history/trace.ts';
+import { addTo } from '../core/kernel/entries.ts';
 import {
   type AccessEvent,
   INITIAL_VALUE,
@@ -113,9 +114,7 @@ function executionsOf(indexed: TraceIndex): ReadonlyMap<string, readonly Read[]>
   for (const place of indexed.places) {
     for (const { event } of place.accesses) {
       if (event.kind !== 'read') continue;
-      const known = executions.get(event.operation);
-      if (known === undefined) executions.set(event.operation, [event]);
-      else known.push(event);
+      addTo(executions, event.operation, event);
     }
   }
   return executions;
@@ -139,9 +138,7 @@ export function repeatsOf(indexed: TraceIndex): ReadonlyMap<string, readonly Ope
   for (const operation of indexed.operations.values()) {
     const { call } = operation.invoke.event;
     if (!('repeats' in call) || call.repeats === undefined) continue;
-    const known = repeats.get(call.repeats);
-    if (known === undefined) repeats.set(call.repeats, [operation]);
-    else known.push(operation);
+    addTo(repeats, call.repeats, operation);
   }
   return repeats;
 }

@@ -4,6 +4,7 @@
  * So it must in every section that read all stores, between its own writes, and at the end. What a
  * probe writes afterwards is left aside.
  */
+import { addTo, entryOf } from '../core/kernel/entries.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';
@@ -51,13 +52,8 @@ function sharedKeys(indexed: TraceIndex): readonly SharedKey[] {
   if (indexed.places.length < 2) return [];
   const resources = new Map<string, Map<string, { place: PlaceLog; log: KeyLog }[]>>();
   for (const place of indexed.places) {
-    const keys = resources.get(place.resource) ?? new Map();
-    resources.set(place.resource, keys);
-    for (const log of place.keys.values()) {
-      const shared = keys.get(log.key);
-      if (shared === undefined) keys.set(log.key, [{ place, log }]);
-      else shared.push({ place, log });
-    }
+    const keys = entryOf(resources, place.resource, () => new Map());
+    for (const log of place.keys.values()) addTo(keys, log.key, { place, log });
   }
   return [...resources.values()]
     .flatMap((keys) => [...keys.values()])
@@ -112,8 +108,7 @@ function breachIn(
       continue;
     }
     if (event.value === null) continue;
-    const reads = readBy.get(event.under) ?? new Map<string, LogEntry<AccessEvent>>();
-    readBy.set(event.under, reads.set(event.process, access));
+    const reads = entryOf(readBy, event.under, () => new Map()).set(event.process, access);
     if (reads.size < shared.length || sumOf(reads.values()) === whole) continue;
     return breachShownBy(indexed, shared, { rule: 'sum-read', reads: [...reads.values()] });
   }

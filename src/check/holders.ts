@@ -23,6 +23,7 @@
  */
 import type { Grant, KeyChange } from '../core/history/server-events.ts';
 import type { Receive, Send, TraceEvent } from '../core/history/trace.ts';
+import { addTo, entryOf } from '../core/kernel/entries.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 
 interface Indexed<E> {
@@ -98,12 +99,6 @@ export function messagesBySection(events: readonly TraceEvent[]): MessagesOf {
   return (section) => bySection.get(section) ?? [];
 }
 
-function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
 /** Finds the keys of acquisitions; each taking belongs to one section at most. */
 export class KeyHolds {
   private readonly messagesOf: MessagesOf;
@@ -126,8 +121,7 @@ export class KeyHolds {
       if (event.change !== 'taken') continue;
       addTo(this.bySection, sectionOf(event.message), change);
       addTo(this.byClient, event.client, change);
-      const servers = this.servers.get(event.key) ?? new Set();
-      this.servers.set(event.key, servers.add(event.process));
+      entryOf(this.servers, event.key, () => new Set()).add(event.process);
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import type { Read } from '../core/history/server-events.ts';
 import type { FaultInjected, Invoke, Log, Mark } from '../core/history/trace.ts';
+import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
@@ -120,11 +121,8 @@ class Reader {
   private readonly open: Map<string, Map<string, Computation>> = new Map();
 
   programOf(process: string): Program {
-    const known = this.programs.get(process);
-    if (known !== undefined) return known;
     const fresh = { place: '', grant: undefined, without: undefined };
-    this.programs.set(process, fresh);
-    return fresh;
+    return entryOf(this.programs, process, () => fresh);
   }
 
   asks({ process, call }: Invoke): void {
@@ -135,8 +133,7 @@ class Reader {
 
   looks({ process, resource, key, client, value }: Read): void {
     const place = placeOf([process, resource, key]);
-    const missing = this.missing.get(place) ?? new Set();
-    this.missing.set(place, missing);
+    const missing = entryOf(this.missing, place, () => new Set());
     if (value !== 0) {
       missing.delete(client);
       return;
@@ -165,9 +162,9 @@ class Reader {
     }
     if (!point.endsWith('/computing')) return;
     const { place, grant, without } = this.programOf(process);
-    const running = this.open.get(place) ?? new Map<string, Computation>();
+    const running = entryOf(this.open, place, () => new Map());
     const computation = { began, grant, without, rivals: [...running.values()] };
-    this.open.set(place, running.set(process, computation));
+    running.set(process, computation);
     this.all.push(computation);
     const missing = this.missing.get(place);
     if (missing !== undefined && missing.size > (missing.has(process) ? 1 : 0)) {

@@ -5,6 +5,7 @@
  * at any time after its call.
  */
 import type { Answer, Call } from '../core/history/trace.ts';
+import { addTo, entryOf } from '../core/kernel/entries.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
 import type { CallData, Model, Operation } from '../linearizability/model.ts';
@@ -252,11 +253,8 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
     const isAnswered = returned?.outcome === 'ok' && !isRepeat;
     const answer = isAnswered ? returned.answer : null;
     const operation = { log, call, answer, isAnswered, isShared: isShared(indexed, call) };
-    const resources = stores.get(call.store) ?? new Map<string, StoreOperation[]>();
-    stores.set(call.store, resources);
-    const known = resources.get(call.resource);
-    if (known === undefined) resources.set(call.resource, [operation]);
-    else known.push(operation);
+    const resources = entryOf(stores, call.store, () => new Map());
+    addTo(resources, call.resource, operation);
   }
   return [...stores.values()].flatMap((resources) => [...resources.values()]);
 }

@@ -29,6 +29,8 @@ import type {
   Trace,
   TraceEvent,
 } from '../core/history/trace.ts';
+import { addTo, entryOf } from '../core/kernel/entries.ts';
+import type { Draft } from '../core/kernel/json.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';
 import {
   type Acquisition,
@@ -141,18 +143,11 @@ export interface TraceIndex {
   readonly several: ReadonlySet<string>;
 }
 
-interface GrowingGrant extends GrantLog {
+interface GrowingGrant extends Draft<GrantLog> {
   readonly changes: Numbered<Renew | Release>[];
-  between: Acquisition['between'];
-  keys: KeyHold | null;
-  order: AcquisitionOrder;
-  enteredAt: number;
-  leftAt: number;
 }
 
-interface GrowingEntry<E> extends LogEntry<E> {
-  latest: GrantLog | null;
-}
+type GrowingEntry<E> = Draft<LogEntry<E>>;
 
 interface GrowingLock extends LockLog {
   readonly entries: GrowingEntry<LockEvent>[];
@@ -175,14 +170,10 @@ interface GrowingPlace extends PlaceLog {
   readonly newest: Map<string, Stamp>;
 }
 
-interface GrowingOperation extends OperationLog {
-  return: Numbered<Return> | null;
-}
-
 interface Growing {
   readonly locks: Map<string, GrowingLock>;
   readonly places: GrowingPlace[];
-  readonly operations: Map<string, GrowingOperation>;
+  readonly operations: Map<string, Draft<OperationLog>>;
   readonly faults: Numbered<FaultInjected>[];
   readonly keyChanges: Numbered<KeyChange>[];
   readonly byTaking: Map<string, GrowingGrant[]>;
@@ -244,7 +235,7 @@ function indexAnew(trace: Trace): TraceIndex {
   return {
     trace,
     isComplete,
-    isFinished: isComplete && unfinishedIn({ trace, operations }).length === 0,
+    isFinished: isComplete && unfinishedIn(trace, operations).length === 0,
     locks,
     places,
     operations,
@@ -378,9 +369,8 @@ function certainWrites(events: readonly TraceEvent[]): ReadonlySet<string> {
 function enterAccess(place: GrowingPlace, event: AccessEvent, index: number): void {
   const entry = { index, event, latest: place.guardedBy.latest };
   place.accesses.push(entry);
-  const log = place.keys.get(event.key);
-  if (log === undefined) place.keys.set(event.key, { key: event.key, accesses: [entry] });
-  else log.accesses.push(entry);
+  const { key } = event;
+  entryOf(place.keys, key, () => ({ key, accesses: [] })).accesses.push(entry);
 }
 
 function enterRecovery(place: GrowingPlace, event: Recovered, index: number): void {
@@ -433,9 +423,7 @@ function orderAcquisitions(
     if (!isOwnGrant(grant.event) || entry?.kind !== 'enter') continue;
     grant.keys = holds.of(grant, entry.section, grant.leftAt < 0 ? Infinity : grant.leftAt);
     for (const { event } of grant.keys?.takings ?? []) {
-      const under = growing.byTaking.get(event.message) ?? [];
-      growing.byTaking.set(event.message, under);
-      under.push(grant);
+      addTo(growing.byTaking, event.message, grant);
     }
     const at = grant.keys?.isReused ? grant.index : grant.keys?.acquired.index;
     const earliest = at ?? earliestRequest(grant, messagesOf(entry.section), invokedAt);
@@ -464,9 +452,7 @@ function orderAcquisitions(
 }
 
 function lockOf(growing: Growing, lock: string): GrowingLock {
-  const known = growing.locks.get(lock);
-  if (known !== undefined) return known;
-  const fresh: GrowingLock = {
+  return entryOf(growing.locks, lock, () => ({
     lock,
     entries: [],
     grants: [],
@@ -474,9 +460,7 @@ function lockOf(growing: Growing, lock: string): GrowingLock {
     orders: { likeliest: REPORTED_ORDER, all: () => [REPORTED_ORDER] },
     latest: null,
     hasOwnGrants: false,
-  };
-  growing.locks.set(lock, fresh);
-  return fresh;
+  }));
 }
 
 function placeOf(growing: Growing, event: AccessEvent | Recovered): GrowingPlace {

@@ -13,6 +13,7 @@
  */
 
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import { entryOf } from '../core/kernel/entries.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { tokenText } from '../text/prose.ts';
 import type { TurningPoint } from './causation.ts';
@@ -69,9 +70,8 @@ function namesIn({ events }: Trace): Named {
     if (odd !== null) oddities.add(odd);
     const turn = turnOf(event);
     if (turn === null) continue;
-    const before = handled.get(turn.where);
-    if (before === undefined) handled.set(turn.where, [turn.what]);
-    else if (!before.includes(turn.what)) before.push(turn.what);
+    const before = entryOf(handled, turn.where, () => []);
+    if (!before.includes(turn.what)) before.push(turn.what);
   }
   return { rulings, returns, entered, handled, oddities };
 }

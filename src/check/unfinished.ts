@@ -6,13 +6,10 @@
 import { type Invoke, openSections, type SectionRun, type Trace } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 
-export function unfinishedIn({
-  trace,
-  operations,
-}: {
-  readonly trace: Trace;
-  readonly operations: ReadonlyMap<string, { readonly invoke: { readonly event: Invoke } }>;
-}): readonly SectionRun[] {
+export function unfinishedIn(
+  trace: Trace,
+  operations: ReadonlyMap<string, { readonly invoke: { readonly event: Invoke } }>,
+): readonly SectionRun[] {
   return openSections(trace).filter(({ section }) => {
     const isInLine = trace.events.some(
       (event) =>

@@ -14,6 +14,7 @@
  * store that recovers holds the latest state that has the value it came back with.
  */
 import type { Read, Recovered, Write } from '../core/history/server-events.ts';
+import { addTo } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { firstValue, intentOf, isEffective, recoveredValue, unheardReads } from './contents.ts';
 import type {
@@ -146,9 +147,7 @@ class Walk implements UpdateChain {
     const { written } = event;
     const from = written === undefined ? this.last : (this.written.get(written) ?? this.first);
     for (const name of [event.operation, holderOf(event)]) {
-      const served = this.served.get(name) ?? [];
-      this.served.set(name, served);
-      served.push({ read: { event, index, latest }, from });
+      addTo(this.served, name, { read: { event, index, latest }, from });
     }
   }
 

@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { waitPhrase } from '../check/never-ended.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
 import type { SectionRun, Trace } from '../core/history/trace.ts';
+import { addTo } from '../core/kernel/entries.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { failureText } from '../core/world/failure.ts';
@@ -214,7 +215,7 @@ function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
   for (const run of sections) {
     const end = endText(run);
-    if (end !== '') byEnd.set(end, [...(byEnd.get(end) ?? []), run.section]);
+    if (end !== '') addTo(byEnd, end, run.section);
   }
   for (const [end, names] of byEnd) terminal.print(`! ${names.join(', ')} ${end}`);
 }

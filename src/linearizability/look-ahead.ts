@@ -23,6 +23,7 @@
  * that opens a call which provides it (`supplyBefore`). Texts may also grow towards the one that is
  * awaited: what `approaches` it may supply it.
  */
+import { addTo } from '../core/kernel/entries.ts';
 import { Integers } from './integers.ts';
 import type { CallData } from './model.ts';
 import type { PreparedHistory } from './prepare.ts';
@@ -265,10 +266,7 @@ class Awaits {
     for (let operation = 0; operation < history.completed + history.crashed; operation++) {
       const provided = this.provided.get(history.classOf.get(operation));
       if (provided === none) continue;
-      const known = openings.get(provided);
-      const opens = history.opensAt.get(operation);
-      if (known === undefined) openings.set(provided, [opens]);
-      else known.push(opens);
+      addTo(openings, provided, history.opensAt.get(operation));
     }
     for (const opens of openings.values()) opens.sort((a, b) => a - b);
     return openings;
@@ -289,9 +287,7 @@ class Awaits {
     const suppliers = new Map<number, (readonly number[])[]>();
     for (const [provided, opens] of openings) {
       for (const awaited of this.suppliedBy(provided)) {
-        const known = suppliers.get(awaited);
-        if (known === undefined) suppliers.set(awaited, [opens]);
-        else known.push(opens);
+        addTo(suppliers, awaited, opens);
       }
     }
     let infeasible = horizon;

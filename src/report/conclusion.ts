@@ -8,6 +8,7 @@
  * scenario; beside it stands on how many of them the claim was exercised.
  */
 
+import { addTo } from '../core/kernel/entries.ts';
 import type {
   ClaimResult,
   CutReason,
@@ -282,9 +283,7 @@ function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
 /** `unfenced: a, b; fenced: c`. */
 function bySystem(told: readonly Told[], clauseOf: (one: Told) => string): string {
   const clauses = new Map<string, string[]>();
-  for (const one of told) {
-    clauses.set(one.where, [...(clauses.get(one.where) ?? []), clauseOf(one)]);
-  }
+  for (const one of told) addTo(clauses, one.where, clauseOf(one));
   return [...clauses].map(([where, each]) => `${where}: ${each.join(', ')}`).join('; ');
 }
 

@@ -5,6 +5,7 @@
  * seed means depends on it.
  */
 import { unreachable } from '../core/kernel/assert.ts';
+import { entryOf } from '../core/kernel/entries.ts';
 import { nameOf } from '../core/kernel/name.ts';
 import {
   type Fault,
@@ -102,12 +103,8 @@ class FaultDrawer {
   }
 
   private stream(process: string): Draw {
-    const known = this.streams.get(process);
-    if (known !== undefined) return known;
     const { seed, isWhole } = this.context;
-    const made = new Draw(`${seed}/${process}/faults`, isWhole);
-    this.streams.set(process, made);
-    return made;
+    return entryOf(this.streams, process, () => new Draw(`${seed}/${process}/faults`, isWhole));
   }
 
   draw(template: FaultTemplate): readonly Fault[] {

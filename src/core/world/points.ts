@@ -1,4 +1,5 @@
 /** The named places of a run at which a plan puts faults: around an operation, at a mark. */
+import { addTo } from '../kernel/entries.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 
@@ -14,7 +15,7 @@ export class Points {
     faults.forEach((fault, index) => {
       if (!('when' in fault) || fault.when.kind === 'at') return;
       const side = fault.when.kind === 'before' ? this.before : this.after;
-      side.set(fault.when.point, [...(side.get(fault.when.point) ?? []), index]);
+      addTo(side, fault.when.point, index);
     });
   }
 

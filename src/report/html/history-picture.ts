@@ -5,6 +5,7 @@
  * since that is all that counts; every event gets a place of its own, and every bar is wide enough
  * for its words.
  */
+import { entryOf } from '../../core/kernel/entries.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import {
@@ -269,12 +270,11 @@ function lanesOf(
   const rows = new Map<ReportedOperation, number>();
   const freeFrom = new Map<string, number[]>();
   for (const operation of operations) {
-    const ends = freeFrom.get(operation.process) ?? [];
+    const ends = entryOf(freeFrom, operation.process, () => []);
     const free = ends.findIndex((position) => position <= operation.invoke);
     const row = free < 0 ? ends.length : free;
     const isClosed = operation.return !== null && operation.return <= end;
     ends[row] = isClosed ? (operation.return ?? 0) : Number.POSITIVE_INFINITY;
-    freeFrom.set(operation.process, ends);
     rows.set(operation, row);
   }
   let y = TOP_PX;

@@ -4,6 +4,7 @@
  * compressed.
  */
 import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { isReply } from '../access-text.ts';
@@ -255,8 +256,7 @@ export function inSlots<S extends Span>(
 ): readonly (S & { readonly slot: number })[] {
   const lanes = new Map<string, (number | null)[]>();
   return spans.map((span) => {
-    const busyUntil = lanes.get(span.process) ?? [];
-    lanes.set(span.process, busyUntil);
+    const busyUntil = entryOf(lanes, span.process, () => []);
     const free = busyUntil.findIndex((untilUs) => untilUs !== null && untilUs <= span.fromUs);
     const slot = free === -1 ? busyUntil.length : free;
     busyUntil[slot] = span.untilUs;

@@ -9,6 +9,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { ASIDE_ROLES } from '../../check/evidence.ts';
 import type { Verdict } from '../../check/verdict.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { FAULT_WORDS } from '../../core/plan/fault-words.ts';
 import type {
@@ -276,13 +277,11 @@ class Names {
 
   /** From 1, in the order of first use. */
   numbered(kind: NameKind, name: string): number {
-    const key = `${kind} ${name}`;
-    const known = this.numbers.get(key);
-    if (known !== undefined) return known;
-    const next = (this.counts.get(kind) ?? 0) + 1;
-    this.counts.set(kind, next);
-    this.numbers.set(key, next);
-    return next;
+    return entryOf(this.numbers, `${kind} ${name}`, () => {
+      const next = (this.counts.get(kind) ?? 0) + 1;
+      this.counts.set(kind, next);
+      return next;
+    });
   }
 
   /** Of a client its letter, or `A26` and on; of a store its number, of a server its kind. */

@@ -6,6 +6,7 @@
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import {
   amountField,
   type Fault,
@@ -268,16 +269,14 @@ export class Slots {
 
   /** The operations of a plan by their verb, which asynchronous code may define. */
   private pointsOf(verb: string, { clients, system: { store } }: Plan): ReadonlySet<string> {
-    const known = this.verbs.get(verb);
-    if (known !== undefined) return known;
-    const points = clients.flatMap((client) =>
-      client.sections.flatMap((section) =>
-        sectionPointsOf({ client, section, store, operations: [verb] }),
-      ),
-    );
-    const meant = new Set(points.flatMap((one) => (one.verb === verb ? [one.point] : [])));
-    this.verbs.set(verb, meant);
-    return meant;
+    return entryOf(this.verbs, verb, () => {
+      const points = clients.flatMap((client) =>
+        client.sections.flatMap((section) =>
+          sectionPointsOf({ client, section, store, operations: [verb] }),
+        ),
+      );
+      return new Set(points.flatMap((one) => (one.verb === verb ? [one.point] : [])));
+    });
   }
 
   private atPoints(form: Form, watched: Watched): readonly Slot[] {

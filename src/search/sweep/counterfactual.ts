@@ -13,6 +13,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { indexTrace } from '../../check/trace-index.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import { assert } from '../../core/kernel/assert.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Examination } from '../../harness.ts';
 import { examineEither } from '../../host/async/run-async.ts';
@@ -67,8 +68,8 @@ export async function countAvoided(
       runs.set(name, await examineEither(plan, claims, catalogue));
     }
     for (const [cure, claim] of avoidedIn(trials, runs)) {
-      const counts = found.get(cure) ?? new Map<string, number>();
-      found.set(cure, counts.set(claim, (counts.get(claim) ?? 0) + 1));
+      const counts = entryOf(found, cure, () => new Map<string, number>());
+      counts.set(claim, (counts.get(claim) ?? 0) + 1);
     }
   }
   return found;

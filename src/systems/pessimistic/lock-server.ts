@@ -7,6 +7,7 @@
  * its program waits for one answer at a time.
  */
 import type { Answer } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import { GrantBook, restoreAll } from '../grant-book.ts';
 
@@ -189,8 +190,7 @@ class LockTable {
 
   /** Puts the client at the end of the line; whoever stands there for the same stays there. */
   lineUp(ask: Ask): void {
-    const line = this.lines.get(ask.lock) ?? [];
-    this.lines.set(ask.lock, line);
+    const line = entryOf(this.lines, ask.lock, () => []);
     if (!line.some(({ request }) => request === ask.request)) line.push(ask);
   }
 

@@ -12,6 +12,7 @@
  */
 import type { Call } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
@@ -303,9 +304,7 @@ class NodeKeys {
 
   /** The node keeps a value until then, or a replica of it does. */
   note(node: string, { value, untilUs }: Kept): void {
-    const ends = this.ends.get(value) ?? new Map<string, number>();
-    ends.set(node, untilUs);
-    this.ends.set(value, ends);
+    entryOf(this.ends, value, () => new Map()).set(node, untilUs);
   }
 
   forget(node: string, { value }: Pick<LockKey, 'value'>): void {

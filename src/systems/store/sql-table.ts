@@ -15,6 +15,7 @@
  */
 import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
 import { assert } from '../../core/kernel/assert.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import type { Cell, Commit, Row, Stock, VersionOutcome, VersionTable } from './version-table.ts';
 
 const IS_CELL = 'resource = ? AND name = ?';
@@ -296,11 +297,7 @@ class SqlDatabase {
   }
 
   private prepared(sql: string): Statement {
-    const known = this.statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.database.prepare(sql);
-    this.statements.set(sql, statement);
-    return statement;
+    return entryOf(this.statements, sql, () => this.database.prepare(sql));
   }
 
   /** A statement that has failed cannot be bound again, and says so once more as it is freed. */

@@ -7,6 +7,7 @@
  * where one can see it: `fenced` refuses a write with token 1 once it has accepted token 2.
  */
 import type { Refusal } from '../../core/history/server-events.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import {
   requireFinite,
   requireFlag,
@@ -67,7 +68,7 @@ export class Store {
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
     if (this.rule.dropsWrites !== true) {
-      partOf(this.values, access.resource).set(access.key, value);
+      entryOf(this.values, access.resource, () => new Map()).set(access.key, value);
     }
     return { kind: 'accepted' };
   }
@@ -83,7 +84,7 @@ export class Store {
   open(access: Access): StoreAnswer {
     this.requireValid(access);
     if (this.rule.opensAnything)
-      partOf(this.registered, access.resource).delete(this.scopeOf(access.key));
+      entryOf(this.registered, access.resource, () => new Map()).delete(this.scopeOf(access.key));
     return this.register(access) ?? { kind: 'accepted' };
   }
 
@@ -125,7 +126,7 @@ export class Store {
     }
     if (!this.rule.registers) return null;
     const highest = last === undefined || token > last.highest ? token : last.highest;
-    partOf(this.registered, resource).set(scope, { highest, sequence });
+    entryOf(this.registered, resource, () => new Map()).set(scope, { highest, sequence });
     return null;
   }
 
@@ -198,14 +199,6 @@ function requirePlace(place: Pick<Access, 'resource' | 'key'>): void {
 
 function twinOf<V>(whole: ByResource<V>): ByResource<V> {
   return new Map([...whole].map(([resource, part]) => [resource, new Map(part)]));
-}
-
-function partOf<V>(whole: ByResource<V>, resource: string): Map<string, V> {
-  const known = whole.get(resource);
-  if (known !== undefined) return known;
-  const part = new Map<string, V>();
-  whole.set(resource, part);
-  return part;
 }
 
 const REFUSES = [

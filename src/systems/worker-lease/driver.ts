@@ -6,6 +6,7 @@
  * where it did not, or no lease was to be had, the same step with one more retry. What a worker
  * does not delete comes again.
  */
+import { entryOf } from '../../core/kernel/entries.ts';
 import { under } from '../../core/kernel/name.ts';
 import type { QueuePlan } from '../../core/plan/plan.ts';
 import type { Program } from '../../core/world/program.ts';
@@ -64,8 +65,7 @@ export class WorkerDriver implements LockDriver {
     if (this.queue !== null) return yield* this.receive(at, attempt, this.queue);
     // The step that it runs, and how often that failed before, are those of its first job.
     const job = at.section.work.find((step) => step.kind === 'job');
-    const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
-    this.machines.set(this.lock, machine);
+    const machine = entryOf(this.machines, this.lock, () => ({ backEnd: 0 }));
     // A message that is retried says so: each attempt counts as one more retry.
     const delivery = { steps: job?.tick ?? 0, retries: (job?.retries ?? 0) + attempt - 1 };
     const isLast = attempt >= at.plan.attempts;
