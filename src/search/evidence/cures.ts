@@ -73,31 +73,42 @@ function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   return JSON.stringify(cured) === JSON.stringify(plan) ? null : cured;
 }
 
-const COMPARES: Row = {
-  store: 'fenced',
-  change: 'store: fenced',
-  text: 'A store that refuses tokens below the highest it has seen would have refused it',
+/** A change of one word, `counter: durable`, and what is said of it. */
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * Rows by their changes. `lock: …` stands for a lock in place of the one that is as published, and
+ * `store: …` for another store; all others are options of the lock.
+ */
+function rows(texts: Texts): readonly Row[] {
+  return Object.entries(texts).map(([change, text]): Row => {
+    const [name = '', value = ''] = change.split(': ');
+    if (name === 'store') return { store: value, change, text };
+    if (name === 'lock') return { lock: [`${value}-published`, value], change, text };
+    const number = Number(value);
+    return { options: { [name]: Number.isNaN(number) ? value : number }, change, text };
+  });
+}
+
+const COMPARES: Texts = {
+  'store: fenced':
+    'A store that refuses tokens below the highest it has seen would have refused it',
 };
 
-const READS_REGISTER: Row = {
-  store: 'fenced-reads',
-  change: 'store: fenced-reads',
-  text: 'A store whose reads register their token would have refused it',
+const READS_REGISTER: Texts = {
+  'store: fenced-reads': 'A store whose reads register their token would have refused it',
 };
 
-const KEEPS_ORDER: Row = {
-  store: 'fenced-sequenced',
-  change: 'store: fenced-sequenced',
-  text: 'A store that also compares the place of a write among those of its grant would have refused it',
+const KEEPS_ORDER: Texts = {
+  'store: fenced-sequenced':
+    'A store that also compares the place of a write among those of its grant would have refused it',
 };
 
-const OWN_TOKEN = option('attaches', 'own', 'A client that sends the token of its own grant');
-
-const STALE: readonly Row[] = [
-  said(OWN_TOKEN, 'would have been refused'),
-  COMPARES,
-  READS_REGISTER,
-];
+const STALE: Texts = {
+  'attaches: own': 'A client that sends the token of its own grant would have been refused',
+  ...COMPARES,
+  ...READS_REGISTER,
+};
 
 /** Without versions, or with those of a clock: what compares a count instead. */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
@@ -112,139 +123,53 @@ const VERSIONS: readonly Row[] = VERSIONED.map(([store, insteadOf]) => ({
   text: 'A store that compares a version which every change raises would have refused it',
 }));
 
-const NAMED: readonly Row[] = [
-  ...['named', 'compare-and-delete'].map((release) =>
-    said(
-      option('release', release, 'A release that names its acquisition'),
-      'would have changed nothing',
-    ),
-  ),
-];
+const NAMED: Texts = {
+  'release: named': 'A release that names its acquisition would have changed nothing',
+  'release: compare-and-delete': 'A release that names its acquisition would have changed nothing',
+};
 
-const NAMED_RELEASE: readonly Row[] = [
-  ...NAMED,
-  {
-    lock: ['lock-service-published', 'lock-service'],
-    change: 'lock: lock-service',
-    text: 'A release that names its acquisition would have changed nothing',
-  },
-];
+const NAMED_RENEWAL: Texts = {
+  'renew: compare': 'A renew that names its acquisition would have changed nothing',
+  'extends: owner': 'A renew that names its acquisition would have changed nothing',
+};
 
-const NAMED_RENEWAL: readonly Row[] = [
-  said(
-    option('renew', 'compare', 'A renew that names its acquisition'),
-    'would have changed nothing',
-  ),
-  said(
-    option('extends', 'owner', 'A renew that names its acquisition'),
-    'would have changed nothing',
-  ),
-];
+const TELLS_BUSY = 'A client that tells “somebody holds it” from “system error” would have waited';
 
 /** What a lock must go by so that it gives nothing away that somebody holds. */
-const HELD: readonly Row[] = [
-  said(
-    option('clock', 'monotonic', 'A lock service that counts by a clock nobody sets'),
-    'would have waited',
-  ),
-  said(
-    option('expiry', 'monotonic', 'A node that counts by a clock nobody sets'),
-    'would have kept the key',
-  ),
-  said(
-    option('clock', 'server', 'A lease judged by one clock, not by that of whoever asks,'),
-    'would have been waited for',
-  ),
-  said(
-    option('onDenied', 'waits', 'A client that tells “somebody holds it” from “system error”'),
-    'would have waited',
-  ),
-  said(
-    option('standby', 'no', 'One server alone, which knows each lease it gave,'),
-    'would have denied it',
-  ),
-  said(
-    option('vacant', 'add', 'A first lease that is stored only where none is'),
-    'would have been denied',
-  ),
-  said(
-    option('timeout', 'recorded', 'A lease that lasts as long as was recorded'),
-    'would have been waited for',
-  ),
-  said(
-    option(
-      'validity',
-      'checked',
-      'A client that checks the validity, the ttl less the time that asking took,',
-    ),
-    'would not have entered',
-  ),
-  said(
-    option('restart', 'delayed', 'A node that stays away for a ttl after it lost its keys'),
-    'would not have given it again',
-  ),
-  said(
-    option('persistence', 'always', 'A node that keeps its keys in a crash'),
-    'would have denied it',
-  ),
-  said(
-    option('quorum', 'majority', 'More than half of the nodes'),
-    'would not have been had by both',
-  ),
-  said(option('drift', 'counted', 'A margin for drift'), 'would have ended the first in time'),
-  said(
-    option('elapsed', 'monotonic', 'A client that counts by a clock nobody sets'),
-    'would have stopped in time',
-  ),
-  said(
-    option('seconds', 'whole', 'A lease rounded up to whole seconds'),
-    'would have been waited for',
-  ),
-  {
-    lock: ['lock-service-published', 'lock-service'],
-    change: 'lock: lock-service',
-    text: 'A lock service that goes by its own clock, and by the grant that a release names, would have denied it',
-  },
-  {
-    lock: ['lease-dynamodb-published', 'lease-dynamodb'],
-    change: 'lock: lease-dynamodb',
-    text: 'A client that tells “somebody holds it” from “system error” would have waited',
-  },
-  {
-    lock: ['lease-memcached-published', 'lease-memcached'],
-    change: 'lock: lease-memcached',
-    text: 'A client that tells “somebody holds it” from “system error” would have waited',
-  },
-  {
-    lock: ['lease-redis-published', 'lease-redis'],
-    change: 'lock: lease-redis',
-    text: 'A client that tells “somebody holds it” from “system error” would have waited',
-  },
-];
+const HELD: Texts = {
+  'clock: monotonic': 'A lock service that counts by a clock nobody sets would have waited',
+  'expiry: monotonic': 'A node that counts by a clock nobody sets would have kept the key',
+  'clock: server':
+    'A lease judged by one clock, not by that of whoever asks, would have been waited for',
+  'onDenied: waits': TELLS_BUSY,
+  'standby: no': 'One server alone, which knows each lease it gave, would have denied it',
+  'vacant: add': 'A first lease that is stored only where none is would have been denied',
+  'timeout: recorded': 'A lease that lasts as long as was recorded would have been waited for',
+  'validity: checked':
+    'A client that checks the validity, the ttl less the time that asking took, would not have entered',
+  'restart: delayed':
+    'A node that stays away for a ttl after it lost its keys would not have given it again',
+  'persistence: always': 'A node that keeps its keys in a crash would have denied it',
+  'quorum: majority': 'More than half of the nodes would not have been had by both',
+  'drift: counted': 'A margin for drift would have ended the first in time',
+  'elapsed: monotonic': 'A client that counts by a clock nobody sets would have stopped in time',
+  'seconds: whole': 'A lease rounded up to whole seconds would have been waited for',
+  'lock: lock-service':
+    'A lock service that goes by its own clock, and by the grant that a release names, would have denied it',
+  'lock: lease-dynamodb': TELLS_BUSY,
+  'lock: lease-memcached': TELLS_BUSY,
+  'lock: lease-redis': TELLS_BUSY,
+};
 
-const RISING: readonly Row[] = [
-  said(
-    option('counter', 'durable', 'A counter that survives a crash'),
-    'would have given a higher token',
-  ),
-  said(option('tokens', 'exact', 'An exact counter'), 'would have given a higher token'),
-  said(
-    option('takeover', 'raises', 'A counter raised at every grant'),
-    'would have given a higher token',
-  ),
-  said(
-    option('absent', 'clock', 'A counter that begins at the time of day where none is kept'),
-    'would have given a higher token',
-  ),
-  said(
-    option('standby', 'no', 'One server, and so one counter,'),
-    'would have given a higher token',
-  ),
-  said(
-    option('vacant', 'add', 'A first lease that is stored only where none is'),
-    'would have been denied',
-  ),
-];
+const RISING: Texts = {
+  'counter: durable': 'A counter that survives a crash would have given a higher token',
+  'tokens: exact': 'An exact counter would have given a higher token',
+  'takeover: raises': 'A counter raised at every grant would have given a higher token',
+  'absent: clock':
+    'A counter that begins at the time of day where none is kept would have given a higher token',
+  'standby: no': 'One server, and so one counter, would have given a higher token',
+  'vacant: add': 'A first lease that is stored only where none is would have been denied',
+};
 
 const CONSERVATIVE: readonly Row[] = [
   {
@@ -257,114 +182,86 @@ const CONSERVATIVE: readonly Row[] = [
     change: 'leaseEnds: at',
     text: 'A holder that takes its lease to be over at its very end would have stopped',
   },
-  said(
-    option('countsFrom', 'request', 'A holder that counts from the moment it sent its request'),
-    'is never late',
-  ),
-  said(
-    option('waits', 'in-line', 'A client that looks at its own entry at the head of the line'),
-    'would not have entered',
-  ),
-  ...HELD,
+  ...rows({
+    'countsFrom: request': 'A holder that counts from the moment it sent its request is never late',
+    'waits: in-line':
+      'A client that looks at its own entry at the head of the line would not have entered',
+    ...HELD,
+  }),
 ];
 
-const KEY_BEFORE: readonly Row[] = [
-  said(
-    option('idempotency', 'step', 'A worker that claims a key of the step before it runs it'),
-    'would have skipped it',
-  ),
-];
+const KEY_BEFORE: Texts = {
+  'idempotency: step':
+    'A worker that claims a key of the step before it runs it would have skipped it',
+};
+
+const REFUSES_LOWER: Texts = {
+  ...RISING,
+  'store: fenced': 'A store that refuses only lower tokens would have taken it',
+};
 
 /** By rule; null for one that no option of fencepost's own systems cures. */
 const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
-  'stale-write': STALE,
-  'token-lower': STALE,
-  'write-after-read': [READS_REGISTER, COMPARES],
-  'read-of-later': [READS_REGISTER],
-  'issue-order': [KEEPS_ORDER],
-  'applied-twice': [KEEPS_ORDER],
-  'granted-while-live': [...NAMED, ...HELD],
-  'revived-while-live': NAMED_RENEWAL,
-  'both-believe': HELD,
-  'token-shared': RISING,
-  'token-not-higher': RISING,
-  'token-changed': [
-    said(
-      option('renew', 'keeps', 'A renew that keeps the token'),
-      'leaves what is under way valid',
-    ),
-  ],
-  'token-foreign': [said(OWN_TOKEN, 'sends the one that can be refused')],
-  'fence-forgotten': [
-    {
-      store: 'fenced',
-      change: 'store: fenced',
-      text: 'A store that keeps its highest token where it keeps its values would have known it',
-    },
-  ],
-  'foreign-release': NAMED_RELEASE,
-  'foreign-renewal': NAMED_RENEWAL,
-  'renewed-successor': NAMED_RENEWAL,
-  'undid-release': NAMED_RENEWAL,
+  'stale-write': rows(STALE),
+  'token-lower': rows(STALE),
+  'write-after-read': rows({ ...READS_REGISTER, ...COMPARES }),
+  'read-of-later': rows(READS_REGISTER),
+  'issue-order': rows(KEEPS_ORDER),
+  'applied-twice': rows(KEEPS_ORDER),
+  'granted-while-live': rows({ ...NAMED, ...HELD }),
+  'revived-while-live': rows(NAMED_RENEWAL),
+  'both-believe': rows(HELD),
+  'token-shared': rows(RISING),
+  'token-not-higher': rows(RISING),
+  'token-changed': rows({
+    'renew: keeps': 'A renew that keeps the token leaves what is under way valid',
+  }),
+  'token-foreign': rows({
+    'attaches: own':
+      'A client that sends the token of its own grant sends the one that can be refused',
+  }),
+  'fence-forgotten': rows({
+    'store: fenced':
+      'A store that keeps its highest token where it keeps its values would have known it',
+  }),
+  'foreign-release': rows({
+    ...NAMED,
+    'lock: lock-service': 'A release that names its acquisition would have changed nothing',
+  }),
+  'foreign-renewal': rows(NAMED_RENEWAL),
+  'renewed-successor': rows(NAMED_RENEWAL),
+  'undid-release': rows(NAMED_RENEWAL),
   'believes-longer': CONSERVATIVE,
   'live-past-end': CONSERVATIVE,
   'left-past-end': CONSERVATIVE,
   'live-at-end': CONSERVATIVE,
   'orphan-key-denies': null,
-  'orphan-denies': [
-    said(
-      option('unanswered', 'deleted', 'A client that takes back a request which nobody answered'),
-      'leaves no orphan behind',
-    ),
-  ],
-  'ran-again': KEY_BEFORE,
-  'ran-at-once': KEY_BEFORE,
-  'computed-at-once': [
-    said(
-      option('timeout', -1, 'A client that waits for as long as it takes'),
-      'does not compute beside the holder',
-    ),
-    said(
-      option('blocking', 'yes', 'A client that waits for a busy lock'),
-      'does not compute beside the holder',
-    ),
-  ],
-  'probe-not-granted': [
-    said(
-      option('serves', 'all', 'A lock service that serves whoever asks'),
-      'would have granted it',
-    ),
-    said(
-      option('partial', 'released', 'An attempt that gives back what it got'),
-      'leaves the nodes free',
-    ),
-  ],
-  'probe-refused': [
-    ...RISING,
-    { ...COMPARES, text: 'A store that refuses only lower tokens would have taken it' },
-  ],
-  'holder-refused': [
-    ...RISING,
-    { ...COMPARES, text: 'A store that refuses only lower tokens would have taken it' },
-  ],
-  deadlock: [
-    said(
-      option(
-        'onDeadlock',
-        'abort',
-        'A lock service that denies the request which closes the circle',
-      ),
-      'breaks it up',
-    ),
-  ],
-  'update-lost': [...VERSIONS, READS_REGISTER, COMPARES],
-  'update-repeated': [
-    said(
-      option('unknownCommit', 'read-again', 'A write tried again under the same key'),
-      'would have been taken for the same',
-    ),
-  ],
-  'no-order': [...VERSIONS, COMPARES, READS_REGISTER],
+  'orphan-denies': rows({
+    'unanswered: deleted':
+      'A client that takes back a request which nobody answered leaves no orphan behind',
+  }),
+  'ran-again': rows(KEY_BEFORE),
+  'ran-at-once': rows(KEY_BEFORE),
+  'computed-at-once': rows({
+    'timeout: -1': 'A client that waits for as long as it takes does not compute beside the holder',
+    'blocking: yes': 'A client that waits for a busy lock does not compute beside the holder',
+  }),
+  'probe-not-granted': rows({
+    'serves: all': 'A lock service that serves whoever asks would have granted it',
+    'partial: released': 'An attempt that gives back what it got leaves the nodes free',
+  }),
+  'probe-refused': rows(REFUSES_LOWER),
+  'holder-refused': rows(REFUSES_LOWER),
+  deadlock: rows({
+    'onDeadlock: abort':
+      'A lock service that denies the request which closes the circle breaks it up',
+  }),
+  'update-lost': [...VERSIONS, ...rows({ ...READS_REGISTER, ...COMPARES })],
+  'update-repeated': rows({
+    'unknownCommit: read-again':
+      'A write tried again under the same key would have been taken for the same',
+  }),
+  'no-order': [...VERSIONS, ...rows({ ...COMPARES, ...READS_REGISTER })],
   'write-after-release': [
     {
       clients: { storeTimeoutUs: null },
@@ -395,13 +292,3 @@ const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'probe-unheard': null,
   'probe-did-not-write': null,
 };
-
-type Begun = Required<Pick<Row, 'options'>> & Pick<Row, 'change'> & { readonly begin: string };
-
-function option(name: string, value: string | number, begin: string): Begun {
-  return { options: { [name]: value }, change: `${name}: ${value}`, begin };
-}
-
-function said({ options, change, begin }: Begun, end: string): Row {
-  return { options, change, text: `${begin} ${end}` };
-}
