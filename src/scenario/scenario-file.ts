@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import type { Json } from '../core/kernel/json.ts';
-import { clientFields, concurrencyField, type ReadSettings } from '../core/plan/client-text.ts';
+import { clientFields, concurrencyField } from '../core/plan/client-text.ts';
 import {
   closed,
+  type Data,
   duration,
   hosts,
   instant,
@@ -17,84 +18,14 @@ import {
   ratio,
   whole,
 } from '../core/plan/fields.ts';
-import type { ReadOf } from '../core/plan/left-out.ts';
-import { CAPS, type HostNames, type Odds, type RangeUs } from '../core/plan/plan.ts';
-import { queueFields, type ReadQueue } from '../core/plan/queue-text.ts';
+import { CAPS } from '../core/plan/plan.ts';
+import { queueFields } from '../core/plan/queue-text.ts';
 import { whyNoModulePath } from '../core/plan/used-modules.ts';
-import { type ReadStep, stepSchema } from '../core/plan/work-text.ts';
+import { stepSchema } from '../core/plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './read-faults.ts';
-import type { Scenario, SystemScenario } from './scenario.ts';
-
-export interface ScenarioFile {
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly use?: string | readonly string[] | undefined;
-  readonly systems: Readonly<Record<string, ReadSystem>>;
-  readonly hosts?: HostNames | undefined;
-  readonly clients?: ReadClients | undefined;
-  readonly workload?: ReadWorkload | undefined;
-  readonly queue?: ReadScenarioQueue | undefined;
-  readonly network?: ReadOf<Scenario['network']> | undefined;
-  readonly jitter?: Odds | undefined;
-  /** `all`: the palette of all kinds, which `paletteOf` makes once all else is known. */
-  readonly faults?: readonly ReadFault[] | typeof ALL | undefined;
-  readonly swarm?: boolean | undefined;
-  readonly clocks?:
-    | { readonly skew?: number | undefined; readonly drift?: number | undefined }
-    | undefined;
-  readonly epoch?: number | undefined;
-  readonly time?: number | undefined;
-  readonly slack?: number | undefined;
-  readonly probe?: boolean | undefined;
-  readonly maxEvents?: number | undefined;
-}
-
-/** With its faults written out. */
-export interface ListedFile extends ScenarioFile {
-  readonly faults: readonly ReadFault[];
-}
-
-export interface ReadSystem {
-  readonly lock: string;
-  readonly store: string;
-  readonly options?: Readonly<Record<string, Json>> | undefined;
-  readonly clients?: ReadSettings | undefined;
-  readonly expect?: ReadOf<SystemScenario['expect']> | undefined;
-}
-
-/** A count, or names, or settings that all clients share and that `each` can differ from. */
-type ReadClients = number | readonly string[] | ReadClientMap;
-
-export interface ReadClientMap extends ReadClient {
-  readonly count?: number | undefined;
-  readonly names?: readonly string[] | undefined;
-  readonly each?: Readonly<Record<string, ReadClient>> | undefined;
-}
-
-export interface ReadClient extends ReadSettings {
-  readonly sections?: number | undefined;
-  readonly concurrency?: number | undefined;
-  readonly think?: RangeUs | undefined;
-  readonly workload?: ReadWorkload | undefined;
-}
-
-export interface ReadWorkload {
-  readonly kind?: 'blind-writes' | 'read-modify-write' | 'transfer' | undefined;
-  readonly writesPerGrant?: number | undefined;
-  readonly awaits?: boolean | undefined;
-  readonly locks?: ReadNames | undefined;
-  readonly keys?: ReadNames | undefined;
-  readonly stores?: ReadNames | undefined;
-  readonly steps?: readonly ReadStep[] | undefined;
-}
 
 /** Names, or how many. */
 export type ReadNames = number | readonly string[];
-
-/** A plan's queue, and what is drawn of it for each seed. */
-export interface ReadScenarioQueue extends ReadQueue {
-  readonly duplicates?: { readonly chance: Odds; readonly after?: RangeUs | undefined } | undefined;
-}
 
 /** In place of a list of faults. */
 export const ALL = 'all';
@@ -121,6 +52,8 @@ const system = closed('field', {
     'What each run is judged by.',
   ),
 });
+
+export type ReadSystem = Data<typeof system>;
 
 const modulePath = z
   .string()
@@ -158,6 +91,8 @@ const workload = closed('field', {
   })
   .describe('What a client does under one grant.');
 
+export type ReadWorkload = Data<typeof workload>;
+
 const clientShape = {
   ...clientFields,
   sections: optional(
@@ -168,6 +103,9 @@ const clientShape = {
   think: optional(range, 'Time before each section. Default 0ms..5ms.'),
   workload: optional(workload, 'What it does under one grant. Default as all do.'),
 };
+const client = closed('field', clientShape);
+
+export type ReadClient = Data<typeof client>;
 
 const clients = z.union([
   whole(1, CAPS.clients),
@@ -176,14 +114,14 @@ const clients = z.union([
     count: optional(whole(1, CAPS.clients), 'How many: alice, bob, carol, … Default 2.'),
     names: optional(z.array(name).min(1).max(CAPS.clients), 'Their names.'),
     ...clientShape,
-    each: optional(
-      z.record(name, closed('field', clientShape)),
-      'What single clients do differently, by name.',
-    ),
+    each: optional(z.record(name, client), 'What single clients do differently, by name.'),
   }).refine(({ count, names: given }) => count === undefined || given === undefined, {
     error: 'count and names exclude one another',
   }),
 ]);
+
+/** Settings that all clients share and that `each` can differ from. */
+export type ReadClientMap = Exclude<Data<typeof clients>, number | readonly string[]>;
 
 const drift = z
   .string()
@@ -196,7 +134,7 @@ const duplicates = closed('field', {
 });
 
 /** A scenario file. */
-export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
+export const scenarioFileSchema = closed('field', {
   name: name.describe('The scenario, for people and reports.'),
   description: optional(z.string().max(10_000), 'What it shows, in a sentence or two.'),
   use: optional(
@@ -260,3 +198,13 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
   probe: optional(z.boolean(), 'Whether a fresh client writes at last. Default true.'),
   maxEvents: optional(whole(1, CAPS.maxEvents), 'A run is cut after so many events.'),
 });
+
+export type ScenarioFile = Data<typeof scenarioFileSchema>;
+
+/** With its faults written out. */
+export interface ListedFile extends ScenarioFile {
+  readonly faults: readonly ReadFault[];
+}
+
+/** A plan's queue, and what is drawn of it for each seed. */
+export type ReadScenarioQueue = NonNullable<ScenarioFile['queue']>;

@@ -52,6 +52,7 @@ function isConst(type: Node): boolean {
 
 /** Schemas whose types are inferred: of these alone the data is not written down a second time. */
 const SCHEMAS: ReadonlySet<string> = new Set([
+  'src/scenario/scenario-file.ts',
   'src/search/campaign/fields.ts',
   'src/search/campaign/result.ts',
   'src/search/sweep/shards.ts',

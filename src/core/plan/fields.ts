@@ -3,6 +3,7 @@
  * other: durations, ranges, odds, rates and names. Both files are built from them.
  */
 import { z } from 'zod';
+import type { Json } from '../kernel/json.ts';
 import {
   DURATION_PATTERN,
   INSTANT_PATTERN,
@@ -220,6 +221,16 @@ export const point: z.ZodType<string, string> = z
 export function whole(min: number, max: number): z.ZodType<number, number> {
   return z.int().min(min).max(max);
 }
+
+/** The data that a schema describes, as code that only reads it sees it. */
+export type Data<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
+
+/** `Json` is as it is: it is readonly, and has no end. */
+type DeepReadonly<Value> = Json extends Value
+  ? Value
+  : Value extends object
+    ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
+    : Value;
 
 /** A field that may be left out; `about` is for the schema's readers. */
 export function optional<S extends z.ZodType>(schema: S, about: string): z.ZodOptional<S> {

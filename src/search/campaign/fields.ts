@@ -1,13 +1,6 @@
 /** The parts that the schemas of what fencepost writes have in common. */
 import { z } from 'zod';
 
-/** The data that a schema describes, as code that only reads it sees it. */
-export type Data<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
-
-type DeepReadonly<Value> = Value extends object
-  ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
-  : Value;
-
 /** A whole number from 0. */
 export const count = z.int().min(0);
 /** The SHA-256 digest of a trace. */

@@ -11,11 +11,12 @@ import { z } from 'zod';
 import type { Causation } from '../../check/causation.ts';
 import type { Evidence, Explanation, Invalid, Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import type { Data } from '../../core/plan/fields.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ExhaustScope } from '../../scenario/scenario.ts';
 import { faultStagesSchema } from '../sweep/fault-stages.ts';
 import { keptOutcomeSchema, runDifferenceSchema } from '../sweep/shards.ts';
-import { count, type Data, digest, exit, head, text, texts } from './fields.ts';
+import { count, digest, exit, head, text, texts } from './fields.ts';
 
 /** Breaches of one claim that came from the same cause. */
 const kindOfFailure = z.strictObject({

@@ -8,10 +8,9 @@
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
-import type { ExhaustScope } from '../../scenario/scenario.ts';
+import type { Data } from '../../core/plan/fields.ts';
 import { renderPath } from '../../text/problem.ts';
-import type { Data } from '../campaign/fields.ts';
-import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
+import { type Form, originSchema, seal, unseal, whyForeign } from './sealed.ts';
 import {
   countSchema,
   EMPTY_TALLY,
@@ -209,53 +208,6 @@ function mergeScenario(first: ScenarioShard, parts: readonly ScenarioShard[]): M
   };
 }
 
-export interface ShardFile {
-  readonly shard: Shard;
-  /** The seeds of all shards together. */
-  readonly range: SeedRange;
-  /** In the order in which they were asked for. */
-  readonly scenarios: readonly ScenarioShard[];
-}
-
-/** What one shard came to on one scenario. */
-export interface ScenarioShard {
-  readonly origin: Origin;
-  /** As it was typed where the shard ran, and its text. */
-  readonly file: string;
-  readonly text: string;
-  /** Whether every seed of the shard was examined. */
-  readonly isWhole: boolean;
-  readonly milliseconds: number;
-  /** By the name of the system. */
-  readonly tallies: Readonly<Record<string, Tally>>;
-  readonly counterexamples: readonly Counterexample[];
-  /** What became of the kept plans; only the first shard replays them. */
-  readonly keptPlans: readonly KeptOutcome[];
-  /** How many runs were repeated to see whether they are deterministic, and what differed. */
-  readonly repeated: number;
-  readonly difference: RunDifference | null;
-  /** The folder of kept plans; null for `plans` beside the scenario. */
-  readonly corpus: string | null;
-  /** What was examined in place of seeds; absent where these were. */
-  readonly exhausted?: ExhaustedShard;
-}
-
-/** Every plan of a scope, by its number. */
-export interface ExhaustedShard {
-  readonly scope: ExhaustScope;
-  /** How many there are of each system, in all shards together. */
-  readonly plans: Readonly<Record<string, number>>;
-}
-
-/** A seed that broke a claim which the scenario lists, and its plan as it was drawn. */
-export interface Counterexample {
-  readonly system: string;
-  readonly claim: string;
-  readonly seed: number;
-  /** As the text of a plan file. */
-  readonly plan: string;
-}
-
 /** The schema of the outcome of replaying one kept plan. */
 export const keptOutcomeSchema = z.strictObject({
   file: z.string(),
@@ -280,25 +232,37 @@ export type RunDifference = Data<typeof runDifferenceSchema>;
 
 const FORM: Form = { type: 'shard', version: 2 };
 
-const counterexample: z.ZodType<Counterexample> = z.strictObject({
+/** A seed that broke a claim which the scenario lists, and its plan as it was drawn. */
+const counterexample = z.strictObject({
   system: z.string(),
   claim: z.string(),
   seed: countSchema,
+  /** As the text of a plan file. */
   plan: z.string(),
 });
 
-const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
+export type Counterexample = Data<typeof counterexample>;
+
+/** What one shard came to on one scenario. */
+const scenarioShard = z.strictObject({
   origin: originSchema,
+  /** As it was typed where the shard ran, and its text. */
   file: z.string(),
   text: z.string(),
+  /** Whether every seed of the shard was examined. */
   isWhole: z.boolean(),
   milliseconds: countSchema,
+  /** By the name of the system. */
   tallies: z.record(z.string(), tallySchema),
   counterexamples: z.array(counterexample),
+  /** What became of the kept plans; only the first shard replays them. */
   keptPlans: z.array(keptOutcomeSchema),
+  /** How many runs were repeated to see whether they are deterministic, and what differed. */
   repeated: countSchema,
   difference: runDifferenceSchema.nullable(),
+  /** The folder of kept plans; null for `plans` beside the scenario. */
   corpus: z.string().nullable(),
+  /** Every plan of a scope, by its number, in place of seeds; absent where these were examined. */
   exhausted: z
     .strictObject({
       scope: z.strictObject({
@@ -307,21 +271,28 @@ const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
         clients: countSchema.nullable(),
         sections: countSchema.nullable(),
       }),
+      /** How many there are of each system, in all shards together. */
       plans: z.record(z.string(), countSchema),
     })
     .exactOptional(),
 });
 
-const shardFile: z.ZodType<ShardFile> = z
+export type ScenarioShard = Data<typeof scenarioShard>;
+
+const shardFile = z
   .strictObject({
     shard: z.strictObject({ index: z.int().min(1), of: z.int().min(1) }),
+    /** The seeds of all shards together. */
     range: rangeSchema,
+    /** In the order in which they were asked for. */
     scenarios: z.array(scenarioShard),
   })
   .refine(({ shard }) => shard.index <= shard.of, {
     path: ['shard'],
     error: 'there is no such shard',
   });
+
+export type ShardFile = Data<typeof shardFile>;
 
 /** The text of a shard's file. */
 export function renderShard(shard: ShardFile): string {
