@@ -23,8 +23,10 @@ export interface Inhabitant {
   readonly randomness: Randomness;
   /** Null where it connects to nothing. */
   readonly network: Uplink | null;
-  /** Whether it may call this, `fs.readFileSync` say, though that is no part of its world. */
-  mayCall(call: string, args: readonly unknown[]): boolean;
+  /** Whether it may call this, `net.connect` say, which is virtual. */
+  mayCall(call: string): boolean;
+  /** Whether it may read files at this moment, as modules do while they are loaded. */
+  readonly mayRead: boolean;
   /** One more job runs of what it does in one event; throws where that has no end. */
   countJob(): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */

@@ -4,9 +4,9 @@
  * even where it catches that.
  */
 import { AsyncResource, createHook } from 'node:async_hooks';
-import fs from 'node:fs';
+import nodeModule from 'node:module';
 import process from 'node:process';
-import { ambient } from './ambient.ts';
+import { ambient, type Inhabitant } from './ambient.ts';
 import {
   type CallSite,
   framesIn,
@@ -16,8 +16,9 @@ import {
   pathOf,
   siteOf,
 } from './call-site.ts';
-import { exitsOfNode } from './exits.ts';
-import { type AnyFunction, isFunction, type Patches } from './patches.ts';
+import { type CallResult, printed, READS, readForPackage, readFromDisk } from './disk-reads.ts';
+import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
+import { isFunction, type Patches } from './patches.ts';
 
 /** What is virtual: a process that connects where no server listens fails once it has spoken. */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
@@ -46,14 +47,21 @@ const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
   [/^crypto\.subtle\./, 'use `createHash` and `createHmac` of node:crypto'],
 ];
 
+/** Changes something outside of this thread; code of users may have Node's own code call it. */
+const ACTS =
+  /^(?:new )?(?:fs|FileHandle|child_process|ChildProcess|cluster|worker_threads|dgram|process)\b/;
+
 /** A simulated process called something that leaves the simulated world. */
 class LeftTheWorld extends Error {
   override readonly name: string = 'LeftTheWorld';
 
-  constructor(process: string, call: string, site: string) {
-    const wayOut = WAYS_OUT.find(([calls]) => calls.test(call))?.[1];
+  constructor({ name, mayRead }: Inhabitant, call: string, site: string) {
+    const isLoading = mayRead && ACTS.test(call);
+    const wayOut = isLoading
+      ? 'a module may only read files while it is loaded'
+      : WAYS_OUT.find(([calls]) => calls.test(call))?.[1];
     const hint = wayOut === undefined ? '' : `; ${wayOut}`;
-    super(`${process} leaves the simulated world: ${call} at ${site}${hint}`);
+    super(`${name} leaves the simulated world: ${call} at ${site}${hint}`);
   }
 }
 
@@ -63,18 +71,47 @@ export function patchExits(patches: Patches): void {
     const prefix = target === globalThis ? '' : `${name}.`;
     for (const key of keys) {
       const real: unknown = Reflect.get(target, key);
-      if (typeof real === 'function') patches.set(target, key, guarded(real, `${prefix}${key}`));
+      if (typeof real !== 'function') continue;
+      const own = guarded(real, `${prefix}${key}`);
+      patches.set(target, key, own);
+      const { prototype } = real;
+      if (prototype?.constructor === real) patches.set(prototype, 'constructor', own);
     }
+  }
+  patchLoaders(patches);
+}
+
+/** What gives builtin modules without asking a realm. */
+function patchLoaders(patches: Patches): void {
+  for (const [target, key] of [
+    [process, 'getBuiltinModule'] as const,
+    [nodeModule, '_load'] as const,
+  ]) {
+    const real: unknown = Reflect.get(target, key);
+    if (!isFunction(real)) continue;
+    patches.set(target, key, function loaded(this: unknown, ...args: unknown[]): unknown {
+      const exports = Reflect.apply(real, this, args);
+      const name = String(args[0]).replace(/^node:/, '');
+      const isLeaving = ambient.current !== null && LEAVING_MODULES.has(name);
+      return isLeaving && isObject(exports) ? guardedModule(name, exports) : exports;
+    });
   }
 }
 
 /** The exports of a builtin module, of which simulated processes may call nothing. */
 export function guardedModule(name: string, exports: object): object {
-  const entries = Object.entries(exports).map(([key, value]: [string, unknown]) => [
-    key,
-    typeof value === 'function' ? guarded(value, `${name}.${key}`) : value,
-  ]);
+  const entries = Object.entries(exports).map(([key, value]: [string, unknown]) => {
+    if (typeof value !== 'function') return [key, value];
+    const own = guarded(value, `${name}.${key}`);
+    // To all others it is the class that it was.
+    if (value.prototype?.constructor === value) value.prototype.constructor = own;
+    return [key, own];
+  });
   return Object.fromEntries(entries);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function guarded(real: object, call: string): object {
@@ -85,38 +122,25 @@ function guarded(real: object, call: string): object {
       return typeof target === 'function' ? Reflect.apply(target, self, args) : undefined;
     },
     construct(target, args, newTarget): object {
-      if (ambient.current !== null) refuse(`new ${call}`, args);
+      const given = ambient.current === null ? null : refuse(`new ${call}`, args);
+      if (isObject(given?.value)) return given.value;
       return typeof target === 'function' ? Reflect.construct(target, args, newTarget) : {};
     },
   });
 }
 
-/** Standard output and error: what a program prints stays what it prints. */
-const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
-
-const { closeSync, writeSync } = fs;
-
 /** Throws, unless it is harmless; what it returns, if anything, stands for the call. */
-function refuse(call: string, args: readonly unknown[]): { readonly value: unknown } | null {
+function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
-  if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return null;
+  if (current === null || current.mayCall(call)) return null;
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
-  const mayClose = !/^fs\.close/.test(call) || !PRINTS.has(args[0]);
-  if (mayClose && current.mayCall(call, args)) return null;
-  if (call === 'fs.write' && PRINTS.has(args[0])) {
-    // Prints in the next tick, and says so then, as a logger expects that waits for no line.
-    const given = args.filter((one) => !isFunction(one));
-    const print = (): unknown => Reflect.apply(writeSync, fs, given);
-    return { value: tellLater('write', print, args.find(isFunction)) };
-  }
-  if (call === 'fs.close' && mayClose && current.mayCall('fs.closeSync', args)) {
-    return { value: tellLater('close', () => closeSync(Number(args[0])), args.find(isFunction)) };
-  }
+  const given = printed(call, args) ?? (current.mayRead ? readFromDisk(call, args, refuse) : null);
+  if (given !== null) return given;
   const site = leaverOf(refuse);
-  if (site.isMachinery) return null;
+  if (site.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;
   const read = site.isOfPackage ? readForPackage(call, args) : null;
   if (read !== null) return read;
-  const error = new LeftTheWorld(current.name, call, site.text);
+  const error = new LeftTheWorld(current, call, site.text);
   current.fail(error);
   throw error;
 }
@@ -175,65 +199,6 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
   return { text, isOfPackage: isOfPackage(first), isMachinery };
 }
 
-/** By name, before anybody replaced them; each has forms with a callback and with a promise. */
-const READERS: ReadonlyMap<string, AnyFunction> = new Map(
-  ['access', 'exists', 'lstat', 'readFile', 'readdir', 'readlink', 'realpath', 'stat'].flatMap(
-    (name): [string, AnyFunction][] => {
-      const reader: unknown = Reflect.get(fs, `${name}Sync`);
-      return isFunction(reader) ? [[name, reader]] : [];
-    },
-  ),
-);
-
-/**
- * What packages read of the disk while they run, so that a driver which looks for its own version
- * or for a profile does no harm: a file below `node_modules` is there, at once, and no other is.
- * Null where it is no call that reads.
- */
-function readForPackage(
-  call: string,
-  args: readonly unknown[],
-): { readonly value: unknown } | null {
-  const [, later, name = '', sync] = /^fs\.(promises\.)?(\w+?)(Sync)?$/.exec(call) ?? [];
-  const reader = READERS.get(name);
-  if (reader === undefined) return null;
-  const read = (): unknown => readBy(reader, { name, args });
-  if (sync !== undefined) return { value: read() };
-  if (later !== undefined) return { value: new Promise((resolve) => resolve(read())) };
-  return { value: tellLater(name, read, args.find(isFunction)) };
-}
-
-function readBy(
-  reader: AnyFunction,
-  { name, args }: { readonly name: string; readonly args: readonly unknown[] },
-): unknown {
-  const path = String(args[0]);
-  if (/[\\/]node_modules[\\/]/.test(path)) {
-    return reader(...args.filter((given) => !isFunction(given)));
-  }
-  if (name === 'exists') return false;
-  const what = `ENOENT: no such file or directory, ${name} '${path}'`;
-  throw Object.assign(new Error(what), { code: 'ENOENT', errno: -2, syscall: name, path });
-}
-
-function tellLater(name: string, read: () => unknown, done: AnyFunction | undefined): void {
-  process.nextTick(() => {
-    if (name === 'exists') done?.(read());
-    else tell(read, done);
-  });
-}
-
-function tell(read: () => unknown, done: AnyFunction | undefined): void {
-  let value: unknown;
-  try {
-    value = read();
-  } catch (error) {
-    done?.(error);
-    return;
-  }
-  done?.(null, value);
-}
-
 /*
  * The net below the exits: real work that a simulated process began by what was no exit, a timer
  * that was taken hold of before the globals were virtual, say. Nothing tells that while it happens
@@ -274,10 +239,14 @@ export function blameForRealWork(): () => void {
   return () => void hook.disable();
 }
 
-/** A resource that code made by itself, as virtual timers do, is no work. */
+/** A resource that code makes, as virtual timers do, is no work. */
+export function isRealWork(kind: string, resource: object): boolean {
+  return !HARMLESS.test(kind) && !(resource instanceof AsyncResource);
+}
+
 function blame(_: number, kind: string, _trigger: number, resource: object): void {
   const { current } = ambient;
-  if (current === null || HARMLESS.test(kind) || resource instanceof AsyncResource) return;
+  if (current === null || !isRealWork(kind, resource)) return;
   const { text, isMachinery } = leaverOf(blame);
-  if (!isMachinery) current.fail(new LeftTheWorld(current.name, `a real ${kind}`, text));
+  if (!isMachinery) current.fail(new LeftTheWorld(current, `a real ${kind}`, text));
 }

@@ -83,7 +83,7 @@ function toOthers(): readonly Exit[] {
     [workerThreads, 'worker_threads', ['receiveMessageOnPort', 'moveMessagePortToContext']],
     [workerThreads, 'worker_threads', ['postMessageToThread']],
     [Blob.prototype, 'Blob', ['arrayBuffer', 'text', 'bytes', 'stream', 'textStream']],
-    [fs, 'fs', ['ReadStream', 'WriteStream', 'FileReadStream', 'FileWriteStream']],
+    [fs, 'fs', ['ReadStream', 'WriteStream', 'FileReadStream', 'FileWriteStream', 'Utf8Stream']],
     [tty, 'tty', ['ReadStream', 'WriteStream']],
   ];
 }
@@ -95,7 +95,7 @@ function toChance(): readonly Exit[] {
     [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
     [crypto, 'crypto', ['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman']],
     [crypto, 'crypto', ['DiffieHellman', 'DiffieHellmanGroup', 'createECDH', 'publicEncrypt']],
-    [crypto, 'crypto', ['sign', 'createSign', 'encapsulate']],
+    [crypto, 'crypto', ['setEngine', 'sign', 'createSign', 'encapsulate']],
     [crypto.Sign.prototype, 'crypto.Sign', ['sign']],
     [crypto.ECDH.prototype, 'crypto.ECDH', ['generateKeys']],
     // Whoever has another context has other clocks and chance, which nobody makes virtual.
@@ -203,6 +203,7 @@ function toMachine(): readonly Exit[] {
     [process, 'process', ['setSourceMapsEnabled', 'execve', 'ref', 'unref']],
     [process, 'process', ['exit', 'reallyExit', 'abort', 'kill', '_kill', 'chdir']],
     [process, 'process', ['setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups']],
+    [process.report, 'process.report', functionsOf(process.report)],
     [process, 'process', ['dlopen', 'loadEnvFile', 'setUncaughtExceptionCaptureCallback']],
   ];
 }

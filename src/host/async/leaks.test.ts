@@ -75,10 +75,7 @@ const HARMLESS: readonly (readonly [names: RegExp, reason: string])[] = [
     'computes',
   ],
   [/^crypto\.(?:privateDecrypt|privateEncrypt|publicDecrypt|decapsulate)/, 'computes'],
-  [
-    /^crypto\.(?:setEngine|setFips)/,
-    'of the whole process, and of no run: it throws, or changes speed',
-  ],
+  [/^crypto\.setFips/, 'of the whole process, and of no run: it throws, or changes speed'],
   [/^crypto\.(?:DiffieHellman|DiffieHellmanGroup|ECDH|Sign)(?:$|#)/, 'what draws is refused'],
   [/^zlib\.(?:crc32|\w+Sync$)/, 'computes'],
   [

@@ -27,11 +27,6 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 /** Code that reads its clock more often than this, without waiting, waits for it to move. */
 const MOST_READINGS = 1_000_000;
 
-const READS_FILE =
-  /^fs\.(?:readFile|exists|[fl]?stat|realpath|readdir|access|readlink|open|read|close)Sync$/;
-/** The flags with which `fs.openSync` opens a file to read it. */
-const TO_READ: ReadonlySet<unknown> = new Set([undefined, null, 'r', 0]);
-
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
   /** From 1; one more after each restart. */
@@ -131,12 +126,14 @@ export class Life implements Inhabitant, JobOwner {
     return this.timers.timerOf(id);
   }
 
-  /** What comes with a module may be read while it is loaded. */
-  mayCall(call: string, [, flags]: readonly unknown[]): boolean {
+  mayCall(call: string): boolean {
     if (CONNECTS.test(call)) return this.network !== null;
-    if (LOOKS_UP.test(call)) return this.hasHosts;
-    if (call === 'fs.openSync' && !TO_READ.has(flags)) return false;
-    return ambient.loading !== null && READS_FILE.test(call);
+    return LOOKS_UP.test(call) && this.hasHosts;
+  }
+
+  /** What comes with a module may be read while it is loaded. */
+  get mayRead(): boolean {
+    return ambient.loading !== null;
   }
 
   private get hasHosts(): boolean {

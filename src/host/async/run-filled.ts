@@ -299,8 +299,8 @@ function stopListening(): void {
   before = new Map();
 }
 
-/** Failures that nobody caught go to whoever is simulated. */
-const routedFailures = new Shared(listen, stopListening);
+/** Failures that no code caught go to the current simulated process. */
+export const routedFailures: Shared = new Shared(listen, stopListening);
 
 function route(event: string, args: readonly unknown[]): void {
   const { current } = ambient;

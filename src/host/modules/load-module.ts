@@ -127,7 +127,7 @@ function placeIn(url: string, error: unknown): string {
   const isItself = ({ file }: Frame): boolean =>
     [url, fileURLToPath(url)].includes(file.replace(/\?.*$/, ''));
   const frame = ownFrameIn({ stack: at }) ?? framesIn(at).find(isItself) ?? null;
-  if (frame === null) return '';
+  if (frame === null || errorText(error).includes(`:${frame.place}`)) return '';
   const place = (ownPlaceIn({ stack: at }) ?? '').replace(/:0$/, '');
   if (!isItself(frame)) return ` (at ${place})`;
   const [line, column] = frame.place.split(':');

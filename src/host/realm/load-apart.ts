@@ -4,13 +4,22 @@
  * realm can keep apart, and is refused: what a module sets on `globalThis` or changes of the
  * language's own objects, all processes would share.
  */
-import { ambient, type Inhabitant, inRealTurn, type Loading } from '../async/ambient.ts';
+import { createHook } from 'node:async_hooks';
+import {
+  ambient,
+  type Inhabitant,
+  inRealTurn,
+  type Loading,
+  yieldToEventLoop,
+} from '../async/ambient.ts';
 import { requireFewJobs } from '../async/endless.ts';
+import { CONNECTS, isRealWork, LOOKS_UP } from '../async/escapes.ts';
 import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
 import { Randomness } from '../async/randomness.ts';
+import { routedFailures } from '../async/run-filled.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
@@ -22,15 +31,18 @@ import { Realm } from './realm.ts';
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
   const shared = new GlobalObjects();
-  const { loading, change } = await inNobody(() => {
-    const begun = new Realm(graph).load();
-    if (begun instanceof Promise) begun.catch(() => {});
-    return { loading: begun, change: shared.takeBack() };
+  const { loaded, change } = await inNobody(async (turn) => {
+    const [loading, atOnce] = await turn(() => {
+      const begun = new Realm(graph).load();
+      if (begun instanceof Promise) begun.catch(() => {});
+      return [begun, shared.takeBack()] as const;
+    });
+    const namespace = await loading;
+    const later = loading instanceof Promise ? shared.takeBack() : null;
+    return { loaded: namespace, change: atOnce ?? later };
   });
-  const namespace = await loading;
-  const later = loading instanceof Promise ? shared.takeBack() : null;
-  await requireUnchanged(change ?? later, { shared, graph, urls: [graph.rootUrl] });
-  return namespace;
+  await requireUnchanged(change, { shared, graph, urls: [graph.rootUrl] });
+  return loaded;
 }
 
 /**
@@ -89,34 +101,84 @@ async function loadAll(
   onLoaded: (loading: Loading) => void,
 ): Promise<string | null> {
   try {
-    return await inNobody(() => {
+    const load = (): string | null => {
       const realm = new Realm(graph, { onLoaded });
       for (const url of urls) {
         const loaded = realm.load(url);
         if (loaded instanceof Promise) loaded.catch(() => {});
       }
       return shared.takeBack();
-    });
+    };
+    return await inNobody((turn) => turn(load));
   } catch {
     shared.takeBack();
     return null; // what is wrong is told by who loads them for their exports
   }
 }
 
+/** Runs code of no process in a turn of the event loop, with the jobs that it begins. */
+type Turn = <T>(code: () => T) => Promise<T>;
+
 /**
- * What `load` returns, once the jobs that it began have run. Rejects with what went wrong. The two
- * turns are one right after the other: a timer or a message of the thread itself, which must not
- * meet the timers and listeners of nobody, comes before them or after.
+ * The result of `load`. Rejects with the first error that code of no process let pass, or that
+ * refused one of its calls. What goes on after real work, such as a read, is still code of no
+ * process.
  */
-function inNobody<T>(load: () => T): Promise<T> {
+async function inNobody<T>(load: (turn: Turn) => Promise<T>): Promise<T> {
   const nobody = new Nobody();
+  const listening = routedFailures.use();
+  const begun = new Set<number>();
+  const work = new Set<number>();
+  const before: (Inhabitant | null)[] = [];
+  const hook = createHook({
+    init(id, kind, _, resource) {
+      if (ambient.current !== nobody) return;
+      begun.add(id);
+      if (isRealWork(kind, resource)) work.add(id);
+    },
+    before(id) {
+      if (!begun.has(id)) return;
+      before.push(ambient.current);
+      ambient.current = nobody;
+      takeDefaults(nobody);
+    },
+    after(id) {
+      work.delete(id);
+      if (!begun.has(id)) return;
+      ambient.current = before.pop() ?? null;
+      if (ambient.current === null) giveBackDefaults();
+    },
+    destroy: (id) => void work.delete(id),
+  }).enable();
+  try {
+    const loaded = await load((code) => turnOf(nobody, code));
+    for (let turns = 0; work.size > 0 && turns < MOST_TURNS; turns += 1) await yieldToEventLoop();
+    if (nobody.failure !== null) throw nobody.failure.error;
+    return loaded;
+  } catch (error) {
+    throw nobody.failure === null ? error : nobody.failure.error;
+  } finally {
+    hook.disable();
+    listening();
+  }
+}
+
+/** Turns of the event loop that a module may need to finish what it has begun. */
+const MOST_TURNS = 10_000;
+
+/**
+ * What the code returns, once its jobs have run. The two turns are one right after the other: a
+ * timer or a message of the thread itself, which must not meet the timers and listeners of nobody,
+ * comes before them or after.
+ */
+function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
-    let loading: T;
+    let made: T;
     inRealTurn(() => {
       ambient.current = nobody;
       takeDefaults(nobody);
       try {
-        loading = load();
+        made = code();
       } catch (error) {
         nobody.fail(error);
       }
@@ -124,7 +186,7 @@ function inNobody<T>(load: () => T): Promise<T> {
     inRealTurn(() => {
       ambient.current = null;
       giveBackDefaults();
-      if (nobody.failure === null) resolve(loading);
+      if (nobody.failure === null) resolve(made);
       else reject(nobody.failure.error);
     });
   });
@@ -154,6 +216,8 @@ class Nobody implements Inhabitant {
   readonly name: string = 'the module';
   readonly pid: number = 1;
   readonly network: null = null;
+  /** Definitions may be put together of files. */
+  readonly mayRead: boolean = true;
   private readonly drawn: Map<string, Randomness> = new Map();
   private jobs = 0;
   failure: { readonly error: unknown } | null = null;
@@ -188,9 +252,9 @@ class Nobody implements Inhabitant {
     requireFewJobs(this.jobs);
   }
 
-  /** Definitions may be put together of files. */
+  /** These never connect, and never find a name. */
   mayCall(call: string): boolean {
-    return /^(?:fs|net|tls|dns)\./.test(call);
+    return CONNECTS.test(call) || LOOKS_UP.test(call);
   }
 
   fail(error: unknown): void {
