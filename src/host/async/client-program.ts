@@ -7,6 +7,7 @@ import { under } from '../../core/kernel/name.ts';
 import { BEGIN } from '../../core/plan/operation-names.ts';
 import { backOff, sleep } from '../../core/world/program.ts';
 import type { AsyncClient, AsyncClientSetting, SectionProgram } from '../../systems/protocol.ts';
+import { contextNow } from './async-context.ts';
 import type { AsyncProgram, Context, SectionCalls } from './async-host.ts';
 import { PlannedSection, perform } from './planned-section.ts';
 import { inSection } from './section-context.ts';
@@ -18,6 +19,8 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const { host, life } = context;
     const program: unknown = programOf(clientOf(context, plan));
     if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
+    // A section is an event of its own, as a request to a service is.
+    const asEvent = contextNow('PROGRAM');
     const { concurrency = 1 } = plan;
     const isOneOfSeveral = concurrency > 1;
     if (isOneOfSeveral) context.runSeveral();
@@ -32,7 +35,8 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
         const run = (): Promise<boolean> => attempts.goThrough(program, planned, place);
-        const attempt = isOneOfSeveral ? () => inSection(calls, run) : run;
+        const attempt = (): Promise<boolean> =>
+          asEvent(isOneOfSeveral ? () => inSection(calls, run) : run);
         if (role === 'probe') await insist(attempt, planned, { ...place, plan });
         else await attempt();
         planned.end();

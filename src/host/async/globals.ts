@@ -12,6 +12,7 @@ import os from 'node:os';
 import process from 'node:process';
 import { patchNetwork } from '../network/virtual-socket.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { patchContexts } from './async-context.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { patchOwnProcess, patchReplaceable } from './own-process.ts';
@@ -46,6 +47,7 @@ const sources = layerOf((patches) => {
   keepExitCode();
   patchWaits(patches);
   patchTimers(patches);
+  patchContexts(patches);
   patchDate(patches);
   patchPerformance(patches);
   patchProcess(patches);

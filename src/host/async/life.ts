@@ -14,6 +14,7 @@ import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { contextNow, endContexts, outside } from './async-context.ts';
 import { requireFewJobs } from './endless.ts';
 import { CONNECTS, LOOKS_UP } from './escapes.ts';
 import { giveBackDefaults, takeDefaults } from './own-process.ts';
@@ -117,7 +118,9 @@ export class Life implements Inhabitant, JobOwner {
 
   setTimer(setting: TimerSetting): VirtualTimer {
     noteImpure();
-    const timer = this.timers.set(setting);
+    const inContext = contextNow(setting.kind === 'immediate' ? 'Immediate' : 'Timeout');
+    const callback = (): void => inContext(setting.callback);
+    const timer = this.timers.set({ ...setting, callback });
     if (this.isOver) timer.close();
     return timer;
   }
@@ -164,7 +167,7 @@ export class Life implements Inhabitant, JobOwner {
     ambient.current = this;
     takeDefaults(this);
     try {
-      code();
+      outside(code);
     } catch (error) {
       this.fail(error);
     } finally {
@@ -218,5 +221,6 @@ export class Life implements Inhabitant, JobOwner {
     this.isOver = true;
     this.held = [];
     this.timers.clear();
+    endContexts(this);
   }
 }

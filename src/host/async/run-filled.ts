@@ -25,6 +25,7 @@ import { errorText } from '../../text/error-text.ts';
 import { hostsOf } from '../network/hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
+import { areTracked } from './async-context.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { blameForRealWork, hasMore, realWork } from './escapes.ts';
 import { GlobalObjects } from './global-objects.ts';
@@ -139,6 +140,7 @@ function changeText(change: string): string {
 }
 
 /**
+ * Where the first process of a thread looked at its context, runs it again as all later runs are.
  * Where something was changed that all processes share, or real work is left, runs it again and
  * looks at each step: so whose code did it is known, unless that does so only once.
  */
@@ -146,8 +148,10 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   // Runs for a log or a watcher come after others of their plan, and only once.
   const isOnly = setting.log !== null || setting.watcher !== null;
   if (isOnly) return (await runOnce(plan, setting, { isWatched: true })).trace;
+  const wereTracked = areTracked();
   const before = realWork();
   const { trace, change } = await runOnce(plan, setting, { isWatched: false });
+  if (areTracked() !== wereTracked) return runIn(plan, setting);
   if (change === null && !hasMore(realWork(), before)) return trace;
   const { trace: again } = await runOnce(plan, setting, { isWatched: true });
   if (again.ending.kind === 'failed') return again;

@@ -3,15 +3,15 @@
  * that calls. A driver that connects, sends the requests of several sections together, or goes on
  * because an answer came does so for no section: which one it would be named for is chance.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Name } from '../../core/kernel/name.ts';
 import type { Caller } from '../../core/world/port.ts';
+import { storageOfHost } from './async-context.ts';
 
 interface SectionCaller extends Caller {
   readonly name: Name;
 }
 
-const storage: AsyncLocalStorage<SectionCaller> = new AsyncLocalStorage();
+const storage = storageOfHost<SectionCaller>();
 
 /** Runs code of a section, and all that comes of it. */
 export function inSection<T>(section: SectionCaller, code: () => T): T {

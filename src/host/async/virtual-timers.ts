@@ -3,7 +3,6 @@
  * promises or signals, `node:timers/promises` and `AbortSignal`. An immediate comes a microsecond
  * later, so that a program which polls with it lets time pass.
  */
-import { AsyncResource } from 'node:async_hooks';
 import process from 'node:process';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
@@ -46,11 +45,10 @@ function setterOf(kind: TimerSetting['kind'], real: object): AnyFunction {
     }
     const isImmediate = kind === 'immediate';
     const args = given.slice(isImmediate ? 1 : 2);
-    const resource = new AsyncResource(isImmediate ? 'Immediate' : 'Timeout');
     const timer: VirtualTimer = current.setTimer({
       kind,
       delayMs: isImmediate ? 0 : delayOf(given[1]),
-      callback: () => void resource.runInAsyncScope(callback, timer, ...args),
+      callback: () => void Reflect.apply(callback, timer, args),
     });
     return timer;
   };

@@ -11,6 +11,7 @@ import { constants } from 'node:os';
 import process from 'node:process';
 import tls from 'node:tls';
 import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
+import { contextNow, type InContext } from '../async/async-context.ts';
 import { placeLater } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import { inNoSection } from '../async/section-context.ts';
@@ -95,6 +96,7 @@ class Line implements Remote, Talk {
   private readonly socket: net.Socket;
   private readonly at: Place;
   private readonly client: Inhabitant;
+  private readonly inContext: InContext = inNoSection(() => contextNow('TCPWRAP'));
   private wire: Wire | null = null;
   /** The client said that it is over, or the server did. */
   private hasEnded = false;
@@ -147,6 +149,10 @@ class Line implements Remote, Talk {
   }
 
   whenAnswered(wire: Wire | string): void {
+    this.inContext(() => this.goOn(wire));
+  }
+
+  private goOn(wire: Wire | string): void {
     const { socket } = this;
     if (socket.destroyed) {
       if (typeof wire !== 'string') wire.close();
@@ -215,10 +221,10 @@ class Line implements Remote, Talk {
     if (this.socket.destroyed) return;
     touch(this.socket);
     if (!this.isWriting && this.early === '') {
-      this.socket.push(Buffer.from(bytes, 'latin1'));
+      this.inContext(() => this.socket.push(Buffer.from(bytes, 'latin1')));
       return;
     }
-    if (this.early === '') process.nextTick(() => this.catchUp());
+    if (this.early === '') process.nextTick(() => this.inContext(() => this.catchUp()));
     this.early += bytes;
   }
 
@@ -233,8 +239,10 @@ class Line implements Remote, Talk {
     if (socket.destroyed) return;
     this.catchUp();
     this.hasEnded = true;
-    if (code === null) socket.push(null);
-    else socket.destroy(errorOf(code, at));
+    this.inContext(() => {
+      if (code === null) socket.push(null);
+      else socket.destroy(errorOf(code, at));
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { asNobody } from '../async/ambient.ts';
+import { trackContexts } from '../async/async-context.ts';
 import { guardedModule } from '../async/escapes.ts';
 import { LEAVING_MODULES } from '../async/exits.ts';
 import { takeInHand } from '../async/global-objects.ts';
@@ -184,6 +185,7 @@ export class ModuleGraph {
       case 'builtin': {
         const name = resolution.name.replace(/^node:/, '');
         const exports = takeInHand(name, () => hostRequire(resolution.name));
+        if (name === 'async_hooks') trackContexts();
         const isLeaving = LEAVING_MODULES.has(name);
         return { kind: 'host', name, exports: isLeaving ? guardedModule(name, exports) : exports };
       }
