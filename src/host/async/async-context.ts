@@ -25,11 +25,11 @@ export function contextNow(type: string): InContext {
 }
 
 /** The context of the thread. */
-export const outside: InContext = contextNow('THREAD');
+export const inThread: InContext = contextNow('THREAD');
 
 let isTracked = false;
 
-/** Whether the promises of this thread have numbers; a run in which that begins is to be repeated. */
+/** Whether promises of this thread have numbers; a run in which that begins is to be repeated. */
 export function areTracked(): boolean {
   return isTracked;
 }

@@ -14,7 +14,7 @@ import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
-import { contextNow, endContexts, outside } from './async-context.ts';
+import { contextNow, endContexts, inThread } from './async-context.ts';
 import { requireFewJobs } from './endless.ts';
 import { CONNECTS, LOOKS_UP } from './escapes.ts';
 import { giveBackDefaults, takeDefaults } from './own-process.ts';
@@ -167,7 +167,7 @@ export class Life implements Inhabitant, JobOwner {
     ambient.current = this;
     takeDefaults(this);
     try {
-      outside(code);
+      inThread(code);
     } catch (error) {
       this.fail(error);
     } finally {
