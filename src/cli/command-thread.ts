@@ -3,8 +3,9 @@
  * thread, prints what it says, hands it signals, and ends it where that code does not end.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { ambient, inRealTurn } from '../host/async/ambient.ts';
+import { inRealTurn } from '../host/async/ambient.ts';
 import { endEndless } from '../host/async/endless.ts';
+import { capturedOutput } from '../host/async/printing.ts';
 import { tellWhereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { runProgram } from './program.ts';
@@ -54,8 +55,7 @@ function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
   const target = process[stream];
   const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
     const text = typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk);
-    // What code under test prints is no result: what reads stdout would take it for one.
-    say({ kind: 'text', stream: ambient.current === null ? stream : 'stderr', text });
+    say({ kind: 'text', stream, text });
     const done = rest.at(-1);
     if (typeof done === 'function') inRealTurn(() => done());
     return true;
@@ -66,6 +66,7 @@ function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
 async function work(setting: CommandSetting): Promise<void> {
   redirect('stdout', setting.stdout);
   redirect('stderr', setting.stderr);
+  capturedOutput.use();
   tellWhereabouts(setting.whereabouts);
   endEndless((why) => say({ kind: 'lost', why }));
   port?.on('message', ({ signal }: CommandSignal) => {

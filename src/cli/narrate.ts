@@ -1,9 +1,10 @@
 /** Prints the events of a campaign as they come: notes, progress, and what went wrong. */
 
 import { faultsText, type Trial } from '../report/exhausted.ts';
-import type { CampaignEvent, Examined, Subject } from '../search/campaign/setting.ts';
+import type { CampaignEvent } from '../search/campaign/setting.ts';
 import { expectedOf } from '../search/sweep/expected.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY } from '../search/sweep/tally.ts';
+import { firstLines } from '../text/output-lines.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { adviceOf, keptLine } from './kept-plans.ts';
 import { noteChanges, type Terminal } from './terminal.ts';
@@ -42,6 +43,9 @@ export function narrator(
       case 'modules':
         noteModules(event, terminal);
         break;
+      case 'dies':
+        terminal.note(`  ${event.system} dies of one error on each of its first seeds`);
+        break;
       case 'begun again':
         terminal.note(
           `  modules: ${event.system} begins again, with all loaded anew: seed ${event.seed}: ${event.what}`,
@@ -73,7 +77,7 @@ export function narrator(
         );
         break;
       case 'conclusion':
-        printFailures(event.subject, event.examined, trial, terminal);
+        printFailures(event, trial, terminal);
         break;
     }
   };
@@ -153,10 +157,12 @@ function noteShrunk(
   terminal.note(`  shrink: ${system}, ${claim}: ${size}: ${first.explanation.headline}`);
 }
 
+/** Lines of what a run printed that failed, where there are other runs. */
+const MOST_OUTPUT = 10;
+
 /** Prints which claims are unknown, and which runs failed. */
 function printFailures(
-  { scenario }: Subject,
-  { tallies }: Examined,
+  { subject: { scenario }, examined: { tallies, range }, concluded }: EventOf<'conclusion'>,
   trial: Trial,
   terminal: Terminal,
 ): void {
@@ -176,5 +182,11 @@ function printFailures(
     if (tally.failed > failures.length) {
       terminal.print(`  and on ${countOf(tally.failed - failures.length, `more ${trial}`)}`);
     }
+    const { output, leftOut = 0 } = concluded.result.systems.find((one) => one.name === name) ?? {};
+    if (leftOut > 0) terminal.print(`  the other ${countOf(leftOut, trial)} were left out`);
+    if (output === undefined) continue;
+    terminal.print(`  ${name} printed on ${trial} ${output.seed}:`);
+    const most = range.from === range.to ? Number.POSITIVE_INFINITY : MOST_OUTPUT;
+    for (const line of firstLines(output.lines, most)) terminal.print(`    ${line}`);
   }
 }

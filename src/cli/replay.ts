@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
 import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { entitled } from '../host/async/whereabouts.ts';
-import { storyOf } from '../report/failure.ts';
+import { outputBlock, storyOf } from '../report/failure.ts';
 import { evidenceShown } from '../report/finding.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/story-steps.ts';
@@ -98,6 +98,7 @@ async function printText(
     const setting = { width, paint: paintFor(terminal.colour) };
     for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
     terminal.print('');
+    for (const line of outputBlock(trace.output, width)) terminal.print(line);
   }
   terminal.print(`  digest ${result.digest}`);
 }

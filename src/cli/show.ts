@@ -125,8 +125,9 @@ function printJson({ trace, verdicts }: ExaminedPlan, terminal: Terminal): void 
     const sinceUs = wait?.sinceUs ?? null;
     return { section, beganUs, end: end.kind, atUs, isUnguarded, error, sinceUs, place };
   });
+  const output = trace.output === undefined ? {} : { output: trace.output };
   const digest = digestOf(trace);
-  terminal.printJson('show', { digest, ending, unmatched, sections, verdicts });
+  terminal.printJson('show', { digest, ending, unmatched, sections, verdicts, ...output });
 }
 
 async function printText(
@@ -160,6 +161,8 @@ async function printText(
   const story = told === null ? [] : storyOf(told.explanation);
   for (const line of story.flatMap((one) => wrap(one, setting.width))) terminal.print(line);
   printSectionEnds(trace, terminal);
+  if (trace.output !== undefined) terminal.print('printed:');
+  for (const line of trace.output ?? []) terminal.print(`  ${line}`);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
   for (const line of await siblingTexts(loaded, { trace, broken }, flags)) terminal.print(line);
   terminal.print(`digest ${digestOf(trace)}`);

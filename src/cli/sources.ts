@@ -14,11 +14,14 @@ import {
   readScenarioSource,
   scenarioFolderOf,
 } from '../host/modules/load-files.ts';
+import { takeLoadOutput } from '../host/realm/load-apart.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { placeFindings } from '../search/points/places.ts';
+import { firstLines } from '../text/output-lines.ts';
 import { type Problem, renderProblem } from '../text/problem.ts';
+import { visible } from '../text/visible.ts';
 import { makeAll, UserError } from './exit.ts';
 import { readText } from './files.ts';
 import { fileMeant } from './shipped.ts';
@@ -73,12 +76,22 @@ export async function loadScenarioText(
 ): Promise<LoadedScenario> {
   const source = moduleSource(file, dirname(file), options);
   const read = await readScenarioSource({ file, text }, source);
+  noteLoadOutput();
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const problems = refusals(file, read);
   if (problems.length > 0) throw new UserError(problems);
   const { scenario, catalogue } = read;
   const warnings = [...read.warnings, ...(await misplaced({ file, text }, read))];
   return { file, text, scenario, catalogue, warnings: warnings.map(renderProblem) };
+}
+
+const MOST_OUTPUT = 10;
+
+/** Writes to stderr what definitions printed as they were loaded. */
+function noteLoadOutput(): void {
+  for (const line of firstLines(takeLoadOutput(), MOST_OUTPUT)) {
+    process.stderr.write(`${visible(line)}\n`);
+  }
 }
 
 /** Faults that may be placed nowhere; a `UserError` names those that surely are. */
@@ -155,6 +168,7 @@ export async function loadPlan(named: string, options: ModuleOptions): Promise<P
     ifChanged: IF_CHANGED,
     ...(isNamed ? {} : { accepted: known }),
   });
+  noteLoadOutput();
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);

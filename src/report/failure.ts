@@ -1,11 +1,12 @@
 /**
  * The block that a failure prints: what broke, why, the few events that matter, and what to type
- * next. At most 25 lines, and one more for each sibling, so that several fit a screen and one fits
- * a pull request.
+ * next. At most 25 lines, one more for each sibling, and 20 of what code of users printed, so that
+ * several fit a screen and one fits a pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
 import type { Finding, ShrunkSize } from '../search/campaign/result.ts';
 import { type Paint, paintFor, type Screen, type TerminalText } from '../text/colour.ts';
+import { firstLines } from '../text/output-lines.ts';
 import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import { trialText } from './exhausted.ts';
@@ -69,7 +70,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const needed = all.filter(({ weight }) => weight === 0).length;
   const steps = over === 0 ? fitting : fitSteps(all, Math.min(room, Math.max(needed, room - over)));
   const sequence = renderSequence(steps, trace.processes, screen, room - steps.length);
-  return [...above, '', ...sequence, '', ...below].join('\n');
+  return [...above, '', ...sequence, '', ...outputBlock(trace.output, width), ...below].join('\n');
 }
 
 /**
@@ -106,6 +107,15 @@ function headlineOf(finding: Finding, { width, paint }: Screen, otherwise?: stri
 
 function screenFor({ width, colour }: TerminalText): Screen {
   return { width: Math.max(40, Math.min(MOST_COLUMNS, width)), paint: paintFor(colour) };
+}
+
+const MOST_OUTPUT = 20;
+
+/** What a run printed, at most 20 lines with the blank one below; none where it printed nothing. */
+export function outputBlock(output: readonly string[] = [], width: number): readonly string[] {
+  if (output.length === 0) return [];
+  const lines = firstLines(output, MOST_OUTPUT - 2);
+  return ['printed:', ...lines.map((line) => clip(`  ${visible(line)}`, width)), ''];
 }
 
 /** The explanation as one text: *Let … Then … However …*, and the cure. */

@@ -64,6 +64,7 @@ const show = line('show', {
     )
     .describe('the sections that began'),
   verdicts: z.array(verdict),
+  output: texts.exactOptional().describe('what code of users printed; absent: nothing'),
 });
 
 /** What `show --points` writes. */

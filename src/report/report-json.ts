@@ -20,7 +20,7 @@ export function renderReportJson({ type, version, summary, findings }: Result): 
 
 /** The part of a finding that JSON has, without the runs that follow from its plan. */
 function findingJson(finding: Finding): FindingLine {
-  const { exhaust, siblings, causation, isExpected } = finding;
+  const { exhaust, siblings, causation, isExpected, trace } = finding;
   return {
     type: finding.type,
     version: finding.version,
@@ -38,6 +38,7 @@ function findingJson(finding: Finding): FindingLine {
     ...(siblings === undefined ? {} : { siblings }),
     ...(causation === undefined ? {} : { causation }),
     ...(isExpected === true ? { isExpected } : {}),
+    ...(trace.output === undefined ? {} : { output: trace.output }),
   };
 }
 

@@ -34,6 +34,11 @@ export interface Trace {
    * in a trace that was not recorded by a run.
    */
   readonly sections?: readonly SectionRun[];
+  /**
+   * What code of users printed: `alice | connected`, with what repeats itself counted. No part of
+   * the digest; absent where it printed nothing.
+   */
+  readonly output?: readonly string[];
 }
 
 /** One section of a client or of the probe, from its begin to its end or that of the run. */

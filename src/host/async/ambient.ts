@@ -27,6 +27,8 @@ export interface Inhabitant {
   mayCall(call: string): boolean;
   /** Whether it may read files at this moment, as modules do while they are loaded. */
   readonly mayRead: boolean;
+  /** Keeps what its code prints; `stream` is 1 or 2. */
+  print(text: string, stream: unknown): void;
   /** One more job runs of what it does in one event; throws where that has no end. */
   countJob(): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */

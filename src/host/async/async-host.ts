@@ -38,6 +38,7 @@ import { failureOf, type Talk, unheardIn } from '../network/talks.ts';
 import { siteOf } from './call-site.ts';
 import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
 import { Life } from './life.ts';
+import type { Printed } from './printing.ts';
 import { sectionNow } from './section-context.ts';
 import { sectionErrorOf } from './section-error.ts';
 import { CallLog } from './unsettled.ts';
@@ -55,6 +56,7 @@ export class AsyncHost implements Resident, Client {
   readonly ownGrants: Quorum;
   private readonly program: AsyncProgram;
   private readonly hosts: Hosts;
+  private readonly printed: Printed;
   private readonly calls: Calls;
   private readonly waiters: Map<Awaitable, () => void> = new Map();
   private life: Life | null = null;
@@ -72,13 +74,19 @@ export class AsyncHost implements Resident, Client {
 
   constructor(
     process: Process,
-    setting: { readonly program: AsyncProgram; readonly pool: number; readonly hosts: Hosts },
+    setting: {
+      readonly program: AsyncProgram;
+      readonly pool: number;
+      readonly hosts: Hosts;
+      readonly printed: Printed;
+    },
     parts: HostedParts,
   ) {
     this.process = process;
     this.parts = parts;
     this.program = setting.program;
     this.hosts = setting.hosts;
+    this.printed = setting.printed;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.ownGrants = new Quorum(process, parts);
@@ -102,6 +110,7 @@ export class AsyncHost implements Resident, Client {
     this.lives += 1;
     const life = new Life(this.process, this.parts, this.lives);
     this.life = life;
+    life.printed = this.printed;
     const context = new Context(this, life);
     const takeNumber = (): number => {
       this.connections += 1;

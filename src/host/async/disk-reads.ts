@@ -33,21 +33,7 @@ const REAL: ReadonlyMap<string, AnyFunction> = new Map(
     isFunction(real) ? [[key, real]] : [],
   ),
 );
-const { ReadStream, writeSync } = fs;
-
-/** Standard output and error: what a program prints stays what it prints. */
-const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
-
-/** Prints; with a callback in the next tick, as a logger expects. Null for all other calls. */
-export function printed(call: string, args: Arguments): CallResult | null {
-  if (!/^fs\.write(?:Sync)?$/.test(call) || !PRINTS.has(args[0])) return null;
-  const given = args.filter((one) => !isFunction(one));
-  const print = (): unknown => Reflect.apply(writeSync, fs, given);
-  if (call === 'fs.writeSync') return { value: print() };
-  const done = args.findLast(isFunction);
-  process.nextTick(() => answer(print, done));
-  return { value: undefined };
-}
+const { ReadStream } = fs;
 
 function answer(read: () => unknown, done: AnyFunction | undefined): void {
   let value: unknown;

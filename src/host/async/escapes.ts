@@ -16,9 +16,10 @@ import {
   pathOf,
   siteOf,
 } from './call-site.ts';
-import { type CallResult, printed, READS, readForPackage, readFromDisk } from './disk-reads.ts';
+import { type CallResult, READS, readForPackage, readFromDisk } from './disk-reads.ts';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
 import { isFunction, type Patches } from './patches.ts';
+import { isPrint } from './printing.ts';
 
 /** What is virtual: a process that connects where no server listens fails once it has spoken. */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
@@ -132,9 +133,9 @@ function guarded(real: object, call: string): object {
 /** Throws, unless it is harmless; what it returns, if anything, stands for the call. */
 function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
-  if (current === null || current.mayCall(call)) return null;
+  if (current === null || isPrint(call, args) || current.mayCall(call)) return null;
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
-  const given = printed(call, args) ?? (current.mayRead ? readFromDisk(call, args, refuse) : null);
+  const given = current.mayRead ? readFromDisk(call, args, refuse) : null;
   if (given !== null) return given;
   const site = leaverOf(refuse);
   if (site.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;

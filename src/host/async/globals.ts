@@ -7,7 +7,6 @@
 
 import { Buffer } from 'node:buffer';
 import crypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import process from 'node:process';
 import { patchNetwork } from '../network/virtual-socket.ts';
@@ -16,31 +15,12 @@ import { patchContexts } from './async-context.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { patchOwnProcess, patchReplaceable } from './own-process.ts';
-import { isFunction, Patches, Shared } from './patches.ts';
+import { isFunction, layerOf, type Patches } from './patches.ts';
+import { capturedOutput } from './printing.ts';
 import type { Randomness } from './randomness.ts';
 import { parseInZone, patchLocale } from './virtual-locale.ts';
 import { keepExitCode, patchMachine } from './virtual-machine.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
-
-/** Patches that several may want at the same time. */
-function layerOf(fill: (patches: Patches) => void): Shared {
-  const patches = new Patches();
-  const restore = (): void => {
-    patches.restore();
-    syncBuiltinESMExports();
-  };
-  const putInPlace = (): void => {
-    try {
-      fill(patches);
-      // `import { randomBytes } from 'node:crypto'` sees it from here on.
-      syncBuiltinESMExports();
-    } catch (error) {
-      restore();
-      throw error;
-    }
-  };
-  return new Shared(putInPlace, restore);
-}
 
 const sources = layerOf((patches) => {
   // Waits first: `promisify(setTimeout)` is to be theirs.
@@ -71,6 +51,7 @@ export interface GlobalsOptions {
 
 /** Puts them in place; call what it returns when it is over, in a `finally`. */
 export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}): () => void {
+  const restoreOutput = capturedOutput.use();
   const restoreSources = sources.use();
   const restoreExits = detectsEscapes ? exits.use() : (): void => {};
   const restoreJobs = countedJobs.use();
@@ -78,6 +59,7 @@ export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}
     restoreJobs();
     restoreExits();
     restoreSources();
+    restoreOutput();
   };
 }
 

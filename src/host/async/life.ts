@@ -18,6 +18,7 @@ import { contextNow, endContexts, inThread } from './async-context.ts';
 import { requireFewJobs } from './endless.ts';
 import { CONNECTS, LOOKS_UP } from './escapes.ts';
 import { giveBackDefaults, takeDefaults } from './own-process.ts';
+import type { Printed } from './printing.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 import { takeExitCode } from './virtual-machine.ts';
@@ -50,6 +51,7 @@ export class Life implements Inhabitant, JobOwner {
   hasFinished = false;
   isOver = false;
   network: Uplink | null = null;
+  printed: Printed | null = null;
 
   constructor(process: Process, parts: HostedParts, ordinal: number) {
     this.process = process;
@@ -92,6 +94,10 @@ export class Life implements Inhabitant, JobOwner {
     const error = new Error('it waits for its clock to move, which it does only while it awaits');
     this.fail(error);
     throw error;
+  }
+
+  print(text: string, stream: unknown): void {
+    if (!this.isOver) this.printed?.write(this.name, text, stream);
   }
 
   countJob(): void {

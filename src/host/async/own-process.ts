@@ -14,6 +14,7 @@ import process from 'node:process';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
 import { isAddition, isSharedObject, ofEachProcess } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
+import { NO_READER, printingTo, warningText } from './printing.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
 const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
@@ -185,12 +186,24 @@ function patchListeners(patches: Patches): void {
       const call = (): unknown => Reflect.apply(emit, this, args);
       const [event] = args;
       if (this !== process || ambient.current === null || !EVENTS_OF_NODE.has(event)) return call();
-      const isHeard = FAILURES.has(event) ? byReal(call) : asNobody(call);
+      if (event === 'warning') printWarning(args[1]);
+      // Node prints a warning too, with what differs from run to run.
+      const calm = (): unknown => printingTo(NO_READER, () => asNobody(call));
+      const isHeard = FAILURES.has(event) ? byReal(call) : calm();
       return call() === true || isHeard;
     },
     writable: true,
     enumerable: false,
   });
+}
+
+/** What Node says once per thread is no part of a run: the next one would lack it. */
+function printWarning(warning: unknown): void {
+  const { current } = ambient;
+  if (!(warning instanceof Error) || warning.name === 'ExperimentalWarning') return;
+  if (warning.name !== 'DeprecationWarning' || !('code' in warning)) {
+    current?.print(warningText(warning), 2);
+  }
 }
 
 function byReal(call: () => unknown): unknown {

@@ -1,4 +1,5 @@
 /** Replaces properties of objects that belong to others, and puts every one back as it was. */
+import { syncBuiltinESMExports } from 'node:module';
 
 export type AnyFunction = (...args: unknown[]) => unknown;
 
@@ -76,4 +77,24 @@ export class Patches {
     for (const action of this.afterwards.splice(0)) action();
     Patches.restorations += 1;
   }
+}
+
+/** Patches that several may want at the same time. */
+export function layerOf(fill: (patches: Patches) => void): Shared {
+  const patches = new Patches();
+  const restore = (): void => {
+    patches.restore();
+    syncBuiltinESMExports();
+  };
+  const putInPlace = (): void => {
+    try {
+      fill(patches);
+      // `import { randomBytes } from 'node:crypto'` sees it from here on.
+      syncBuiltinESMExports();
+    } catch (error) {
+      restore();
+      throw error;
+    }
+  };
+  return new Shared(putInPlace, restore);
 }

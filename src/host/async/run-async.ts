@@ -10,7 +10,7 @@ import type { Tried } from '../../core/shrink/search.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
 import type { RunWatcher } from '../../core/world/world.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
-import { answersWith, examine, expectsBreach, judgeRun } from '../../harness.ts';
+import { answersWith, expectsBreach, judgeRun } from '../../harness.ts';
 import { digestOf, pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -20,6 +20,7 @@ import { graphToReuse, RealmBlock } from '../realm/realm-blocks.ts';
 import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
+import { capturedOutput, Printed, printingTo, withOutput } from './printing.ts';
 import { type Fill, pinFilled, type RunManner, runFilled } from './run-filled.ts';
 import { runName, within } from './whereabouts.ts';
 
@@ -41,12 +42,33 @@ export async function runAsync(
 
 /** Runs a plan, and says meanwhile which. */
 function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
-  const isOwn = parts === ownParts || parts === builtIn;
-  return within(() => runName(plan), isOwn, code);
+  return within(() => runName(plan), isOwn(parts), code);
+}
+
+function isOwn(parts: SystemParts): boolean {
+  return parts === ownParts || parts === builtIn;
+}
+
+/** Runs a plan of a system whose code is not asynchronous. */
+function runHere(plan: Plan, parts: SystemParts): Trace {
+  if (isOwn(parts)) return run(plan, parts);
+  const { kept: trace, printed } = printedBy(() => run(plan, parts));
+  return withOutput(trace, printed);
+}
+
+/** What code of users that is not asynchronous returns, and what it prints. */
+function printedBy<T>(code: () => T): { readonly kept: T; readonly printed: Printed } {
+  const printed = new Printed();
+  const restore = capturedOutput.use();
+  try {
+    return { kept: printingTo(printed, code), printed };
+  } finally {
+    restore();
+  }
 }
 
 async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner): Promise<Trace> {
-  if (!isAsync(plan, parts)) return run(plan, parts);
+  if (!isAsync(plan, parts)) return runHere(plan, parts);
   requirePrepared(plan, parts);
   const restore = virtualizeGlobals(options);
   try {
@@ -105,10 +127,13 @@ export function examineEither(
   options?: RunManner,
 ): Examination | Promise<Examination> {
   return watched(plan, catalogue, () => {
-    if (!isAsync(plan, catalogue)) return examine(plan, claims, catalogue);
-    return runUnwatched(plan, catalogue, options).then((trace) =>
-      judgeRun(plan, trace, claims, catalogue),
-    );
+    const judge = (trace: Trace): Examination => {
+      if (isOwn(catalogue)) return judgeRun(plan, trace, claims, catalogue);
+      const { kept: examined, printed } = printedBy(() => judgeRun(plan, trace, claims, catalogue));
+      return { ...examined, trace: withOutput(trace, printed) };
+    };
+    if (!isAsync(plan, catalogue)) return judge(runHere(plan, catalogue));
+    return runUnwatched(plan, catalogue, options).then(judge);
   });
 }
 

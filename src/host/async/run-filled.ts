@@ -32,6 +32,7 @@ import { GlobalObjects } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { giveBackDefaults } from './own-process.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
+import { Printed, printingTo, withOutput } from './printing.ts';
 import { isMistake } from './section-error.ts';
 import { notedAwaits } from './waits.ts';
 
@@ -40,6 +41,7 @@ export class AsyncWorld {
   readonly world: World;
   /** Lets servers listen where its plan says so; to be called once the lock's own were added. */
   readonly openHosts: () => void;
+  readonly printed: Printed = new Printed();
   private readonly hosts: AsyncHost[] = [];
 
   constructor(world: World, openHosts: (world: World) => void) {
@@ -57,7 +59,8 @@ export class AsyncWorld {
     }: { readonly pool?: number; readonly role?: 'client' | 'probe' } = {},
   ): void {
     this.world.addHosted({ name, role }, (process, parts) => {
-      const host = new AsyncHost(process, { program, pool, hosts: hostsOf(this.world) }, parts);
+      const setting = { program, pool, hosts: hostsOf(this.world), printed: this.printed };
+      const host = new AsyncHost(process, setting, parts);
       this.hosts.push(host);
       return host;
     });
@@ -72,7 +75,8 @@ export class AsyncWorld {
       endedAtUs = ending.limit === 'end' ? endUs : (events.at(-1)?.atUs ?? 0);
     if (ending.kind !== 'failed') for (const host of this.hosts) host.endTalks(endedAtUs);
     for (const host of this.hosts) host.noteFailure();
-    return { ...this.withFailure(trace), sections: this.world.sections };
+    const ended = { ...this.withFailure(trace), sections: this.world.sections };
+    return withOutput(ended, this.printed);
   }
 
   /** The trace of a run that failed where code went on that had no business to. */
@@ -178,7 +182,8 @@ async function runOnce(
   const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
   if (options?.realms !== undefined) takeFrom(options.realms, world);
   const asyncWorld = new AsyncWorld(world, openHosts);
-  const empty = fill(plan, asyncWorld);
+  const { printed } = asyncWorld;
+  const empty = printingTo(printed, () => fill(plan, asyncWorld));
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
   const ceaseNoting = options?.notesAwaits === true ? notedAwaits.use() : () => {};
@@ -186,7 +191,7 @@ async function runOnce(
   globals.renew();
   try {
     const whenStepped = isWatched ? blameForChanges : () => {};
-    const ran = await drive(world.runInTurns(watcher), whenStepped);
+    const ran = await drive(world.runInTurns(watcher), { whenStepped, printed });
     const trace = asyncWorld.traceOf(ran, plan.limits);
     return { trace, change: globals.takeBack() };
   } finally {
@@ -241,14 +246,18 @@ function hadJobsLeft(): boolean {
 }
 
 /** Calls `whenStepped` where the jobs of a step have run, before whose they were is forgotten. */
-function drive(turns: Generator<void, Trace, void>, whenStepped: () => void): Promise<Trace> {
+function drive(
+  turns: Generator<void, Trace, void>,
+  { whenStepped, printed }: { readonly whenStepped: () => void; readonly printed: Printed },
+): Promise<Trace> {
+  const next = (): IteratorResult<void, Trace> => turns.next();
   return new Promise((resolve, reject) => {
     let isOver = false;
     const step = (): void => {
       if (isOver || hadJobsLeft()) return;
       whenStepped();
       try {
-        const { done, value } = turns.next();
+        const { done, value } = printingTo(printed, next);
         if (done === true) {
           isOver = true;
           resolve(value);

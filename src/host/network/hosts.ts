@@ -79,8 +79,11 @@ export type Listener = (
 
 export class Hosts {
   private readonly listeners: Map<string, Listener> = new Map();
+  /** The name of the first that listens; null while none does. */
+  server: string | null = null;
 
-  listen(address: string, listener: Listener): void {
+  listen(address: string, listener: Listener, server = 'lock'): void {
+    this.server ??= server;
     this.listeners.set(canonical(address), listener);
   }
 

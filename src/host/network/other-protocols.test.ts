@@ -274,9 +274,9 @@ describe('where no server listens', () => {
       6379,
       'redis-2',
       '*1\r\n$4\r\nPING\r\n',
-      /^alice speaks Redis to redis-2:6379, where no server listens \(hosts: redis-1:6379\), at \S+; name it in `hosts`: \{ redis-2:6379: lock \}$/,
+      /^alice speaks Redis to redis-2:6379, where no server listens \(hosts: redis-1:6379\), at \S+; add `hosts: \{ redis-2:6379: lock \}` to the scenario$/,
     ],
-    ['Redis, typed', 6379, 'redis-2', 'PING\r\n', /^alice speaks Redis to .*; name it in `hosts`/],
+    ['Redis, typed', 6379, 'redis-2', 'PING\r\n', /^alice speaks Redis to .*; add `hosts: /],
     [
       'PostgreSQL',
       5432,
@@ -323,8 +323,6 @@ describe('where no server listens', () => {
       },
       { hosts: {} },
     );
-    expect(failureOf(trace)).toMatch(
-      /where no server listens \(hosts: none\), .*name it in `hosts`/,
-    );
+    expect(failureOf(trace)).toMatch(/where no server listens \(hosts: none\), .*add `hosts: /);
   });
 });

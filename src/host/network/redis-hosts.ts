@@ -33,7 +33,7 @@ export function listen(
   { means = redlockMeaning }: { readonly means?: Means } = {},
 ): void {
   const port = redisPort(node, means);
-  hostsOf(world).listen(address, listenerFor({ protocol: REDIS, port }));
+  hostsOf(world).listen(address, listenerFor({ protocol: REDIS, port }), node.process.name);
 }
 
 /** The same for the node of this name, which is added where there is none. */

@@ -19,6 +19,8 @@ export interface Talk {
   readonly address: string;
   /** The addresses of servers; null if one listens at this address. */
   readonly others: readonly string[] | null;
+  /** The name of a server of the scenario. */
+  readonly server: string;
   /** Returns the place of the code that connects. */
   readonly place: () => string;
   readonly connectedAtUs: number | null;
@@ -59,7 +61,7 @@ export function unheardIn(
 /** Why the run of `process` fails; `misunderstood` is what the client sent, if it sent anything. */
 export function failureOf(
   process: string,
-  { address, others, place, sent }: Talk,
+  { address, others, server, place, sent }: Talk,
   misunderstood: NotUnderstood = new NotUnderstood(sent, null),
 ): SystemFailure {
   const { protocol, bytes } = misunderstood;
@@ -72,7 +74,7 @@ export function failureOf(
   const where =
     others === null ? 'a simulated Redis listens' : `no server listens (hosts: ${listed})`;
   const hint = /:\d+$/.test(address)
-    ? `name it in \`hosts\`: { ${address}: lock }`
+    ? `add \`hosts: { ${address}: ${server} }\` to the scenario`
     : '`hosts` takes addresses with a port';
   const wayOut = protocol === 'Redis' ? hint : wayOutOf(protocol);
   const facts = `${process} ${does} ${address}, where ${where}, at ${place()}`;

@@ -88,6 +88,7 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
 class Line implements Remote, Talk {
   readonly address: string;
   readonly others: readonly string[] | null;
+  readonly server: string;
   readonly place: () => string;
   connectedAtUs: number | null = null;
   abortedAtUs: number | null = null;
@@ -110,6 +111,7 @@ class Line implements Remote, Talk {
     const { hosts } = client.network ?? {};
     this.address = at.address;
     this.others = hosts?.at(at.address) === null ? hosts.addresses : null;
+    this.server = hosts?.server ?? 'lock';
     this.place = placeLater(open);
     this.socket = socket;
     this.at = at;

@@ -18,6 +18,7 @@ import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
+import { Printed, printShared } from '../async/printing.ts';
 import { Randomness } from '../async/randomness.ts';
 import { routedFailures } from '../async/run-filled.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
@@ -31,6 +32,7 @@ import { Realm } from './realm.ts';
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
   const shared = new GlobalObjects();
+  const printed = new Printed();
   const { loaded, change } = await inNobody(async (turn) => {
     const [loading, atOnce] = await turn(() => {
       const begun = new Realm(graph).load();
@@ -40,9 +42,23 @@ export async function loadApart(graph: ModuleGraph): Promise<object> {
     const namespace = await loading;
     const later = loading instanceof Promise ? shared.takeBack() : null;
     return { loaded: namespace, change: atOnce ?? later };
-  });
+  }, printed);
+  const { name } = graph.root;
+  if (!outputs.has(name)) outputs.set(name, printed.end());
   await requireUnchanged(change, { shared, graph, urls: [graph.rootUrl] });
   return loaded;
+}
+
+/** What definitions printed as they were loaded, by module. */
+const outputs = new Map<string, readonly string[]>();
+
+/** Returns what definitions printed as they were loaded, a line each; the next time only news. */
+export function takeLoadOutput(): readonly string[] {
+  const lines = [...outputs].flatMap(([name, printed]) =>
+    printed.map((line) => `${name} | ${line}`),
+  );
+  for (const name of outputs.keys()) outputs.set(name, []);
+  return lines;
 }
 
 /**
@@ -124,8 +140,11 @@ type Turn = <T>(code: () => T) => Promise<T>;
  * refused one of its calls. What goes on after real work, such as a read, is still code of no
  * process.
  */
-async function inNobody<T>(load: (turn: Turn) => Promise<T>): Promise<T> {
-  const nobody = new Nobody();
+async function inNobody<T>(
+  load: (turn: Turn) => Promise<T>,
+  printed: Printed = new Printed(),
+): Promise<T> {
+  const nobody = new Nobody(printed);
   const listening = routedFailures.use();
   const begun = new Set<number>();
   const work = new Set<number>();
@@ -221,6 +240,12 @@ class Nobody implements Inhabitant {
   private readonly drawn: Map<string, Randomness> = new Map();
   private jobs = 0;
   failure: { readonly error: unknown } | null = null;
+  /** Null where it prints as part of a run, or for no reader. */
+  readonly printed: Printed | null;
+
+  constructor(printed: Printed | null = null) {
+    this.printed = printed;
+  }
 
   dateMs(): number {
     return EPOCH_MS;
@@ -255,6 +280,11 @@ class Nobody implements Inhabitant {
   /** These never connect, and never find a name. */
   mayCall(call: string): boolean {
     return CONNECTS.test(call) || LOOKS_UP.test(call);
+  }
+
+  print(text: string, stream: unknown): void {
+    if (this.printed === null) printShared(text, stream);
+    else this.printed.print(text, stream);
   }
 
   fail(error: unknown): void {

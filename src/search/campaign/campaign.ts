@@ -17,8 +17,9 @@ import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type KeptReplay, replayKept } from '../corpus/kept-replay.ts';
+import { systemsThatDie } from '../sweep/alike.ts';
 import { unexpectedIn } from '../sweep/expected.ts';
-import { type KeptOutcome, rangeOfShard, type SeedRange } from '../sweep/shards.ts';
+import { firstOf, type KeptOutcome, rangeOfShard, type SeedRange } from '../sweep/shards.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { claimTally, type Tally } from '../sweep/tally.ts';
 import type { Named, TaskContext } from '../sweep/tasks.ts';
@@ -72,15 +73,28 @@ async function examineScenario(subject: Subject, setting: CampaignSetting): Prom
   await emit({ kind: 'repeated', subject, runs: repeated, difference, lost });
   // A seed that was lost is one of the sweep's too, which goes on without it.
   pool?.restorePatience();
+  const isSwept = plans === null && setting.chunkSeeds === undefined;
+  const dying = isSwept && lost === null ? await systemsThatDie(scenario, range, tasks) : [];
+  for (const system of dying) await emit({ kind: 'dies', system });
   const reusing: string[] = [];
   if (plans === null && setting.reusesRealms) {
     const isThorough = setting.repeats === ALL_REPEATED;
-    for (const check of await checkReuse(scenario, { whole: range, part }, isThorough, tasks)) {
+    const systems = scenario.systems.filter(({ name }) => !dying.includes(name));
+    for (const check of await checkReuse(
+      { ...scenario, systems },
+      { whole: range, part },
+      isThorough,
+      tasks,
+    )) {
       if (check.why === null) reusing.push(check.system);
       await emit({ kind: 'modules', ...check });
     }
   }
-  const swept = await sweepPart(subject, { range, part, plans, reusing }, { journal, setting });
+  const swept = await sweepPart(
+    subject,
+    { range, part, plans, reusing, dying },
+    { journal, setting },
+  );
   const isPart = shard !== null;
   return { range, isPart, keptPlans, repeated, difference, plans, ...swept };
 }
@@ -145,11 +159,12 @@ interface SweptPart {
   readonly part: SeedRange;
   readonly plans: Examined['plans'];
   readonly reusing: readonly string[];
+  readonly dying: readonly string[];
 }
 
 async function sweepPart(
   { scenario, catalogue }: Subject,
-  { range, part, plans, reusing }: SweptPart,
+  { range, part, plans, reusing, dying }: SweptPart,
   context: { readonly journal: SweepJournal | null; readonly setting: CampaignSetting },
 ): Promise<Pick<Examined, 'tallies' | 'cutShort' | 'milliseconds'>> {
   const { journal, setting } = context;
@@ -164,7 +179,10 @@ async function sweepPart(
     catalogue,
     reusing,
     finished: journal?.finished ?? [],
-    ...(plans === null ? {} : { plans: rangesOf(plans, range, setting.shard) }),
+    ranges:
+      plans === null
+        ? new Map(dying.map((system) => [system, firstOf(range, part)]))
+        : rangesOf(plans, range, setting.shard),
     ...(chunkSeeds === undefined ? {} : { chunkSeeds }),
     ...(named === undefined ? {} : { named }),
     onFinished: (chunk, tally) => {

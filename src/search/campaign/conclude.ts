@@ -3,8 +3,9 @@
  * all of it becomes a `ScenarioResult`. It does not matter whether one machine examined the seeds
  * or several.
  */
+import { builtIn } from '../../catalogue.ts';
 import { causeText } from '../../check/breach-cause.ts';
-import { drawsNothing } from '../../scenario/expand.ts';
+import { drawsNothing, expand } from '../../scenario/expand.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { kindsAmong } from '../sweep/causes.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
 import { expectedOf, judgedOn } from '../sweep/expected.ts';
 import { mostFirst } from '../sweep/sections.ts';
-import type { KeptOutcome } from '../sweep/shards.ts';
+import { type KeptOutcome, seedsLeftOut } from '../sweep/shards.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { performTask } from '../sweep/tasks.ts';
 import { type Exit, exits, worstOf } from './exit-codes.ts';
@@ -63,6 +64,7 @@ export async function concludeScenario(
     const judgement = judgeSystem(scenario, system, tally, coverage);
     const shrunk = isPart ? NOTHING_SHRUNK : await shrinkSystem(subject, system, examined, setting);
     const found = await edgesOf(subject, system, examined, setting);
+    const output = await outputOf(subject, system, examined, setting);
     findings.push(...shrunk.findings);
     codes.push(
       ...shrunk.codes,
@@ -77,6 +79,8 @@ export async function concludeScenario(
       ...(plans === null && drawsNothing(scenario, system.name) ? { isWritten: true } : {}),
       ...(exhausted === undefined ? {} : { exhausted: scopeOf(scenario, exhausted) }),
       ...(found.edges === null ? {} : { edges: found.edges }),
+      ...(output === null ? {} : { output }),
+      ...(seedsLeftOut(tally, range) === 0 ? {} : { leftOut: seedsLeftOut(tally, range) }),
     });
   }
   const sum = (of: (tally: Tally) => number): number =>
@@ -109,6 +113,25 @@ async function avoidedIn(
   const numbered = plans && new Map([...plans].map(([name, one]) => [name, one.numbered]));
   const options = { catalogue, shouldStop, ...(numbered && { numbered }) };
   return await countAvoided(scenario, tallies, options);
+}
+
+/** Runs the first seed that failed, or the only one, once more; null where it prints nothing. */
+async function outputOf(
+  subject: Subject,
+  { name }: SystemScenario,
+  { tallies, plans, range, isPart }: Examined,
+  setting: CampaignSetting,
+): Promise<NonNullable<SystemResult['output']> | null> {
+  const { failures, killed, seeds } = tallies.get(name) ?? EMPTY_TALLY;
+  const isSingle = range.from === range.to && seeds === 1 && setting.chunkSeeds === undefined;
+  const seed = failures[0]?.seed ?? (isSingle ? range.from : null);
+  const tasks = tasksOf(subject, setting);
+  // A seed that was ended from outside would have to be ended once more.
+  if (isPart || seed === null || killed > 0 || tasks.isGivenUp()) return null;
+  if (subject.catalogue === builtIn) return null;
+  const plan = plans?.get(name)?.numbered.planOf(seed) ?? expand(subject.scenario, name, seed);
+  const end = await performTask({ kind: 'run', plan }, tasks);
+  return end.kind === 'ran' && end.output.length > 0 ? { seed, lines: end.output } : null;
 }
 
 /** Runs that a search for edges may take at least; it may take as many as the system has plans. */

@@ -135,9 +135,16 @@ const system = z.strictObject({
   broken: count.describe('seeds that broke a claim of expect'),
   unknown: count.describe('seeds on which a claim of expect could not be judged'),
   failed: count.describe('seeds that the system under test did not survive'),
+  leftOut: count
+    .exactOptional()
+    .describe('seeds that were not run, since each of the first ones died of one error'),
   failures: z
     .array(z.strictObject({ seed: count, error: text }))
     .describe('the first of them with each error'),
+  output: z
+    .strictObject({ seed: count, lines: texts.describe('alice | connected') })
+    .exactOptional()
+    .describe('what one run printed: that of the first seed that failed, or of the only one'),
   claims: z.record(text, claim),
   measured: z.strictObject({
     'holder-overlap': overlap.exactOptional(),
@@ -282,6 +289,7 @@ const finding = z.strictObject({
     .describe('the same plan on the systems that must hold, where the break was expected'),
   causation: causation.exactOptional().describe('what runs beside it show that it came from'),
   isExpected: z.boolean().exactOptional().describe('whether the scenario says that it breaks'),
+  output: texts.exactOptional().describe('what the run of the shrunk plan printed'),
 });
 
 const summary = z.strictObject({

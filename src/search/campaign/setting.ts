@@ -81,6 +81,8 @@ export type CampaignEvent =
       readonly lost: string | null;
     }
   | ({ readonly kind: 'modules' } & ReuseCheck)
+  /** A system dies of one error on each of its first seeds, and the others are left out. */
+  | { readonly kind: 'dies'; readonly system: string }
   /** A system is examined again from its first seed, with modules loaded for each seed. */
   | {
       readonly kind: 'begun again';

@@ -323,9 +323,11 @@ class Lane {
       workerData: setting,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       stdout: true,
+      stderr: true,
     });
-    // Nothing prints there but code under test, and what it prints is no result.
-    worker.stdout.on('data', (text: string | Uint8Array) => process.stderr.write(text));
+    // Nothing prints there but code under test, in a way that was not captured.
+    worker.stdout.resume();
+    worker.stderr.resume();
     return worker;
   }
 

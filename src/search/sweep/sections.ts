@@ -15,6 +15,7 @@ import type { Return, SectionRun, Trace, TraceEvent } from '../../core/history/t
 import type { Draft } from '../../core/kernel/json.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { Plan } from '../../core/plan/plan.ts';
+import { withoutIds } from '../../text/output-lines.ts';
 import { groupDigits } from '../../text/prose.ts';
 
 /** All but `failed` are counts of sections. */
@@ -97,11 +98,6 @@ function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCou
     const first = error.firstSeed < known.firstSeed ? error : known;
     errors.set(key, { ...first, count: known.count + error.count });
   }
-}
-
-/** The text without what may differ each time: words with a digit in them. */
-export function withoutIds(text: string): string {
-  return text.replace(/[\w-]*\d[\w.-]*/g, '#');
 }
 
 /** The first by their keys: what is one of these among all is so in each part too. */

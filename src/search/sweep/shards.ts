@@ -14,6 +14,7 @@ import { type Form, originSchema, seal, unseal, whyForeign } from './sealed.ts';
 import {
   countSchema,
   EMPTY_TALLY,
+  isSameError,
   mergeTallies,
   rangeSchema,
   type Tally,
@@ -45,6 +46,26 @@ export function rangeOfShard({ from, to }: SeedRange, { index, of }: Shard): See
   const longer = seeds % of;
   const first = from + (index - 1) * least + Math.min(index - 1, longer);
   return { from: first, to: first + least + (index <= longer ? 1 : 0) - 1 };
+}
+
+/** Of a system that dies of one error on so many first seeds, no others are run. */
+export const FIRST_SEEDS = 8;
+
+/** The part of the first seeds that is in a part of all. */
+export function firstOf({ from }: SeedRange, part: SeedRange): SeedRange {
+  const to = Math.min(part.to, from + FIRST_SEEDS - 1);
+  return { from: part.from, to: Math.max(part.from - 1, to) };
+}
+
+/** How many seeds of the range were left out; 0 unless those that were run all died alike. */
+export function seedsLeftOut({ seeds, failures, killed }: Tally, { from, to }: SeedRange): number {
+  const left = to - from + 1 - FIRST_SEEDS;
+  const [first] = failures;
+  if (left <= 0 || seeds !== FIRST_SEEDS || failures.length !== FIRST_SEEDS) return 0;
+  const isAlike = failures.every(
+    ({ seed, error }, at) => seed === from + at && isSameError(error, first?.error ?? error),
+  );
+  return isAlike && killed === 0 ? left : 0;
 }
 
 /** A shard and the file that it was read from. */
@@ -113,10 +134,15 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   const counts = sorted.flatMap(countsOf);
   const tooMany = counts.filter(({ examined, seeds }) => examined > seeds);
   if (tooMany.length > 0) return { kind: 'refused', problems: tooMany.map(tooManyText) };
-  const cut = counts.filter(({ examined, seeds }) => examined < seeds);
   const partsAt = (at: number): readonly ScenarioShard[] =>
     sorted.flatMap(({ shard }) => shard.scenarios.slice(at, at + 1));
   const scenarios = first.shard.scenarios.map((one, at) => mergeScenario(one, partsAt(at)));
+  const isLeftOut = ({ scenario, system }: CutShard): boolean => {
+    const merged = scenarios.find(({ origin }) => origin.scenario === scenario);
+    const tally = merged?.tallies.get(system) ?? EMPTY_TALLY;
+    return seedsLeftOut(tally, first.shard.range) > 0;
+  };
+  const cut = counts.filter((one) => one.examined < one.seeds && !isLeftOut(one));
   return { kind: 'merged', merged: { range: first.shard.range, scenarios, cut } };
 }
 

@@ -28,11 +28,8 @@ import type { Named } from './tasks.ts';
 export interface SweepOptions extends SeedRange {
   /** Opened and closed by the caller; null is this thread, which a seed that hangs would stop. */
   readonly pool: Pool | null;
-  /**
-   * Of a scenario that is to be exhausted, by system: the numbers that are examined, in place of
-   * `from` and `to`, and what the plans are made of.
-   */
-  readonly plans?: ReadonlyMap<string, NumberRange>;
+  /** By system: what is examined in place of `from` and `to`. */
+  readonly ranges?: ReadonlyMap<string, NumberRange>;
   /**
    * What the scenario's words mean; built-in ones by default. With a pool, all else in it was
    * loaded from modules, as `loadScenarioFile` does.
@@ -57,9 +54,10 @@ export interface SweepOptions extends SeedRange {
   readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
 }
 
-/** Numbers of plans, both included. */
+/** Seeds or numbers of plans, both included. */
 export interface NumberRange extends SeedRange {
-  readonly blocks: readonly PlanBlock[];
+  /** What the plans are made of in an exhaustive search; absent for seeds. */
+  readonly blocks?: readonly PlanBlock[] | undefined;
 }
 
 export interface Progress {
@@ -98,9 +96,9 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   }
   const startedMs = performance.now();
   const tallies = new Map(scenario.systems.map(({ name }) => [name, EMPTY_TALLY]));
-  const { plans } = options;
+  const { ranges: given } = options;
   const ranges = new Map(
-    scenario.systems.map(({ name }): [string, SeedRange] => [name, plans?.get(name) ?? options]),
+    scenario.systems.map(({ name }): [string, SeedRange] => [name, given?.get(name) ?? options]),
   );
   const total = [...ranges.values()].reduce((sum, { from, to }) => sum + to - from + 1, 0);
   let done = 0;
@@ -138,7 +136,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     if (options.shouldStop?.() === true) return null;
     const chunk = chunks.next(seeds, reusing.size === 0 ? 1 : BLOCK_SEEDS);
     if (chunk === null) return null;
-    const blocks = plans?.get(chunk.system)?.blocks;
+    const blocks = given?.get(chunk.system)?.blocks;
     const made = blocks === undefined ? {} : { planBlocks: blocksIn(blocks, chunk) };
     return { ...chunk, ...made, isReusing: reusing.has(chunk.system) };
   };

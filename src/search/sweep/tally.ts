@@ -6,16 +6,11 @@
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
+import { withoutIds } from '../../text/output-lines.ts';
 import { type CauseTally, causesSchema, mergeCauses } from './causes.ts';
 import { type FaultStages, faultStagesSchema, mergeFaultStages } from './fault-stages.ts';
 import { type LeaseTally, leasesSchema, mergeLeases, NO_LEASES } from './leases.ts';
-import {
-  KEPT_ERRORS,
-  mergeSections,
-  NO_SECTIONS,
-  type SectionCounts,
-  withoutIds,
-} from './sections.ts';
+import { KEPT_ERRORS, mergeSections, NO_SECTIONS, type SectionCounts } from './sections.ts';
 import { mergeStakes, NO_STAKES, type StakesTally } from './stakes.ts';
 
 export interface Tally {
@@ -147,13 +142,15 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
 
 /** Of those that say the same, whichever process said it, the first. */
 export function distinctFailures({ failures }: Tally): readonly SeedFailure[] {
-  const told = new Set<string>();
-  return failures.filter(({ error }) => {
-    const text = withoutIds(error.replace(/^[\w-]+:? /, ''));
-    if (told.has(text)) return false;
-    told.add(text);
-    return true;
-  });
+  return failures.filter(
+    ({ error }, at) => !failures.slice(0, at).some((before) => isSameError(before.error, error)),
+  );
+}
+
+/** Whether two errors are the same but for their process, and for words with a digit in them. */
+export function isSameError(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((error) => withoutIds(error.replace(/^[\w-]+:? /, '')));
+  return first === second;
 }
 
 /** In the order of their names: which kind fired first depends on where the seeds were cut. */

@@ -6,9 +6,11 @@
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
+import { failureText } from '../../core/world/failure.ts';
+import type { Examination } from '../../harness.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
-import { shrinkFailureAsync, watchAsync } from '../../host/async/run-async.ts';
-import { entitled } from '../../host/async/whereabouts.ts';
+import { examineEither, shrinkFailureAsync, watchAsync } from '../../host/async/run-async.ts';
+import { entitled, runName } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
@@ -32,6 +34,8 @@ export type PoolTask =
   | { readonly kind: 'count'; readonly scenario: Scenario; readonly system: string }
   /** From which length on a fault breaks the claims of a system of a narrowed scenario. */
   | (EdgeQuestion & { readonly kind: 'edges' })
+  /** Whether the run of a plan fails, and what it prints. */
+  | { readonly kind: 'run'; readonly plan: Plan }
   /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
   | {
       readonly kind: 'shrink';
@@ -53,6 +57,8 @@ export type TaskDone =
   | (BlockComparison & { readonly kind: 'compared' })
   | { readonly kind: 'counted'; readonly count: PlanCount }
   | { readonly kind: 'edges'; readonly edges: SystemEdges }
+  /** `failure` is null where it does not fail. */
+  | { readonly kind: 'ran'; readonly failure: string | null; readonly output: readonly string[] }
   | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
   | { readonly kind: 'threw'; readonly error: string };
 
@@ -140,8 +146,15 @@ export async function performHere(
       const edges = await findEdges(task, { catalogue, shouldStop: stopsAfterTurn });
       return { kind: 'edges', edges };
     }
-    const { plan, claim, title, seed } = task;
+    const { plan } = task;
     await prepare([plan.system], catalogue);
+    if (task.kind === 'run') {
+      const examine = async (): Promise<Examination> => examineEither(plan, [], catalogue);
+      const { ending, output = [] } = (await named({ what: runName(plan) }, examine)).trace;
+      const failure = ending.kind === 'failed' ? failureText(ending) : null;
+      return { kind: 'ran', failure, output };
+    }
+    const { claim, title, seed } = task;
     const options = { catalogue, shouldStop, breathe: yieldToEventLoop };
     const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(plan, claim, options);
     return { kind: 'shrunk', result: await named({ what: title, seed }, shrink) };

@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Catalogue } from '../../catalogue.ts';
 import { endEndless } from '../../host/async/endless.ts';
+import { capturedOutput } from '../../host/async/printing.ts';
 import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -37,6 +38,7 @@ async function work({
     parentPort?.postMessage(words);
   });
   tellWhereabouts(whereabouts);
+  capturedOutput.use();
   parentPort?.on('message', async (order: ChunkOrder | TaskOrder) => {
     // Modules are named with the digests of their files, so none that has changed is taken again.
     const key = JSON.stringify(order.modules);

@@ -1,0 +1,265 @@
+/**
+ * Captures everything that code under test prints, by whichever way: `console`, the two standard
+ * streams, their file descriptors, warnings. It is kept per run, with the name of its process, and
+ * never reaches the terminal. What prints where no such code runs goes where it always went.
+ */
+import { Buffer } from 'node:buffer';
+import realConsole, { Console } from 'node:console';
+import fs from 'node:fs';
+import process from 'node:process';
+import { format, stripVTControlCharacters } from 'node:util';
+import type { Trace } from '../../core/history/trace.ts';
+import { OutputLines } from '../../text/output-lines.ts';
+import { ambient, noteImpure } from './ambient.ts';
+import { framesIn, isOfFencepost, isOfNode } from './call-site.ts';
+import { isFunction, layerOf, type Patches, type Shared } from './patches.ts';
+
+/** Takes what is printed: a simulated process, or the output of a run. */
+interface Printer {
+  print(text: string, stream?: unknown): void;
+  /** By its own clock. */
+  monotonicUs?(): number;
+}
+
+/** What one run printed. */
+export class Printed implements Printer {
+  private readonly complete: OutputLines = new OutputLines();
+  /** By process and stream, a line of which the end is still to come. */
+  private readonly begun: Map<string, { readonly process: string; readonly text: string }> =
+    new Map();
+
+  write(process: string, printed: string, stream: unknown = 1): void {
+    const key = `${stream} ${process}`;
+    const text = `${this.begun.get(key)?.text ?? ''}${stripVTControlCharacters(printed)}`;
+    const lines = text.replaceAll('\r', '').split('\n');
+    const rest = lines.pop() ?? '';
+    for (const line of lines) this.complete.add(process, line);
+    if (rest === '') this.begun.delete(key);
+    else this.begun.set(key, { process, text: rest.slice(0, MOST_BEGUN) });
+  }
+
+  print(text: string, stream: unknown): void {
+    this.write('', text, stream);
+  }
+
+  /** The lines, once nothing more is printed. */
+  end(): readonly string[] {
+    for (const { process, text } of this.begun.values()) this.complete.add(process, text);
+    this.begun.clear();
+    return this.complete.lines;
+  }
+}
+
+const MOST_BEGUN = 10_000;
+
+/** Returns the trace with what its run printed, and more that was printed about it. */
+export function withOutput(trace: Trace, printed: Printed): Trace {
+  const lines = printed.end();
+  return lines.length === 0 ? trace : { ...trace, output: [...(trace.output ?? []), ...lines] };
+}
+
+/** Keeps nothing. */
+export const NO_READER: Printer = { print: () => {} };
+
+/** Takes what code under test prints that runs as no process; null while there is none. */
+let shared: Printer | null = null;
+
+/** Runs `code`; what it prints as no simulated process goes to `printer`. */
+export function printingTo<T>(printer: Printer, code: () => T): T {
+  const before = shared;
+  shared = printer;
+  try {
+    return code();
+  } finally {
+    shared = before;
+  }
+}
+
+/** Prints as code does that runs as no process: on behalf of the run at hand, if there is one. */
+export function printShared(text: string, stream: unknown): void {
+  shared?.print(text, stream);
+}
+
+/** In place while code under test may run. */
+export const capturedOutput: Shared = layerOf((patches) => {
+  patchConsoles(patches);
+  patchStreams(patches);
+  patchDescriptors(patches);
+  patches.set(
+    process,
+    'emitWarning',
+    replacing(process.emitWarning, (printer, given) => {
+      if (printer === ambient.current) return null; // its own listeners hear of it
+      const [warning, options] = given;
+      printer.print(warningText(warning, options), 2);
+      return { value: undefined };
+    }),
+  );
+  patches.set(
+    process,
+    '_rawDebug',
+    replacing(Reflect.get(process, '_rawDebug'), (printer, given) => {
+      formatter(printer).error(...given);
+      return { value: undefined };
+    }),
+  );
+});
+
+type Print = (printer: Printer, given: readonly unknown[]) => { readonly value: unknown } | null;
+
+/** A function in whose place `print` is called where code under test calls it. */
+function replacing(real: unknown, print: Print): unknown {
+  if (!isFunction(real)) return real;
+  return function printing(this: unknown, ...given: unknown[]): unknown {
+    const printer = ambient.current ?? shared;
+    // A module that prints as it is loaded is to print each time.
+    if (printer !== null) noteImpure();
+    const printed = printer === null ? null : print(printer, given);
+    return printed === null ? Reflect.apply(real, this, given) : printed.value;
+  };
+}
+
+/** `(node:300) [CODE] Warning: text`, as Node prints it. */
+export function warningText(warning: unknown, options: unknown = {}): string {
+  const isError = warning instanceof Error;
+  const given: object =
+    typeof options === 'object' && options !== null ? options : { type: options };
+  const { type = 'Warning', code = '' } = {
+    type: Reflect.get(isError ? warning : given, isError ? 'name' : 'type'),
+    code: Reflect.get(isError ? warning : given, 'code'),
+  };
+  const what = isError ? warning.message : String(warning);
+  return `(node:${process.pid}) ${code ? `[${code}] ` : ''}${type}: ${what}\n`;
+}
+
+/** With counts, groups and timers of its own. */
+const formatters: WeakMap<Printer, Console> = new WeakMap();
+
+function formatter(printer: Printer): Console {
+  const known = formatters.get(printer);
+  if (known !== undefined) return known;
+  const stream = (fd: number): NodeJS.WritableStream =>
+    Object.assign(Object.create(null), {
+      write: (text: string) => {
+        printer.print(text, fd);
+        return true;
+      },
+    });
+  const made = new Console({
+    stdout: stream(1),
+    stderr: stream(2),
+    ignoreErrors: false,
+    colorMode: false,
+  });
+  formatters.set(printer, made);
+  for (const [key, method] of Object.entries(virtualMethods(printer, made))) {
+    Reflect.set(made, key, method);
+  }
+  return made;
+}
+
+/** What prints times, by the clock of the process, and stacks, without what is not the user's. */
+function virtualMethods(printer: Printer, made: Console): object {
+  const begun = new Map<string, number>();
+  const nowUs = (): number => printer.monotonicUs?.() ?? 0;
+  const log = (label: unknown, data: readonly unknown[]): void => {
+    const sinceUs = begun.get(String(label));
+    if (sinceUs === undefined) made.warn(`Warning: No such label '${String(label)}'`);
+    else made.log('%s: %sms', label, (nowUs() - sinceUs) / 1000, ...data);
+  };
+  return {
+    time: (label: unknown = 'default') => begun.set(String(label), nowUs()) && undefined,
+    timeLog: (label: unknown = 'default', ...data: unknown[]) => log(label, data),
+    timeEnd: (label: unknown = 'default') => {
+      log(label, []);
+      begun.delete(String(label));
+    },
+    trace: (...data: unknown[]) => {
+      const frames = framesIn(new Error().stack ?? '').filter(
+        (frame) => !isOfNode(frame) && !isOfFencepost(frame),
+      );
+      made.error([`Trace: ${format(...data)}`, ...frames.map(({ line }) => line)].join('\n'));
+    },
+  };
+}
+
+function patchConsoles(patches: Patches): void {
+  const own = formatter(NO_READER);
+  for (const target of new Set([globalThis.console, realConsole])) {
+    for (const key of Object.keys(own)) {
+      const print: Print = (printer, given) => {
+        const method: unknown = Reflect.get(formatter(printer), key);
+        return { value: isFunction(method) ? method(...given) : undefined };
+      };
+      patches.set(target, key, replacing(Reflect.get(target, key), print));
+    }
+  }
+}
+
+/** The streams, also those that a test runner gave to `console`. */
+function patchStreams(patches: Patches): void {
+  const { console: given } = globalThis;
+  for (const [fd, stream] of [
+    [1, process.stdout],
+    [2, process.stderr],
+    [1, Reflect.get(given, '_stdout')],
+    [2, Reflect.get(given, '_stderr')],
+  ]) {
+    if (typeof stream !== 'object' || stream === null) continue;
+    const print: Print = (printer, [chunk, ...rest]) => {
+      printer.print(textOf(chunk), fd);
+      const done = rest.find(isFunction);
+      if (done !== undefined) process.nextTick(done);
+      return { value: true };
+    };
+    patches.set(stream, 'write', replacing(Reflect.get(stream, 'write'), print));
+  }
+}
+
+function textOf(chunk: unknown): string {
+  if (!ArrayBuffer.isView(chunk)) return String(chunk);
+  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString();
+}
+
+/** The functions of `fs` that write to a descriptor; each has a form that ends in Sync. */
+const WRITERS = ['write', 'writev', 'writeFile', 'appendFile', 'fsync', 'fdatasync'] as const;
+
+/** Whether a call, `fs.writeSync` say, prints. */
+export function isPrint(call: string, [descriptor]: readonly unknown[]): boolean {
+  const [, name] = /^fs\.(\w+?)(?:Sync)?$/.exec(call) ?? [];
+  return isStandard(descriptor) && WRITERS.some((writer) => writer === name);
+}
+
+/** Whether it is that of standard output or error. */
+export function isStandard(descriptor: unknown): boolean {
+  return descriptor === 1 || descriptor === 2;
+}
+
+function patchDescriptors(patches: Patches): void {
+  for (const name of WRITERS) {
+    const print: Print = (printer, [descriptor, data, ...rest]) => {
+      if (!isStandard(descriptor)) return null;
+      const text = writtenText(data, rest);
+      if (text !== '') printer.print(text, descriptor);
+      const done = [data, ...rest].find(isFunction);
+      const bytes = Buffer.byteLength(text);
+      if (done !== undefined) process.nextTick(done, null, bytes, data);
+      return { value: done === undefined ? bytes : undefined };
+    };
+    for (const key of [name, `${name}Sync`]) {
+      patches.set(fs, key, replacing(Reflect.get(fs, key), print));
+    }
+  }
+}
+
+/** The text of data, of a list of it, or of the part that two numbers, or an object, name. */
+function writtenText(data: unknown, [first, second]: readonly unknown[]): string {
+  if (data === undefined || isFunction(data)) return '';
+  if (Array.isArray(data)) return data.map(textOf).join('');
+  if (!(data instanceof Uint8Array)) return textOf(data);
+  const part =
+    typeof first === 'object' && first !== null ? first : { offset: first, length: second };
+  const [offset, length] = [Reflect.get(part, 'offset'), Reflect.get(part, 'length')];
+  const from = typeof offset === 'number' ? offset : 0;
+  return textOf(data.subarray(from, typeof length === 'number' ? from + length : undefined));
+}

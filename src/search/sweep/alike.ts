@@ -1,0 +1,33 @@
+/**
+ * Leaves out the seeds of a system that dies of one error on each of its first seeds: the others
+ * would die of it too. The first are those of the complete range, so that each shard leaves out the
+ * same, and a merge finds it by the counts alone.
+ */
+import { builtIn } from '../../catalogue.ts';
+import { expand } from '../../scenario/expand.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { FIRST_SEEDS, type SeedRange } from './shards.ts';
+import { isSameError } from './tally.ts';
+import { performTask, type TaskContext } from './tasks.ts';
+
+/** The systems of which all first seeds die of one error. */
+export async function systemsThatDie(
+  scenario: Scenario,
+  { from, to }: SeedRange,
+  tasks: TaskContext,
+): Promise<readonly string[]> {
+  const dying: string[] = [];
+  if (to - from < FIRST_SEEDS || tasks.catalogue === builtIn) return dying;
+  for (const { name } of scenario.systems) {
+    const errors: string[] = [];
+    while (errors.length < FIRST_SEEDS && !tasks.isGivenUp()) {
+      const plan = expand(scenario, name, from + errors.length);
+      const end = await performTask({ kind: 'run', plan }, tasks);
+      const error = end.kind === 'ran' ? end.failure : end.kind === 'threw' ? end.error : null;
+      if (error === null || !isSameError(error, errors[0] ?? error)) break;
+      errors.push(error);
+    }
+    if (errors.length === FIRST_SEEDS) dying.push(name);
+  }
+  return dying;
+}
