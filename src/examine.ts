@@ -2,8 +2,8 @@
 import { builtIn, type Catalogue } from './catalogue.ts';
 import { type BreachCause, causeOf } from './check/breach-cause.ts';
 import { judgeIndexed } from './check/claims.ts';
-import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
-import { type LossNoticed, measureLossNoticed } from './check/loss-noticed.ts';
+import { type Lasted, measureHolderOverlap } from './check/holder-overlap.ts';
+import { measureLossNoticed } from './check/loss-noticed.ts';
 import { measureStampede, type Stampede } from './check/single-flight.ts';
 import { termsOf } from './check/terms.ts';
 import { indexTrace, type TraceIndex } from './check/trace-index.ts';
@@ -21,9 +21,9 @@ export interface Examination {
   /** What each claim that broke came from, by its name. */
   readonly causes: ReadonlyMap<string, BreachCause>;
   /** How often, and how long, two programs believed at once: measured, never judged. */
-  readonly overlap: HolderOverlap;
+  readonly overlap: Lasted;
   /** How often programs lost a lock that they counted on, and how long they did not know. */
-  readonly losses: LossNoticed;
+  readonly losses: Lasted;
   /** How many programs computed one memoized value at once: measured, never judged. */
   readonly stampede: Stampede;
 }

@@ -50,11 +50,22 @@ function breachOf(
   );
 }
 
-/** Times at which at least two programs believed at once, over all locks. */
-export interface HolderOverlap {
+/** How often something lasted for a time in a run, and how long. */
+export interface Lasted {
   readonly times: number;
   readonly longestUs: number;
   readonly totalUs: number;
+}
+
+/** Measures times by how long each was. */
+export function lasted(lengthsUs: readonly number[]): Lasted {
+  let longestUs = 0;
+  let totalUs = 0;
+  for (const us of lengthsUs) {
+    longestUs = Math.max(longestUs, us);
+    totalUs += us;
+  }
+  return { times: lengthsUs.length, longestUs, totalUs };
 }
 
 /** A time during which at least two programs believed that they hold one lock. */
@@ -66,18 +77,9 @@ interface Overlap {
 }
 
 /** From the grant that reaches a program until it leaves, as a crash makes it; up to the end. */
-export function measureHolderOverlap(indexed: TraceIndex): HolderOverlap {
-  let times = 0;
-  let longestUs = 0;
-  let totalUs = 0;
-  for (const lock of indexed.locks.values()) {
-    for (const { fromUs, untilUs } of overlapsOf(indexed, lock)) {
-      times++;
-      longestUs = Math.max(longestUs, untilUs - fromUs);
-      totalUs += untilUs - fromUs;
-    }
-  }
-  return { times, longestUs, totalUs };
+export function measureHolderOverlap(indexed: TraceIndex): Lasted {
+  const overlaps = [...indexed.locks.values()].flatMap((lock) => overlapsOf(indexed, lock));
+  return lasted(overlaps.map(({ fromUs, untilUs }) => untilUs - fromUs));
 }
 
 /** The overlaps on one lock, in the order in which they ended. */

@@ -43,7 +43,7 @@ export function impostorUnder(
       event.kind === 'enter' && event.ordinal === grant.ordinal && event.lock === grant.lock,
   );
   if (entry?.kind !== 'enter') return null;
-  const { client, lock } = grant;
+  const { client } = grant;
   const { atUs: enteredUs } = entry;
   const isByServer =
     !isQuorumGrant(grant) ||
@@ -56,7 +56,7 @@ export function impostorUnder(
   const key = keyAtEntry(indexed, grant);
   if (key !== null) {
     const overUs = key.untilUs ?? Number.POSITIVE_INFINITY;
-    if (overUs > enteredUs || !isGone(trace, { key, entry })) return null;
+    if (overUs > enteredUs || !isGone(trace, key, entry)) return null;
     const { message } = key;
     const sent = trace.events.find((event) => event.kind === 'send' && event.message === message);
     const sentAtUs = sent?.atUs ?? key.atUs;
@@ -66,15 +66,12 @@ export function impostorUnder(
   if (won === null) return null;
   const { sentAtUs, begunUs } = won;
   const overUs = begunUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
-  if (overUs > enteredUs || !wentToAnother(trace, { entry, lock, begunUs })) return null;
+  if (overUs > enteredUs || !wentToAnother(trace, entry, begunUs)) return null;
   return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
 }
 
 /** Whether a key was gone when the program entered that had taken it: the server was right. */
-function isGone(
-  { events }: Trace,
-  { key, entry }: { readonly key: KeyChange; readonly entry: Enter },
-): boolean {
+function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
   let isClockRight = true;
   for (const event of events) {
     if (event === entry) break;
@@ -114,17 +111,11 @@ function wonBy({ events }: Trace, entry: Enter): Won | null {
 }
 
 /** Whether another client got an answer about the lock since, and entered before. */
-function wentToAnother(
-  trace: Trace,
-  {
-    entry,
-    lock,
-    begunUs,
-  }: { readonly entry: Enter; readonly lock: string; readonly begunUs: number },
-): boolean {
+function wentToAnother(trace: Trace, entry: Enter, begunUs: number): boolean {
   for (const event of trace.events) {
     if (event === entry) return false;
-    if (event.kind !== 'enter' || event.lock !== lock || event.section === entry.section) continue;
+    if (event.kind !== 'enter' || event.lock !== entry.lock) continue;
+    if (event.section === entry.section) continue;
     if ((wonBy(trace, event)?.begunUs ?? -1) >= begunUs) return true;
   }
   return false;

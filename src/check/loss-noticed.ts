@@ -11,6 +11,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
+import { type Lasted, lasted } from './holder-overlap.ts';
 import { areRivals, isForeign, isGivenBack } from './leases.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Findings, inAll } from './verdict.ts';
@@ -38,26 +39,10 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, mostUs: number): Findings
   return { exercised: losses.length, breach: breachShown('loss-unnoticed', parts, causes) };
 }
 
-/** How often programs lost a lock that they counted on, and how long they did not know. */
-export interface LossNoticed {
-  readonly times: number;
-  readonly longestUs: number;
-  readonly totalUs: number;
-}
-
 /** From the loss until the program knows, or the end of the run; over all locks. */
-export function measureLossNoticed(indexed: TraceIndex): LossNoticed {
-  let times = 0;
-  let longestUs = 0;
-  let totalUs = 0;
-  for (const lock of indexed.locks.values()) {
-    for (const { lostUs, knownUs } of lossesOf(indexed, lock)) {
-      times += 1;
-      longestUs = Math.max(longestUs, knownUs - lostUs);
-      totalUs += knownUs - lostUs;
-    }
-  }
-  return { times, longestUs, totalUs };
+export function measureLossNoticed(indexed: TraceIndex): Lasted {
+  const losses = [...indexed.locks.values()].flatMap((lock) => lossesOf(indexed, lock));
+  return lasted(losses.map(({ lostUs, knownUs }) => knownUs - lostUs));
 }
 
 /** One grant that was lost while its program counted on it. */

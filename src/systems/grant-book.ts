@@ -3,7 +3,7 @@
  * lock's entry belongs to. Every server that gives grants by itself keeps one; what it notes has no
  * effect on what the server does.
  */
-import type { Deny } from '../core/history/server-events.ts';
+import type { Deny, Renew } from '../core/history/server-events.ts';
 import { WHY } from '../core/history/trace.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import type { Boot, Turn } from '../core/world/server.ts';
@@ -35,6 +35,9 @@ interface Returned extends Asked {
   /** The grant that the caller meant, where its turn does not say so. */
   readonly under?: number;
 }
+
+/** What a renewal was asked by, under which grant, and which it extended. */
+type Named = Pick<Renew, 'message' | 'sentAtUs' | 'under' | 'extended'>;
 
 export class GrantBook {
   private readonly process: string;
@@ -82,8 +85,9 @@ export class GrantBook {
 
   /** The server tells the holder once more of the grant that it has, and prolongs it by that. */
   grantAgain(turn: Turn, lent: Lent): void {
+    const { message, sentAtUs } = turn;
     const under = turn.grant(this.current(lent.lock));
-    this.noteRenewal(turn, lent, { under, extended: under });
+    this.noteRenewal(turn, lent, { message, sentAtUs, under, extended: under });
   }
 
   /**
@@ -108,7 +112,8 @@ export class GrantBook {
   /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
   renew(turn: Turn, renewal: Lent & { readonly isEffective: boolean }): void {
     const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
-    this.noteRenewal(turn, renewal, { under: turn.under, extended });
+    const { message, sentAtUs, under } = turn;
+    this.noteRenewal(turn, renewal, { message, sentAtUs, under, extended });
   }
 
   /**
@@ -117,8 +122,17 @@ export class GrantBook {
    */
   prolong(
     boot: Boot,
-    { lock, client, token, ttlUs, untilUs, sentAtUs }: Required<Lent>,
+    lent: Required<Lent>,
     { ordinal, message }: { readonly ordinal: number; readonly message: string },
+  ): void {
+    const { sentAtUs } = lent;
+    this.noteRenewal(boot, lent, { message, sentAtUs, under: ordinal, extended: ordinal });
+  }
+
+  private noteRenewal(
+    boot: Boot,
+    { lock, client, token, ttlUs, untilUs }: Lent,
+    { message, sentAtUs, under, extended }: Named,
   ): void {
     boot.observe({
       kind: 'renew',
@@ -127,33 +141,12 @@ export class GrantBook {
       message,
       lock,
       client,
-      under: ordinal,
-      token,
-      ttlUs,
-      untilUs,
-      extended: ordinal,
-      sentAtUs,
-    });
-  }
-
-  private noteRenewal(
-    turn: Turn,
-    { lock, client, token, ttlUs, untilUs }: Lent,
-    { under, extended }: { readonly under: number; readonly extended: number },
-  ): void {
-    turn.observe({
-      kind: 'renew',
-      atUs: turn.atUs,
-      process: this.process,
-      message: turn.message,
-      lock,
-      client,
       under,
       token,
       ttlUs,
       untilUs,
       extended,
-      sentAtUs: turn.sentAtUs,
+      sentAtUs,
     });
   }
 
@@ -165,10 +158,7 @@ export class GrantBook {
     turn.observe({ kind: 'release', atUs, process, message, lock, client, under, released });
   }
 
-  /**
-   * The server ends the lock's current grant of its own accord; `why` is a clause, such as
-   * `its session was over`.
-   */
+  /** The server ends the current grant unasked; `why` is a clause: `its session was over`. */
   end(boot: Pick<Boot, 'atUs' | 'observe'>, { lock, client }: Asked, why: string): void {
     const ordinal = this.current(lock);
     const { process } = this;

@@ -1,7 +1,4 @@
-/**
- * What coordinators and workers share of BullMQ: the queue, the connection to its Redis, and how
- * far a worker is.
- */
+/** What coordinators and workers share of BullMQ: the queue, its Redis and a worker's progress. */
 import { Redis } from 'ioredis';
 import type { QueueAddress } from './queue-url.ts';
 

@@ -1,7 +1,4 @@
-/**
- * A counterexample as a test fails with it: the block that `fencepost run` prints, without colour,
- * with what one types to run this test again.
- */
+/** A counterexample as the block that `fencepost run` prints, with how to run the test again. */
 import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';

@@ -77,10 +77,7 @@ async function withGlobals<R>(work: () => Promise<R>): Promise<R> {
   }
 }
 
-/**
- * Throws a `SimTestError`, while globals are replaced, in a context of `node:vm`: there, what was
- * imported from a builtin module stays what it was.
- */
+/** Throws a `SimTestError` in a context of `node:vm`, where imports of builtins stay real. */
 function requireLiveBindings(): void {
   if (setTimeout === timers.setTimeout) return;
   throw new SimTestError([

@@ -17,7 +17,7 @@ import type {
 } from '../../search/campaign/setting.ts';
 import { isJudged, unexpectedIn } from '../../search/sweep/expected.ts';
 import { contentionAdvice } from '../../search/sweep/hints.ts';
-import type { SeedRange } from '../../search/sweep/shards.ts';
+import type { RunDifference, SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { findingOf, seedBlock, showSeed } from './failure-block.ts';
@@ -295,15 +295,7 @@ function requirePlan(
 
 const MOST_SHOWN = 300;
 
-function notDeterministic({
-  system,
-  seed,
-  what,
-}: {
-  readonly system: string;
-  readonly seed: number;
-  readonly what: string;
-}): SimTestError {
+function notDeterministic({ system, seed, what }: RunDifference): SimTestError {
   const shown = what.slice(0, MOST_SHOWN) + (what.length > MOST_SHOWN ? '…' : '');
   return new SimTestError([
     `✗ not deterministic: two runs of seed ${seed} of ${system} differ`,

@@ -5,6 +5,7 @@
  */
 import type { VersionScale } from '../../core/history/server-events.ts';
 import type { Return, Trace, TraceEvent } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
@@ -95,11 +96,7 @@ function clientsAfter(
   around: Known,
 ): ReadonlyMap<string, ClientState> {
   const clients = new Map<string, ClientState>();
-  const of = (name: string): ClientState => {
-    const client = clients.get(name) ?? newClient();
-    clients.set(name, client);
-    return client;
-  };
+  const of = (name: string): ClientState => entryOf(clients, name, newClient);
   for (const event of events) {
     if (event.kind === 'fault') for (const name of event.processes) inject(of(name), event);
     else if (event.kind === 'resume' || event.kind === 'restart' || event.kind === 'heal') {
