@@ -271,10 +271,7 @@ interface HandledCall {
   readonly lock: string;
 }
 
-/**
- * Those of clients that notice their grants themselves: what is known of their servers is which
- * calls they handled and how they answered.
- */
+/** Releases of clients that report their own grants: only calls and their answers are known. */
 function calledReleases(
   indexed: TraceIndex,
   { earlier, later }: Handover,

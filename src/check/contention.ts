@@ -137,10 +137,7 @@ function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']
 }
 
 interface Names {
-  /**
-   * The lock that a call is about, as its section calls it: a key may have another name. Null where
-   * nobody can tell.
-   */
+  /** The lock that a call is about, as its section calls it; null where that is not known. */
   readonly lockOf: (operation: string, call?: Invoke['call']) => string | null;
   /** The requests whose outcome a server noted. */
   readonly noted: ReadonlySet<string>;

@@ -1,7 +1,4 @@
-/**
- * Puts a contradiction into words, in the form *Let … Then … However …* and what would have helped:
- * the claim's own for the rule that broke.
- */
+/** Puts a breach into the claim's words for its rule: *Let … Then … However …*, and a cure. */
 import type { Trace } from '../core/history/trace.ts';
 import { theftBehind } from './breach-cause.ts';
 import { builtInClaims } from './claims.ts';

@@ -1,7 +1,4 @@
-/**
- * Decides what the lock service itself holds of a grant: which processes keep it, until when, and
- * whether it was given back.
- */
+/** What the lock service holds of a grant: where, until when, and whether it was given back. */
 
 import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
 import type { FaultInjected, Trace } from '../core/history/trace.ts';

@@ -97,10 +97,7 @@ function judgeAgainst(
   return { exercised: exercisedBy(definition, indexed, overlapping), breach, unknown };
 }
 
-/**
- * Why a model of versions cannot be asked: a store tells none, or times in place of counts, which a
- * model of one's own may know.
- */
+/** Why a model of versions cannot be asked: the store has none, or times in place of counts. */
 function lackOfVersions(
   { operations, places }: TraceIndex,
   definition: ModelDefinition,

@@ -70,10 +70,7 @@ interface Program {
   without: Numbered<Log> | undefined;
 }
 
-/**
- * A computation is open from its mark `computing` to its mark `computed`, or the crash of its
- * program, and of the key that its section read last.
- */
+/** A computation, of the key that its section read last, is open until `computed` or a crash. */
 function computationsOf(indexed: TraceIndex): Computations {
   // Asked first, since it is measured on every run, and hardly any workload memoizes.
   if (!indexed.marks.some(({ event }) => event.point.endsWith('/computing'))) return NONE;

@@ -20,10 +20,7 @@ export interface Terms {
   readonly ttlUs: number;
   /** The locks under which the probe, once it is granted them, has a write to send. */
   readonly probeWrites: ReadonlySet<string>;
-  /**
-   * The model that `linearizable` means for this system, by its name; null where nobody wrote its
-   * specification.
-   */
+  /** The name of the model that `linearizable` means for this system; null: it has none. */
   readonly model: string | null;
   /** The models that there are; absent, those of fencepost. */
   readonly models?: ReadonlyMap<string, ModelDefinition>;

@@ -250,10 +250,7 @@ const MOST_CORE = 30;
 /** Of a longer part, which is searched for minutes, only what came last is looked at. */
 const MOST_SEARCHED = 200_000;
 
-/**
- * What was called after the bad return has no part in it, so that it is left out before the history
- * is searched again and again.
- */
+/** Leaves out what was called after the bad return, before the history is searched often. */
 function calledBefore(view: PartView, at: number): readonly number[] {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const indices: number[] = [];

@@ -122,10 +122,7 @@ function update(
   return 'blocked';
 }
 
-/**
- * The plan that was replayed, with the digests of the modules that it ran with, and with what it
- * breaks by if it did not say so before.
- */
+/** The text of the replayed plan, with the digests of its modules and its cause. */
 function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   const { text, catalogue, changedModules } = loaded;
   const { digest } = result;

@@ -1,7 +1,4 @@
-/**
- * `fencepost corpus`: a folder of kept plans in git, one per kind of failure; `corpus-folder.ts`
- * does what its commands say.
- */
+/** `fencepost corpus`: kept plans, one per kind of failure; `corpus-folder.ts` does the work. */
 import type { Command } from 'commander';
 import { type Done, withExample } from './command.ts';
 import type { CorpusOptions } from './kept-plans.ts';

@@ -1,7 +1,4 @@
-/**
- * Finds the file of a recorded history, which may lie in a folder that a Jepsen test left, and
- * reads it, as it is or gzipped.
- */
+/** Finds the file of a recorded history, also in a folder of Jepsen, and reads it, also gzipped. */
 import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';

@@ -21,10 +21,7 @@ export class Interruption {
     return this.aborter.signal;
   }
 
-  /**
-   * `note` says that the first Ctrl-C was heard, and what becomes of the command; other signals may
-   * mean the same.
-   */
+  /** `note` prints that the first Ctrl-C was heard; other `signals` may mean the same. */
   listen(note: () => void = () => {}, signals: readonly NodeJS.Signals[] = ['SIGINT']): void {
     this.note = note;
     this.signals = signals;

@@ -45,10 +45,7 @@ export function openJournal(file: string, head: JournalHead, options: JournalOpt
   return new Journal(file, finished ?? [], terminal);
 }
 
-/**
- * The chunks of a journal that is there, of which a cut-off line is deleted; null where none was
- * begun.
- */
+/** Reads the chunks of a journal and deletes a torn last line; null where none was begun. */
 function finishedIn(
   file: string,
   head: JournalHead,

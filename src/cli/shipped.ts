@@ -16,10 +16,7 @@ export const PLANS = 'plans';
 /** Names of scenarios and plans have neither a slash nor an ending. */
 const NAME = /^[\p{L}\p{N}_-]+$/u;
 
-/**
- * The file that is meant: `file` itself where there is one or where it is no name, else the
- * scenario or kept plan of that name in the package.
- */
+/** `file` itself if it exists or is no name; else the shipped scenario or plan of that name. */
 export function fileMeant(file: string): string {
   if (file === '-' || !NAME.test(file) || isFile(file)) return file;
   const folders = [scenarios(), join(scenarios(), PLANS)];
@@ -41,10 +38,7 @@ export function shippedScenarios(): readonly DescribedWord[] {
   });
 }
 
-/**
- * Where the plans of a scenario are kept: in `plans` beside it; but in `plans` here, if it belongs
- * to a package that somebody installed.
- */
+/** The folder of kept plans: `plans` beside a scenario, or here if a package brought it. */
 export function plansFolderOf(scenarioFile: string): string {
   return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
 }

@@ -1,7 +1,4 @@
-/**
- * `fencepost show`: what happens in a plan, or in one seed of a scenario, and how every claim
- * fares.
- */
+/** `fencepost show`: what happens in a plan or in one seed of a scenario, and every verdict. */
 import { type Command, Option } from 'commander';
 import { waitPhrase } from '../check/never-ended.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';

@@ -54,10 +54,7 @@ export interface ModuleOptions {
   readonly known?: ModuleDigests;
 }
 
-/**
- * Reads scenario files, or those of fencepost by name; every problem of every file is in the
- * `UserError`.
- */
+/** Reads scenarios by file or by shipped name; the `UserError` has every problem of every file. */
 export async function loadScenarios(
   files: readonly string[],
   options: ModuleOptions,

@@ -301,10 +301,7 @@ export class OrderSearch {
     this.order.push(operation);
   }
 
-  /**
-   * Places what is pure and legal in the draft, and passes the returns that are satisfied. True
-   * when no return is left.
-   */
+  /** Places pure, legal calls and passes satisfied returns. True when no return is left. */
   private settle(steps: Transitions): boolean {
     const { history } = this;
     const { words, draft } = this.memo;
@@ -379,10 +376,7 @@ export class Memo {
   count = 0;
   /** How many configurations were compared with drafts, a measure of the time spent. */
   compared = 0;
-  /**
-   * How many words make a configuration: its next return, its state, those of the slots of
-   * completed and those of crashed operations.
-   */
+  /** Words per configuration: next return, state, slots of completed and crashed operations. */
   stride = 2;
   /** The words of configuration `i` begin at `i * stride`; after the last lies the draft. */
   readonly words: Integers = new Integers();

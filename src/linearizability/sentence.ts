@@ -91,10 +91,7 @@ interface Place {
   readonly core: Core;
 }
 
-/**
- * What may have changed the object meanwhile and is not in the core. Calls that failed are among
- * it: `distinctCalls` leaves them out.
- */
+/** What may have changed the object and is not in the core; `distinctCalls` drops failed calls. */
 function othersOf(history: History, model: Model, { at, core }: Place): History {
   const bad = history[at];
   if (bad === undefined) return [];

@@ -186,10 +186,7 @@ function versionsOf({ version }: Write): string {
   return `${expectedText(version, expected)}, has ${versionText(version, found, { isShort })} (0 rows)`;
 }
 
-/**
- * What stands on the flag of a write: its token, or the version that it made, or, where it was
- * refused, expected.
- */
+/** The text on the flag of a write: its token, or the version that it made or expected. */
 export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);

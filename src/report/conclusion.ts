@@ -241,10 +241,7 @@ function testText({ claim, found }: Told): string {
   return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
 }
 
-/**
- * Where none of so many seeds broke it: `fewer than 3.0 in 1,000`, the upper end of the exact 95 %
- * interval, rounded up.
- */
+/** `fewer than 3.0 in 1,000`: the upper end of the exact 95 % interval, none of `seeds` broken. */
 export function boundText(seeds: number): string {
   const share = 1 - 0.05 ** (1 / Math.max(1, seeds));
   let scale = 100;

@@ -1,7 +1,4 @@
-/**
- * The parts of a finding that several reports share: the evidence that pictures show, and the
- * commands that run it again, replay it and keep it.
- */
+/** Parts of a finding that several reports share: its evidence, and commands to use it again. */
 import type { Evidence } from '../check/verdict.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { Finding } from '../search/campaign/result.ts';

@@ -1,7 +1,4 @@
-/**
- * Sets steps as text: numbers and times at the left, a column a process, one line a step. Used by
- * the failure block, `show` and `replay`.
- */
+/** Renders steps as text: numbers and times at the left, a column per process, a line per step. */
 import type { ProcessInfo } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';

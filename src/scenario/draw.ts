@@ -1,7 +1,4 @@
-/**
- * A stream of draws that belongs to one name in one seed: the draws of one client never depend on
- * how many another client made. Integers only.
- */
+/** A stream of integers per name and seed: a client's draws never depend on another's. */
 import alea from 'seedrandom/lib/alea.js';
 import type { Odds, RangeUs } from '../core/plan/plan.ts';
 

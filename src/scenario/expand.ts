@@ -105,10 +105,7 @@ function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMac
 /** Seeds that are looked at to see whether anything is drawn. */
 const SEEDS_COMPARED = 8;
 
-/**
- * Whether a system's plan is written out by hand: no seed draws anything but the order of what
- * happens at one instant.
- */
+/** Whether no seed of a system draws anything but the order of simultaneous events. */
 export function drawsNothing(scenario: Scenario, systemName: string): boolean {
   const texts = new Set<string>();
   for (let seed = 0; seed < SEEDS_COMPARED; seed += 1) {

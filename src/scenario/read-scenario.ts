@@ -1,7 +1,4 @@
-/**
- * Reads the text of a scenario file: the scenario that it means, or everything that is wrong with
- * it.
- */
+/** Reads the text of a scenario file: a scenario, or everything that is wrong with it. */
 import { check, isRecord, parseFile, type SourceFile } from '../core/plan/document.ts';
 import { CAPS, type QueuePlan } from '../core/plan/plan.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';

@@ -121,10 +121,7 @@ export interface LockDriver {
    * absent, accesses carry the one that the section was entered with.
    */
   token?(lock: string): number;
-  /**
-   * Takes another lock, the step's, as well; it is given back with the section's. Only where the
-   * protocol `takesSeveral`.
-   */
+  /** Takes the step's lock too, until the section ends. Only where the protocol `takesSeveral`. */
   also?(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean>;
   /**
    * Changes one value by a read and a write, where the protocol has a way of its own to do so;
@@ -135,10 +132,7 @@ export interface LockDriver {
   holds?(lock: string): boolean;
   /** Called when the client's program ends by itself, not in a crash. */
   finish?(self: Self): void;
-  /**
-   * Called right before a write to a store, `label` is its last name, where a protocol has
-   * something to do there.
-   */
+  /** Called right before a write to a store; `label` is the last part of its name. */
   beforeWrite?(at: Section, label: string): Program<void>;
   /** The message that the section is about; only where the protocol `takesMessages`. */
   delivery?(): { readonly steps: number; readonly retries: number } | null;
@@ -345,10 +339,7 @@ export interface AsyncSection extends Caller {
 export interface GuardSetting {
   /** The fencing token to attach to each access; 0, below every token of a grant, if absent. */
   readonly token?: number;
-  /**
-   * Until when the program takes the lock for its own, by its own `Date`; if absent, until it
-   * leaves.
-   */
+  /** Until when the program counts on the lock, by its `Date`; absent: until it leaves. */
   readonly untilMs?: number;
 }
 

@@ -55,10 +55,7 @@ export type StoreAsk =
   | WriteAsk
   | { kind: 'read' | 'open' | 'fence'; key: string; value: null; adds: null };
 
-/**
- * A store access under the section's lock, which names the resource, with the cached token
- * attached.
- */
+/** A store access with the cached token, under the section's lock, which names the resource. */
 function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   const resource = at.section.lock;
   const token = carriedToken(at);

@@ -63,10 +63,7 @@ export function* doAll(at: Section): Program<boolean> {
   return true;
 }
 
-/**
- * Runs `body` while the section's lock is held. Where it cannot be had in time, runs `without`
- * instead, if there is something to be done without it.
- */
+/** Runs `body` while the section's lock is held; where that cannot be had in time, `without`. */
 function* underLock(
   at: Section,
   body: () => Program<unknown>,

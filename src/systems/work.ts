@@ -153,10 +153,7 @@ function versionName({ store, key }: AccessPlace): string {
   return JSON.stringify([store, key]);
 }
 
-/**
- * The version that a write expects: the one that the section knows, if any. Until its answer has
- * come the section knows none.
- */
+/** Takes the version that a write expects; until its answer the section knows none. */
 function takeVersion({ versions }: Section, place: AccessPlace): number | null | undefined {
   if (versions === null) return undefined;
   const name = versionName(place);

@@ -1,7 +1,4 @@
-/**
- * What is kept of anything that was thrown: users' code may throw whatever it likes, a symbol or a
- * megabyte of text.
- */
+/** Texts of thrown values: users' code may throw anything, a symbol or a megabyte of text. */
 
 /** The message of an error, else the value as text. */
 export function errorText(thrown: unknown): string {

@@ -1,7 +1,4 @@
-/**
- * What is wrong in a file that a person wrote: where, what, and what was probably meant. Several
- * are reported at once, in the order of the file.
- */
+/** Problems of users' files: where, what, and what was probably meant, in the file's order. */
 export interface Problem {
   readonly file: string;
   /** From 1. */

@@ -153,10 +153,7 @@ export type Call =
       /** Null on a read. */
       readonly value: number | null;
       readonly token: number;
-      /**
-       * What a write adds to the value that its section read, as increments and transfers do; else
-       * null.
-       */
+      /** What a write adds to the value that its section read (an increment); else null. */
       readonly adds: number | null;
       /** The first operation of those that carry out what this write is for; absent on itself. */
       readonly repeats?: string;

@@ -24,10 +24,7 @@ export const draws = {
 
 type Draw = (typeof draws)[keyof typeof draws];
 
-/**
- * The finalizer of MurmurHash3 (Appleby): every input bit flips each output bit about half the
- * time.
- */
+/** The finalizer of MurmurHash3 (Appleby): each input bit flips about half of the output bits. */
 export function mix(value: number): number {
   let bits = value ^ (value >>> 16);
   bits = Math.imul(bits, 0x85ebca6b);

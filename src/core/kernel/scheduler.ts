@@ -1,7 +1,4 @@
-/**
- * The one event loop: pop, advance the clock, fire. Virtual time is an integer number of
- * microseconds.
- */
+/** The one event loop: pop, advance the clock, fire. Virtual time is whole microseconds. */
 import { assert } from './assert.ts';
 import { type Due, EventQueue } from './queue.ts';
 

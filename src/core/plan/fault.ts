@@ -30,10 +30,7 @@ export type Which =
   | { readonly kind: 'message'; readonly message: string }
   | { readonly kind: 'link'; readonly from: string; readonly to: string; readonly atUs: number };
 
-/**
- * Which timer: one by its name (`alice/1/backoff-2`), or the first that `process` arms from `atUs`
- * on.
- */
+/** Which timer: one by name (`alice/1/backoff-2`), or the first that `process` arms from `atUs`. */
 export type WhichTimer =
   | { readonly kind: 'timer'; readonly timer: string }
   | { readonly kind: 'process'; readonly process: string; readonly atUs: number };
@@ -204,10 +201,7 @@ export function amountField(kind: FaultKind): FaultField | undefined {
   return fieldsOfKind(kind).find(({ type }) => AMOUNTS.has(type));
 }
 
-/**
- * How long the fault lasts, how late it makes its message, how far it steps, as a magnitude; null
- * for none.
- */
+/** Returns a fault's length, delay or step as a magnitude; null where it has none. */
 export function amountOf(fault: Fault): number | null {
   const field = amountField(fault.kind);
   const values: Readonly<Record<string, FieldTypes[FieldType]>> = fault;

@@ -37,10 +37,7 @@ export function completed<Values extends object>(defaults: Values, read: ReadOf<
 /** In place of a default, of a field that is always written. */
 export const ALWAYS = undefined;
 
-/**
- * The fields, in the order of `defaults`, that read back into the same values: those that differ
- * from their default.
- */
+/** Returns the fields that differ from their default, in the order of `defaults`. */
 export function statedFields(values: object, defaults: object): FieldMap {
   const given = new Map<string, unknown>(Object.entries(values));
   const stated = Object.entries(defaults).flatMap(([name, otherwise]: [string, unknown]) => {

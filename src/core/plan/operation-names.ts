@@ -83,10 +83,7 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
 }
 
-/**
- * What a client asks again and again in the background, so that its lock stays its own:
- * `alice/1/heartbeat`, `alice/1/heartbeat-2`, …
- */
+/** What keeps a lock in the background: `alice/1/heartbeat`, `alice/1/heartbeat-2`, … */
 export const HEARTBEAT = 'heartbeat';
 
 /** The mark that a section of several at once passes as its code begins: `alice/1/begin`. */

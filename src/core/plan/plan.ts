@@ -356,10 +356,7 @@ export const CAPS = {
   maxEvents: 1_000_000_000,
 } as const;
 
-/**
- * The locks of a plan's sections: each receives the messages of its own, also without a transition,
- * which then fails.
- */
+/** The locks of a plan's sections: each is a machine, even without a transition. */
 export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
   return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }

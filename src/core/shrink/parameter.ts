@@ -1,7 +1,4 @@
-/**
- * Every number of a plan that shrinking may move, as a place that can be read and written, with the
- * range that the plan's bounds leave it.
- */
+/** Every number of a plan that shrinking may move: its value, its range and how to write it. */
 import {
   amountField,
   amountOf,
@@ -33,10 +30,7 @@ export interface Parameter {
   readonly path: string;
   /** The same for people, e.g. `pause of alice`. */
   readonly what: string;
-  /**
-   * Microseconds, for a rate parts per million, for a count how many; never negative: a step's or
-   * rate's magnitude.
-   */
+  /** Microseconds, or parts per million of a rate, or a count; of a step or rate the magnitude. */
   readonly value: number;
   readonly range: RangeUs;
   /** The last allowed lengths below those in the range that are not, the shortest first. */

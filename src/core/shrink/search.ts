@@ -96,10 +96,7 @@ export class Search {
     return this.askCount >= ASKED_PER_RUN * this.runLimit;
   }
 
-  /**
-   * Whether `plan` breaks the claim, and how: judged once for each plan. Null when the budget is
-   * spent, of runs or of questions.
-   */
+  /** Judges each plan once: whether it breaks the claim, and how. Null when the budget is spent. */
   *ask(plan: Plan): Steps<Tried | null> {
     if (this.isExhausted) return null;
     this.askCount += 1;

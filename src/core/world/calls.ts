@@ -13,10 +13,7 @@ import { SystemFailure, underTest } from './failure.ts';
 import { Connection, type Network, type Parcel, type Passenger } from './network.ts';
 import { Alarm, type AlarmParts, type Process } from './process.ts';
 
-/**
- * `never`: every try was refused before it was executed. `unknown`: it may or may not have
- * happened.
- */
+/** `never`: every try was refused before execution. `unknown`: it may have happened. */
 export type CallState = 'pending' | 'answered' | 'unknown' | 'never';
 
 /** What a program may wait for. */

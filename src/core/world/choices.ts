@@ -135,10 +135,7 @@ export class Choices {
     return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
   }
 
-  /**
-   * The faults that hit a message sent now; each fault of the plan does so once. What is dropped
-   * is hit by nothing else.
-   */
+  /** The faults that hit a message sent now, each once; a drop excludes all others. */
   messageFaultsOf(message: Name, link: Link): readonly Injection<MessageFault>[] {
     const { chance } = this.plan;
     const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));

@@ -1,7 +1,4 @@
-/**
- * Tells a failure of the system under test, which ends a run, from a defect of fencepost, which
- * ends all.
- */
+/** Separates failures of the system under test, which end a run, from defects of fencepost. */
 import { errorText } from '../../text/error-text.ts';
 import type { Ending } from '../history/trace.ts';
 import { Defect } from '../kernel/assert.ts';

@@ -38,10 +38,7 @@ export class Jobs {
     return true;
   }
 
-  /**
-   * Has all jobs run, those too of the processes that go on then: yields where every job that there
-   * is has to be run before it is resumed.
-   */
+  /** Runs all jobs, also those that they cause: at each yield the caller runs what is there. */
   *run(): Generator<void, void, void> {
     for (let { owner } = this; owner !== null; { owner } = this) {
       owner.begin();

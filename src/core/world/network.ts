@@ -248,10 +248,7 @@ export class Connection {
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
-  /**
-   * Where a message arrives that would arrive at `wish`: never before the one sent ahead of it. The
-   * result is overwritten by the next call.
-   */
+  /** When a message arrives, never before its predecessor; the next call overwrites the result. */
   inOrder(isRequest: boolean, wish: Readonly<Arrival>): Readonly<Arrival> {
     const last = isRequest ? this.lastRequest : this.lastReply;
     last.tie = wish.timeUs <= last.timeUs ? Math.max(wish.tie, last.tie) : wish.tie;

@@ -181,10 +181,7 @@ export class Clock {
     return this.monotonicUs(trueUs) + this.wallOffsetUs;
   }
 
-  /**
-   * The first true time, from the last change of rate or freeze on, at which the monotonic clock
-   * shows `us` or more.
-   */
+  /** The first true time since the last change of the clock at which it shows `us` or more. */
   trueTimeOfMonotonic(us: number): number {
     const spanUs = us - this.anchorMonotonicUs;
     if (spanUs <= 0) return this.anchorUs;
@@ -305,10 +302,7 @@ export class Alarm implements Task {
     scheduler.schedule(this.timer);
   }
 
-  /**
-   * A timer of this very instant stays in the queue, where it does nothing: it might have come
-   * first, so a plan that repeats the run must order it.
-   */
+  /** A timer due now stays in the queue and does nothing: a plan that repeats the run orders it. */
   private callOff(): void {
     const { timer } = this;
     this.timer = null;

@@ -81,10 +81,7 @@ export interface Boot {
 }
 
 export interface Server<Q extends Json, R extends Json> {
-  /**
-   * What drivers speak with it where it listens at an address of `hosts`: `redis`. Absent: none
-   * can connect.
-   */
+  /** The protocol spoken at its address in `hosts`: `redis`. Absent: no driver can connect. */
   readonly speaks?: 'redis';
   /**
    * Answers one request; the reply leaves in the same instant, or, after `LATER`, when the server

@@ -27,10 +27,7 @@ import { Process, type Resident } from './process.ts';
 import { Recorder } from './recorder.ts';
 import { type Replaceable, type Server, ServerHost } from './server.ts';
 
-/**
- * Told of each event just before it fires, with the one before it and how many events the trace
- * has by then.
- */
+/** Called before each event, with the previous one and the number of events traced so far. */
 export type RunWatcher = (due: Due, previous: Due | null, traced: number) => void;
 
 export interface ClientSetting {

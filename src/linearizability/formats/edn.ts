@@ -266,10 +266,7 @@ function isTokenEnd(code: number): boolean {
   return ENDS[code] ?? isSpace(code);
 }
 
-/**
- * Plain data as EDN, for people and to compare it: the same text for equal data, whose fields stand
- * in the order of their names.
- */
+/** Writes plain data as EDN with sorted fields: the same text for equal data. */
 export function ednText(value: Json): string {
   if (value === null) return 'nil';
   if (typeof value === 'string') return value.startsWith(':') ? value : JSON.stringify(value);

@@ -1,7 +1,4 @@
-/**
- * Reads a history whose records are events: whether the fields of a record make one, and which two
- * make an operation.
- */
+/** Reads a history whose records are events, and pairs them to operations. */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { ednText, isArray } from './edn.ts';
@@ -109,10 +106,7 @@ interface OpenCall {
   readonly position: number;
 }
 
-/**
- * Pairs events to operations: a process has at most one call open, and what completes it is the
- * next event of that process.
- */
+/** Pairs events to operations: a process's next event completes its one open call. */
 class Pairing {
   readonly marks: RecordedMark[] = [];
   private readonly take: TakeOperation;

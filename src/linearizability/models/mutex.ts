@@ -1,7 +1,4 @@
-/**
- * Locks without tokens: a mutex that knows its owner, one that knows none, and one that its owner
- * may take again.
- */
+/** Locks without tokens: a mutex with an owner, an anonymous one and a reentrant one. */
 import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';

@@ -318,10 +318,7 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
   ];
 }
 
-/**
- * Where each holder's own clock ends its lease, inside the picture and before it leaves; drawn over
- * whatever else is there.
- */
+/** Marks where each holder's clock ends its lease before it leaves; drawn on top. */
 function drawOwnEnds(scene: Scene): Child {
   const { fromUs, untilUs, spans } = scene;
   return spans.clientViews.map((span) => {

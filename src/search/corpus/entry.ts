@@ -1,7 +1,4 @@
-/**
- * Decides what a corpus does with its plans: whether a new one is let in, and which of those in it
- * guard nothing that another does not.
- */
+/** Decides whether a corpus takes a new plan, and which of its plans are superfluous. */
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
 import { isSimpler } from '../../core/shrink/simpler.ts';
 import type { KeptFate } from './kept-replay.ts';

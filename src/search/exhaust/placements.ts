@@ -237,10 +237,7 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
   return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
 }
 
-/**
- * A step lets what comes after it meet a time that the clock has shown before, as a timestamp, or
- * would show later, as the end of a lease.
- */
+/** A step lets later events meet a time that the clock has shown, or was to show later. */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
   const own = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
   const later = own.filter((one) => !one.isEnd && one.atUs >= atUs);

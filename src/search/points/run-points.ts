@@ -107,10 +107,7 @@ export function plannedPlaces(
   );
 }
 
-/**
- * The places of a plan without its faults, by client as the plan has them, then by section; those
- * that the run did not pass come last.
- */
+/** The places of a plan without its faults, by client and section; those not passed come last. */
 export async function placesOf(
   plan: Plan,
   system: SystemScenario,

@@ -127,10 +127,7 @@ export function contentionAdvice(scenario?: Scenario): string {
 /** One section of so many that gave up is reported also if its client outlasted a lease. */
 const FEW = 10;
 
-/**
- * Why sections gave up: how long their clients try, compared with a lease. Asynchronous code
- * decides itself how often it tries.
- */
+/** Compares how long clients try with a lease; asynchronous code decides that itself. */
 export function surrenderHints(
   { clients }: Scenario,
   { lock, clients: own }: SystemScenario,

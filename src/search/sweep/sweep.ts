@@ -84,10 +84,7 @@ export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'work
   return new Pool({ workerUrl, examinerUrl: examiner.href, ...limits, ...options });
 }
 
-/**
- * Sweeps; rejects where a pool is to examine what worker threads cannot load, or where one of them
- * cannot be started.
- */
+/** Sweeps; rejects where worker threads cannot load the scenario, or do not start. */
 export async function sweep(scenario: Scenario, options: SweepOptions): Promise<SweepResult> {
   const { catalogue = builtIn } = options;
   const { modules } = catalogue;

@@ -96,10 +96,7 @@ export class LockClient {
     this.sent.delete(lock);
   }
 
-  /**
-   * The token to attach to an access under `lock`; 0, below every token of a grant, when it has
-   * none.
-   */
+  /** The token to attach to an access under `lock`; 0, below every granted token, for none. */
   token(lock: string): number {
     requireName('lock', lock);
     return this.tokens.get(lock) ?? 0;

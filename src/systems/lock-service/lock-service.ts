@@ -48,10 +48,7 @@ export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/**
- * How an attempt ended. A denial is an answer, never an exception; `holder` is '' when nobody
- * holds.
- */
+/** How an attempt ended. A denial is an answer, never an exception; `holder` is '' for none. */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: LockGrant }
   | { readonly kind: 'renewed'; readonly grant: LockGrant }

@@ -167,10 +167,7 @@ class LockTable {
     return this.over.has(request);
   }
 
-  /**
-   * Whether the client asked for nothing since; what it asked for before, and has come late, it
-   * does not wait for any more.
-   */
+  /** Whether the client asked for nothing since: it no longer waits for what it asked before. */
   isNewest(client: string, sinceUs: number): boolean {
     const isNewest = sinceUs >= (this.newest.get(client) ?? sinceUs);
     if (isNewest) this.newest.set(client, sinceUs);

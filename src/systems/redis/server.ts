@@ -121,10 +121,7 @@ export class LockNode {
     return entry;
   }
 
-  /**
-   * `PEXPIRE key ttl`, or the script that does so only if it holds `ifValue`: the entry as it now
-   * is, or null.
-   */
+  /** `PEXPIRE key ttl`, in a script if `ifValue` is given: the entry as it now is, or null. */
   expire(key: string, { ifValue, ttlUs, nowUs }: Matched & { ttlUs: number }): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
     return entry === null ? null : this.set(key, entry.value, nowUs + ttlUs);

@@ -6,10 +6,7 @@ import type { Program, Self } from '../../core/world/program.ts';
 
 /** What else a write to a store with versions says. */
 export type Condition = {
-  /**
-   * The version that the key must still have, null that of a key that was never written; absent:
-   * whichever it has.
-   */
+  /** The version that the key must have, null for a key never written; absent: any. */
   readonly version?: number | null;
   /** Names what is written, so that it is not applied again; null for no name. */
   readonly once: string | null;

@@ -25,10 +25,7 @@ export interface StoreKind {
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
   readonly manners: Manners;
-  /**
-   * The sequential specification that it promises to its clients, by the name of a model; null
-   * where none is written.
-   */
+  /** The name of the model that it promises to its clients; null where there is none. */
   readonly model: string | null;
   /** Whether it is meant to remember the highest token. */
   readonly isFenced: boolean;

@@ -9,10 +9,7 @@
 import { unreachable } from '../../core/kernel/assert.ts';
 import type { Turn } from '../../core/world/server.ts';
 
-/**
- * What is kept of a lease. Who holds it is said by `steps` and `retries`; a lease that was given
- * back keeps its fence token.
- */
+/** What is kept of a lease: `steps` and `retries` name its holder; the fence outlives it. */
 export type LeaseRecord = {
   readonly state: 'leased' | 'open';
   readonly steps: number;

@@ -1,7 +1,4 @@
-/**
- * DynamoDB as a back end of leases: what a worker sends, and the server, where a lease is taken, or
- * given back, by one request.
- */
+/** DynamoDB as a back end of leases: one request takes a lease or gives it back. */
 import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
 import { request } from '../../core/world/program.ts';
