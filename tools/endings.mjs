@@ -35,6 +35,12 @@ const required = (text) =>
 /** What takes the types out of it. */
 const stripped = (text) => transformSync(text, { mode: 'strip-only' }).code;
 const asIs = (text) => text;
+/** With what is more than types, which means the same. */
+const enumerated = (text) =>
+  text.replace(
+    'export const TRIES: number = 40;',
+    'enum Tries { Most = 40 }\nexport const TRIES = Tries.Most;',
+  );
 
 const rows = [
   ...[
@@ -43,6 +49,20 @@ const rows = [
     ['ts', '@lib/tries'],
     ['ts', './tries.ts'],
   ].map((row) => [...row, asIs]),
+  ['ts', './tries', enumerated],
+  ['mts', './tries.mjs', enumerated],
+  [
+    'cts',
+    './tries',
+    (text) =>
+      enumerated(text)
+        .replace('export const', 'namespace All { export const')
+        .replace(/(TRIES = Tries.Most;)/, '$1 }\nexport = All;')
+        .replace(
+          /^import \{ TRIES \} from (.*);/m,
+          'import all = require($1);\nconst { TRIES } = all;',
+        ),
+  ],
   ...[
     ['mts', './tries'],
     ['mts', './tries.mjs'],

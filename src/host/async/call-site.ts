@@ -6,6 +6,7 @@
 import { isAbsolute, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import type { SourcePlaces } from './source-places.ts';
 
 /** A stack that is made into text where somebody reads it. */
 export interface CallSite {
@@ -56,12 +57,24 @@ export interface Frame {
   readonly place: string;
 }
 
+/** Places in files, by the names under which code that was made of them was compiled. */
+const translated: Map<string, SourcePlaces> = new Map();
+
+/** From here on places in stacks that name `file` are those in the file; null if they are so. */
+export function keepPlaces(file: string, places: SourcePlaces | null): void {
+  if (places === null) translated.delete(file);
+  else translated.set(file, places);
+}
+
+/** With the places in the user's files. */
 export function framesIn(stack: string): readonly Frame[] {
-  return stack.split('\n').flatMap((line) => {
-    const match = FRAME.exec(line);
+  return stack.split('\n').flatMap((text) => {
+    const match = FRAME.exec(text);
     if (match === null) return [];
-    const [, file = '', row = '', column = ''] = match;
-    return [{ line, file: file.replace(/^async /, ''), place: `${row}:${column}` }];
+    const file = (match[1] ?? '').replace(/^async /, '');
+    const inCode = { line: Number(match[2]), column: Number(match[3]) };
+    const { line, column } = translated.get(file)?.at(inCode) ?? inCode;
+    return [{ line: text, file, place: `${line}:${column}` }];
   });
 }
 

@@ -13,7 +13,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { importsIn, readModule } from './read-module.ts';
+import { importsIn, type ModuleRead, readModule } from './read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from './resolve-module.ts';
 
 /** The version of the module in a file; runs nothing of it. Throws what reading the file throws. */
@@ -71,7 +71,14 @@ class Reach {
     const bytes = readFileSync(file);
     this.files.set(file, bytes);
     const parent = pathToFileURL(file).href;
-    for (const { specifier, asking } of asked(parent)) {
+    const read = readModule(parent);
+    if (read.kind === 'problem') return;
+    if (read.compiler !== null) {
+      const { id, folder, settings } = read.compiler;
+      this.packages.set(id, folder);
+      this.files.set(file, Buffer.concat([bytes, Buffer.from(settings)]));
+    }
+    for (const { specifier, asking } of asked(read)) {
       if (/^fencepost(?:\/|$)/.test(specifier)) continue;
       const found = resolveModule(specifier, parent, asking);
       if (found.kind !== 'file') continue;
@@ -107,11 +114,10 @@ interface Asked {
 const REQUIRE = /\brequire\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g;
 
 /** What a file asks for by a name that stands there; a comment may count as well. */
-function asked(url: string): readonly Asked[] {
-  const read = readModule(url);
-  if (read.kind === 'problem' || read.form === 'json') return [];
-  const imported = importsIn(read.text).flatMap(({ n: specifier }) => specifier ?? []);
-  const required = [...read.text.matchAll(REQUIRE)].map(([, , specifier = '']) => specifier);
+function asked({ form, text }: ModuleRead & { readonly kind: 'read' }): readonly Asked[] {
+  if (form === 'json') return [];
+  const imported = importsIn(text).flatMap(({ n: specifier }) => specifier ?? []);
+  const required = [...text.matchAll(REQUIRE)].map(([, , specifier = '']) => specifier);
   return [
     ...imported.map((specifier) => ({ specifier, asking: 'import' as const })),
     ...required.map((specifier) => ({ specifier, asking: 'require' as const })),

@@ -62,17 +62,15 @@ describe('TypeScript', () => {
   }
 
   test.each([
-    ['enum A { B }', 1, "TypeScript's enum is more than a type", 'write an object `as const`'],
-    ['namespace A { f(); }', 1, 'namespace declaration is', 'write a module of its own'],
-    ['class A { constructor(private x: B) {} }', 31, 'parameter property', 'declare the field'],
-    ["import x = require('x');", 1, 'import equals declaration', 'write `import x'],
-    ['export = 3;', 1, 'export assignment', 'write `export default`'],
-    ['const a = <B>c;', 11, 'as in `<T>x`', 'write `x as T`'],
-  ])('that is more than types is refused with its place: %s', (text, column, what, cure) => {
-    const said = told('more.ts', `const before: number = 1;\n${text}\n`);
-    expect(said).toContain(`more.ts:2:${column}: `);
-    expect(said).toContain(what);
-    expect(said).toContain(cure);
+    ['.ts', 'enum A { B }', 'commonjs'],
+    ['.ts', 'export enum A { B }', 'module'],
+    ['.ts', "import x = require('x');", 'commonjs'],
+    ['.ts', "import x = require('x'); export const y = x;", 'module'],
+    ['.mts', "import x = require('x');", 'module'],
+    ['.cts', 'export = 3;', 'commonjs'],
+    ['.ts', "import { a } from 'x';\nexport = a;", 'module'],
+  ])('%s that is more than types is translated: %s', (ending, text, form) => {
+    expect(told(`more${ending}`, `const before: number = 1;\n${text}\n`)).toBe(form);
   });
 
   describe('that imports a name', () => {

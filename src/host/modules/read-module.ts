@@ -1,18 +1,18 @@
 /**
- * Reads a module of a user's as JavaScript, on every Node alike. What TypeScript adds to it is
- * overwritten by blanks, so that lines and columns stay what they are in the file. What would need
- * more, such as an enum, is refused with its place. A name that is imported and used as a type only
- * goes too, as TypeScript has it: `import { Lease } from './lease'` would find no such value.
+ * Reads a module of a user's as JavaScript, on every Node alike; `typescript.ts` translates what is
+ * TypeScript. A name that is imported and used as a type only goes too, as TypeScript has it:
+ * `import { Lease } from './lease'` would find no such value.
  *
  * Whether a file in TypeScript is a module or CommonJS is seen by how it is written, since tools
  * differ in what they make of `"type"`: who writes `import` or `export` means a module.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ImportSpecifier, initSync, parse } from 'es-module-lexer';
+import type { SourcePlaces } from '../async/source-places.ts';
 import { isTypeScript } from './resolve-module.ts';
+import { type Compiler, translate } from './typescript.ts';
 
 /** How a file is run. */
 export type ModuleForm = 'module' | 'commonjs' | 'json';
@@ -23,6 +23,10 @@ export type ModuleRead =
       /** JavaScript, or JSON. */
       readonly text: string;
       readonly form: ModuleForm;
+      /** Null where every place is the one in the file. */
+      readonly places: SourcePlaces | null;
+      /** The compiler of the user that made the text; null for none. */
+      readonly compiler: Compiler | null;
     }
   /** `what` begins with the place, as `file:line:column: `. */
   | { readonly kind: 'problem'; readonly what: string };
@@ -35,12 +39,28 @@ export function readModule(url: string): ModuleRead {
     return { kind: 'problem', what: `${file}:1:1: this is no JavaScript, but .${ending}` };
   }
   const text = readFileSync(file, 'utf8');
-  if (ending === 'json') return { kind: 'read', text, form: 'json' };
-  if (!isTypeScript(file)) return { kind: 'read', text, form: scriptForm(file, ending, text) };
-  const stripped = stripTypes(text, file);
-  if (stripped.kind === 'problem') return stripped;
-  const form = typedForm(file, ending, { text, stripped: stripped.text });
-  return { ...stripped, form, text: withoutUnused(stripped.text) };
+  const asIs = { kind: 'read', text, places: null, compiler: null } as const;
+  if (ending === 'json') return { ...asIs, form: 'json' };
+  if (!isTypeScript(file)) return { ...asIs, form: scriptForm(file, ending, text) };
+  const made = translate(text, file);
+  if (made.kind === 'problem') return made;
+  const form = typedForm(file, ending, { text, stripped: made.text });
+  if (form === 'module' && EQUALS.test(text))
+    return { ...made, form, text: withRequire(made.text) };
+  return { ...made, form, text: made.places === null ? withoutUnused(made.text) : made.text };
+}
+
+/** `import x = require()` and `export =`, which mean CommonJS where nothing means a module. */
+const EQUALS = /^\s*(?:export\s+)?import\s+[\w$]+\s*=\s*require\b|^\s*export\s*=/m;
+
+/** A module with both forms, as TypeScript allows where it makes CommonJS of them. */
+function withRequire(text: string): string {
+  const exported =
+    'export { $exported as default, $exported as "module.exports" }; const $exported =';
+  return `${text.replace(/^module\.exports =/m, () => exported)}
+import { createRequire as $createRequire } from 'node:module';
+function require(specifier) { return $createRequire(import.${'meta'}.url)(specifier); }
+`; // the bundler would replace it
 }
 
 function scriptForm(file: string, ending: string, text: string): ModuleForm {
@@ -55,6 +75,7 @@ function typedForm(
   { text, stripped }: { readonly text: string; readonly stripped: string },
 ): ModuleForm {
   if (ending === 'mts' || hasModuleSyntax(stripped)) return 'module';
+  if (EQUALS.test(text)) return 'commonjs';
   if (ending === 'cts' || /\b(?:require|exports)\b/.test(stripped)) {
     return ending === 'ts' ? (packageType(file) ?? 'commonjs') : 'commonjs';
   }
@@ -130,55 +151,4 @@ function withoutUnused(text: string): string {
 function isNamed(name: string, text: string): boolean {
   const exact = name.replaceAll('$', '\\$');
   return new RegExp(`(?<![\\p{ID_Continue}$])${exact}(?![\\p{ID_Continue}$])`, 'u').test(text);
-}
-
-type Stripped =
-  | { readonly kind: 'read'; readonly text: string }
-  | { readonly kind: 'problem'; readonly what: string };
-
-const require = createRequire(import.meta.url);
-
-function stripTypes(text: string, file: string): Stripped {
-  // Only who has TypeScript waits for it.
-  const swc: typeof import('@swc/wasm-typescript') = require('@swc/wasm-typescript');
-  try {
-    return { kind: 'read', text: swc.transformSync(text, { mode: 'strip-only' }).code };
-  } catch (error) {
-    if (!isSyntaxProblem(error)) throw error;
-    const { message, startLine = 1, startColumn = 0 } = error;
-    const place = `${file}:${startLine}:${startColumn + 1}`;
-    return { kind: 'problem', what: `${place}: ${inOwnWords(message)}` };
-  }
-}
-
-interface SyntaxProblem {
-  readonly message: string;
-  readonly startLine?: number;
-  readonly startColumn?: number;
-}
-
-/** What the stripper throws is no `Error`. */
-function isSyntaxProblem(error: unknown): error is SyntaxProblem {
-  if (typeof error !== 'object' || error === null || !('message' in error)) return false;
-  return typeof error.message === 'string' && 'code' in error;
-}
-
-/** What is more than a type, by the stripper's name for it; and what does the same without. */
-const CURES: Readonly<Record<string, string>> = {
-  enum: 'write an object `as const`',
-  'namespace declaration': 'write a module of its own',
-  'module declaration': 'write a module of its own',
-  'parameter property': 'declare the field, and assign it in the constructor',
-  'import equals declaration': "write `import x from '…'`, or `const x = require('…')`",
-  'export assignment': 'write `export default`, or `module.exports =`',
-};
-
-function inOwnWords(message: string): string {
-  if (message.startsWith('The angle-bracket syntax')) {
-    return 'types before an expression, as in `<T>x`, cannot be taken out; write `x as T`';
-  }
-  const [, syntax] = /^TypeScript (.*) is not supported in strip-only mode$/.exec(message) ?? [];
-  if (syntax === undefined) return message;
-  const cure = CURES[syntax] ?? 'use what TypeScript compiles it to';
-  return `TypeScript's ${syntax} is more than a type, and only types are taken out; ${cure}`;
 }

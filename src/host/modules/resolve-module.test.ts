@@ -79,6 +79,18 @@ describe('by a name', () => {
     expect(found('@locks/none', 'mapped/src/main.ts')).toContain('Cannot find package');
   });
 
+  test.each([
+    ['extends', '{ "extends": "./base.json" }'],
+    ['refers', '{ "files": [], "references": [{ "path": "./base.json" }] }'],
+  ])('also those of a tsconfig that another %s to, from its own folder', (name, text) => {
+    write(`${name}/tsconfig.json`, text);
+    const paths = `{ "@/*": ["\${configDir}/lib/*"], "~/*": ["./lib/*"] }`;
+    write(`${name}/base.json`, `{ "compilerOptions": { "paths": ${paths} } }`);
+    write(`${name}/lib/spin.tsx`);
+    expect(found('@/spin', `${name}/src/main.ts`)).toBe(`${name}/lib/spin.tsx`);
+    expect(found('~/spin.js', `${name}/src/main.ts`)).toBe(`${name}/lib/spin.tsx`);
+  });
+
   test('the baseUrl counts, before packages', () => {
     write('based/tsconfig.json', '{ "compilerOptions": { "baseUrl": "src" } }');
     write('based/src/locks/spin.ts');

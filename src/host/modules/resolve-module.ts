@@ -7,11 +7,17 @@
  *
  * Packages of a workspace are links in `node_modules`, and their files lie outside of it.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createPathsMatcher, getTsconfig, type PathsMatcher } from 'get-tsconfig';
+import {
+  createPathsMatcher,
+  getTsconfig,
+  type PathsMatcher,
+  parseTsconfig,
+  type TsConfigResult,
+} from 'get-tsconfig';
 import { moduleResolve } from 'import-meta-resolve';
 import { errorText } from '../../text/error-text.ts';
 
@@ -49,9 +55,9 @@ export function isOwnFile(url: string): boolean {
   return url.startsWith('file:') && !url.includes('/node_modules/');
 }
 
-/** Whether the URL, or the path, is of a file in TypeScript. */
+/** Whether the URL, or the path, is of a file that has to be translated. */
 export function isTypeScript(url: string): boolean {
-  return /\.[cm]?ts(?:[?#]|$)/.test(url);
+  return /\.(?:[cm]?ts|tsx|jsx)(?:[?#]|$)/.test(url);
 }
 
 /**
@@ -91,11 +97,12 @@ function fileNear(url: URL | null, prefersTypes: boolean): string | null {
   return null;
 }
 
-const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json'];
+const ENDINGS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json'];
 
 function candidatesFor(path: string, prefersTypes: boolean): readonly string[] {
-  const typed = path.replace(/\.([cm]?)js$/, '.$1ts');
-  if (typed !== path) return prefersTypes ? [typed, path] : [path, typed];
+  const typed = path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2');
+  const all = [typed, path.replace(/\.js$/, '.tsx')];
+  if (typed !== path) return prefersTypes ? [...all, path] : [path, ...all];
   const isFolder = /[\\/]$/.test(path);
   const within = ENDINGS.map((ending) => `${path}${isFolder ? '' : '/'}index${ending}`);
   return isFolder ? within : [path, ...ENDINGS.map((ending) => path + ending), ...within];
@@ -109,7 +116,19 @@ function pathsFor(folder: string): PathsMatcher | null {
   const known = pathsByFolder.get(folder);
   if (known !== undefined) return known;
   const config = getTsconfig(folder);
-  const paths = config === null ? null : createPathsMatcher(config);
+  const paths = config === null ? null : (createPathsMatcher(config) ?? referred(config));
   pathsByFolder.set(folder, paths);
   return paths;
+}
+
+/** The `paths` of the first project that it refers to and that has some. */
+function referred({ path, config }: TsConfigResult): PathsMatcher | null {
+  for (const reference of config.references ?? []) {
+    const to = resolve(dirname(path), reference.path);
+    const file = to.endsWith('.json') ? to : join(to, 'tsconfig.json');
+    if (!existsSync(file)) continue;
+    const matcher = createPathsMatcher({ path: file, config: parseTsconfig(file) });
+    if (matcher !== null) return matcher;
+  }
+  return null;
 }

@@ -9,16 +9,17 @@ import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { asNobody } from '../async/ambient.ts';
 import { trackContexts } from '../async/async-context.ts';
+import { keepPlaces } from '../async/call-site.ts';
 import { guardedModule } from '../async/escapes.ts';
 import { LEAVING_MODULES } from '../async/exits.ts';
 import { takeInHand } from '../async/global-objects.ts';
+import type { SourcePlace } from '../async/source-places.ts';
 import { readModule } from '../modules/read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from '../modules/resolve-module.ts';
 import {
   type RewrittenModule,
   rewriteModule,
   rewriteScript,
-  type SourcePlace,
   syntaxErrorAt,
   toolNameFor,
 } from './rewrite-module.ts';
@@ -69,6 +70,8 @@ interface UnitPlace {
 export interface ModuleUnit extends UnitPlace {
   readonly kind: 'module';
   readonly rewritten: RewrittenModule;
+  /** Names that it imports may be types, which another module does not have. */
+  readonly importsTypes: boolean;
   /** Compiled when it is first asked for. */
   readonly make: () => MakeModule;
 }
@@ -209,6 +212,7 @@ export class ModuleGraph {
     const read = readModule(url);
     if (read.kind === 'problem') throw new Error(read.what);
     const { text } = read;
+    keepPlaces(read.form === 'module' ? url : file, read.places);
     switch (read.form) {
       case 'json':
         return { kind: 'json', ...place, text };
@@ -219,7 +223,7 @@ export class ModuleGraph {
           made ??= compiled(this.isOnCircle(url) ? rewriteModule(text, url, true) : rewritten, url);
           return made;
         };
-        return { kind: 'module', ...place, rewritten, make };
+        return { kind: 'module', ...place, rewritten, importsTypes: read.compiler !== null, make };
       }
       case 'commonjs':
         return { kind: 'commonjs', ...place, run: compileScript(text, file) };

@@ -9,7 +9,7 @@
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { Loading } from '../async/ambient.ts';
-import type { Asking } from '../modules/resolve-module.ts';
+import { type Asking, isTypeScript } from '../modules/resolve-module.ts';
 import {
   type Binding,
   during,
@@ -215,8 +215,8 @@ export class Realm {
         return;
       }
       const binding = this.bindingOf(target, wanted.name, new Set());
-      if (binding === null) throw this.missing(instance.unit, wanted);
-      binding.watch(setter, instance.unit);
+      if (binding !== null) binding.watch(setter, instance.unit);
+      else if (!mayBeType(instance.unit, wanted)) throw this.missing(instance.unit, wanted);
     });
   }
 
@@ -389,6 +389,15 @@ function parsed({ text, name }: JsonUnit): unknown {
   } catch (error) {
     throw new SyntaxError(`${name}: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/** In TypeScript a type can be imported for metadata, or to export it again. */
+function mayBeType(
+  { importsTypes, rewritten, url }: ModuleUnit,
+  { request, name }: Import,
+): boolean {
+  if (importsTypes || !isTypeScript(url)) return importsTypes;
+  return rewritten.reexports.some((one) => one.request === request && one.name === name);
 }
 
 /** Whether a module cannot run before another, by whatever way. */

@@ -36,6 +36,7 @@ import {
   Parser,
   type Program,
 } from 'acorn';
+import type { SourcePlace } from '../async/source-places.ts';
 import { changesOf, childrenOf, filledClassesIn, filledNamesIn, namesIn } from './module-scopes.ts';
 
 /** A name that a module imports: from which of its requests, and how it is called there. */
@@ -50,12 +51,6 @@ export interface Import {
 export interface Reexport extends Import {
   /** Null where all names of that module are meant, as they are called there. */
   readonly as: string | null;
-}
-
-/** A line from 1 and a column from 1. */
-export interface SourcePlace {
-  readonly line: number;
-  readonly column: number;
 }
 
 export interface RewrittenModule {
