@@ -24,6 +24,7 @@ import { runSiblings } from '../search/corpus/replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
 import type { ToldBreach } from '../search/evidence/explain-run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
+import { unsimulatedText } from '../search/sweep/unsimulated.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { countOf } from '../text/prose.ts';
@@ -112,7 +113,7 @@ function brokenIn({ verdicts }: Pick<ExaminedPlan, 'verdicts'>): readonly Invali
 
 function printJson({ trace, verdicts }: ExaminedPlan, terminal: Terminal): void {
   for (const event of trace.events) terminal.printJson('event', event);
-  const { ending, unmatched } = trace;
+  const { ending, unmatched, unsimulated } = trace;
   const sections = (trace.sections ?? []).map(({ section, beganUs, end }) => {
     const atUs = end.kind === 'open' ? null : end.atUs;
     const isUnguarded = end.kind === 'returned' && end.isUnguarded;
@@ -124,7 +125,16 @@ function printJson({ trace, verdicts }: ExaminedPlan, terminal: Terminal): void 
   });
   const output = trace.output === undefined ? {} : { output: trace.output };
   const digest = digestOf(trace);
-  terminal.printJson('show', { digest, ending, unmatched, sections, verdicts, ...output });
+  const refused = unsimulated === undefined ? {} : { unsimulated };
+  terminal.printJson('show', {
+    digest,
+    ending,
+    unmatched,
+    sections,
+    verdicts,
+    ...output,
+    ...refused,
+  });
 }
 
 async function printText(
@@ -158,6 +168,8 @@ async function printText(
   const story = told === null ? [] : storyOf(told.explanation);
   for (const line of story.flatMap((one) => wrap(one, setting.width))) terminal.print(line);
   printSectionEnds(trace, terminal);
+  const { unsimulated: found } = trace;
+  if (found !== undefined) terminal.print(`! ${unsimulatedText({ found })}`);
   if (trace.output !== undefined) terminal.print('printed:');
   for (const line of trace.output ?? []) terminal.print(`  ${line}`);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);

@@ -13,6 +13,7 @@ import type {
 } from '../search/campaign/result.ts';
 import { isJudged } from '../search/sweep/expected.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
+import { unsimulatedText } from '../search/sweep/unsimulated.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { trialOf, trialOfAll } from './exhausted.ts';
 import { testedText } from './overview.ts';
@@ -87,6 +88,7 @@ function systemCases(system: SystemResult, scenario: ReportedScenario): readonly
   return [
     ...breaks.map((claim) => caseOf(claim, 'breaks', judgeBreak(claim, system, scenario.result))),
     ...holds.map((claim) => caseOf(claim, 'holds', judgeHold(claim, system))),
+    ...simulationCase(system, at),
     ...vacuityCase(system, at),
     ...errorCase(system, at),
   ];
@@ -141,6 +143,13 @@ function judgeHold(claim: string, system: SystemResult): Judged {
   if (vacuous.length > 0)
     return { outcome: 'open', message: `not exercised: ${vacuous.join(', ')}` };
   return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
+}
+
+/** What a system does once it was refused something shows little of what it does elsewhere. */
+function simulationCase({ unsimulated }: SystemResult, at: Place): readonly Case[] {
+  if (unsimulated === undefined) return [];
+  const message = unsimulatedText(unsimulated);
+  return [{ ...at, name: 'asks for what is simulated', outcome: 'open', message, ...NO_MORE }];
 }
 
 /** What should hold says nothing if nothing was exercised; that is a case of its own. */

@@ -18,6 +18,7 @@ import type {
 } from '../search/campaign/result.ts';
 import { isJudged } from '../search/sweep/expected.ts';
 import { errorPlace, failedSections, mostFirst } from '../search/sweep/sections.ts';
+import { unsimulatedText } from '../search/sweep/unsimulated.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
@@ -180,12 +181,13 @@ function openRow({ scenarios }: Summary, { paint }: Screen): Row {
 }
 
 function whyOpen(system: SystemResult): string {
-  const { vacuous, unknown, seeds, isPart } = system;
+  const { unsimulated, vacuous, unknown, seeds, isPart } = system;
   const trial = trialOf(system);
   if (isPart) return openWord([system]);
   if (seeds === 0) return `no ${trial} was examined`;
   const open = unknown === 0 ? [] : [`unknown on ${countOf(unknown, trial)}`];
-  return [...open, ...vacuous].join(', ');
+  const refused = unsimulated === undefined ? [] : [unsimulatedText(unsimulated)];
+  return [...refused, ...open, ...vacuous].join(', ');
 }
 
 function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {

@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
 import { explanationSchema, resultLines } from '../search/campaign/result.ts';
+import { unsimulatedInRunSchema } from '../search/sweep/unsimulated.ts';
 import { keptPlanLines } from './kept-plan-schema.ts';
 
 const verdicts = z.enum(['valid', 'invalid', 'unknown']);
@@ -63,6 +64,9 @@ const show = line('show', {
       }),
     )
     .describe('the sections that began'),
+  unsimulated: unsimulatedInRunSchema
+    .optional()
+    .describe('what was asked for and is not simulated'),
   verdicts: z.array(verdict),
   output: texts.exactOptional().describe('what code of users printed; absent: nothing'),
 });

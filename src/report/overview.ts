@@ -11,6 +11,7 @@ import type {
 } from '../search/campaign/result.ts';
 import { isJudged } from '../search/sweep/expected.ts';
 import { errorPlace, failedSections } from '../search/sweep/sections.ts';
+import { unsimulatedText } from '../search/sweep/unsimulated.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
@@ -41,9 +42,11 @@ export function renderOpenSystems(summary: Summary, options: OverviewOptions): s
 }
 
 /** Not one that only saw too few seeds. */
-function isToBeTold({ met, vacuous, unknown, sections }: SystemResult): boolean {
+function isToBeTold({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
-  return vacuous.length > 0 || unknown > 0 || failedSections(sections) > 0;
+  return (
+    unsimulated !== undefined || vacuous.length > 0 || unknown > 0 || failedSections(sections) > 0
+  );
 }
 
 /** `1,000 seeds/s, 20,000 events/s`. */
@@ -306,6 +309,7 @@ export function noteLines(
   const scope = exhaustedText(system);
   if (scope !== '') notes.push(scope);
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, trial)}`);
+  if (system.unsimulated !== undefined) notes.push(unsimulatedText(system.unsimulated));
   notes.push(...system.hints);
   if (system.vacuous.length > 0)
     notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);

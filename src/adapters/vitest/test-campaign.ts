@@ -19,6 +19,7 @@ import { isJudged, unexpectedIn } from '../../search/sweep/expected.ts';
 import { contentionAdvice } from '../../search/sweep/hints.ts';
 import type { RunDifference, SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
+import { unsimulatedText } from '../../search/sweep/unsimulated.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { findingOf, seedBlock, showSeed } from './failure-block.ts';
 import { KeptPlans, keep } from './kept-plans.ts';
@@ -229,13 +230,15 @@ class TestSweep {
 
   private requireNoFailure(systems: readonly SystemResult[]): void {
     const { run } = this;
-    for (const { name, failures } of systems) {
+    for (const { name, failures, unsimulated } of systems) {
       const [failure] = failures;
       if (failure === undefined) continue;
       const { seed, error } = failure;
       const command = shellWords(commandWith(`FENCEPOST_SEED=${seed}`, run.place)).join(' ');
       const trial = trialOf(run);
-      const lines = [`✗ ${name} failed on ${trial} ${seed}: ${error}`, `${trial}:   ${command}`];
+      const lines = [`✗ ${name} failed on ${trial} ${seed}: ${error}`];
+      if (unsimulated !== undefined) lines.push(`  ${unsimulatedText(unsimulated)}`);
+      lines.push(`${trial}:   ${command}`);
       throw new SimTestError(lines, run.mistakes.find(error));
     }
   }
@@ -259,13 +262,16 @@ class TestSweep {
 
   private requireMet(system: SystemResult): void {
     const { run } = this;
-    const { name, expect, claims, vacuous, hints, seeds } = system;
+    const { name, expect, claims, unsimulated, vacuous, hints, seeds } = system;
     const { holds = [], breaks = [] } = expect;
     const examined = countOf(seeds, trialOf(run));
     const lines = breaks
       .filter((claim) => (claims[claim]?.broken ?? 0) === 0 && !this.kept.broke(name, claim))
       .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
     if (lines.length > 0) lines.push(...hints.map((hint) => `  ${hint}`));
+    if (unsimulated !== undefined) {
+      lines.push(`? ${name} is not judged: ${unsimulatedText(unsimulated)}`);
+    }
     if (holds.length > 0 && vacuous.length > 0) {
       lines.push(`? ${name} is not judged on ${examined}`);
       lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);

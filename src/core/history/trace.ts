@@ -39,6 +39,20 @@ export interface Trace {
    * the digest; absent where it printed nothing.
    */
   readonly output?: readonly string[];
+  /** No part of the digest; absent where everything that was asked for is simulated. */
+  readonly unsimulated?: readonly Unsimulated[];
+}
+
+/** Something that processes asked for and that is not simulated. */
+export interface Unsimulated {
+  readonly kind: 'command' | 'builtin' | 'protocol';
+  /** `XADD`, `cmsgpack`, `http.request`, `PostgreSQL at db:5432`. */
+  readonly what: string;
+  /** The first place that asked, in the user's own code if it is in the stack: `queue.mjs:9:3`. */
+  readonly place: string | null;
+  /** The package that asked there, beyond the driver that carries a command; null for none. */
+  readonly package: string | null;
+  readonly count: number;
 }
 
 /** One section of a client or of the probe, from its begin to its end or that of the run. */

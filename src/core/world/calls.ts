@@ -40,6 +40,8 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly tries: number;
   /** What the trace says of an answer; null where that says nothing about what was asked. */
   readonly describe: (reply: R) => Answer | null;
+  /** Called with what the request asks for and its server does not simulate. @internal */
+  readonly whenUnsimulated?: (what: string) => void;
   /** Only a port may say that a reply means nothing. @internal */
   readonly mayBeSilent?: true;
   /** The grant that the call is made under, where that is not the one that was entered last. */

@@ -51,6 +51,8 @@ export interface Turn<R extends Json = never> extends Boot {
    * `again` is the number of one that was given before and is told once more.
    */
   grant(again?: number): number;
+  /** Counts something that the request asks for and this server does not simulate: `XADD`. */
+  noteUnsimulated(what: string): void;
   /** Sends the reply of a request that was not answered at once; a second call does nothing. */
   answer(reply: R): void;
   /** Asks another server, while the request waits. */
@@ -370,6 +372,10 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 
   observe(event: TraceEvent): void {
     this.parts.recorder.record(event);
+  }
+
+  noteUnsimulated(what: string): void {
+    if (!this.parts.isCopy) this.attempt.call.setting.whenUnsimulated?.(what);
   }
 
   grant(again?: number): number {

@@ -3,7 +3,9 @@
  * event's jobs run, since these run to their end before the next event and belong to one process.
  */
 import { setImmediate } from 'node:timers';
+import type { Unsimulated } from '../../core/history/trace.ts';
 import type { Uplink } from '../network/hosts.ts';
+import type { CallSite } from './call-site.ts';
 import type { Randomness } from './randomness.ts';
 import type { TimerSetting, VirtualTimer } from './timers.ts';
 
@@ -31,6 +33,8 @@ export interface Inhabitant {
   print(text: string, stream: unknown): void;
   /** One more job runs of what it does in one event; throws where that has no end. */
   countJob(): void;
+  /** It asked for something that is not simulated. */
+  noteUnsimulated(asked: Pick<Unsimulated, 'kind' | 'what'>, site: CallSite): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
   fail(error: unknown, why?: string): void;
 }

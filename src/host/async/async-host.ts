@@ -35,13 +35,14 @@ import { SectionLog } from '../../core/world/section-log.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Hosts } from '../network/hosts.ts';
 import { failureOf, type Talk, unheardIn } from '../network/talks.ts';
-import { siteOf } from './call-site.ts';
+import { deepSiteOf, siteOf } from './call-site.ts';
 import { LeaseHold, type LeaseHoldSetting } from './lease-hold.ts';
 import { Life } from './life.ts';
 import type { Printed } from './printing.ts';
 import { sectionNow } from './section-context.ts';
 import { sectionErrorOf } from './section-error.ts';
 import { CallLog } from './unsettled.ts';
+import type { UnsimulatedLog } from './unsimulated.ts';
 import { waitOf } from './waits.ts';
 
 /** A client's whole program; run anew after a restart. */
@@ -57,6 +58,7 @@ export class AsyncHost implements Resident, Client {
   private readonly program: AsyncProgram;
   private readonly hosts: Hosts;
   private readonly printed: Printed;
+  private readonly unsimulated: UnsimulatedLog;
   private readonly calls: Calls;
   private readonly waiters: Map<Awaitable, () => void> = new Map();
   private life: Life | null = null;
@@ -79,6 +81,7 @@ export class AsyncHost implements Resident, Client {
       readonly pool: number;
       readonly hosts: Hosts;
       readonly printed: Printed;
+      readonly unsimulated: UnsimulatedLog;
     },
     parts: HostedParts,
   ) {
@@ -87,6 +90,7 @@ export class AsyncHost implements Resident, Client {
     this.program = setting.program;
     this.hosts = setting.hosts;
     this.printed = setting.printed;
+    this.unsimulated = setting.unsimulated;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.ownGrants = new Quorum(process, parts);
@@ -111,6 +115,7 @@ export class AsyncHost implements Resident, Client {
     const life = new Life(this.process, this.parts, this.lives);
     this.life = life;
     life.printed = this.printed;
+    life.unsimulated = this.unsimulated;
     const context = new Context(this, life);
     const takeNumber = (): number => {
       this.connections += 1;
@@ -191,7 +196,9 @@ export class AsyncHost implements Resident, Client {
     const { life, isBusy, nowUs, name } = this;
     const end = { isBusy, waitedUs: endedAtUs - this.lastCallUs, nowUs };
     const unheard = life === null ? undefined : unheardIn(this.talks, end);
-    if (life !== null && unheard !== undefined) life.failure ??= failureOf(name, unheard);
+    if (life === null || unheard === undefined) return;
+    unheard.noteUnsimulated(null);
+    life.failure ??= failureOf(name, unheard);
   }
 
   connectionsTo(server: string): readonly Connection[] {
@@ -358,7 +365,7 @@ export class SectionCalls implements Caller {
     { label, request }: { readonly label: string; readonly request: Q },
     options: CallOptions = {},
   ): Promise<Outcome<R>> {
-    const { timeoutMs, tries = 1, site = siteOf(this.call), outlivesSection } = options;
+    const { timeoutMs, tries = 1, site = deepSiteOf(this.call), outlivesSection } = options;
     const call = port.describeRequest(request);
     const setting = {
       operation: this.nameFor(under(this.name, label)),
@@ -368,6 +375,8 @@ export class SectionCalls implements Caller {
       timeoutUs: timeoutMs === undefined ? null : Math.round(timeoutMs * 1000),
       tries,
       describe: (reply: R) => port.describeReply(reply, request),
+      whenUnsimulated: (what: string) =>
+        this.life.noteUnsimulated({ kind: 'command', what, method: label }, site),
       mayBeSilent: true as const,
     };
     const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };

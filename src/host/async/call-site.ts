@@ -20,6 +20,15 @@ export function siteOf(called: (...args: never[]) => unknown): CallSite {
   return site;
 }
 
+/** The same with as many callers as a driver and a package can put between. */
+export function deepSiteOf(called: (...args: never[]) => unknown): CallSite {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 50;
+  const site = siteOf(called);
+  Error.stackTraceLimit = stackTraceLimit;
+  return site;
+}
+
 /** Of an error: where the call was made that it is about, and its name where that is to be told. */
 interface Blame {
   readonly site: CallSite;
@@ -86,6 +95,12 @@ export function isOfPackage({ file }: Frame): boolean {
   return /[\\/]node_modules[\\/]/.test(file);
 }
 
+/** The name of the package that a frame is in, its scope included; '' if it is in none. */
+export function packageOf({ file }: Frame): string {
+  const [, name = ''] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file) ?? [];
+  return name.replace('\\', '/');
+}
+
 /** Relative to the folder in which the command runs, if it is below that. */
 export function pathOf({ file }: Frame): string {
   const path = pathIn(file);
@@ -95,7 +110,7 @@ export function pathOf({ file }: Frame): string {
 }
 
 /** A module is loaded with its digest behind its name. */
-function pathIn(file: string): string {
+export function pathIn(file: string): string {
   return file.startsWith('file:') ? fileURLToPath(file.replace(/\?.*$/, '')) : file;
 }
 

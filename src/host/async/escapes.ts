@@ -9,12 +9,12 @@ import process from 'node:process';
 import { ambient, type Inhabitant } from './ambient.ts';
 import {
   type CallSite,
+  deepSiteOf,
   framesIn,
   isOfFencepost,
   isOfNode,
   isOfPackage,
   pathOf,
-  siteOf,
 } from './call-site.ts';
 import { type CallResult, READS, readForPackage, readFromDisk } from './disk-reads.ts';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
@@ -137,11 +137,13 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
   const given = current.mayRead ? readFromDisk(call, args, refuse) : null;
   if (given !== null) return given;
-  const site = leaverOf(refuse);
-  if (site.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;
-  const read = site.isOfPackage ? readForPackage(call, args) : null;
+  const site = deepSiteOf(refuse);
+  const leaver = leaverIn(site);
+  if (leaver.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;
+  const read = leaver.isOfPackage ? readForPackage(call, args) : null;
   if (read !== null) return read;
-  const error = new LeftTheWorld(current, call, site.text);
+  current.noteUnsimulated({ kind: 'builtin', what: call }, site);
+  const error = new LeftTheWorld(current, call, leaver.text);
   current.fail(error);
   throw error;
 }
@@ -162,23 +164,9 @@ interface Leaver {
   readonly isMachinery: boolean;
 }
 
-/** Who called that function which called `called`. */
-export function leaverOf(called: (...args: never[]) => unknown): Leaver {
-  return leaverIn(deepSiteOf(called));
-}
-
-/** The place of that, which is found out only when the function is called that it returns. */
-export function placeLater(called: (...args: never[]) => unknown): () => string {
-  const site = deepSiteOf(called);
-  return () => leaverIn(site).text;
-}
-
-function deepSiteOf(called: (...args: never[]) => unknown): CallSite {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 50;
-  const site = siteOf(called);
-  Error.stackTraceLimit = stackTraceLimit;
-  return site;
+/** The place of the code that made a call. */
+export function callerText(site: CallSite): string {
+  return leaverIn(site).text;
 }
 
 const [{ file: HERE } = { file: '' }] = framesIn(new Error().stack ?? '');
@@ -248,6 +236,9 @@ export function isRealWork(kind: string, resource: object): boolean {
 function blame(_: number, kind: string, _trigger: number, resource: object): void {
   const { current } = ambient;
   if (current === null || !isRealWork(kind, resource)) return;
-  const { text, isMachinery } = leaverOf(blame);
-  if (!isMachinery) current.fail(new LeftTheWorld(current, `a real ${kind}`, text));
+  const site = deepSiteOf(blame);
+  const { text, isMachinery } = leaverIn(site);
+  if (isMachinery) return;
+  current.noteUnsimulated({ kind: 'builtin', what: `a real ${kind}` }, site);
+  current.fail(new LeftTheWorld(current, `a real ${kind}`, text));
 }

@@ -21,6 +21,7 @@ import { giveBackDefaults, takeDefaults } from './own-process.ts';
 import type { Printed } from './printing.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
+import type { UnsimulatedLog } from './unsimulated.ts';
 import { takeExitCode } from './virtual-machine.ts';
 
 /** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
@@ -52,6 +53,7 @@ export class Life implements Inhabitant, JobOwner {
   isOver = false;
   network: Uplink | null = null;
   printed: Printed | null = null;
+  unsimulated: UnsimulatedLog | null = null;
 
   constructor(process: Process, parts: HostedParts, ordinal: number) {
     this.process = process;
@@ -147,6 +149,10 @@ export class Life implements Inhabitant, JobOwner {
 
   private get hasHosts(): boolean {
     return this.network !== null && this.network.hosts.addresses.length > 0;
+  }
+
+  noteUnsimulated(...asked: Parameters<UnsimulatedLog['note']>): void {
+    this.unsimulated?.note(...asked);
   }
 
   fail(error: unknown, why: string = errorText(error)): void {

@@ -34,6 +34,7 @@ import { giveBackDefaults } from './own-process.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
 import { Printed, printingTo, withOutput } from './printing.ts';
 import { isMistake } from './section-error.ts';
+import { UnsimulatedLog } from './unsimulated.ts';
 import { notedAwaits } from './waits.ts';
 
 /** Where a system puts its servers and clients. */
@@ -43,6 +44,7 @@ export class AsyncWorld {
   readonly openHosts: () => void;
   readonly printed: Printed = new Printed();
   private readonly hosts: AsyncHost[] = [];
+  readonly unsimulated: UnsimulatedLog = new UnsimulatedLog();
 
   constructor(world: World, openHosts: (world: World) => void) {
     this.world = world;
@@ -59,7 +61,8 @@ export class AsyncWorld {
     }: { readonly pool?: number; readonly role?: 'client' | 'probe' } = {},
   ): void {
     this.world.addHosted({ name, role }, (process, parts) => {
-      const setting = { program, pool, hosts: hostsOf(this.world), printed: this.printed };
+      const { world, printed, unsimulated } = this;
+      const setting = { program, pool, hosts: hostsOf(world), printed, unsimulated };
       const host = new AsyncHost(process, setting, parts);
       this.hosts.push(host);
       return host;
@@ -75,7 +78,8 @@ export class AsyncWorld {
       endedAtUs = ending.limit === 'end' ? endUs : (events.at(-1)?.atUs ?? 0);
     if (ending.kind !== 'failed') for (const host of this.hosts) host.endTalks(endedAtUs);
     for (const host of this.hosts) host.noteFailure();
-    const ended = { ...this.withFailure(trace), sections: this.world.sections };
+    const { world, unsimulated } = this;
+    const ended = { ...this.withFailure(trace), sections: world.sections, ...unsimulated.counts };
     return withOutput(ended, this.printed);
   }
 
@@ -154,9 +158,16 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   if (isOnly) return (await runOnce(plan, setting, { isWatched: true })).trace;
   const wereTracked = areTracked();
   const before = realWork();
-  const { trace, change } = await runOnce(plan, setting, { isWatched: false });
+  const { trace, change, unplaced } = await runOnce(plan, setting, { isWatched: false });
   if (areTracked() !== wereTracked) return runIn(plan, setting);
-  if (change === null && !hasMore(realWork(), before)) return trace;
+  if (change === null && !hasMore(realWork(), before)) {
+    if (unplaced.length === 0) return trace;
+    // The next run of a block is to find its realms as this run has left them.
+    const { realms: _, ...options } = setting.options ?? {};
+    const fresh = { ...setting, options };
+    const { trace: again } = await runOnce(plan, fresh, { isWatched: false, seeks: unplaced });
+    return { ...trace, ...(again.unsimulated && { unsimulated: again.unsimulated }) };
+  }
   const { trace: again } = await runOnce(plan, setting, { isWatched: true });
   if (again.ending.kind === 'failed') return again;
   if (change === null) return trace;
@@ -169,12 +180,20 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
 interface Ran {
   readonly trace: Trace;
   readonly change: string | null;
+  /** The methods of drivers by which commands were sent that are not simulated, from nowhere. */
+  readonly unplaced: readonly string[];
+}
+
+interface Watching {
+  readonly isWatched: boolean;
+  /** Methods whose callers are to be noted. */
+  readonly seeks?: readonly string[];
 }
 
 async function runOnce(
   plan: Plan,
   { fill, log, watcher, options }: RunSetting,
-  { isWatched }: { readonly isWatched: boolean },
+  { isWatched, seeks = [] }: Watching,
 ): Promise<Ran> {
   const { hosts } = plan.system;
   // Without any, a run begins within the call.
@@ -187,18 +206,21 @@ async function runOnce(
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
   const ceaseNoting = options?.notesAwaits === true ? notedAwaits.use() : () => {};
+  const { unsimulated } = asyncWorld;
+  const ceaseSeeking = seeks.length > 0 ? unsimulated.seek(seeks) : () => {};
   const ceaseBlaming = isWatched ? blameForRealWork() : () => {};
   globals.renew();
   try {
     const whenStepped = isWatched ? blameForChanges : () => {};
     const ran = await drive(world.runInTurns(watcher), { whenStepped, printed });
     const trace = asyncWorld.traceOf(ran, plan.limits);
-    return { trace, change: globals.takeBack() };
+    return { trace, change: globals.takeBack(), unplaced: unsimulated.unplaced };
   } finally {
     asyncWorld.close();
     giveBackDefaults();
     empty?.();
     ceaseBlaming();
+    ceaseSeeking();
     ceaseNoting();
     restoreFailures();
     restoreGlobals();

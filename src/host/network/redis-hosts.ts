@@ -130,7 +130,13 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
   }
 
   private greeted<C extends GreetingCall>(call: C): Asked<RedisRequest, RedisReply> {
-    const reply = this.greeter.handle(call.request, { wallUs: 0 });
+    let isSimulated = true;
+    const noteUnsimulated = (): void => {
+      isSimulated = false;
+    };
+    const reply = this.greeter.handle(call.request, { wallUs: 0, noteUnsimulated });
+    // The node counts it.
+    if (!isSimulated) return call;
     const before = this.askedVersion;
     this.askedVersion = versionIn(reply) ?? before;
     // The node has to know which version it speaks to this connection.

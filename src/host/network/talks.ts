@@ -23,6 +23,8 @@ export interface Talk {
   readonly server: string;
   /** Returns the place of the code that connects. */
   readonly place: () => string;
+  /** Counts it as not simulated, with what its client speaks; null if that is unknown. */
+  readonly noteUnsimulated: (protocol: string | null) => void;
   readonly connectedAtUs: number | null;
   /** When the client gave it up, or null. */
   readonly abortedAtUs: number | null;

@@ -12,7 +12,8 @@ import process from 'node:process';
 import tls from 'node:tls';
 import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
 import { contextNow, type InContext } from '../async/async-context.ts';
-import { placeLater } from '../async/escapes.ts';
+import { type CallSite, deepSiteOf } from '../async/call-site.ts';
+import { callerText } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import { inNoSection } from '../async/section-context.ts';
 import type { VirtualTimer } from '../async/timers.ts';
@@ -90,6 +91,7 @@ class Line implements Remote, Talk {
   readonly others: readonly string[] | null;
   readonly server: string;
   readonly place: () => string;
+  private readonly site: CallSite;
   connectedAtUs: number | null = null;
   abortedAtUs: number | null = null;
   sent = '';
@@ -112,7 +114,8 @@ class Line implements Remote, Talk {
     this.address = at.address;
     this.others = hosts?.at(at.address) === null ? hosts.addresses : null;
     this.server = hosts?.server ?? 'lock';
-    this.place = placeLater(open);
+    this.site = deepSiteOf(open);
+    this.place = () => callerText(this.site);
     this.socket = socket;
     this.at = at;
     this.client = client;
@@ -189,12 +192,18 @@ class Line implements Remote, Talk {
       wire.send(bytes);
     } catch (error) {
       if (!(error instanceof NotUnderstood)) throw error;
+      this.noteUnsimulated(error.protocol);
       client.fail(failureOf(client.name, this, error));
     } finally {
       this.isWriting = false;
     }
     this.isUnderstood = wire.isUnderstood;
     done();
+  }
+
+  noteUnsimulated(protocol: string | null): void {
+    const what = `${protocol ?? 'a server'} at ${this.address}`;
+    this.client.noteUnsimulated({ kind: 'protocol', what }, this.site);
   }
 
   private get nowUs(): number {
@@ -347,8 +356,8 @@ function patchLookup(patches: Patches): void {
     const { network } = current;
     if (network === null) return {}; // of nobody: it is never answered
     const [name, options] = given;
+    const found = answerFor(String(name), network, current);
     process.nextTick(() => {
-      const found = answerFor(String(name), network);
       if (found instanceof Error) done(found);
       else if (wantsAll(options)) done(null, [found]);
       else done(null, found.address, found.family);
@@ -362,7 +371,7 @@ function patchLookup(patches: Patches): void {
     const { network } = current;
     if (network === null) return await new Promise(() => {});
     const [name, options] = given;
-    const found = answerFor(String(name), network);
+    const found = answerFor(String(name), network, current);
     if (found instanceof Error) throw found;
     return wantsAll(options) ? [found] : found;
   });
@@ -372,9 +381,11 @@ function wantsAll(options: unknown): boolean {
   return typeof options === 'object' && options !== null && Reflect.get(options, 'all') === true;
 }
 
-function answerFor(name: string, { hosts }: Uplink): Answer | Error {
+function answerFor(name: string, { hosts }: Uplink, current: Inhabitant): Answer | Error {
   const address = net.isIP(name) === 0 ? hosts.ipOf(name) : name;
   if (address !== null) return { address, family: net.isIP(address) };
+  const what = `the host ${name}`;
+  current.noteUnsimulated({ kind: 'protocol', what }, deepSiteOf(answerFor));
   const error = new Error(`getaddrinfo ENOTFOUND ${name}`);
   return Object.assign(error, {
     code: 'ENOTFOUND',

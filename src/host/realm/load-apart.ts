@@ -287,6 +287,8 @@ class Nobody implements Inhabitant {
     else this.printed.print(text, stream);
   }
 
+  noteUnsimulated(): void {}
+
   fail(error: unknown): void {
     this.failure ??= { error };
   }

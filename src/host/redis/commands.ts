@@ -36,8 +36,15 @@ const families: ReadonlySet<string> = new Set(
   rows.flatMap(([name]) => (name.includes('|') ? [name.slice(0, name.indexOf('|'))] : [])),
 );
 
+/** Drivers send these as they connect, whatever comes of it. */
+const HABITS: ReadonlySet<string> = new Set(['client|setinfo', 'command', 'readonly']);
+
 /** How many characters of arguments an error repeats. */
 const MOST_REPEATED = 128;
+
+function shown(word: string): string {
+  return repeated(word).slice(0, MOST_REPEATED);
+}
 
 /** A command that is known and takes so many words. */
 interface Found {
@@ -45,22 +52,30 @@ interface Found {
   readonly given: readonly string[];
 }
 
-function find(command: RedisCommand): Found | RedisError {
+/** Counts as not simulated what has no row. */
+function find(command: RedisCommand, at: Setting): Found | RedisError {
   const [word = '', ...given] = command;
   const name = word.toLowerCase();
-  if (families.has(name)) return findSub(name, given);
+  if (families.has(name)) return findSub(name, given, at);
   const row = byName.get(name);
-  if (row === undefined) return unknownCommand(word, given);
+  if (row === undefined) {
+    if (!HABITS.has(name)) at.noteUnsimulated(shown(word).toUpperCase());
+    return unknownCommand(word, given);
+  }
   return takes(row, command) ? { row, given } : wrongCount(name);
 }
 
-function findSub(family: string, [word, ...given]: readonly string[]): Found | RedisError {
+function findSub(
+  family: string,
+  [word, ...given]: readonly string[],
+  at: Setting,
+): Found | RedisError {
   if (word === undefined) return wrongCount(family);
   const name = `${family}|${word.toLowerCase()}`;
   const row = byName.get(name);
   if (row === undefined) {
-    const shown = repeated(word).slice(0, MOST_REPEATED);
-    return errorOf(`ERR unknown subcommand '${shown}'. Try ${family.toUpperCase()} HELP.`);
+    if (!HABITS.has(name)) at.noteUnsimulated(`${family} ${shown(word)}`.toUpperCase());
+    return errorOf(`ERR unknown subcommand '${shown(word)}'. Try ${family.toUpperCase()} HELP.`);
   }
   return takes(row, [family, word, ...given]) ? { row, given } : wrongCount(name);
 }
@@ -76,7 +91,7 @@ function has([, , , ...flags]: Row, flag: Flag): boolean {
 /** Carries out a command that a client sent. */
 export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   const { session } = at;
-  const found = find(command);
+  const found = find(command, at);
   if ('error' in found) return refused(command, found, at);
   const { row } = found;
   if (session.isSubscriber && session.version === 2 && !has(row, 'subscriber')) {
@@ -105,7 +120,7 @@ export const WRITES: RegExp =
 
 /** Carries out a command that a script gave. */
 export function callFromScript(command: RedisCommand, at: Setting): RedisReply {
-  const found = find(command);
+  const found = find(command, at);
   if ('error' in found) return inScript(found);
   if (has(found.row, 'no script')) {
     return errorOf('ERR This Redis command is not allowed from script');
@@ -139,6 +154,5 @@ function unknownCommand(name: string, given: readonly string[]): RedisError {
     if (words.length >= MOST_REPEATED) break;
     words += `'${repeated(argument).slice(0, MOST_REPEATED - words.length)}' `;
   }
-  const shown = repeated(name).slice(0, MOST_REPEATED);
-  return errorOf(`ERR unknown command '${shown}', with args beginning with: ${words}`);
+  return errorOf(`ERR unknown command '${shown(name)}', with args beginning with: ${words}`);
 }

@@ -211,6 +211,7 @@ describe('what a command throws', () => {
       args: [],
       chance: new LuaChance(),
       call,
+      noteUnsimulated: () => {},
       mostSteps: 1000,
     });
   const fail = (): never => {

@@ -40,9 +40,19 @@ export interface ScriptRun {
   readonly chance: LuaChance;
   /** Carries out a command of the script. */
   readonly call: (command: RedisCommand) => RedisReply;
+  /** Counts something of Redis' Lua that the sandbox does not have, such as `cmsgpack`. */
+  readonly noteUnsimulated: (what: string) => void;
   /** A script that takes more steps of the interpreter is ended, about a hundred later at most. */
   readonly mostSteps: number;
 }
+
+/** Names that a script finds in Redis and not in the sandbox. */
+const UNSIMULATED: ReadonlySet<string> = new Set(
+  'cmsgpack struct redis.acl_check_cmd redis.debug redis.set_repl redis.setresp(3) redis.REPL_ALL \
+redis.REPL_AOF redis.REPL_NONE redis.REPL_REPLICA redis.REPL_SLAVE cjson.decode_invalid_numbers \
+cjson.decode_max_depth cjson.encode_invalid_numbers cjson.encode_keep_buffer cjson.encode_max_depth \
+cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
+);
 
 /** Steps are counted in bundles. */
 const BUNDLE = 100;
@@ -75,7 +85,8 @@ class LuaEngine {
         ['pcall', (at) => this.command(at, false)],
         ['sha1hex', sha1hex],
         ['log', log],
-        ['setresp', setVersion],
+        ['setresp', (at) => setVersion(at, () => this.miss('redis.setresp(3)'))],
+        ['missing', (at) => this.miss(argumentAt(at, 1) ?? '')],
       ]),
     );
   }
@@ -157,6 +168,11 @@ class LuaEngine {
     this.isSpent = true;
     this.steps = Number.POSITIVE_INFINITY;
     lua.lua_sethook(state, this.count, lua.LUA_MASKCOUNT, 1);
+  }
+
+  private miss(name: string): number {
+    if (UNSIMULATED.has(name)) this.current?.noteUnsimulated(name);
+    return 0;
   }
 
   /** `redis.call`, which raises an error, and `redis.pcall`, which returns it. */
@@ -245,10 +261,13 @@ function log(state: LuaState): number {
   return level >= 0 && level <= 3 ? 0 : raise(state, 'ERR Invalid debug level.');
 }
 
-function setVersion(state: LuaState): number {
+function setVersion(state: LuaState, miss: () => void): number {
   const version = lua.lua_tonumber(state, 1);
   if (lua.lua_gettop(state) !== 1) raise(state, 'ERR redis.setresp() requires one argument.');
-  if (version === 3) raise(state, 'ERR fencepost gives scripts replies of version 2 only');
+  if (version === 3) {
+    miss();
+    raise(state, 'ERR fencepost gives scripts replies of version 2 only');
+  }
   return version === 2 ? 0 : raise(state, 'ERR RESP version must be 2 or 3.');
 }
 

@@ -232,9 +232,14 @@ end
 function redis.replicate_commands() return true end
 open.redis = guard(redis)
 
+for name, library in next, { redis = redis, cjson = cjson } do
+  setmetatable(library, { __index = function(_, word) given.missing(name .. '.' .. given.tostring(word)) end })
+end
+
 local shown = guard(open)
 open._G = shown
 setmetatable(open, { __index = function(_, name)
+  given.missing(name)
   error("Script attempted to access nonexistent global variable '" .. given.tostring(name) .. "'", 2)
 end })
 

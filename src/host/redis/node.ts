@@ -50,7 +50,7 @@ const MOST_SCRIPT_STEPS = 1_000_000;
 type Waits = Pick<Turn<RedisReply>, 'answer'>;
 
 /** What a node must know to carry out a command: the time, and who asks. */
-type Asked = Pick<Turn, 'wallUs'> & Partial<Actor>;
+type Asked = Pick<Turn, 'wallUs'> & Partial<Actor & Pick<Turn, 'noteUnsimulated'>>;
 
 export class RedisNode implements Server<RedisRequest, RedisReply> {
   readonly speaks = 'redis';
@@ -96,6 +96,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
       nowMs,
       carryOut: callCommand,
       fromScript: callFromScript,
+      noteUnsimulated: (what) => turn.noteUnsimulated?.(what),
     };
     memory.book.begin(isActor(turn) ? turn : null);
     const reply = callCommand(command, at);

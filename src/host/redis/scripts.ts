@@ -47,8 +47,9 @@ export class Scripts implements ScriptRunner {
     session.database = at.session.database;
     const inside = settingWith(at, { session, isReadOnly });
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
+    const { noteUnsimulated } = at;
     return at.memory.book.during({ text, keys }, keysOf(at), () =>
-      runScript({ text, sha, keys, args, mostSteps, chance, call }),
+      runScript({ text, sha, keys, args, mostSteps, chance, call, noteUnsimulated }),
     );
   }
 
@@ -77,11 +78,18 @@ export class Scripts implements ScriptRunner {
   }
 }
 
-function settingWith(
-  { memory, scripts, nowUs, nowMs, carryOut, fromScript }: Setting,
-  { session, isReadOnly }: Pick<Setting, 'session' | 'isReadOnly'>,
-): Setting {
-  return { memory, session, scripts, nowUs, nowMs, isReadOnly, carryOut, fromScript };
+function settingWith(at: Setting, own: Pick<Setting, 'session' | 'isReadOnly'>): Setting {
+  return {
+    memory: at.memory,
+    session: own.session,
+    scripts: at.scripts,
+    nowUs: at.nowUs,
+    nowMs: at.nowMs,
+    isReadOnly: own.isReadOnly,
+    carryOut: at.carryOut,
+    fromScript: at.fromScript,
+    noteUnsimulated: at.noteUnsimulated,
+  };
 }
 
 const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cross-slot-keys'];

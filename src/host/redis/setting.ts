@@ -188,6 +188,8 @@ export interface Setting {
   /** Carries out a command that a transaction queued, or, `fromScript`, one that a script gave. */
   readonly carryOut: (command: RedisCommand, setting: Setting) => RedisReply;
   readonly fromScript: (command: RedisCommand, setting: Setting) => RedisReply;
+  /** Counts something that is asked for and not simulated, such as `XADD`. */
+  readonly noteUnsimulated: (what: string) => void;
   /** Of a script: it may call no command that writes. */
   readonly isReadOnly?: boolean | undefined;
 }

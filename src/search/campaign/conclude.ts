@@ -269,6 +269,7 @@ function systemResult(
     sections: { ...tally.sections, failed: mostFirst(tally.sections.failed) },
     vacuous: judgement.vacuous,
     hints: judgement.hints,
+    ...(tally.unsimulated.found.length === 0 ? {} : { unsimulated: tally.unsimulated }),
     // The order in which kinds first fired depends on how the seeds were cut into chunks.
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     failed,

@@ -16,6 +16,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { ExhaustScope } from '../../scenario/scenario.ts';
 import { faultStagesSchema } from '../sweep/fault-stages.ts';
 import { keptOutcomeSchema, runDifferenceSchema } from '../sweep/shards.ts';
+import { unsimulatedSchema } from '../sweep/unsimulated.ts';
 import { count, digest, exit, head, text, texts } from './fields.ts';
 
 /** Breaches of one claim that came from the same cause. */
@@ -159,6 +160,9 @@ const system = z.strictObject({
     'where a claim that should break held, what faults met; why sections gave up',
   ),
   vacuous: texts.describe('why what should hold was not exercised: sections, faults, claims'),
+  unsimulated: unsimulatedSchema
+    .exactOptional()
+    .describe('what its code asked for and is not simulated; absent where there was nothing'),
   faults: z.record(text, fault),
   counterexample: counterexample.nullable(),
 });

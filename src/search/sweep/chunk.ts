@@ -28,6 +28,7 @@ import {
   type SeedFailure,
   type Tally,
 } from './tally.ts';
+import { ALL_SIMULATED, mergeUnsimulated, type UnsimulatedCounts } from './unsimulated.ts';
 
 /** Seeds, both ends included; `skip` are left out because they hung or crashed a worker. */
 export interface Chunk extends SeedRange {
@@ -120,6 +121,7 @@ class Count {
   private readonly sections: SectionCounter = new SectionCounter();
   private readonly stakes: Draft<StakesTally> = { ...NO_STAKES };
   private readonly leases: Draft<LeaseTally> = { ...NO_LEASES };
+  private unsimulated: UnsimulatedCounts = ALL_SIMULATED;
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
   /** What each breach of a claim that is listed came from, in the order of the seeds. */
@@ -149,6 +151,8 @@ class Count {
     const indexed = indexTrace(trace);
     this.addFaults(indexed);
     this.sections.add(seed, plan, trace);
+    const refused = trace.unsimulated?.map((one) => ({ ...one, firstSeed: seed })) ?? [];
+    this.unsimulated = mergeUnsimulated(this.unsimulated, { found: refused, others: 0 });
     addStakes(this.stakes, plan, trace);
     addLeases(this.leases, indexed, seed);
     if (overlap.times > 0) this.overlap.seeds += 1;
@@ -229,9 +233,10 @@ class Count {
       faults[kind] = { fired, overlapped, strikes: faultStagesOf(this.stages.get(kind)) };
     }
     const sections = this.sections.counts();
-    const { stakes, leases } = this;
+    const { stakes, leases, unsimulated } = this;
     const measured = { overlap, losses, stampede };
-    return { ...sums, claims, faults, ...measured, sections, stakes, leases, failures, killed: 0 };
+    const counted = { sections, stakes, leases, unsimulated };
+    return { ...sums, claims, faults, ...measured, ...counted, failures, killed: 0 };
   }
 }
 

@@ -47,6 +47,22 @@ test('what should hold is met when it held, and not met once it broke', () => {
   expect(broken).toMatchObject({ met: false, unexpected: ['grant-order'] });
 });
 
+test('a system that asked for what is not simulated is not judged, unless it broke', () => {
+  const refused = { kind: 'command', what: 'XADD', place: null, package: null } as const;
+  const unsimulated = { found: [{ ...refused, count: 1, firstSeed: 9 }], others: 0 };
+  const judged = (holds: readonly string[], breaks: readonly string[], broken: number) =>
+    judgeSystem(
+      scenario,
+      expecting(holds, breaks),
+      { ...tallyOf('grant-order', { broken }), unsimulated },
+      whole,
+    );
+  const open = { met: null, isIncomplete: true };
+  expect(judged(['grant-order'], [], 0)).toMatchObject(open);
+  expect(judged([], ['grant-order'], 1)).toMatchObject(open);
+  expect(judged(['grant-order'], [], 1)).toMatchObject({ met: false });
+});
+
 test('what should break is met once it broke, and not met only on the whole range', () => {
   const system = expecting([], ['grant-order']);
   expect(judgeSystem(scenario, system, tallyOf('grant-order', { broken: 3 }), cut).met).toBe(true);

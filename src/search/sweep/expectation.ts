@@ -11,7 +11,8 @@
  *
  * A claim is due on each seed. It is judged there unless the code failed or its verdict is unknown,
  * as where the run was cut or a section never ended. One that did not break and was judged on fewer
- * than nine of ten seeds is not judged at all.
+ * than nine of ten seeds is not judged at all. Neither is a system whose code asked for something
+ * that is not simulated: it may have done so because that was refused.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { builtInClaims } from '../../check/claims.ts';
@@ -78,11 +79,12 @@ export function judgeSystem(
   const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
   // A shard of no seeds leaves all to the others.
   const isEmptyPart = isPart && tally.seeds === 0;
-  const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart);
+  const isRefused = tally.unsimulated.found.length > 0;
+  const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart) || isRefused;
   const isFailed = unexpected.length > 0 || (isFull && missing.some((claim) => !isShort(claim)));
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isWeakened = tally.failed > 0 && !isToBreakOnly;
-  const isOpen = isUnknown || isUntested || isUntried || isWeakened;
+  const isOpen = isUnknown || isUntested || isUntried || isWeakened || isRefused;
   const met = isFailed ? false : isOpen ? null : true;
   const hints = surrenderHints(scenario, system, tally, catalogue);
   hints.push(...earlyGuards(tally.leases));

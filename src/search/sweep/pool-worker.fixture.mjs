@@ -67,6 +67,7 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
     sections,
     stakes,
     leases,
+    unsimulated: { found: [], others: 0 },
     failed: 0,
     killed: 0,
   };

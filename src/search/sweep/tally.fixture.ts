@@ -1,5 +1,5 @@
 /** Tallies of made-up seeds, whose verdicts, faults and failures depend on the seed alone. */
-import type { SectionRun } from '../../core/history/trace.ts';
+import type { SectionRun, Unsimulated } from '../../core/history/trace.ts';
 import type { Examination } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
@@ -12,6 +12,12 @@ function ended(section: string, text: string | null): SectionRun {
   const run = { process: section.slice(0, -2), section, beganUs: 0 };
   if (text === null) return { ...run, end: { kind: 'returned', atUs: 0, isUnguarded: true } };
   return { ...run, end: { kind: 'failed', atUs: 0, error: { text, place: 'lock.mjs:1:2' } } };
+}
+
+/** One of more names than are kept. */
+function asked(seed: number): Unsimulated {
+  const what = `X${seed % 37}`;
+  return { kind: 'command', what, place: `queue.mjs:${seed}:1`, package: null, count: seed % 5 };
 }
 
 /** What the made-up examiner finds on a seed; every so many seeds something happens. */
@@ -36,6 +42,7 @@ function examine(seed: number): Examination {
       processes: [],
       unmatched: [],
       ending: { kind: 'complete' },
+      unsimulated: seed % 3 === 0 ? [asked(seed)] : [asked(seed), asked(seed + 1)],
       sections: [
         ended('alice/1', seed % 5 === 0 ? null : `Error: kind ${'abcdefghijklmnop'[seed % 16]}`),
         ended('bob/1', `Error: no ${seed} of bob-${seed * 7}`),

@@ -12,6 +12,12 @@ import { type FaultStages, faultStagesSchema, mergeFaultStages } from './fault-s
 import { type LeaseTally, leasesSchema, mergeLeases, NO_LEASES } from './leases.ts';
 import { KEPT_ERRORS, mergeSections, NO_SECTIONS, type SectionCounts } from './sections.ts';
 import { mergeStakes, NO_STAKES, type StakesTally } from './stakes.ts';
+import {
+  ALL_SIMULATED,
+  mergeUnsimulated,
+  type UnsimulatedCounts,
+  unsimulatedSchema,
+} from './unsimulated.ts';
 
 export interface Tally {
   readonly seeds: number;
@@ -28,6 +34,7 @@ export interface Tally {
   readonly sections: SectionCounts;
   readonly stakes: StakesTally;
   readonly leases: LeaseTally;
+  readonly unsimulated: UnsimulatedCounts;
   /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
@@ -98,6 +105,7 @@ export const EMPTY_TALLY: Tally = {
   sections: NO_SECTIONS,
   stakes: NO_STAKES,
   leases: NO_LEASES,
+  unsimulated: ALL_SIMULATED,
   failures: [],
   failed: 0,
   killed: 0,
@@ -134,6 +142,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     sections: mergeSections(a.sections, b.sections),
     stakes: mergeStakes(a.stakes, b.stakes),
     leases: mergeLeases(a.leases, b.leases),
+    unsimulated: mergeUnsimulated(a.unsimulated, b.unsimulated),
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,
     killed: a.killed + b.killed,
@@ -252,6 +261,7 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
     counts('contested', 'shared', 'toWrite', 'written', 'readAfter', 'readBack'),
   ),
   leases: leasesSchema,
+  unsimulated: unsimulatedSchema,
   failures: z.array(z.strictObject({ seed: countSchema, error: cutTextSchema })).max(KEPT_SEEDS),
   ...counts('failed', 'killed'),
 });

@@ -1,0 +1,132 @@
+/**
+ * Counts what the processes of one run asked for and what is not simulated, so that a package which
+ * swallows the refusal cannot hide it. Each has the place that asked first.
+ *
+ * A driver that has not connected yet sends a command later, and nothing on the stack shows by then
+ * who asked. So such a run is made again with a hook on promises: a driver makes one as its method
+ * `xadd` is called, with the caller on the stack.
+ */
+import fs from 'node:fs';
+import { promiseHooks } from 'node:v8';
+import type { Unsimulated } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/json.ts';
+import { ambient } from './ambient.ts';
+import {
+  type CallSite,
+  deepSiteOf,
+  type Frame,
+  framesIn,
+  isOfFencepost,
+  isOfNode,
+  isOfPackage,
+  packageOf,
+  pathIn,
+  placeIn,
+} from './call-site.ts';
+
+/** Before it was replaced. */
+const { readFileSync } = fs;
+
+interface Asked extends Pick<Unsimulated, 'kind' | 'what'> {
+  /** The method of a driver that sends the command. */
+  readonly method?: string;
+}
+
+export class UnsimulatedLog {
+  private readonly found: Map<string, Draft<Unsimulated> & Pick<Asked, 'method'>> = new Map();
+  /** Where drivers were called, by method. */
+  private readonly callers: Map<string, CallSite> = new Map();
+
+  /** The place is that of the first call. */
+  note({ kind, what, method }: Asked, site: CallSite): void {
+    const key = `${kind} ${what}`;
+    const known = this.found.get(key);
+    if (known !== undefined) {
+      known.count += 1;
+      return;
+    }
+    let asker = askerIn(site, kind);
+    const caller = this.callers.get(method ?? '');
+    if (asker.place === null && caller !== undefined) asker = askerIn(caller, kind);
+    this.found.set(key, { kind, what, ...asker, count: 1, ...(method && { method }) });
+  }
+
+  /** In the order of the first calls; absent if there were none. */
+  get counts(): { readonly unsimulated?: readonly Unsimulated[] } {
+    if (this.found.size === 0) return {};
+    return { unsimulated: [...this.found.values()].map(({ method: _, ...one }) => one) };
+  }
+
+  /** The methods of drivers that were called at an unknown place. */
+  get unplaced(): readonly string[] {
+    const methods = [...this.found.values()].flatMap(({ place, method = '' }) =>
+      place === null && /^[a-z_]+$/.test(method) ? [method] : [],
+    );
+    return [...new Set(methods)];
+  }
+
+  /** Notes where drivers are called by these methods, until what it returns is called. */
+  seek(methods: readonly string[]): () => void {
+    const left = new Map(
+      methods.map((name) => [name, new RegExp(`^ *at [^(\\n]*\\b${name}\\b[^(\\n]* \\(`, 'im')]),
+    );
+    const begin = (): void => {
+      if (ambient.current === null || left.size === 0) return;
+      const site = deepSiteOf(begin);
+      for (const [name, calls] of left) {
+        if (!calls.test(site.stack ?? '')) continue;
+        this.callers.set(name, site);
+        left.delete(name);
+      }
+    };
+    const stop: unknown = promiseHooks.onInit(begin);
+    return () => {
+      if (typeof stop === 'function') stop();
+    };
+  }
+}
+
+/** A driver asks for no command itself: its caller does. */
+function askerIn(
+  { stack = '' }: CallSite,
+  kind: Unsimulated['kind'],
+): Pick<Unsimulated, 'place' | 'package'> {
+  const isTheirs = (frame: Frame): boolean => !isOfNode(frame) && !isOfFencepost(frame);
+  // A user's own code may have made the text of a stack anything.
+  const all = typeof stack === 'string' ? framesIn(stack) : [];
+  const begin = all.findIndex(isTheirs);
+  const rest = begin === -1 ? [] : all.slice(begin);
+  const end = rest.findIndex(isOfFencepost);
+  const frames = rest.slice(0, end === -1 ? undefined : end).filter(isTheirs);
+  const own = frames.find((frame) => !isOfPackage(frame));
+  const [driver] = frames;
+  let asker: Frame | undefined;
+  for (const frame of frames) {
+    if (!isOfPackage(frame)) break;
+    const inner = asker ?? frame;
+    if (packageOf(inner) === packageOf(frame)) asker = inner;
+    else if (dependsOn(inner, packageOf(frame))) break;
+    else asker = frame;
+  }
+  const isDriver = kind === 'command' && asker === driver;
+  if (asker === undefined || isDriver) {
+    return { place: own === undefined ? null : placeIn(own), package: null };
+  }
+  return { place: placeIn(own ?? asker), package: packageOf(asker) };
+}
+
+/** Whether the package of a frame brings the other along, as a helper that calls it back. */
+function dependsOn(frame: Frame, other: string): boolean {
+  const name = packageOf(frame);
+  const path = pathIn(frame.file);
+  const root = path.slice(0, path.replaceAll('\\', '/').lastIndexOf(`/node_modules/${name}/`));
+  try {
+    const about: unknown = JSON.parse(
+      readFileSync(`${root}/node_modules/${name}/package.json`, 'utf8'),
+    );
+    const { dependencies } = Object(about);
+    return Object.hasOwn(Object(dependencies), other);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Adds up what the code of a system asked for and what is not simulated: Redis commands, builtins
+ * of Node, servers. A run in which something was refused shows how the code fares without it, so a
+ * system with any is not judged.
+ */
+import { z } from 'zod';
+import type { Unsimulated } from '../../core/history/trace.ts';
+import { groupDigits } from '../../text/prose.ts';
+
+/** Over all seeds; its place is that on the first of them. */
+interface UnsimulatedCount extends Unsimulated {
+  readonly firstSeed: number;
+}
+
+export interface UnsimulatedCounts {
+  readonly found: readonly UnsimulatedCount[];
+  readonly others: number;
+}
+
+const KEPT_UNSIMULATED = 20;
+
+const times = z.int().min(0);
+
+const inOneRun = z.strictObject({
+  kind: z.enum(['command', 'builtin', 'protocol']),
+  what: z.string().describe('XADD, cmsgpack, http.request, PostgreSQL at db:5432'),
+  place: z.string().nullable().describe('that asked first, in the user’s own code if known'),
+  package: z.string().nullable().describe('that asked there; null for the user’s own code'),
+  count: times,
+});
+
+/** The same of one run. */
+export const unsimulatedInRunSchema: z.ZodType<readonly Unsimulated[]> = z.array(inOneRun);
+
+export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
+  found: z
+    .array(inOneRun.extend({ firstSeed: times }))
+    .max(KEPT_UNSIMULATED)
+    .describe('by kind and name'),
+  others: times.describe('how often anything else was asked for'),
+});
+
+export const ALL_SIMULATED: UnsimulatedCounts = { found: [], others: 0 };
+
+/** The first by their keys are kept: these are among the first in each part as well. */
+export function mergeUnsimulated(a: UnsimulatedCounts, b: UnsimulatedCounts): UnsimulatedCounts {
+  if (b.found.length === 0) return a;
+  const merged = new Map<string, UnsimulatedCount>();
+  for (const one of [...a.found, ...b.found]) {
+    const key = `${one.kind} ${one.what}`;
+    const known = merged.get(key) ?? one;
+    const first = one.firstSeed < known.firstSeed ? one : known;
+    const count = known === one ? one.count : known.count + one.count;
+    merged.set(key, { ...first, count });
+  }
+  const sorted = [...merged].sort(([x], [y]) => (x < y ? -1 : 1)).map(([, one]) => one);
+  const left = sorted.slice(KEPT_UNSIMULATED).reduce((sum, { count }) => sum + count, 0);
+  return { found: sorted.slice(0, KEPT_UNSIMULATED), others: a.others + b.others + left };
+}
+
+/** Those that are named; the others are counted. */
+const NAMED = 5;
+
+/**
+ * `not simulated: XADD (3×, first from queue.mjs:9:3); this package cannot be tested: bullmq`.
+ */
+export function unsimulatedText({
+  found,
+  others = 0,
+}: {
+  readonly found: readonly Unsimulated[];
+  readonly others?: number;
+}): string {
+  const most = [...found].sort((a, b) => b.count - a.count);
+  const named = most.slice(0, NAMED).map(({ what, count, place }) => {
+    const first = place === null ? '' : `, first from ${place}`;
+    return `${what} (${groupDigits(count)}×${first})`;
+  });
+  const left = most.slice(NAMED).reduce((sum, { count }) => sum + count, others);
+  if (left > 0) named.push(`others (${groupDigits(left)}×)`);
+  const packages = [...new Set(found.flatMap((one) => one.package ?? []))].sort();
+  const which = packages.length === 1 ? 'this package' : 'these packages';
+  const so = packages.length === 0 ? '' : `; ${which} cannot be tested: ${packages.join(', ')}`;
+  return `not simulated: ${named.join(', ')}${so}`;
+}
