@@ -1,13 +1,10 @@
 /**
- * Lets code read the disk, and change nothing on it. While a module is loaded it may read any file.
- * A call with a callback or a promise reads at once and answers in a job of its own, so the code
- * that goes on then is still code of the same simulated process, in the order of its calls.
- * Packages may read their own files at any time.
+ * Lets code read the disk, and change nothing on it. While a module is loaded it may read any
+ * file, and packages may read their own at any time. A call with a callback or a promise reads at
+ * once and answers in a job of its own, so the code that goes on is still that of its process.
  */
 import fs from 'node:fs';
 import process from 'node:process';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction } from './patches.ts';
 
@@ -20,30 +17,25 @@ type Arguments = readonly unknown[];
 
 const READERS =
   'access|exists|[fl]?stat|statfs|readFile|readdir|readlink|realpath|readv?|open|opendir|close|glob';
-const READ_STREAMS = 'createReadStream|(?:File)?ReadStream';
 
 /** Calls that change nothing, where their flags open a file to read it. */
 export const READS: RegExp = new RegExp(
-  `^(?:new )?fs\\.(?:(?:promises\\.)?(?:${READERS})(?:Sync)?|${READ_STREAMS})$`,
+  `^(?:new )?fs\\.(?:(promises\\.)?(${READERS})(Sync)?|createReadStream|(?:File)?ReadStream)$`,
 );
 
 /** By name, before any code replaced them. */
-const REAL: ReadonlyMap<string, AnyFunction> = new Map(
-  Object.entries(fs).flatMap(([key, real]: [string, unknown]): [string, AnyFunction][] =>
-    isFunction(real) ? [[key, real]] : [],
-  ),
-);
+const REAL: ReadonlyMap<string, unknown> = new Map<string, unknown>(Object.entries(fs));
 const { ReadStream } = fs;
 
-function answer(read: () => unknown, done: AnyFunction | undefined): void {
-  let value: unknown;
+/** Wrong arguments throw at once, as in Node. */
+function answerLater(read: () => unknown, done: AnyFunction | undefined, more?: unknown): void {
   try {
-    value = read();
+    const value = read();
+    process.nextTick(() => done?.(null, value, more));
   } catch (error) {
-    done?.(error);
-    return;
+    if (error instanceof TypeError || error instanceof RangeError) throw error;
+    process.nextTick(() => done?.(error));
   }
-  done?.(null, value);
 }
 
 const { O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND, O_EXCL } = fs.constants;
@@ -54,78 +46,80 @@ function areToRead(flags: unknown): boolean {
   return flags === undefined || flags === null || flags === 'r' || flags === 'rs' || flags === 'sr';
 }
 
-/** Throws an error that names a call as refused. */
-type Refuse = (call: string, args: Arguments) => unknown;
+interface Reader {
+  /** Only files of packages are there. */
+  readonly isOfPackage: boolean;
+  /** Throws an error that names a call as refused. */
+  readonly refuse: (call: string, args: Arguments) => unknown;
+}
 
-/** Carries out a call that only reads; null for all others. `refuse` is for methods of a file. */
-export function readFromDisk(call: string, args: Arguments, refuse: Refuse): CallResult | null {
-  const [, promises, name = '', sync] = /(promises\.)?(\w+?)(Sync)?$/.exec(call) ?? [];
-  if (!READS.test(call)) return null;
-  if (name.endsWith('ReadStream')) {
-    const options = steady(args[1], 1);
-    if (!areToRead(Object(options).flags)) return null;
-    return { value: Reflect.construct(ReadStream, [args[0], options]) };
-  }
-  const real = REAL.get(name);
+/** Carries out a call that only reads; null for all others. */
+export function readFromDisk(call: string, args: Arguments, reader: Reader): CallResult | null {
+  const [match, promises, name = '', sync] = READS.exec(call) ?? [];
+  if (match === undefined) return null;
   const done = args.findLast(isFunction);
   const [file, ...others] = args.filter((one) => !isFunction(one)).map(steady);
-  const given = [file, ...(name === 'read' && sync === undefined ? withBuffer(others) : others)];
-  const read = readingOf(name, given);
+  if (name === '') {
+    const isToRead = !reader.isOfPackage && areToRead(Object(others[0]).flags);
+    return isToRead ? { value: Reflect.construct(ReadStream, [file, ...others]) } : null;
+  }
+  const isPart = name === 'read' && sync === undefined;
+  const given = [file, ...(isPart ? withBuffer(others) : others)];
+  const read = readingOf(name, given, reader);
   if (read === null) return null;
   if (sync !== undefined) return { value: read() };
   if (name === 'glob' && promises !== undefined) return { value: Object(read()).values() };
   if (promises !== undefined) {
-    const value = new Promise((resolve) => {
-      resolve(name === 'open' ? fileToRead(read(), refuse) : read());
-    });
-    return { value };
+    return { value: new Promise((resolve) => resolve(promised(name, read, reader))) };
   }
+  const real = REAL.get(name);
   // Without a callback it throws.
-  if (real !== undefined && done === undefined && name !== 'close') {
-    return { value: Reflect.apply(real, fs, args) };
-  }
+  if (done === undefined && name !== 'close' && isFunction(real)) return { value: real(...args) };
   noteImpure();
-  answerLater(read, (error, value) => {
-    if (name === 'exists') done?.(value);
-    else if (error !== null) done?.(error);
-    else if (name === 'read' || name === 'readv') done?.(null, value, given[1]);
-    else done?.(null, value);
-  });
+  if (name === 'exists') process.nextTick(() => done?.(read()));
+  else answerLater(read, done, name.startsWith('read') ? given[1] : undefined);
   return { value: undefined };
 }
 
-/** Reads now. Wrong arguments throw at once, as in Node. */
-function answerLater(read: () => unknown, done: (error: unknown, value: unknown) => void): void {
-  try {
-    process.nextTick(done, null, read());
-  } catch (error) {
-    if (error instanceof TypeError || error instanceof RangeError) throw error;
-    process.nextTick(done, error, undefined);
-  }
+/** The arguments of a call that reads, with the buffer first. */
+function withBuffer(given: Arguments): Arguments {
+  if (ArrayBuffer.isView(given[0])) return given;
+  const { buffer = Buffer.alloc(16_384) } = Object(given[0]);
+  return [buffer, ...given];
 }
 
 /** The files that code has opened to read them; it may close no other. */
 const opened: Set<unknown> = new Set();
 
 /** The form of a call that reads at once; null where that could write, or closes another file. */
-function readingOf(name: string, given: Arguments): (() => unknown) | null {
-  const reader = REAL.get(`${name}Sync`);
+function readingOf(
+  name: string,
+  given: Arguments,
+  { isOfPackage }: Reader,
+): (() => unknown) | null {
+  const real = REAL.get(`${name}Sync`);
   const [file, options] = given;
-  if (reader === undefined || (name === 'close' && !opened.has(file))) return null;
-  if (name === 'open' && !areToRead(options)) return null;
-  if (name === 'readFile' && !areToRead(Object(options).flag)) return null;
+  if (!isFunction(real) || (name === 'close' && !opened.has(file))) return null;
+  if (!areToRead(name === 'open' ? options : Object(options).flag)) return null;
   return () => {
-    const value = Reflect.apply(reader, fs, given);
+    if (isOfPackage && !opened.has(file) && !/[\\/]node_modules[\\/]/.test(String(file))) {
+      if (name === 'exists') return false;
+      const what = `ENOENT: no such file or directory, ${name} '${file}'`;
+      throw Object.assign(new Error(what), {
+        code: 'ENOENT',
+        errno: -2,
+        syscall: name,
+        path: file,
+      });
+    }
+    const value = real(...given);
     if (name === 'open') opened.add(value);
     if (name === 'close') opened.delete(file);
     return value;
   };
 }
 
-/**
- * Options whose properties have the same value each time that they are read; a file that
- * `fs.promises.open` gave is its number.
- */
+/** Options whose properties have the same value each time; of a file that is open its number. */
 function steady(given: unknown, at: number): unknown {
   if (typeof given !== 'object' || given === null) return given;
   if (at === 0) return opened.has(Reflect.get(given, 'fd')) ? Reflect.get(given, 'fd') : given;
@@ -139,71 +133,27 @@ function steady(given: unknown, at: number): unknown {
   });
 }
 
-const CHANGES_OF_FILE =
-  'appendFile chmod chown createWriteStream datasync sync truncate utimes write writeFile writev';
+const REFUSED_OF_FILE =
+  'appendFile chmod chown createReadStream createWriteStream datasync readLines readableWebStream ' +
+  'readv sync truncate utimes write writeFile writev';
 
-/** A `FileHandle`, of which the methods that change the file are refused by name. */
-function fileToRead(fd: unknown, refuse: Refuse): object {
-  const now = (name: string, given: Arguments): unknown => readingOf(name, [fd, ...given])?.();
-  const createReadStream = (options: object): Readable =>
-    Reflect.construct(ReadStream, ['', { ...options, fd }]);
-  const close = async (): Promise<unknown> => now('close', []);
-  const refused = CHANGES_OF_FILE.split(' ').map((name) => {
-    return [name, (...args: unknown[]) => refuse(`FileHandle.${name}`, args)] as const;
+/** What a promise of a call is for: the value, or a `FileHandle` that reads. */
+function promised(name: string, read: () => unknown, reader: Reader): unknown {
+  const fd = read();
+  if (name !== 'open') return fd;
+  const now = (as: string, given: Arguments): unknown => readingOf(as, [fd, ...given], reader)?.();
+  const refused = REFUSED_OF_FILE.split(' ').map((key) => {
+    return [key, (...args: unknown[]) => reader.refuse(`FileHandle.${key}`, args)] as const;
   });
   return {
     ...Object.fromEntries(refused),
     fd,
-    close,
-    [Symbol.for('nodejs.asyncDispose')]: close,
-    createReadStream,
+    close: async () => now('close', []),
     readFile: async (...given: unknown[]) => now('readFile', given),
-    readLines: (options: object) =>
-      createInterface({ input: createReadStream(options), crlfDelay: Number.POSITIVE_INFINITY }),
-    readv: async (...given: unknown[]) => ({ bytesRead: now('readv', given), buffers: given[0] }),
     stat: async (...given: unknown[]) => now('fstat', given),
     read: async (...given: unknown[]) => {
       const parts = withBuffer(given);
       return { bytesRead: now('read', parts), buffer: parts[0] };
     },
   };
-}
-
-/** The arguments of a call that reads, with the buffer first. */
-function withBuffer(given: Arguments): Arguments {
-  if (ArrayBuffer.isView(given[0])) return given;
-  const { buffer = Buffer.alloc(16_384) } = Object(given[0]);
-  return [buffer, ...given];
-}
-
-/**
- * What packages read of the disk while they run, so that a driver which looks for its own version
- * or for a profile does no harm: a file below `node_modules` is there, at once, and no other is.
- * Null where it is no call that reads.
- */
-export function readForPackage(call: string, args: Arguments): CallResult | null {
-  const [, later, name = '', sync] = /^fs\.(promises\.)?(\w+?)(Sync)?$/.exec(call) ?? [];
-  const reader = OF_PACKAGES.test(name) ? REAL.get(`${name}Sync`) : undefined;
-  if (reader === undefined) return null;
-  const read = (): unknown => readBy(reader, { name, args });
-  if (sync !== undefined) return { value: read() };
-  if (later !== undefined) return { value: new Promise((resolve) => resolve(read())) };
-  const done = args.find(isFunction);
-  process.nextTick(() => (name === 'exists' ? done?.(read()) : answer(read, done)));
-  return { value: undefined };
-}
-
-const OF_PACKAGES = /^(?:access|exists|l?stat|readFile|readdir|readlink|realpath)$/;
-
-function readBy(
-  reader: AnyFunction,
-  { name, args }: { readonly name: string; readonly args: Arguments },
-): unknown {
-  const path = String(args[0]);
-  if (/[\\/]node_modules[\\/]/.test(path)) {
-    return reader(...args.filter((given) => !isFunction(given)));
-  }
-  if (name === 'exists') return false;
-  const what = `ENOENT: no such file or directory, ${name} '${path}'`;
-  throw Object.assign(new Error(what), { code: 'ENOENT', errno: -2, syscall: name, path });
 }

@@ -16,7 +16,7 @@ import {
   isOfPackage,
   pathOf,
 } from './call-site.ts';
-import { type CallResult, READS, readForPackage, readFromDisk } from './disk-reads.ts';
+import { type CallResult, READS, readFromDisk } from './disk-reads.ts';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
@@ -135,13 +135,15 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
   if (current === null || isPrint(call, args) || current.mayCall(call)) return null;
   if (call === 'process.umask' && args.length === 0) return null; // it only asks
-  const given = current.mayRead ? readFromDisk(call, args, refuse) : null;
+  const read = (isOfPackage: boolean): CallResult | null =>
+    readFromDisk(call, args, { isOfPackage, refuse });
+  const given = current.mayRead ? read(false) : null;
   if (given !== null) return given;
   const site = deepSiteOf(refuse);
   const leaver = leaverIn(site);
   if (leaver.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;
-  const read = leaver.isOfPackage ? readForPackage(call, args) : null;
-  if (read !== null) return read;
+  const ofPackage = leaver.isOfPackage ? read(true) : null;
+  if (ofPackage !== null) return ofPackage;
   current.noteUnsimulated({ kind: 'builtin', what: call }, site);
   const error = new LeftTheWorld(current, call, leaver.text);
   current.fail(error);

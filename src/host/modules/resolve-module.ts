@@ -7,17 +7,11 @@
  *
  * Packages of a workspace are links in `node_modules`, and their files lie outside of it.
  */
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  createPathsMatcher,
-  getTsconfig,
-  type PathsMatcher,
-  parseTsconfig,
-  type TsConfigResult,
-} from 'get-tsconfig';
+import { createPathsMatcher, getTsconfig, type PathsMatcher } from 'get-tsconfig';
 import { moduleResolve } from 'import-meta-resolve';
 import { errorText } from '../../text/error-text.ts';
 
@@ -116,19 +110,7 @@ function pathsFor(folder: string): PathsMatcher | null {
   const known = pathsByFolder.get(folder);
   if (known !== undefined) return known;
   const config = getTsconfig(folder);
-  const paths = config === null ? null : (createPathsMatcher(config) ?? referred(config));
+  const paths = config === null ? null : createPathsMatcher(config);
   pathsByFolder.set(folder, paths);
   return paths;
-}
-
-/** The `paths` of the first project that it refers to and that has some. */
-function referred({ path, config }: TsConfigResult): PathsMatcher | null {
-  for (const reference of config.references ?? []) {
-    const to = resolve(dirname(path), reference.path);
-    const file = to.endsWith('.json') ? to : join(to, 'tsconfig.json');
-    if (!existsSync(file)) continue;
-    const matcher = createPathsMatcher({ path: file, config: parseTsconfig(file) });
-    if (matcher !== null) return matcher;
-  }
-  return null;
 }

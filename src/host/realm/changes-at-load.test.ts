@@ -195,7 +195,6 @@ const READINGS = [
   'fs.promises.open(a).then(async (file) => (await file.read({ length: 2 })).bytesRead)',
   'fs.promises.open(a).then(async (file) => (await file.stat()).size)',
   'fs.promises.open(a).then((file) => fs.promises.readFile(file, "utf8"))',
-  'fs.promises.open(a).then(async (file) => { for await (const line of file.readLines()) return line; })',
   'new Promise((go) => fs.createReadStream(a, { end: 3 }).on("data", go))',
   'new Promise((go) => new fs.ReadStream(a, "utf8").on("data", go))',
 ];

@@ -135,6 +135,14 @@ test.each([
   expect(message).toMatch(what);
 });
 
+test('JSX is refused with its place, and other code of such a file runs', async () => {
+  const jsx = { 'main.tsx': 'const a: number = 1;\nexport const made = <b>{a}</b>;' };
+  const { message } = await errorOf(() => load(jsx));
+  expect(message).toMatch(/main\.tsx:2:\d+: .*; JSX is not translated/);
+  const { made } = await load({ 'main.tsx': 'enum A { B } export const made: A = A.B;' });
+  expect(made).toBe(0);
+});
+
 test('a name that is missing is reported at its own place', async () => {
   const text =
     "enum A { B }\nimport { a, none } from './other.mjs';\nexport const b = [a, none, A];";
