@@ -8,8 +8,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { readPlan } from '../core/plan/plan-text.ts';
 import { type ScenarioPlace, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
-import { renderReports } from '../report/report.ts';
-import type { Earlier } from '../report/report-json.ts';
+import { type ReportedRun, renderReports } from '../report/report.ts';
 import { findingLine } from '../report/report-json.ts';
 import type { Result } from '../search/campaign/result.ts';
 import type { Concluded } from '../search/campaign/setting.ts';
@@ -21,18 +20,10 @@ import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What decides what is written, and where. */
-export interface ReportOptions {
-  readonly output: string;
+export interface ReportOptions
+  extends Pick<ReportedRun, 'output' | 'isVerbose' | 'baseline' | 'version' | 'hasToldScenarios'> {
   readonly reporters: Reporters;
   readonly isJson: boolean;
-  /** Lists every claim in the overview, not only those that were expected or broke. */
-  readonly isVerbose: boolean;
-  /** The findings of an earlier run to compare with; absent or null for none. */
-  readonly baseline?: readonly Earlier[] | null;
-  /** Of fencepost. */
-  readonly version: string;
-  /** Whether the terminal has had a line for each scenario; absent if not. */
-  readonly hasToldScenarios?: boolean;
 }
 
 interface Reporting {

@@ -17,7 +17,7 @@ import {
 import { takeLoadOutput } from '../host/realm/load-apart.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
-import type { Scenario } from '../scenario/scenario.ts';
+import type { Subject } from '../search/campaign/setting.ts';
 import { placeFindings } from '../search/points/places.ts';
 import { firstLines } from '../text/output-lines.ts';
 import { type Problem, renderProblem } from '../text/problem.ts';
@@ -36,12 +36,8 @@ const IF_MISSING =
 /** A plan may be a stranger's, and what lies beside it too: who names the folder knows it. */
 const IF_CHANGED = "; name the scenario's folder with --modules to run it as it is now";
 
-export interface LoadedScenario {
-  readonly file: string;
+export interface LoadedScenario extends Subject {
   readonly text: string;
-  readonly scenario: Scenario;
-  /** What its words mean. */
-  readonly catalogue: Catalogue;
   /** One line each. */
   readonly warnings: readonly string[];
 }

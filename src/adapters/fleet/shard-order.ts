@@ -6,11 +6,10 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { Catalogue } from '../../catalogue.ts';
 import { check } from '../../core/plan/document.ts';
 import type { ModuleSource } from '../../host/modules/load-catalogue.ts';
 import { readScenarioSource } from '../../host/modules/load-files.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
+import type { Subject } from '../../search/campaign/setting.ts';
 import { type Origin, originOf, originSchema, whyForeign } from '../../search/sweep/sealed.ts';
 import type { SeedRange, Shard } from '../../search/sweep/shards.ts';
 import { rangeSchema } from '../../search/sweep/tally.ts';
@@ -89,11 +88,7 @@ export interface WorkerCode {
   readonly version: string;
 }
 
-export interface LoadedOrder extends Pick<OrderedScenario, 'text'> {
-  /** A name for messages. */
-  readonly file: string;
-  readonly scenario: Scenario;
-  readonly catalogue: Catalogue;
+export interface LoadedOrder extends Pick<OrderedScenario, 'text'>, Subject {
   /** None: the coordinator prints those of its file. */
   readonly warnings: readonly [];
 }

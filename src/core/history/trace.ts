@@ -200,12 +200,12 @@ export type Answer =
   | {
       readonly kind: 'accepted';
       readonly version?: number | null;
-      /** It had been applied before. */
+      /** It had been applied before, and nothing has changed. */
       readonly isRepeated?: true;
     }
   | { readonly kind: 'current' | 'outdated' }
   | {
-      /** Because of the highest token, or of the version that the store has instead. */
+      /** Compared with the highest token, or, where there is one, with the present version. */
       readonly kind: 'refused';
       readonly highest: number;
       readonly version?: number | null;

@@ -14,7 +14,7 @@ import { type Attributes, type Child, element, type Markup, trusted } from '../.
 import { groupDigits } from '../../text/prose.ts';
 import { evidenceShown } from '../finding.ts';
 import { drawGlance, type GlancePicture, type MarkKind } from '../pictures/glance.ts';
-import { layOut } from '../pictures/layout.ts';
+import { type LayoutOptions, layOut } from '../pictures/layout.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
@@ -82,13 +82,9 @@ export function renderData(id: string, data: PageData): Markup {
 }
 
 /** How the pictures are to be drawn, beyond their data. */
-export interface Drawing {
+export interface Drawing extends Omit<LayoutOptions, 'claim' | 'evidence' | 'faults'> {
   /** Begins the ids of their hatches. */
   readonly id: string;
-  readonly mostDrawn: number;
-  readonly hidden?: ReadonlySet<string>;
-  readonly around?: number;
-  readonly steps?: readonly Step[];
 }
 
 type Drawn = Pick<PageData, 'trace' | 'plan' | 'claim' | 'evidence' | 'linearization' | 'title'>;

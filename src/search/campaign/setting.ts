@@ -93,12 +93,7 @@ export type CampaignEvent =
   | { readonly kind: 'examined'; readonly chunk: Chunk; readonly tally: Tally }
   | ({ readonly kind: 'progress'; readonly runs: number; readonly seconds: number } & Progress)
   /** The first seed on which a claim broke that should hold. */
-  | {
-      readonly kind: 'failure found';
-      readonly system: string;
-      readonly claim: string;
-      readonly seed: number;
-    }
+  | ({ readonly kind: 'failure found' } & Pick<ShrunkFailure, 'system' | 'claim' | 'seed'>)
   | {
       readonly kind: 'swept';
       readonly part: SeedRange;
@@ -128,13 +123,7 @@ export type CampaignEvent =
       readonly milliseconds: number;
     }
   /** A claim broke in the sweep, and no seed breaks it again. */
-  | {
-      readonly kind: 'vanished';
-      readonly subject: Subject;
-      readonly system: string;
-      readonly claim: string;
-      readonly seed: number;
-    }
+  | ({ readonly kind: 'vanished' } & Pick<ShrunkFailure, 'subject' | 'system' | 'claim' | 'seed'>)
   | {
       readonly kind: 'conclusion';
       readonly subject: Subject;

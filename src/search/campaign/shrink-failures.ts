@@ -16,7 +16,13 @@ import { claimsToShrink } from '../sweep/expectation.ts';
 import type { ClaimTally } from '../sweep/tally.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 import type { Finding } from './result.ts';
-import type { CampaignEvent, ShrinkLimits, ShrunkFailure, ShrunkPlan, Subject } from './setting.ts';
+import type {
+  CampaignSetting,
+  ShrinkLimits,
+  ShrunkFailure,
+  ShrunkPlan,
+  Subject,
+} from './setting.ts';
 
 /** As much as `run` shrinks. */
 export const SHRINK_LIMITS: ShrinkLimits = {
@@ -26,15 +32,12 @@ export const SHRINK_LIMITS: ShrinkLimits = {
   keepsWritten: true,
 };
 
-export interface ShrinkContext {
+export interface ShrinkContext
+  extends Pick<CampaignSetting, 'isInterrupted' | 'describe' | 'emit'> {
   readonly tasks: TaskContext;
   readonly limits: ShrinkLimits;
-  readonly isInterrupted: () => boolean;
   /** The plans of an exhaustive search, by number; null where there are seeds. */
   readonly numbered: NumberedPlans | null;
-  /** Describes a failure; null where its plan does not break the claim when it is run once more. */
-  readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
-  readonly emit: (event: CampaignEvent) => void | Promise<void>;
 }
 
 /** A claim of a system that broke. */

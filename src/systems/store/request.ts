@@ -27,28 +27,8 @@ export type StoreRequest = {
   | { readonly kind: 'read' | 'open' | 'fence' }
 );
 
-/** A version is that which the key now has, null where it was never written. */
-export type StoreReply =
-  | {
-      readonly kind: 'accepted';
-      readonly version?: number | null;
-      /** It was applied before, and nothing has changed. */
-      readonly isRepeated?: true;
-    }
-  | { readonly kind: 'value'; readonly value: number; readonly version?: number | null }
-  | {
-      /** Compared with the highest token, or, where there is one, with the present version. */
-      readonly kind: 'refused';
-      readonly highest: number;
-      readonly version?: number | null;
-      /** The rule of the table that it would break, although its version is right. */
-      readonly check?: string;
-    };
-
-/** What the trace says of a reply: all of it. */
-export function describeStoreReply(reply: StoreReply): Answer {
-  return reply;
-}
+/** The trace says all of it. */
+export type StoreReply = Extract<Answer, { readonly kind: 'accepted' | 'value' | 'refused' }>;
 
 /** What a client must know of the stores it talks to. */
 export interface Manners {

@@ -17,13 +17,7 @@ import { MemoryTable } from './version-table.ts';
 /** A store's server; what it holds outside of the run is given back with `close`. */
 type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 
-export interface StoreKind {
-  /** One line on what it is. */
-  readonly about: string;
-  /** Where its rule is written down. */
-  readonly source: string;
-  /** Claims that it does not promise, even where nothing goes wrong. */
-  readonly unpromised: readonly string[];
+export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromised'> {
   readonly manners: Manners;
   /** The name of the model that it promises to its clients; null where there is none. */
   readonly model: string | null;
