@@ -12,7 +12,7 @@ const MOST_DOUBLE_NAMES = 10;
  * has of `process` (`own-process.ts`), and one for the JSON of Redis scripts (`lua-cjson.ts`). A
  * new file raises it, with its reason here.
  */
-const MOST_MODULES = 459;
+const MOST_MODULES = 462;
 
 /** Of a service whose folder is to be read by itself, in ten minutes. */
 const MOST_SERVICE_LINES = 600;

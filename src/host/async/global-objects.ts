@@ -1,14 +1,32 @@
 /**
- * What no realm keeps apart: `globalThis`, the objects that the language and Node put there, and
- * what the builtin modules export that code under test has taken in hand, each with its prototypes.
- * All simulated processes share them, so code that changes them while it is loaded or run is told
- * so, and the change is undone before anybody else runs.
+ * The objects that no realm keeps apart: `globalThis`, what the language and Node put there, and
+ * all that can be reached from these and from the builtin modules. All simulated processes share
+ * them, so code that changes one while it is loaded or run fails with the name of the change, which
+ * is undone before other code runs.
+ *
+ * The globals, each with its prototype, are compared after each run. To compare all else takes
+ * about 2 ms, so that is done after each block of seeds (`walked` in `run-filled.ts`): an object
+ * that a seed of the block has changed is compared after each run from then on.
  */
 
 import { Buffer } from 'node:buffer';
 import process from 'node:process';
 import { inRealTurn } from './ambient.ts';
 import { Patches } from './patches.ts';
+import {
+  isObject,
+  type NamedObjects,
+  nameOfKey,
+  type Property,
+  propertiesOf,
+  reachableFrom,
+  reachableObjects,
+} from './reachable.ts';
+
+// As they are before code under test could replace them.
+const { get: read, getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKeys } = Reflect;
+const { defineProperty, deleteProperty, setPrototypeOf } = Reflect;
+const { is } = Object;
 
 /** Getters of what each process has for itself. */
 const ownGetters: WeakSet<object> = new WeakSet();
@@ -19,18 +37,30 @@ export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   return get;
 }
 
-type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
-
 /** An object as it was, its data apart from its accessors, since that is quicker to compare. */
 interface KeptObject {
   readonly name: string;
   readonly target: object;
-  readonly keys: ReadonlySet<PropertyKey>;
+  readonly prototype: object | null;
+  readonly wasExtensible: boolean;
+  readonly keys: readonly PropertyKey[];
   readonly data: readonly Property[];
   readonly accessors: readonly Property[];
   /** What polyfills have put there since it was first kept: each realm may put its own. */
   readonly added: readonly Property[];
 }
+
+/** A change, which is undone. */
+export interface SharedChange {
+  /** `globalThis.cache`. */
+  readonly name: string;
+  readonly target: object;
+  /** The property; null where the object itself was changed. */
+  readonly key: PropertyKey | null;
+}
+
+/** Objects beyond the globals that were once found changed, by object what it is called. */
+const watched: Map<object, string> = new Map();
 
 /**
  * Kept as they are at one moment, to see what was changed since, and to put it back. A function or
@@ -39,41 +69,78 @@ interface KeptObject {
  */
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
+  /** All else that can be reached. */
+  private others: readonly KeptObject[] = [];
 
-  /** When they were last found as kept, as `Patches.restorations`; null in a later turn. */
+  /** When the globals were last found as kept, as `Patches.restorations`; null in a later turn. */
   private foundAt: number | null = null;
+  /** When the others were kept. */
+  private othersAt: number | null = null;
 
-  constructor() {
-    keepModules();
+  /** Takes the globals as they are now, whatever was changed since. */
+  renew(): void {
+    if (this.foundAt === Patches.restorations || this.objects.every(isAsKept)) return;
+    this.objects = keptNow();
   }
 
-  /** Takes them as they are now, whatever was changed since. */
-  renew(): void {
-    if (this.foundAt === Patches.restorations || this.isAsKept) return;
-    this.objects = keptNow();
-    keepModules();
+  /** Takes all as it is now; the others only if globals were replaced since they were kept. */
+  renewAll(): void {
+    this.foundAt = null;
+    this.renew();
+    if (this.othersAt === Patches.restorations) return;
+    this.othersAt = Patches.restorations;
+    this.others = [];
+    this.keepOthers(reachableObjects(globalObjects()));
+  }
+
+  private keepOthers(reachable: NamedObjects): void {
+    const known = new Set([...this.objects, ...this.others].map(({ target }) => target));
+    const others = [...reachable].filter(([object]) => !known.has(object));
+    this.others = [...this.others, ...keptOf(new Map(others))];
   }
 
   /**
-   * The name of what was changed, `globalThis.cache`, once that is undone; null for nothing. What
-   * was there comes first: `Map.prototype.get` must be itself again before a map is asked.
+   * The change of a global, `globalThis.cache`, once that is undone; null for none. What was there
+   * comes first: `Map.prototype.get` must be itself again before a map is asked.
    */
-  takeBack(): string | null {
-    if (this.isAsKept) {
+  takeBack(): SharedChange | null {
+    if (this.objects.every(isAsKept)) {
       this.noteFound();
       return null;
     }
-    let change: string | null = null;
-    for (const undo of [putBack, takeAway]) {
-      for (const object of [...this.objects, ...inHand]) {
-        const undone = undo(object);
-        change ??= undone;
-      }
-    }
-    return change;
+    return undone(this.objects);
   }
 
-  /** Who runs next in this turn, as the next seed does, need not look again. */
+  /** The same of all objects; those that were changed count as globals from here on. */
+  takeBackAll(): SharedChange | null {
+    const global = this.takeBack();
+    const touched = this.others.filter((object) => !isAsKept(object));
+    const change = undone(touched, ({ target, name }) => watched.set(target, name));
+    this.keepAgain(touched);
+    return global ?? change;
+  }
+
+  /** Loads a builtin module; one that changes others as it is loaded, as `domain` does, may. */
+  admit(name: string, load: () => object): object {
+    const asKept = [...this.objects, ...this.others].filter(isAsKept);
+    const exports = load();
+    this.keepAgain(asKept.filter((object) => !isAsKept(object)));
+    if (this.othersAt !== null) this.keepOthers(reachableFrom([[exports, name]]));
+    return exports;
+  }
+
+  /** Takes these as they are now. */
+  private keepAgain(touched: readonly KeptObject[]): void {
+    if (touched.length === 0) return;
+    this.objects = keptNow();
+    const others = touched.filter(
+      ({ target }) => !this.objects.some((one) => one.target === target),
+    );
+    const kept = keptOf(new Map(others.map(({ target, name }) => [target, name])));
+    this.others = [...this.others.filter((object) => !touched.includes(object)), ...kept];
+  }
+
+  /** Code that runs next in this turn, as the next seed does, need not compare again. */
   private noteFound(): void {
     if (this.foundAt === null) {
       inRealTurn(() => {
@@ -82,84 +149,87 @@ export class GlobalObjects {
     }
     this.foundAt = Patches.restorations;
   }
-
-  /** About 100 µs, mostly once a run; what follows takes its time. */
-  private get isAsKept(): boolean {
-    return areAsKept(this.objects) && areAsKept(inHand);
-  }
 }
 
-function areAsKept(objects: readonly KeptObject[]): boolean {
-  for (const { target, keys, data, accessors, added } of objects) {
-    if (Reflect.ownKeys(target).length !== keys.size) return false;
-    for (const [key, { value }] of data) {
-      if (!Object.is(Reflect.get(target, key), value)) return false;
-    }
-    for (const [key, before] of accessors) {
-      if (!isSame(before, Reflect.getOwnPropertyDescriptor(target, key))) return false;
-    }
-    for (const [key] of added) if (!isAddition({ value: Reflect.get(target, key) })) return false;
+/** About 100 µs for the globals, mostly once a run; what follows takes its time. */
+function isAsKept(object: KeptObject): boolean {
+  const { target, prototype, wasExtensible, keys, data, accessors, added } = object;
+  if (ownKeys(target).length !== keys.length) return false;
+  if (getPrototypeOf(target) !== prototype || isExtensible(target) !== wasExtensible) return false;
+  for (let at = 0; at < data.length; at += 1) {
+    const property = data[at];
+    if (property !== undefined && !is(read(target, property[0]), property[1].value)) return false;
   }
+  for (const [key, before] of accessors) {
+    if (!isSame(before, getOwnPropertyDescriptor(target, key))) return false;
+  }
+  for (const [key] of added) if (!isAddition({ value: read(target, key) })) return false;
   return true;
 }
 
-/** Of the builtin modules that code under test has taken in hand, by object what it is called. */
-const ofModules: Map<object, string> = new Map();
-let inHand: readonly KeptObject[] = [];
-
-/**
- * What a builtin module exports, kept from here on. One that changes others as it is loaded, as
- * `domain` does, may do so.
- */
-export function takeInHand(name: string, load: () => object): object {
-  const wasAsKept = areAsKept(inHand);
-  const exports = load();
-  if (ofModules.has(exports)) return exports;
-  const others = globalObjects();
-  for (const [object, called] of partsOf(name, exports)) {
-    if (!others.has(object) && !ofModules.has(object)) ofModules.set(object, called);
+/** Undoes what was changed, and says what that was first; `onUndone` is told of each object. */
+function undone(
+  objects: readonly KeptObject[],
+  onUndone: (object: KeptObject) => void = () => {},
+): SharedChange | null {
+  let first: SharedChange | null = null;
+  for (const undo of [putBack, takeAway]) {
+    for (const object of objects) {
+      const change = undo(object);
+      if (change !== null) onUndone(object);
+      first ??= change;
+    }
   }
-  if (wasAsKept) keepModules();
-  return exports;
+  return first;
 }
 
-/** Gives an object its former properties; the name of one that was another, or gone. */
-function putBack(object: KeptObject): string | null {
-  const { name, target, data, accessors, added } = object;
-  let change: string | null = null;
+/** Makes an object what it was, with its former properties; the first that was changed, or gone. */
+function putBack(object: KeptObject): SharedChange | null {
+  const { name, target, prototype, wasExtensible, data, accessors, added } = object;
+  let change: SharedChange | null = null;
+  if (getPrototypeOf(target) !== prototype) {
+    setPrototypeOf(target, prototype);
+    change = { name: `the prototype of ${name}`, target, key: null };
+  }
+  if (isExtensible(target) !== wasExtensible) {
+    change ??= { name: `whether ${name} can be extended`, target, key: null };
+  }
   for (const properties of [data, accessors, added]) {
     for (const [key, before] of properties) {
-      const now = Reflect.getOwnPropertyDescriptor(target, key);
+      const now = getOwnPropertyDescriptor(target, key);
       if (isSame(before, now) || isLoaded(target, before, now)) continue;
       if (properties === added && now !== undefined && isAddition(now)) continue;
-      Reflect.defineProperty(target, key, before);
-      if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
+      defineProperty(target, key, before);
+      if (!isTuning(object, key, now)) change ??= { name: `${name}${nameOfKey(key)}`, target, key };
     }
   }
   return change;
 }
 
 /**
- * How a stack is told, and how many lines it has: libraries change it for good, as Bluebird does
- * while it is loaded. What the real process is called, and of what it warns. How files are read, as
- * `graceful-fs` does, and modules found, as tools do that look on: nobody under test reads files,
- * nor finds modules so. To put it back is enough.
+ * How a stack is printed, and how many lines it has: libraries change it for good, as Bluebird does
+ * while it is loaded. Which functions find modules, as tools replace them that look on: no code
+ * under test finds modules so. To put it back is enough.
  */
-function isTuning({ name, target }: KeptObject, key: PropertyKey): boolean {
-  if (target === process) return key === 'title' || key === 'noDeprecation';
+function isTuning(
+  { name, target }: KeptObject,
+  key: PropertyKey,
+  now?: PropertyDescriptor,
+): boolean {
   if (target === Error) return key === 'stackTraceLimit' || key === 'prepareStackTrace';
-  return /^(?:fs|module)\b/.test(name);
+  return /^module\b/.test(name) && typeof now?.value === 'function';
 }
 
-/** Takes away what was added, unless that is no change; the name of one such property. */
-function takeAway(object: KeptObject): string | null {
+/** Takes away what was added, unless that is no change; the first such property. */
+function takeAway(object: KeptObject): SharedChange | null {
   const { name, target, keys } = object;
-  let change: string | null = null;
+  let change: SharedChange | null = null;
+  if (ownKeys(target).length === keys.length) return null;
   for (const [key, property] of propertiesOf(target)) {
-    if (keys.has(key) || isAddition(property) || isOfEachProcess(property)) continue;
+    if (keys.includes(key) || isAddition(property) || isOfEachProcess(property)) continue;
     if (isOfNode(target, key)) continue;
-    Reflect.deleteProperty(target, key);
-    if (!isTuning(object, key)) change ??= `${name}${nameOf(key)}`;
+    deleteProperty(target, key);
+    if (!isTuning(object, key)) change ??= { name: `${name}${nameOfKey(key)}`, target, key };
   }
   return change;
 }
@@ -193,28 +263,29 @@ function isLoaded(
   return Object.is(Reflect.apply(get, target, []), now.value);
 }
 
-function keepModules(): void {
-  inHand = keptOf(ofModules);
-}
-
 function keptNow(): readonly KeptObject[] {
-  return keptOf(globalObjects());
+  // By name, so that which of two changes is named does not depend on which was found first.
+  const others = [...watched].sort(([, a], [, b]) => (a < b ? -1 : 1));
+  return keptOf(new Map([...globalObjects(), ...others]));
 }
 
-/** The keys that each object had when it was first kept. */
-const firstKeys: WeakMap<object, ReadonlySet<PropertyKey>> = new WeakMap();
+/** How each object was called when it was first kept, and which keys it had. */
+const firstKept: WeakMap<object, Pick<KeptObject, 'name' | 'keys'>> = new WeakMap();
 
-/** Whether all simulated processes share it. */
-export function isSharedObject(object: object): boolean {
-  return firstKeys.has(object);
+/** What an object that all simulated processes share is called; null for any other. */
+export function sharedName(object: object): string | null {
+  return firstKept.get(object)?.name ?? null;
 }
 
-function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
+/** As a process is told that changes it. */
+export const OF_ALL = 'which all simulated processes share';
+
+function keptOf(objects: NamedObjects): readonly KeptObject[] {
   return [...objects].map(([target, name]) => {
     const properties = propertiesOf(target);
-    const keys = new Set(properties.map(([key]) => key));
-    const first = firstKeys.get(target) ?? keys;
-    firstKeys.set(target, first);
+    const keys = ownKeys(target);
+    const { keys: first }: Pick<KeptObject, 'keys'> = firstKept.get(target) ?? { keys };
+    if (first === keys) firstKept.set(target, { name, keys });
     const kept: Record<'data' | 'accessors' | 'added', Property[]> = {
       data: [],
       accessors: [],
@@ -222,10 +293,12 @@ function keptOf(objects: ReadonlyMap<object, string>): readonly KeptObject[] {
     };
     for (const [key, property] of properties) {
       if (isOfEachProcess(property) || isOfNode(target, key)) continue;
-      if (!first.has(key) && isAddition(property)) kept.added.push([key, property]);
+      if (first !== keys && !first.includes(key) && isAddition(property))
+        kept.added.push([key, property]);
       else kept['value' in property ? 'data' : 'accessors'].push([key, property]);
     }
-    return { name, target, keys, ...kept };
+    const [prototype, wasExtensible] = [getPrototypeOf(target), isExtensible(target)];
+    return { name, target, prototype, wasExtensible, keys, ...kept };
   });
 }
 
@@ -235,7 +308,7 @@ export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
 }
 
 /** By object, what it is called. */
-function globalObjects(): ReadonlyMap<object, string> {
+function globalObjects(): NamedObjects {
   const found = new Map<object, string>([
     [globalThis, 'globalThis'],
     [console, 'console'],
@@ -265,29 +338,6 @@ function withPrototype(name: string, object: object): readonly Named[] {
   return isObject(prototype) ? [itself, [prototype, `${name}.prototype`]] : [itself];
 }
 
-/** What a module exports, with the classes in it and its groups of functions or constants. */
-function partsOf(name: string, exports: object): readonly Named[] {
-  const parts = propertiesOf(exports).flatMap(([key, { value }]) => {
-    if (typeof key !== 'string' || !isObject(value) || Array.isArray(value)) return [];
-    const isPart = typeof value === 'function' ? /^[A-Z]/.test(key) : !key.startsWith('_');
-    return isPart ? withPrototype(`${name}.${key}`, value) : [];
-  });
-  return [...withPrototype(name, exports), ...parts];
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'function' || (typeof value === 'object' && value !== null);
-}
-
-function propertiesOf(target: object): readonly Property[] {
-  return Reflect.ownKeys(target).flatMap((key) => {
-    // Node 20 and 22 keep there what an AsyncLocalStorage holds at the top of a thread.
-    if (typeof key === 'symbol' && key.description === 'kResourceStore') return [];
-    const property = Reflect.getOwnPropertyDescriptor(target, key);
-    return property === undefined ? [] : [[key, property] as const];
-  });
-}
-
 function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined): boolean {
   if (now === undefined) return false;
   return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
@@ -300,6 +350,5 @@ export function isAddition({ value }: PropertyDescriptor): boolean {
   return propertiesOf(value).every(([, { value: part }]) => typeof part === 'function');
 }
 
-function nameOf(key: PropertyKey): string {
-  return typeof key === 'symbol' ? `[${String(key)}]` : `.${String(key)}`;
-}
+/** Those that all runs of the thread share. */
+export const sharedState: GlobalObjects = new GlobalObjects();

@@ -12,6 +12,7 @@ import process from 'node:process';
 import { patchNetwork } from '../network/virtual-socket.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { patchContexts } from './async-context.ts';
+import { patchBuiltins } from './builtin-views.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { patchOwnProcess, patchReplaceable } from './own-process.ts';
@@ -36,6 +37,7 @@ const sources = layerOf((patches) => {
   patchIdentity(patches);
   patchMachine(patches);
   patchNetwork(patches);
+  patchBuiltins(patches);
   patchOwnProcess(patches);
 });
 

@@ -249,7 +249,8 @@ describe('what all processes share', () => {
       change();
       await idle();
     };
-    const error = `it changes ${name}, which all simulated processes share`;
+    const what = `it changes ${name}, which all simulated processes share; at \\S+leaks\\.test\\.ts:\\d+`;
+    const error = expect.stringMatching(new RegExp(what));
     const failed = { kind: 'failed', process: 'bob', error };
     expect((await happen({ alice: idle, bob })).ending).toMatchObject(failed);
     expect([Map.prototype.get, Date.now]).toEqual(kept);

@@ -2,8 +2,10 @@
  * What Node keeps for the whole thread, each start of a simulated process has for itself: what one
  * does there is not seen by another, by its own next start, or by the next run.
  */
+import diagnostics from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
+import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../core/plan/fault.ts';
 import { MS } from '../../systems/plan.fixture.ts';
@@ -17,6 +19,7 @@ interface Change {
 }
 
 const SIGNAL = 'SIGUSR2';
+const CHANNEL = 'of this test';
 const SHARED: unique symbol = Symbol.for('of this test');
 
 /** Functions that each start makes for itself. */
@@ -111,6 +114,29 @@ const CHANGES: Readonly<Record<string, Change>> = {
       Reflect.set(Reflect, SHARED, 'second');
     },
     found: [undefined, 'second'],
+  },
+  'how values are printed': {
+    find: () => [inspect({ a: { b: { c: { d: 1 } } } }).length, inspect.defaultOptions.depth],
+    change: () => Object.assign(inspect.defaultOptions, { depth: 9 }),
+    found: [
+      [29, 2],
+      [31, 9],
+    ],
+  },
+  'which messages of channels are heard': {
+    find: () => diagnostics.hasSubscribers(CHANNEL) || diagnostics.channel(CHANNEL).hasSubscribers,
+    change: () => diagnostics.subscribe(CHANNEL, () => {}),
+    found: [false, true],
+  },
+  'which calls are traced': {
+    find: () => diagnostics.tracingChannel(CHANNEL).start.hasSubscribers,
+    change: () => diagnostics.tracingChannel(CHANNEL).start.subscribe(() => {}),
+    found: [false, true],
+  },
+  'what it is called': {
+    find: () => process.title === 'mine',
+    change: () => Object.assign(process, { title: 'mine' }),
+    found: [false, true],
   },
   'what signal-exit 3 keeps': {
     find: () => Reflect.get(process, '__signal_exit_emitter__') === undefined,
@@ -258,7 +284,7 @@ test.each([
   ['process.cache', () => Object.assign(process, { cache: {} })],
 ])('what is put into process cannot be had apart, and is refused: %s', async (name, change) => {
   const alice: Script = async () => void change();
-  const error = `it changes ${name}, which all simulated processes share`;
+  const error = expect.stringContaining(`it changes ${name}, which all simulated processes share`);
   expect((await happen({ alice })).ending).toMatchObject({ kind: 'failed', error });
   expect(process).not.toHaveProperty('cache');
   expect(process.argv).not.toHaveProperty('last');

@@ -9,12 +9,17 @@
  * `process` stays the one object that it is: its fields find out whose they are asked for. The
  * defaults of `events` cannot be replaced, so they are set while its code runs.
  */
+import diagnostics from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
+import { inspect } from 'node:util';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
-import { isAddition, isSharedObject, ofEachProcess } from './global-objects.ts';
+import { behindView } from './builtin-views.ts';
+import { leaverOf } from './escapes.ts';
+import { isAddition, OF_ALL, ofEachProcess, sharedName } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { NO_READER, printingTo, warningText } from './printing.ts';
+import { isObject } from './reachable.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
 const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
@@ -26,6 +31,8 @@ interface Belongings {
   env: object | null;
   /** The defaults of `events` that it has set. */
   readonly defaults: Map<string, unknown>;
+  /** The defaults of `util.inspect`, once it has changed one. */
+  printing: object | null;
 }
 
 const belongings: WeakMap<Inhabitant, Belongings> = new WeakMap();
@@ -37,6 +44,7 @@ function belongingsOf(current: Inhabitant): Belongings {
     listeners: new Map(FIELDS.map((field) => [field, field === '_eventsCount' ? 0 : undefined])),
     env: null,
     defaults: new Map(),
+    printing: null,
   };
   belongings.set(current, made);
   return made;
@@ -47,11 +55,20 @@ export function patchOwnProcess(patches: Patches): void {
   patchEnvironment(patches);
   patchReplaceable(patches);
   patchDefinitions(patches);
-  patches.define(process, ADDED, { ...ownValue(undefined), enumerable: false });
+  patchFreezing(patches);
+  patchChannels(patches);
+  for (const key of OWN_VALUES) {
+    patches.define(process, key, { ...ownValue(Reflect.get(process, key)), enumerable: false });
+  }
 }
 
-/** What `signal-exit` 3 adds to `process`, to be found by other copies of itself. */
-const ADDED = '__signal_exit_emitter__';
+/** The first is what `signal-exit` 3 adds to `process`, to be found by other copies of itself. */
+const OWN_VALUES = [
+  '__signal_exit_emitter__',
+  'title',
+  'noDeprecation',
+  'throwDeprecation',
+] as const;
 
 /**
  * Each process replaces a function of `process`, or of `console`, for itself; to be called once
@@ -123,10 +140,14 @@ function patchDefinitions(patches: Patches): void {
     });
     return own;
   };
-  patches.set(Object, 'defineProperty', (target: object, ...given: [PropertyKey, object]) => {
-    const [key, property] = given;
+  const define = (target: object, key: PropertyKey, property: PropertyDescriptor): object => {
     const { current } = ambient;
-    if (current === null || !isSharedObject(target)) return defineProperty(target, key, property);
+    if (current !== null && behindView(target) !== undefined) {
+      // A proxy cannot take it otherwise.
+      return defineProperty(target, key, { ...property, configurable: true });
+    }
+    if (current === null || sharedName(target) === null)
+      return defineProperty(target, key, property);
     if (isAddition(property) && !Object.hasOwn(target, key)) {
       // The next realm defines it again.
       return defineProperty(target, key, { ...property, configurable: true });
@@ -136,7 +157,34 @@ function patchDefinitions(patches: Patches): void {
     noteImpure();
     own.set(current, property);
     return target;
+  };
+  const { defineProperty: reflect } = Reflect;
+  patches.set(Object, 'defineProperty', define);
+  patches.set(Reflect, 'defineProperty', (...given: Parameters<typeof define>) => {
+    const [target] = given;
+    const isShared = ambient.current !== null && (sharedName(target) ?? behindView(target)) != null;
+    return isShared ? define(...given) === target : reflect(...given);
   });
+}
+
+/** A shared object that is closed once cannot be opened again, so that is refused as it is done. */
+function patchFreezing(patches: Patches): void {
+  const close = (owner: object, key: string, call: string): void => {
+    const real: unknown = Reflect.get(owner, key);
+    if (!isFunction(real)) return;
+    patches.set(owner, key, function closing(target: unknown): unknown {
+      const { current } = ambient;
+      const object = isObject(target) ? (behindView(target) ?? target) : null;
+      const name = object === null || Object.isFrozen(object) ? null : sharedName(object);
+      if (current === null || name === null) return real(target);
+      const place = leaverOf(closing).text;
+      const error = new Error(`it calls ${call} of ${name}, ${OF_ALL}; at ${place}`);
+      current.fail(error);
+      throw error;
+    });
+  };
+  for (const key of ['freeze', 'seal', 'preventExtensions']) close(Object, key, `Object.${key}`);
+  close(Reflect, 'preventExtensions', 'Reflect.preventExtensions');
 }
 
 /** What an object is given that inherits a property. */
@@ -252,11 +300,54 @@ function textOf(key: PropertyKey, value: unknown): string {
   throw new TypeError('Cannot convert a Symbol value to a string');
 }
 
+/**
+ * The channels of `diagnostics_channel` are found by their names in the whole thread; each process
+ * finds channels of its own.
+ */
+function patchChannels(patches: Patches): void {
+  const { channel, tracingChannel } = diagnostics;
+  type Name = string | symbol;
+  const owns: WeakMap<Inhabitant, Map<Name, diagnostics.Channel>> = new WeakMap();
+  const channelOf = (name: Name): diagnostics.Channel => {
+    const { current } = ambient;
+    if (current === null || (typeof name !== 'string' && typeof name !== 'symbol')) {
+      return channel(name);
+    }
+    noteImpure();
+    const own = owns.get(current) ?? new Map();
+    owns.set(current, own);
+    const known = own.get(name);
+    if (known !== undefined) return known;
+    const made = Object.assign(channel(Symbol(String(name))), { name });
+    own.set(name, made);
+    return made;
+  };
+  type Listener = diagnostics.ChannelListener;
+  const changes = {
+    channel: channelOf,
+    hasSubscribers: (name: Name) => channelOf(name).hasSubscribers,
+    subscribe: (name: Name, listener: Listener) => channelOf(name).subscribe(listener),
+    unsubscribe: (name: Name, listener: Listener) => channelOf(name).unsubscribe(listener),
+    tracingChannel: (given: unknown): unknown => {
+      const parts = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'];
+      const named = parts.map((part) => [part, channelOf(`tracing:${given}:${part}`)]);
+      const channels = typeof given === 'string' ? Object.fromEntries(named) : given;
+      return Reflect.apply(tracingChannel, diagnostics, [channels]);
+    },
+  };
+  for (const [key, value] of Object.entries(changes)) patches.set(diagnostics, key, value);
+}
+
+/** The defaults of `util.inspect`, an object that Node keeps. */
+const printing: Record<string, unknown> = Object(inspect.defaultOptions);
+const PRINTED = Object.keys(printing);
+
 const DEFAULTS = ['defaultMaxListeners', 'captureRejections'] as const;
 
 let user: Inhabitant | null = null;
 /** The defaults of the machine meanwhile. */
 let defaults: readonly unknown[] = [];
+let printed: Readonly<Record<string, unknown>> = {};
 
 /** Its code runs from here on, with what it has set as the defaults of `events`. */
 export function takeDefaults(current: Inhabitant): void {
@@ -267,11 +358,15 @@ export function takeDefaults(current: Inhabitant): void {
   for (const [key, value] of belongings.get(current)?.defaults ?? []) {
     Reflect.set(EventEmitter, key, value);
   }
+  printed = { ...printing };
+  const own = belongings.get(current)?.printing ?? null;
+  if (own !== null) Object.assign(printing, own);
 }
 
-/** Another text where one of the defaults of `events` is another. */
+/** Another text where one of the defaults of `events` or `util.inspect` is another. */
 export function defaultsNow(): string {
-  return DEFAULTS.map((key) => String(Reflect.get(EventEmitter, key))).join();
+  const ofEvents = DEFAULTS.map((key) => Reflect.get(EventEmitter, key));
+  return [...ofEvents, ...Object.values(printing)].map(String).join();
 }
 
 /** It runs no more. */
@@ -286,5 +381,9 @@ export function giveBackDefaults(): void {
       Reflect.set(EventEmitter, key, defaults[at]);
     }
   });
+  if (PRINTED.some((key) => printing[key] !== printed[key])) {
+    belongingsOf(owner).printing = { ...printing };
+    Object.assign(printing, printed);
+  }
   user = null;
 }

@@ -1,6 +1,9 @@
 /** Replaces properties of objects that belong to others, and puts every one back as it was. */
 import { syncBuiltinESMExports } from 'node:module';
 
+// As it is before a process could get its own.
+const { defineProperty } = Reflect;
+
 export type AnyFunction = (...args: unknown[]) => unknown;
 
 export function isFunction(value: unknown): value is AnyFunction {
@@ -54,7 +57,7 @@ export class Patches {
   define(target: object, key: PropertyKey, descriptor: PropertyDescriptor): void {
     const before = Reflect.getOwnPropertyDescriptor(target, key);
     const enumerable = before?.enumerable ?? true;
-    const isDone = Reflect.defineProperty(target, key, {
+    const isDone = defineProperty(target, key, {
       enumerable,
       configurable: true,
       ...descriptor,
@@ -71,7 +74,7 @@ export class Patches {
   restore(): void {
     for (const { target, key, before } of this.replaced.reverse()) {
       if (before === undefined) Reflect.deleteProperty(target, key);
-      else Reflect.defineProperty(target, key, before);
+      else defineProperty(target, key, before);
     }
     this.replaced.length = 0;
     for (const action of this.afterwards.splice(0)) action();

@@ -22,6 +22,7 @@ import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { capturedOutput, Printed, printingTo, withOutput } from './printing.ts';
 import { type Fill, pinFilled, type RunManner, runFilled } from './run-filled.ts';
+import { walked } from './walk.ts';
 import { runName, within } from './whereabouts.ts';
 
 /**
@@ -139,17 +140,27 @@ export function examineEither(
 
 /**
  * Runs a plan and judges `claims`; what both name is looked up in the catalogue. If a section never
- * ends, runs it again and notes where that waits.
+ * ends, runs it again and notes where that waits. A run fails that changes anything that all
+ * processes share, wherever it can be reached.
  */
 export async function examineAsync(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
 ): Promise<Examination> {
+  if (!isAsync(plan, catalogue)) return await examineEither(plan, claims, catalogue);
+  return await walked(() => examineFully(plan, claims, catalogue));
+}
+
+async function examineFully(
+  plan: Plan,
+  claims: readonly string[],
+  catalogue: Catalogue,
+): Promise<Examination> {
   const examined = await examineEither(plan, claims, catalogue);
   const { ending } = examined.trace;
   const isHung = ending.kind !== 'failed' && openSections(examined.trace).length > 0;
-  if (!isHung || !isAsync(plan, catalogue)) return examined;
+  if (!isHung) return examined;
   return await examineEither(plan, claims, catalogue, { notesAwaits: true });
 }
 
@@ -182,13 +193,8 @@ export async function shrinkFailureAsync(
   claim: string,
   options: ShrinkAsyncOptions = {},
 ): Promise<ShrinkResult> {
-  // To change the globals takes as long as a run: they stay changed while others get their turns.
-  const restore = isAsync(plan, options.catalogue ?? builtIn) ? virtualizeGlobals() : () => {};
-  try {
-    return await shrinkPinned(plan, claim, options);
-  } finally {
-    restore();
-  }
+  const shrink = (): Promise<ShrinkResult> => shrinkPinned(plan, claim, options);
+  return await (isAsync(plan, options.catalogue ?? builtIn) ? walked(shrink) : shrink());
 }
 
 async function shrinkPinned(

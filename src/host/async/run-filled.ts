@@ -28,7 +28,7 @@ import { ambient, inRealTurn } from './ambient.ts';
 import { areTracked } from './async-context.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { blameForRealWork, hasMore, realWork } from './escapes.ts';
-import { GlobalObjects } from './global-objects.ts';
+import { type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { giveBackDefaults } from './own-process.ts';
 import { type AnyFunction, isFunction, Shared } from './patches.ts';
@@ -36,6 +36,7 @@ import { Printed, printingTo, withOutput } from './printing.ts';
 import { isMistake } from './section-error.ts';
 import { UnsimulatedLog } from './unsimulated.ts';
 import { notedAwaits } from './waits.ts';
+import { blameForChanges, sharedChangeText } from './walk.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -140,13 +141,6 @@ interface RunSetting {
   readonly options: RunManner | undefined;
 }
 
-const globals = new GlobalObjects();
-
-/** As a process is told that changes what others share. */
-function changeText(change: string): string {
-  return `changes ${change}, which all simulated processes share`;
-}
-
 /**
  * Where the first process of a thread looked at its context, runs it again as all later runs are.
  * Where something was changed that all processes share, or real work is left, runs it again and
@@ -168,10 +162,10 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
     const { trace: again } = await runOnce(plan, fresh, { isWatched: false, seeks: unplaced });
     return { ...trace, ...(again.unsimulated && { unsimulated: again.unsimulated }) };
   }
-  const { trace: again } = await runOnce(plan, setting, { isWatched: true });
+  const { trace: again } = await runOnce(plan, setting, { isWatched: true, change });
   if (again.ending.kind === 'failed') return again;
   if (change === null) return trace;
-  const error = `it, or another process, ${changeText(change)}`;
+  const error = `it, or another process, ${sharedChangeText(change)}`;
   const [{ name: process } = { name: '' }] = plan.clients;
   return { ...trace, ending: { kind: 'failed', process, error } };
 }
@@ -179,13 +173,15 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
 /** A run, and what was changed in it that others share. */
 interface Ran {
   readonly trace: Trace;
-  readonly change: string | null;
+  readonly change: SharedChange | null;
   /** The methods of drivers by which commands were sent that are not simulated, from nowhere. */
   readonly unplaced: readonly string[];
 }
 
 interface Watching {
+  /** Whether it is looked at after each step, and what it is known to change. */
   readonly isWatched: boolean;
+  readonly change?: SharedChange | null;
   /** Methods whose callers are to be noted. */
   readonly seeks?: readonly string[];
 }
@@ -193,7 +189,7 @@ interface Watching {
 async function runOnce(
   plan: Plan,
   { fill, log, watcher, options }: RunSetting,
-  { isWatched, seeks = [] }: Watching,
+  { isWatched, change = null, seeks = [] }: Watching,
 ): Promise<Ran> {
   const { hosts } = plan.system;
   // Without any, a run begins within the call.
@@ -209,13 +205,16 @@ async function runOnce(
   const { unsimulated } = asyncWorld;
   const ceaseSeeking = seeks.length > 0 ? unsimulated.seek(seeks) : () => {};
   const ceaseBlaming = isWatched ? blameForRealWork() : () => {};
-  globals.renew();
+  sharedState.renew();
+  const blame = isWatched ? blameForChanges(change) : null;
   try {
-    const whenStepped = isWatched ? blameForChanges : () => {};
+    const whenStepped = blame?.look ?? (() => {});
     const ran = await drive(world.runInTurns(watcher), { whenStepped, printed });
     const trace = asyncWorld.traceOf(ran, plan.limits);
-    return { trace, change: globals.takeBack(), unplaced: unsimulated.unplaced };
+    blame?.end();
+    return { trace, change: sharedState.takeBack(), unplaced: unsimulated.unplaced };
   } finally {
+    blame?.end();
     asyncWorld.close();
     giveBackDefaults();
     empty?.();
@@ -225,14 +224,6 @@ async function runOnce(
     restoreFailures();
     restoreGlobals();
   }
-}
-
-/** Fails whose jobs have just run, if they changed what others share. */
-function blameForChanges(): void {
-  const { current } = ambient;
-  if (current === null) return;
-  const change = globals.takeBack();
-  if (change !== null) current.fail(new Error(`it ${changeText(change)}`));
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../async/ambient.ts';
 import { requireFewJobs } from '../async/endless.ts';
 import { CONNECTS, isRealWork, LOOKS_UP } from '../async/escapes.ts';
-import { GlobalObjects } from '../async/global-objects.ts';
+import { type SharedChange, sharedState } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
@@ -31,21 +31,21 @@ import { Realm } from './realm.ts';
  * what all processes share.
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
-  const shared = new GlobalObjects();
+  sharedState.renewAll();
   const printed = new Printed();
   const { loaded, change } = await inNobody(async (turn) => {
     const [loading, atOnce] = await turn(() => {
       const begun = new Realm(graph).load();
       if (begun instanceof Promise) begun.catch(() => {});
-      return [begun, shared.takeBack()] as const;
+      return [begun, sharedState.takeBackAll()] as const;
     });
     const namespace = await loading;
-    const later = loading instanceof Promise ? shared.takeBack() : null;
+    const later = loading instanceof Promise ? sharedState.takeBackAll() : null;
     return { loaded: namespace, change: atOnce ?? later };
   }, printed);
   const { name } = graph.root;
   if (!outputs.has(name)) outputs.set(name, printed.end());
-  await requireUnchanged(change, { shared, graph, urls: [graph.rootUrl] });
+  await requireUnchanged(change, { graph, urls: [graph.rootUrl] });
   return loaded;
 }
 
@@ -67,9 +67,8 @@ export function takeLoadOutput(): readonly string[] {
  */
 export async function requireApart(graph: ModuleGraph, urls: readonly string[]): Promise<void> {
   await loadVirtually(async () => {
-    const shared = new GlobalObjects();
-    const change = await loadAll({ shared, graph, urls }, () => {});
-    await requireUnchanged(change, { shared, graph, urls });
+    const change = await loadAll({ graph, urls }, () => {});
+    await requireUnchanged(change, { graph, urls });
   });
 }
 
@@ -79,9 +78,8 @@ export async function drawersIn(
   urls: readonly string[],
 ): Promise<readonly string[]> {
   return await loadVirtually(async () => {
-    const shared = new GlobalObjects();
     const drawers: string[] = [];
-    await loadAll({ shared, graph, urls }, ({ name, hasDrawn }) => {
+    await loadAll({ graph, urls }, ({ name, hasDrawn }) => {
       if (hasDrawn) drawers.push(name);
     });
     return drawers;
@@ -89,22 +87,20 @@ export async function drawersIn(
 }
 
 interface Apart {
-  readonly shared: GlobalObjects;
   readonly graph: ModuleGraph;
   readonly urls: readonly string[];
 }
 
 /** Rejects where something was changed, with the module that does it. */
-async function requireUnchanged(change: string | null, apart: Apart): Promise<void> {
+async function requireUnchanged(change: SharedChange | null, apart: Apart): Promise<void> {
   if (change === null) return;
-  const { shared, graph } = apart;
   let name: string | null = null;
   await loadAll(apart, (loaded) => {
-    if (name === null && shared.takeBack() !== null) name = loaded.name;
+    if (name === null && sharedState.takeBack() !== null) name = loaded.name;
   });
-  const who = name ?? graph.root.name;
+  const who = name ?? apart.graph.root.name;
   throw new Error(
-    `${who} changes ${change} as it is loaded, which all simulated processes would share`,
+    `${who} changes ${change.name} as it is loaded, which all simulated processes would share`,
   );
 }
 
@@ -113,21 +109,22 @@ async function requireUnchanged(change: string | null, apart: Apart): Promise<vo
  * changed by then.
  */
 async function loadAll(
-  { shared, graph, urls }: Apart,
+  { graph, urls }: Apart,
   onLoaded: (loading: Loading) => void,
-): Promise<string | null> {
+): Promise<SharedChange | null> {
+  sharedState.renewAll();
   try {
-    const load = (): string | null => {
+    const load = (): SharedChange | null => {
       const realm = new Realm(graph, { onLoaded });
       for (const url of urls) {
         const loaded = realm.load(url);
         if (loaded instanceof Promise) loaded.catch(() => {});
       }
-      return shared.takeBack();
+      return sharedState.takeBackAll();
     };
     return await inNobody((turn) => turn(load));
   } catch {
-    shared.takeBack();
+    sharedState.takeBackAll();
     return null; // what is wrong is told by who loads them for their exports
   }
 }

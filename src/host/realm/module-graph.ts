@@ -9,10 +9,9 @@ import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { asNobody } from '../async/ambient.ts';
 import { trackContexts } from '../async/async-context.ts';
+import { builtinFor } from '../async/builtin-views.ts';
 import { keepPlaces } from '../async/call-site.ts';
-import { guardedModule } from '../async/escapes.ts';
-import { LEAVING_MODULES } from '../async/exits.ts';
-import { takeInHand } from '../async/global-objects.ts';
+import { isObject, shareExports } from '../async/reachable.ts';
 import type { SourcePlace } from '../async/source-places.ts';
 import { readModule } from '../modules/read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from '../modules/resolve-module.ts';
@@ -175,7 +174,8 @@ export class ModuleGraph {
 
   private find(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     if (OWN_NAME.test(specifier)) {
-      const exports = this.own.get(specifier) ?? hostRequire(specifier);
+      const exports: unknown = this.own.get(specifier) ?? hostRequire(specifier);
+      if (isObject(exports)) shareExports(specifier, exports);
       return { kind: 'host', name: specifier, exports };
     }
     const resolution = resolveModule(specifier, parentUrl, asking);
@@ -187,10 +187,8 @@ export class ModuleGraph {
         });
       case 'builtin': {
         const name = resolution.name.replace(/^node:/, '');
-        const exports = takeInHand(name, () => hostRequire(resolution.name));
         if (name === 'async_hooks') trackContexts();
-        const isLeaving = LEAVING_MODULES.has(name);
-        return { kind: 'host', name, exports: isLeaving ? guardedModule(name, exports) : exports };
+        return { kind: 'host', name, exports: builtinFor(name) };
       }
       case 'file':
         return this.unitAt(resolution.url);

@@ -7,8 +7,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import { digestOf } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
-import { runAsync } from '../async/run-async.ts';
-import { loadScenarioFile } from '../modules/load-files.ts';
+import { examineSeedAsync, runAsync } from '../async/run-async.ts';
+import { loadScenarioFile, type ScenarioFileRead } from '../modules/load-files.ts';
 
 const LOCK = `import { defineSystem } from 'fencepost';
 import { AT_LOAD, calls, call, log } from './kept.mjs';
@@ -73,10 +73,17 @@ beforeAll(() => {
   writeFileSync(file, SCENARIO);
 });
 
-/** Loads all anew and runs these seeds. */
-async function tracesOf(seeds: readonly number[], scenarioFile = file): Promise<readonly Trace[]> {
+type Read = Extract<ScenarioFileRead, { readonly kind: 'scenario' }>;
+
+async function readScenario(scenarioFile: string): Promise<Read> {
   const read = await loadScenarioFile(scenarioFile);
   if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('\n'));
+  return read;
+}
+
+/** Loads all again and runs these seeds. */
+async function tracesOf(seeds: readonly number[], scenarioFile = file): Promise<readonly Trace[]> {
+  const read = await readScenario(scenarioFile);
   const traces: Trace[] = [];
   for (const seed of seeds) {
     traces.push(await runAsync(expand(read.scenario, 'kept', seed), read.catalogue));
@@ -167,15 +174,21 @@ test('what a lock does as it adds its servers is done to no real process', async
   expect(new Set(counts)).toEqual(new Set(['alice 2', 'bob 2', 'probe 2']));
 });
 
-test('a lock that changes a builtin module as it runs is told so by name, on every seed', async () => {
-  const changing = LOCK.replace('call();', 'dns.asked = (dns.asked ?? 0) + 1;');
+test('a lock that changes a class of a builtin module fails by its name, on every seed', async () => {
+  const changing = LOCK.replace('call();', 'dns.Resolver.asked = (dns.Resolver.asked ?? 0) + 1;');
   writeFileSync(join(folder, 'changing.mjs'), `import dns from 'node:dns';\n${changing}`);
   const changes = join(folder, 'changing.yaml');
   writeFileSync(changes, SCENARIO.replace('lock.mjs', 'changing.mjs'));
-  const error = 'it changes dns.asked, which all simulated processes share';
-  const failed = { ending: { kind: 'failed', error } };
-  expect(await tracesOf([3, 4, 3], changes)).toMatchObject([failed, failed, failed]);
-  expect(dns).not.toHaveProperty('asked');
+  const { scenario, catalogue } = await readScenario(changes);
+  const name = 'dns.Resolver.asked, which all simulated processes share';
+  const error = expect.stringMatching(
+    new RegExp(`^it changes ${name}; at \\S*changing.mjs:13:\\d+$`),
+  );
+  for (const seed of [3, 4, 3]) {
+    const { trace } = await examineSeedAsync(scenario, 'kept', seed, [], catalogue);
+    expect(trace.ending).toMatchObject({ kind: 'failed', error });
+  }
+  expect(dns.Resolver).not.toHaveProperty('asked');
 });
 
 test('a definition that is loaded gets no answer from the names of the real network', async () => {

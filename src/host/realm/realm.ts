@@ -8,7 +8,8 @@
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { Loading } from '../async/ambient.ts';
+import { asNobody, type Loading } from '../async/ambient.ts';
+import { viewOf } from '../async/builtin-views.ts';
 import { type Asking, isTypeScript } from '../modules/resolve-module.ts';
 import {
   type Binding,
@@ -368,6 +369,8 @@ export class Realm {
     });
   }
 
+  private moduleView: object | null = null;
+
   /** Node's `module`, but that what it makes stays in this realm. */
   private moduleBuiltin(): object {
     const createRequire = (from: unknown): unknown => {
@@ -375,7 +378,10 @@ export class Realm {
       return this.requireFor(text.startsWith('file:') ? text : pathToFileURL(text).href);
     };
     const own = Object.create(nodeModule);
-    return Object.assign(own, nodeModule, { createRequire, default: undefined });
+    this.moduleView ??= viewOf(
+      Object.assign(own, nodeModule, { createRequire, default: undefined }),
+    );
+    return this.moduleView;
   }
 
   private async loadLater(specifier: string, parentUrl: string): Promise<object> {
@@ -422,10 +428,13 @@ function hasNames(exports: unknown): exports is object {
   return typeof exports === 'function' || (typeof exports === 'object' && exports !== null);
 }
 
+/** For all processes, of which one may have added something to a builtin module. */
 function namesOf(exports: object): readonly string[] {
-  const names = new Set(Object.keys(exports));
-  for (const name in exports) names.add(name);
-  return [...names].filter((name) => name !== 'default');
+  return asNobody(() => {
+    const names = new Set(Object.keys(exports));
+    for (const name in exports) names.add(name);
+    return [...names].filter((name) => name !== 'default');
+  });
 }
 
 /** The default export of what is no ES module is all that it exports. */

@@ -10,6 +10,8 @@ import { operationOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import { failureText } from '../../core/world/failure.ts';
 import type { Examination } from '../../harness.ts';
+import { walked } from '../../host/async/walk.ts';
+import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
@@ -25,6 +27,7 @@ import {
   type FaultTally,
   KEPT_BROKEN,
   KEPT_SEEDS,
+  mergeTallies,
   type SeedFailure,
   type Tally,
 } from './tally.ts';
@@ -36,6 +39,8 @@ export interface Chunk extends SeedRange {
   readonly skip: readonly number[];
   /** Whether its system uses realms again; absent: not. */
   readonly isReusing?: boolean;
+  /** Whether it runs users' code, which may change what all processes share; absent: not. */
+  readonly isWalked?: boolean;
   /** Where it is one of numbered plans: what those of the range are made of; absent for seeds. */
   readonly planBlocks?: readonly PlanBlock[];
 }
@@ -69,16 +74,43 @@ export interface ReuseDifference {
   readonly what: string;
 }
 
+type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
+
 /**
- * Examines a chunk; `onSeed` is told of each seed before it is begun, and of a number right below
- * it for each that is only run for its sake.
+ * Examines a chunk; `onSeed` is called with each seed before it is begun, and with a number right
+ * below it for each that is only run for its sake. A block of seeds in which users' code changed
+ * what all processes share is examined again (`walked`): what a seed gives depends on no other.
  */
 export async function examineChunk(
   chunk: Chunk,
-  expect: Pick<SystemScenario['expect'], 'holds' | 'breaks'>,
+  expect: Expected,
   examiner: Examiner,
   onSeed: (seed: number) => void,
   onDifference: (difference: ReuseDifference) => void = () => {},
+): Promise<Tally> {
+  if (chunk.isWalked !== true) return examinePart(chunk, expect, examiner, onSeed, onDifference);
+  let tally = EMPTY_TALLY;
+  for (let { from } = chunk; from <= chunk.to; ) {
+    const to = Math.min(chunk.to, from - (from % BLOCK_SEEDS) + BLOCK_SEEDS - 1);
+    let differences: ReuseDifference[] = [];
+    const part = await walked(() => {
+      differences = [];
+      const note = (one: ReuseDifference): void => void differences.push(one);
+      return examinePart({ ...chunk, from, to }, expect, examiner, onSeed, note);
+    });
+    differences.forEach(onDifference);
+    tally = mergeTallies(tally, part);
+    from = to + 1;
+  }
+  return tally;
+}
+
+async function examinePart(
+  chunk: Chunk,
+  expect: Expected,
+  examiner: Examiner,
+  onSeed: (seed: number) => void,
+  onDifference: (difference: ReuseDifference) => void,
 ): Promise<Tally> {
   const count = new Count(new Set([...expect.holds, ...expect.breaks]));
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {

@@ -10,10 +10,12 @@ import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Examination } from '../../harness.ts';
 import { examineEither, runAsync } from '../../host/async/run-async.ts';
+import { walked } from '../../host/async/walk.ts';
 import { BLOCK_SEEDS, RealmBlock } from '../../host/realm/realm-blocks.ts';
 import { canonical } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { isAsync } from '../../systems/assemble.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
 import { NumberedPlans } from '../exhaust/exhaust.ts';
@@ -159,7 +161,9 @@ export async function repeatSeed(
   seed: number,
   catalogue: Catalogue = builtIn,
 ): Promise<string | null> {
-  const once = (): Promise<Trace> => runAsync(expand(scenario, system, seed), catalogue);
+  const plan = expand(scenario, system, seed);
+  const once = (): Promise<Trace> =>
+    isAsync(plan, catalogue) ? walked(() => runAsync(plan, catalogue)) : runAsync(plan, catalogue);
   return traceDifference(await once(), await once());
 }
 

@@ -12,8 +12,11 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
+import { sharedState } from '../../host/async/global-objects.ts';
+import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { isAsync } from '../../systems/assemble.ts';
 import { blocksIn } from '../exhaust/exhaust.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import { type Chunk, examineChunk, type FinishedRange, type ReuseDifference } from './chunk.ts';
@@ -110,6 +113,8 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   for (const { tally, system } of finished) count(tally, system);
   const chunks = new ChunkSource(ranges, finished);
   const reusing = new Set(options.reusing);
+  const ofUsers = scenario.systems.filter((system) => isAsync({ system }, catalogue));
+  const own = new Set(ofUsers.map(({ name }) => name));
   const beginAnew = (system: string, difference: ReuseDifference): void => {
     reusing.delete(system);
     const known = tallies.get(system) ?? EMPTY_TALLY;
@@ -135,10 +140,18 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     if (chunk === null) return null;
     const blocks = given?.get(chunk.system)?.blocks;
     const made = blocks === undefined ? {} : { planBlocks: blocksIn(blocks, chunk) };
-    return { ...chunk, ...made, isReusing: reusing.has(chunk.system) };
+    const { system } = chunk;
+    return { ...chunk, ...made, isReusing: reusing.has(system), isWalked: own.has(system) };
   };
-  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally }, options);
-  else {
+  if (options.pool === null) {
+    // As long as globals stay replaced, what is shared is kept only once.
+    const restore = own.size > 0 ? virtualizeGlobals() : (): void => {};
+    try {
+      await sweepHere(scenario, catalogue, { next, onTally }, options);
+    } finally {
+      restore();
+    }
+  } else {
     const { isGivenUp = (): boolean => false } = options;
     await options.pool.run({ scenario, modules, next, onTally, isGivenUp });
   }
@@ -157,9 +170,10 @@ async function sweepHere(
   }: Pick<SweepOptions, 'chunkSeeds' | 'named'>,
 ): Promise<void> {
   await prepareScenario(scenario, catalogue);
+  const single = new SingleSeeds(onTally);
   for (let chunk = next(chunkSeeds); chunk !== null; chunk = next(chunkSeeds)) {
     await yieldToEventLoop(); // so that Ctrl-C is heard
-    const { system } = chunk;
+    const { system, from } = chunk;
     const expect = expectedOf(scenario.systems.find(({ name }) => name === system));
     const reusing = chunk.isReusing === true ? [system] : [];
     const examiner = examinerOf(scenario, catalogue, reusing, chunk.planBlocks);
@@ -167,11 +181,56 @@ async function sweepHere(
     const onDifference = (found: ReuseDifference): void => {
       difference ??= found;
     };
-    const piece = { what: `seed ${chunk.from} of ${system}`, seed: chunk.from };
-    const examine = (): Promise<Tally> =>
-      examineChunk(chunk, expect, examiner, () => {}, onDifference);
-    const tally = await named(piece, examine);
-    onTally(tally, chunk, difference);
+    const piece = { what: `seed ${from} of ${system}`, seed: from };
+    const examine = (part: Chunk): Promise<Tally> =>
+      named(piece, () => examineChunk(part, expect, examiner, () => {}, onDifference));
+    if (chunk.isWalked === true && chunkSeeds === 1) await single.examine(chunk, examine);
+    else onTally(await examine(chunk), chunk, difference);
+  }
+  await single.settle();
+}
+
+type Examine = (chunk: Chunk) => Promise<Tally>;
+
+/**
+ * Seeds of users' code that are given out one by one, as a test wants them that ends with the first
+ * failure. What all processes share is compared for up to a block of them at once, and before one
+ * counts that breaks something; where it was changed, those that do so fail after all.
+ */
+class SingleSeeds {
+  private readonly onTally: PoolJob['onTally'];
+  private since: { readonly chunk: Chunk; readonly examine: Examine }[] = [];
+
+  constructor(onTally: PoolJob['onTally']) {
+    this.onTally = onTally;
+  }
+
+  async examine(chunk: Chunk, examine: Examine): Promise<void> {
+    if (this.since.length === 0) sharedState.renewAll();
+    const tally = await examine({ ...chunk, isWalked: false });
+    this.since.push({ chunk, examine });
+    const isTroubled = tally.failed > 0 || tally.broken > 0;
+    const isDue = isTroubled || this.since.length === BLOCK_SEEDS;
+    if (isDue && isTroubled && (await this.settle(chunk))) return;
+    this.onTally(tally, chunk, null);
+    if (isDue) await this.settle();
+  }
+
+  /**
+   * Whether something was changed: then all since the last time are examined again, up to the first
+   * that fails, and that one counts, or `last`, which did not count yet.
+   */
+  async settle(last: Chunk | null = null): Promise<boolean> {
+    const { since } = this;
+    this.since = [];
+    if (since.length === 0 || sharedState.takeBackAll() === null) return false;
+    for (const { chunk, examine } of since) {
+      const tally = await examine(chunk);
+      if (tally.failed === 0 && chunk !== last) continue;
+      this.onTally(tally, chunk, null);
+      break;
+    }
+    return true;
   }
 }
 

@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Catalogue } from '../../catalogue.ts';
 import { endEndless } from '../../host/async/endless.ts';
+import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { capturedOutput } from '../../host/async/printing.ts';
 import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
@@ -52,6 +53,11 @@ async function work({
     const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
+    // For good, since nothing else runs here: what is shared is then kept once for all chunks.
+    if (chunk.isWalked === true && !isVirtual) {
+      isVirtual = true;
+      virtualizeGlobals();
+    }
     const expect = expectedOf(scenario.systems.find(({ name }) => name === chunk.system));
     const reusing = chunk.isReusing === true ? [chunk.system] : [];
     const examiner = module.examinerOf(scenario, catalogue, reusing, chunk.planBlocks);
@@ -69,5 +75,8 @@ async function work({
 
 /** Those of the last order: to read and compile a driver takes longer than a chunk of seeds. */
 let loaded: { readonly key: string; readonly catalogue: Catalogue } | null = null;
+
+/** Whether globals are those of simulated processes while one runs. */
+let isVirtual = false;
 
 await work(workerData);

@@ -1,0 +1,150 @@
+/**
+ * Finds the objects that the code of every simulated process can reach: what the language and Node
+ * put into `globalThis`, what the language hides behind its syntax (`%TypedArray%`, the prototypes
+ * of iterators), what the builtin modules export that are loaded, and from each of these on its
+ * properties, accessors and prototype.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import nodeModule, { createRequire } from 'node:module';
+import process from 'node:process';
+
+const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+
+/** By object, what it is called. */
+export type NamedObjects = ReadonlyMap<object, string>;
+
+export type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
+
+const hostRequire = createRequire(import.meta.url);
+
+/** What lock modules get of other packages that all processes share, as `fencepost/redis`. */
+const sharedExports: Map<object, string> = new Map();
+
+/** From here on what can be reached from these exports counts as shared. */
+export function shareExports(name: string, exports: object): void {
+  sharedExports.set(exports, name);
+}
+
+/** All that can be reached from `roots`, which are named, and from all else that is shared. */
+export function reachableObjects(roots: NamedObjects): NamedObjects {
+  const named = [...roots, ...hiddenObjects(), ...builtinExports(), ...sharedExports];
+  return reachableFrom(named);
+}
+
+/** All that can be reached from some objects, these included. */
+export function reachableFrom(roots: Iterable<readonly [object, string]>): NamedObjects {
+  const found = new Map<object, string>();
+  const queue: (readonly [object, string])[] = [];
+  const reach = (value: unknown, nameIt: () => string): void => {
+    // The content of memory is no property that is kept.
+    if (!isObject(value) || found.has(value) || ArrayBuffer.isView(value)) return;
+    const name = nameIt();
+    found.set(value, name);
+    queue.push([value, name]);
+  };
+  for (const [object, name] of roots) reach(object, () => name);
+  // Prototypes last, since most have a better name: `events.prototype`.
+  for (let at = 0, below = 0; at < queue.length || below < at; ) {
+    const [object, name] = queue[at] ?? queue[below] ?? [];
+    if (object === undefined) break;
+    if (at === queue.length) {
+      below += 1;
+      reach(getPrototypeOf(object), () => `Object.getPrototypeOf(${name})`);
+      continue;
+    }
+    at += 1;
+    for (const [key, { value, get, set }] of propertiesOf(object)) {
+      const path = (): string => (object === globalThis ? String(key) : `${name}${nameOfKey(key)}`);
+      if (isObject(value)) {
+        if (isFollowed(object, key, value)) reach(value, path);
+        continue;
+      }
+      if (get !== undefined) reach(get, () => `get ${path()}`);
+      if (set !== undefined) reach(set, () => `set ${path()}`);
+    }
+  }
+  return found;
+}
+
+/** What only literals and syntax lead to. */
+function hiddenObjects(): readonly (readonly [object, string])[] {
+  const functions = {
+    AsyncFunction: async () => {},
+    GeneratorFunction: function* () {},
+    AsyncGeneratorFunction: async function* () {},
+  };
+  const iterators = {
+    Array: [][Symbol.iterator](),
+    Map: new Map()[Symbol.iterator](),
+    Set: new Set()[Symbol.iterator](),
+    String: ''[Symbol.iterator](),
+    RegExpString: ''.matchAll(/a/g),
+  };
+  const arrayIterator = getPrototypeOf(iterators.Array) ?? {};
+  return [
+    [getPrototypeOf(Uint8Array) ?? {}, '%TypedArray%'],
+    [getPrototypeOf(arrayIterator) ?? {}, '%Iterator%.prototype'],
+    ...Object.entries(functions).map(([name, one]) => [one.constructor, `%${name}%`] as const),
+    ...Object.entries(iterators).map(
+      ([name, one]) => [getPrototypeOf(one) ?? {}, `%${name}IteratorPrototype%`] as const,
+    ),
+    [http.globalAgent, 'http.globalAgent'],
+    [https.globalAgent, 'https.globalAgent'],
+  ];
+}
+
+/** Of the builtin modules that are loaded; to load the others takes time, and some warn. */
+function builtinExports(): readonly (readonly [object, string])[] {
+  return nodeModule.builtinModules
+    .filter((name) => isLoadedBuiltin(name) && !/^(?:_|punycode|sys)/.test(name))
+    .flatMap((name) => {
+      const exports: unknown = hostRequire(name);
+      return isObject(exports) ? [[exports, name] as const] : [];
+    });
+}
+
+/** Whether a builtin module was loaded before. */
+export function isLoadedBuiltin(name: string): boolean {
+  const loaded: unknown = Reflect.get(process, 'moduleLoadList');
+  return Array.isArray(loaded) && loaded.includes(`NativeModule ${name}`);
+}
+
+/** Globals that are not of the language begin with a small letter, but for these. */
+const GLOBAL_FUNCTIONS =
+  /^(?:(?:set|clear)(?:Timeout|Interval|Immediate)|fetch|queueMicrotask|structuredClone|atob|btoa)$/;
+
+/** Whether the walk goes on to a value: not to what Node or the program around keeps for itself. */
+function isFollowed(object: object, key: PropertyKey, value: object): boolean {
+  if (object === globalThis) {
+    return typeof key === 'string' && (/^[A-Z]/.test(key) || GLOBAL_FUNCTIONS.test(key));
+  }
+  // Of `process` the listeners and the environment are each process's own; the rest, as the
+  // streams of the console, is state of Node.
+  if (object === process || object === console) return typeof value === 'function';
+  // Every module that the thread loads is put there.
+  if (object === nodeModule) return !['_cache', '_pathCache'].includes(String(key));
+  // The thread's own port and data.
+  return !['parentPort', 'workerData'].includes(String(key));
+}
+
+/** The own properties, but for one that Node changes as it goes. */
+export function propertiesOf(target: object): readonly Property[] {
+  const properties: Property[] = [];
+  for (const key of ownKeys(target)) {
+    // Node 20 and 22 keep there what an AsyncLocalStorage holds at the top of a thread.
+    if (typeof key === 'symbol' && key.description === 'kResourceStore') continue;
+    const property = getOwnPropertyDescriptor(target, key);
+    if (property !== undefined) properties.push([key, property]);
+  }
+  return properties;
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'function' || (typeof value === 'object' && value !== null);
+}
+
+/** `.cache`, or `[Symbol(cache)]`. */
+export function nameOfKey(key: PropertyKey): string {
+  return typeof key === 'symbol' ? `[${String(key)}]` : `.${String(key)}`;
+}

@@ -1,0 +1,131 @@
+/**
+ * Finds the seeds that change what all simulated processes share, and the process and line that
+ * does so. What each run changes of the globals is found after it (`run-filled.ts`); all else that
+ * can be reached is compared once for a block of runs. Where the block has changed something there,
+ * its results are discarded and it is run again, now with those objects compared after each run: so
+ * exactly the runs that change them fail, and the others have the results that they have alone.
+ */
+import { ambient, inRealTurn } from './ambient.ts';
+import { leaverOf } from './escapes.ts';
+import { OF_ALL, type SharedChange, sharedState } from './global-objects.ts';
+import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
+
+// As it is before a process could get its own.
+const { defineProperty } = Reflect;
+
+/** Blocks that are run so often change other objects each time, which no code does for long. */
+const MOST_ROUNDS = 20;
+
+let isWalking = false;
+
+/**
+ * The result of `block`, which runs any number of plans of users' code and can be run again, once
+ * it has changed nothing that is not compared after each of its runs. Within another block it is
+ * run as a part of that.
+ */
+export async function walked<T>(block: () => Promise<T>, options?: GlobalsOptions): Promise<T> {
+  if (isWalking) return await block();
+  // Globals stay replaced in between: what is kept of them holds for as long.
+  const restore = virtualizeGlobals(options);
+  isWalking = true;
+  try {
+    for (let round = 1; ; round += 1) {
+      sharedState.renewAll();
+      const result = await block();
+      if (sharedState.takeBackAll() === null || round === MOST_ROUNDS) return result;
+    }
+  } finally {
+    isWalking = false;
+    // Most runs are followed by another at once.
+    inRealTurn(restore);
+  }
+}
+
+/** As a process is told that changes what others share. */
+export function sharedChangeText({ name }: SharedChange): string {
+  return `changes ${name}, ${OF_ALL}`;
+}
+
+/**
+ * Looks after each step, when what it returns is called, whose code has changed what others share:
+ * that process fails. Where it is known what will be changed, the line that sets it is noted.
+ */
+export function blameForChanges(known: SharedChange | null): { look(): void; end(): void } {
+  const trap = known === null ? null : new WriteTrap(known);
+  trap?.set();
+  return {
+    look: (): void => {
+      const { current } = ambient;
+      if (current === null) return;
+      const place = trap?.lift() ?? null;
+      const change = sharedState.takeBack();
+      if (change !== null) {
+        const at = change.name === known?.name && place !== null ? `; at ${place}` : '';
+        current.fail(new Error(`it ${sharedChangeText(change)}${at}`));
+      }
+      trap?.set();
+    },
+    end: () => void trap?.lift(),
+  };
+}
+
+/** Stands in the place of a property, and notes where it is set. */
+class WriteTrap {
+  private readonly change: SharedChange;
+  /** The property while the trap stands in its place; undefined where there is none. */
+  private before: PropertyDescriptor | undefined;
+  private setter: unknown = null;
+  private place: string | null = null;
+  private written: { readonly value: unknown } | null = null;
+
+  constructor(change: SharedChange) {
+    this.change = change;
+  }
+
+  set(): void {
+    const { target, key } = this.change;
+    // A setter at an index would make an array longer.
+    if (key === null || (Array.isArray(target) && /^\d/.test(String(key)))) return;
+    const before = Reflect.getOwnPropertyDescriptor(target, key);
+    if (before !== undefined && (!('value' in before) || before.writable !== true)) return;
+    const note = (self: unknown, value: unknown): void => {
+      if (self === target) this.written = { value };
+      else if (self instanceof Object) {
+        const own = { value, writable: true, enumerable: true, configurable: true };
+        defineProperty(self, key, own);
+        // A proxy of the object itself, or an object that inherits from it.
+        if (this.isInPlace) return;
+      }
+      this.place ??= leaverOf(note).text;
+    };
+    const setter = function (this: unknown, value: unknown): void {
+      note(this, value);
+    };
+    this.before = before;
+    this.setter = setter;
+    defineProperty(target, key, {
+      get: (): unknown => (this.written ?? before)?.value,
+      set: setter,
+      enumerable: before?.enumerable ?? true,
+      configurable: true,
+    });
+  }
+
+  private get isInPlace(): boolean {
+    const { target, key } = this.change;
+    if (key === null || this.setter === null) return false;
+    return Reflect.getOwnPropertyDescriptor(target, key)?.set === this.setter;
+  }
+
+  /** Puts the property in its place again, as it was set; returns where it was set first, if so. */
+  lift(): string | null {
+    const { target, key } = this.change;
+    const { before, written, place } = this;
+    if (key === null || !this.isInPlace) return place;
+    if (before !== undefined) defineProperty(target, key, before);
+    else Reflect.deleteProperty(target, key);
+    if (written !== null) Reflect.set(target, key, written.value);
+    this.written = null;
+    return place;
+  }
+}

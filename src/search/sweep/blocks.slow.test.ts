@@ -1,0 +1,159 @@
+/**
+ * Seeds whose code changes what all simulated processes share fail, each with the path and the line
+ * of the change; every other seed has the result that it has without them, wherever chunks begin.
+ */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { virtualizeGlobals } from '../../host/async/globals.ts';
+import { loadScenarioFile, type ScenarioFileRead } from '../../host/modules/load-files.ts';
+import { sweep } from './sweep.ts';
+import type { Tally } from './tally.ts';
+
+const SEEDS = 36;
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-blocks-'));
+
+/** Of about one seed in eight, a client does the same in its first section. */
+const lockOf = (statement: string): string => `import { createRequire } from 'node:module';
+import stream, { Readable } from 'node:stream';
+import { defineSystem } from 'fencepost';
+const require = createRequire(import.meta.url);
+let sections = 0;
+const buildAsync = (world) => {
+  const host = world.addServer({ name: 'lock', role: 'lock' }, { handle: () => ({}) });
+  const port = { host, describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }), describeReply: () => ({ kind: 'accepted' }) };
+  return (client) => async (section) => {
+    const isChosen = Math.random() < 1 / 28;
+    sections += 1;
+    if (isChosen && sections === 1) {
+      ${statement}
+    }
+    await section.call(port, { label: 'ask', request: {} });
+    const guard = section.guard();
+    await guard.work();
+    guard.leave();
+  };
+};
+export default defineSystem({ locks: { own: { about: 'a lock', operations: ['ask'], buildAsync } } });
+`;
+
+const SCENARIO = `name: blocks
+use: ./lock.mjs
+systems: { own: { lock: own, store: unfenced } }
+clients: { count: 2, ttl: 20ms, sections: 1, think: 0ms..10ms }
+workload: { kind: read-modify-write }
+`;
+
+type Loaded = Extract<ScenarioFileRead, { readonly kind: 'scenario' }>;
+
+let files = 0;
+
+async function loaded(statement: string): Promise<Loaded> {
+  files += 1;
+  const name = `lock-${files}.mjs`;
+  writeFileSync(join(folder, name), lockOf(statement));
+  const file = join(folder, `blocks-${files}.yaml`);
+  writeFileSync(file, SCENARIO.replace('lock.mjs', name));
+  const read = await loadScenarioFile(file);
+  if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('\n'));
+  return read;
+}
+
+async function tallyOf(read: Loaded, chunkSeeds = SEEDS): Promise<Tally> {
+  const options = { from: 0, to: SEEDS - 1, pool: null, chunkSeeds, catalogue: read.catalogue };
+  const { tallies } = await sweep(read.scenario, options);
+  return tallies.get('own') ?? expect.fail('no tally');
+}
+
+/** The same seeds: those fail that call something that is refused, and that change a global. */
+let thrown: Tally;
+let ofGlobal: Tally;
+const seedsOf = ({ failures }: Tally): readonly number[] => failures.map(({ seed }) => seed);
+const withoutTexts = (tally: Tally): object => ({
+  ...tally,
+  sections: null,
+  failures: seedsOf(tally),
+});
+
+beforeAll(async () => {
+  // Kept for all tests, as a worker keeps it: to replace globals again takes time.
+  virtualizeGlobals();
+  thrown = await tallyOf(await loaded('process.abort();'));
+  expect(thrown.failed).toBeGreaterThan(2);
+  expect(thrown.failed).toBeLessThan(10);
+  ofGlobal = await tallyOf(await loaded('globalThis.tok = {};'));
+});
+
+const CHANGES: [name: string, statement: string, isPlaced?: boolean][] = [
+  ['globalThis.tok', 'globalThis.tok = (globalThis.tok ?? 0) + 1;'],
+  ['Array.prototype.at', 'Array.prototype.at = function () {};'],
+  ['Map.prototype.tok', 'Map.prototype.tok = 1;'],
+  ['Math.max.tok', 'Math.max.tok = 1;'],
+  ['Object.keys.tok', 'Object.keys.tok = 1;'],
+  ['setTimeout.tok', 'setTimeout.tok = 1;'],
+  ['%TypedArray%.tok', 'Object.getPrototypeOf(Uint8Array).tok = 1;'],
+  ['%TypedArray%.prototype.tok', 'Object.getPrototypeOf(Uint8Array.prototype).tok = 1;'],
+  ['%AsyncFunction%.tok', '(async () => {}).constructor.tok = 1;'],
+  ['%GeneratorFunction%.prototype.tok', 'Object.getPrototypeOf(function* () {}).tok = 1;'],
+  [
+    '%Iterator%.prototype.tok',
+    'Object.getPrototypeOf(Object.getPrototypeOf([].values())).tok = 1;',
+  ],
+  ['%MapIteratorPrototype%.tok', 'Object.getPrototypeOf(new Map().keys()).tok = 1;'],
+  ['stream.Readable.tok', 'Readable.tok = 1;'],
+  ['stream.Readable.prototype.tok', 'Readable.prototype.tok = 1;'],
+  ['stream.tok', 'stream.tok = 1;'],
+  ['fs.readFileSync.tok', "require('node:fs').readFileSync.tok = 1;"],
+  ['crypto.Hash.prototype.update', "require('node:crypto').Hash.prototype.update = () => {};"],
+  ['http.METHODS.0', "require('node:http').METHODS[0] = 'GET';", false],
+  ['events.prototype.tok', "require('node:events').prototype.tok = 1;"],
+  ['Promise.prototype.finally', 'delete Promise.prototype.finally;', false],
+  ['URL.prototype.tok', 'Object.assign(URL.prototype, { tok: 1 });'],
+  ['the prototype of Map', 'Object.setPrototypeOf(Map, null);', false],
+  [
+    'the prototype of net.Socket.prototype',
+    "Object.setPrototypeOf(require('node:net').Socket.prototype, null);",
+    false,
+  ],
+];
+
+test.each(CHANGES)('exactly the seeds fail that change %s', async (name, statement, isPlaced) => {
+  const found = await tallyOf(await loaded(statement));
+  const text = name.replace(/[.*+?^$()[\]\\]/g, '\\$&');
+  const place = isPlaced === false ? '' : '; at \\S+\\.mjs:13:\\d+';
+  const error = new RegExp(
+    `^\\w+: it changes ${text}, which all simulated processes share${place}$`,
+  );
+  for (const failure of found.failures) expect(failure.error).toMatch(error);
+  expect(seedsOf(found)).toEqual(seedsOf(thrown));
+  expect(withoutTexts(found)).toEqual(withoutTexts(ofGlobal));
+});
+
+test('no size of chunks changes which seeds fail, nor do seeds that a test takes one by one', async () => {
+  const statement = 'Readable.tok = (Readable.tok ?? 0) + 1;';
+  const expected = await tallyOf(await loaded(statement), SEEDS);
+  expect(seedsOf(expected)).toEqual(seedsOf(thrown));
+  const inSevens = await tallyOf(await loaded(statement), 7);
+  expect(withoutTexts(inSevens)).toEqual(withoutTexts(expected));
+  // A test ends with the first that fails; those before had their results by then.
+  const [first] = seedsOf(expected);
+  const { failures } = await tallyOf(await loaded(statement), 1);
+  expect(failures[0]).toMatchObject({
+    seed: first,
+    error: expect.stringContaining('Readable.tok'),
+  });
+});
+
+test.each([
+  ['Object.freeze of Array', 'Object.freeze(Array);'],
+  ['Object.seal of util', "Object.seal(require('node:util'));"],
+  ['Reflect.preventExtensions of Math', 'Reflect.preventExtensions(Math);'],
+])('what could not be undone is refused where it is done: %s', async (name, statement) => {
+  const found = await tallyOf(await loaded(statement));
+  for (const { error } of found.failures) {
+    expect(error).toContain(`it calls ${name}, which all simulated processes share; at `);
+  }
+  expect(seedsOf(found)).toEqual(seedsOf(thrown));
+  expect([Array, Math].map(Object.isExtensible)).toEqual([true, true]);
+});
