@@ -15,7 +15,8 @@ import process from 'node:process';
 import { inspect } from 'node:util';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
 import { behindView } from './builtin-views.ts';
-import { leaverOf } from './escapes.ts';
+import { deepSiteOf } from './call-site.ts';
+import { callerText } from './escapes.ts';
 import { isAddition, OF_ALL, ofEachProcess, sharedName } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { NO_READER, printingTo, warningText } from './printing.ts';
@@ -172,16 +173,20 @@ function patchFreezing(patches: Patches): void {
   const close = (owner: object, key: string, call: string): void => {
     const real: unknown = Reflect.get(owner, key);
     if (!isFunction(real)) return;
-    patches.set(owner, key, function closing(target: unknown): unknown {
+    const closing = (target: unknown): unknown => {
       const { current } = ambient;
       const object = isObject(target) ? (behindView(target) ?? target) : null;
       const name = object === null || Object.isFrozen(object) ? null : sharedName(object);
       if (current === null || name === null) return real(target);
-      const place = leaverOf(closing).text;
-      const error = new Error(`it calls ${call} of ${name}, ${OF_ALL}; at ${place}`);
+      const refused = (): Error => {
+        const place = callerText(deepSiteOf(refused));
+        return new Error(`it calls ${call} of ${name}, ${OF_ALL}; at ${place}`);
+      };
+      const error = refused();
       current.fail(error);
       throw error;
-    });
+    };
+    patches.set(owner, key, closing);
   };
   for (const key of ['freeze', 'seal', 'preventExtensions']) close(Object, key, `Object.${key}`);
   close(Reflect, 'preventExtensions', 'Reflect.preventExtensions');

@@ -5,8 +5,10 @@
  * its results are discarded and it is run again, now with those objects compared after each run: so
  * exactly the runs that change them fail, and the others have the results that they have alone.
  */
+
 import { ambient, inRealTurn } from './ambient.ts';
-import { leaverOf } from './escapes.ts';
+import { deepSiteOf } from './call-site.ts';
+import { callerText } from './escapes.ts';
 import { OF_ALL, type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 
@@ -89,14 +91,16 @@ class WriteTrap {
     const before = Reflect.getOwnPropertyDescriptor(target, key);
     if (before !== undefined && (!('value' in before) || before.writable !== true)) return;
     const note = (self: unknown, value: unknown): void => {
+      // First, since the value may break what finds the place.
+      const place = this.place ?? callerText(deepSiteOf(note));
       if (self === target) this.written = { value };
       else if (self instanceof Object) {
         const own = { value, writable: true, enumerable: true, configurable: true };
         defineProperty(self, key, own);
-        // A proxy of the object itself, or an object that inherits from it.
+        // An object that inherits from it, and no proxy of the object itself.
         if (this.isInPlace) return;
       }
-      this.place ??= leaverOf(note).text;
+      this.place = place;
     };
     const setter = function (this: unknown, value: unknown): void {
       note(this, value);

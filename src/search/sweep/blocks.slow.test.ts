@@ -152,7 +152,7 @@ test.each([
 ])('what could not be undone is refused where it is done: %s', async (name, statement) => {
   const found = await tallyOf(await loaded(statement));
   for (const { error } of found.failures) {
-    expect(error).toContain(`it calls ${name}, which all simulated processes share; at `);
+    expect(error).toContain(`it calls ${name}, which all simulated processes share; at ${folder}`);
   }
   expect(seedsOf(found)).toEqual(seedsOf(thrown));
   expect([Array, Math].map(Object.isExtensible)).toEqual([true, true]);
