@@ -16,6 +16,7 @@ import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { unsimulatedText } from '../search/sweep/unsimulated.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { trialOf, trialOfAll } from './exhausted.ts';
+import { outputBlock } from './failure.ts';
 import { testedText } from './overview.ts';
 
 /** The result of a scenario and its findings, with what points into its files. */
@@ -160,11 +161,12 @@ function vacuityCase({ vacuous, expect }: SystemResult, at: Place): readonly Cas
 }
 
 function errorCase(system: SystemResult, at: Place): readonly Case[] {
-  const { failed, seeds, failures } = system;
+  const { failed, seeds, failures, output } = system;
   if (failed === 0) return [];
   const trial = trialOf(system);
   const told = failures.map(({ seed, error }) => `${trial} ${seed}: ${error}`);
   if (failed > told.length) told.push(`and ${groupDigits(failed - told.length)} more`);
+  if (output !== undefined) told.push(...outputBlock(output.lines));
   const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, trial)}`;
   const name = `runs on every ${trial}`;
   return [{ ...at, name, outcome: 'failed', message, details: told.join('\n'), finding: null }];

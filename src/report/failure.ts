@@ -70,7 +70,9 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const needed = all.filter(({ weight }) => weight === 0).length;
   const steps = over === 0 ? fitting : fitSteps(all, Math.min(room, Math.max(needed, room - over)));
   const sequence = renderSequence(steps, trace.processes, screen, room - steps.length);
-  return [...above, '', ...sequence, '', ...outputBlock(trace.output, width), ...below].join('\n');
+  const output = outputBlock(trace.output, width);
+  const printed = output.length === 0 ? [] : [...output, ''];
+  return [...above, '', ...sequence, '', ...printed, ...below].join('\n');
 }
 
 /**
@@ -111,11 +113,14 @@ function screenFor({ width, colour }: TerminalText): Screen {
 
 const MOST_OUTPUT = 20;
 
-/** What a run printed, at most 20 lines with the blank one below; none where it printed nothing. */
-export function outputBlock(output: readonly string[] = [], width: number): readonly string[] {
+/** What a run printed, at most 20 lines; none where it printed nothing. */
+export function outputBlock(
+  output: readonly string[] = [],
+  width = MOST_COLUMNS,
+): readonly string[] {
   if (output.length === 0) return [];
-  const lines = firstLines(output, MOST_OUTPUT - 2);
-  return ['printed:', ...lines.map((line) => clip(`  ${visible(line)}`, width)), ''];
+  const lines = firstLines(output, MOST_OUTPUT - 1);
+  return ['printed:', ...lines.map((line) => clip(`  ${visible(line)}`, width))];
 }
 
 /** The explanation as one text: *Let … Then … However …*, and the cure. */

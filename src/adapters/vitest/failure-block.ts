@@ -6,7 +6,7 @@ import { renderPlan } from '../../core/plan/plan-text.ts';
 import type { Examination } from '../../harness.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
 import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
-import { type FailureWording, renderFailure } from '../../report/failure.ts';
+import { type FailureWording, outputBlock, renderFailure } from '../../report/failure.ts';
 import { shellWords } from '../../report/finding.ts';
 import { renderSequence } from '../../report/sequence-text.ts';
 import { essentialSteps } from '../../report/story-steps.ts';
@@ -73,7 +73,8 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
     const lines = sequenceLines(plan, trace, broken);
     const found = verdicts.map(verdictLine);
-    run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...lines, '', ...found].join('\n'));
+    const told = [...lines, '', ...outputBlock(trace.output), ...found];
+    run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...told].join('\n'));
   }
 }
 

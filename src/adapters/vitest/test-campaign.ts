@@ -4,6 +4,7 @@
  * and whether anything was tested; if not, the error says what to do about it.
  */
 import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
+import { outputBlock } from '../../report/failure.ts';
 import { shellWords } from '../../report/finding.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { campaign } from '../../search/campaign/campaign.ts';
@@ -230,7 +231,7 @@ class TestSweep {
 
   private requireNoFailure(systems: readonly SystemResult[]): void {
     const { run } = this;
-    for (const { name, failures, unsimulated } of systems) {
+    for (const { name, failures, unsimulated, output } of systems) {
       const [failure] = failures;
       if (failure === undefined) continue;
       const { seed, error } = failure;
@@ -238,7 +239,7 @@ class TestSweep {
       const trial = trialOf(run);
       const lines = [`✗ ${name} failed on ${trial} ${seed}: ${error}`];
       if (unsimulated !== undefined) lines.push(`  ${unsimulatedText(unsimulated)}`);
-      lines.push(`${trial}:   ${command}`);
+      lines.push(...outputBlock(output?.lines), `${trial}:   ${command}`);
       throw new SimTestError(lines, run.mistakes.find(error));
     }
   }

@@ -7,11 +7,11 @@ import { Buffer } from 'node:buffer';
 import realConsole, { Console } from 'node:console';
 import fs from 'node:fs';
 import process from 'node:process';
-import { format, stripVTControlCharacters } from 'node:util';
+import { stripVTControlCharacters } from 'node:util';
 import type { Trace } from '../../core/history/trace.ts';
 import { OutputLines } from '../../text/output-lines.ts';
 import { ambient, noteImpure } from './ambient.ts';
-import { framesIn, isOfFencepost, isOfNode } from './call-site.ts';
+import { framesIn, isOfFencepost, isOfNode, pathOf } from './call-site.ts';
 import { isFunction, layerOf, type Patches, type Shared } from './patches.ts';
 
 /** Takes what is printed: a simulated process, or the output of a run. */
@@ -28,12 +28,19 @@ export class Printed implements Printer {
   private readonly begun: Map<string, { readonly process: string; readonly text: string }> =
     new Map();
 
+  /** Frames of a stack that are of Node and of fencepost are left out. */
   write(process: string, printed: string, stream: unknown = 1): void {
     const key = `${stream} ${process}`;
     const text = `${this.begun.get(key)?.text ?? ''}${stripVTControlCharacters(printed)}`;
     const lines = text.replaceAll('\r', '').split('\n');
     const rest = lines.pop() ?? '';
-    for (const line of lines) this.complete.add(process, line);
+    for (const line of lines) {
+      const [frame] = /^\s+at /.test(line) ? framesIn(line) : [];
+      if (frame === undefined) this.complete.add(process, line);
+      else if (!isOfNode(frame) && !isOfFencepost(frame)) {
+        this.complete.add(process, line.replace(frame.file, pathOf(frame)));
+      }
+    }
     if (rest === '') this.begun.delete(key);
     else this.begun.set(key, { process, text: rest.slice(0, MOST_BEGUN) });
   }
@@ -152,14 +159,14 @@ function formatter(printer: Printer): Console {
     colorMode: false,
   });
   formatters.set(printer, made);
-  for (const [key, method] of Object.entries(virtualMethods(printer, made))) {
+  for (const [key, method] of Object.entries(virtualTimes(printer, made))) {
     Reflect.set(made, key, method);
   }
   return made;
 }
 
-/** What prints times, by the clock of the process, and stacks, without what is not the user's. */
-function virtualMethods(printer: Printer, made: Console): object {
+/** What prints times, by the clock of the process. */
+function virtualTimes(printer: Printer, made: Console): object {
   const begun = new Map<string, number>();
   const nowUs = (): number => printer.monotonicUs?.() ?? 0;
   const log = (label: unknown, data: readonly unknown[]): void => {
@@ -173,12 +180,6 @@ function virtualMethods(printer: Printer, made: Console): object {
     timeEnd: (label: unknown = 'default') => {
       log(label, []);
       begun.delete(String(label));
-    },
-    trace: (...data: unknown[]) => {
-      const frames = framesIn(new Error().stack ?? '').filter(
-        (frame) => !isOfNode(frame) && !isOfFencepost(frame),
-      );
-      made.error([`Trace: ${format(...data)}`, ...frames.map(({ line }) => line)].join('\n'));
     },
   };
 }

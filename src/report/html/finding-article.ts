@@ -68,6 +68,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
     renderOriginal(finding, id, options),
     renderVerdicts(finding.verdicts),
     renderTable(data, id, steps, isLive),
+    trace.output === undefined ? [] : renderOutput(trace.output),
     details(
       'The plan that gives this trace, byte for byte',
       false,
@@ -117,6 +118,11 @@ function renderFacts(finding: Finding): Markup {
   ]);
   const rest = [shrunk, boundary ?? ''].filter((text) => text !== '');
   return list('facts', [...facts, ...rest, ...siblings.map(({ text }) => sentenceMarkup(text))]);
+}
+
+function renderOutput(output: readonly string[]): Markup {
+  const text = element('pre', { tabindex: 0 }, lines(output.join('\n')));
+  return details('What the run printed', false, text);
 }
 
 function renderCommands(finding: Finding, id: string): Markup {
