@@ -65,33 +65,6 @@ test('two requests of one process are two holders, and two jobs of one request',
   expect(code).toBe(0);
 }, 60_000);
 
-test('what code under test prints goes to stderr, and stdout has results alone', () => {
-  const loud = copyOfLock('loud');
-  const lock = join(folder, loud, 'my-lock.mjs');
-  const text = readFileSync(join(root, 'fixtures/guide/my-lock.mjs'), 'utf8');
-  const inside = `console.log('logged inside'); process.stdout.write('written inside\\n');`;
-  const point = /^ *const value\b/m;
-  expect(text).toMatch(point);
-  const atLoad = `console.log('logged at load'); process.stdout.write('written at load\\n');`;
-  writeFileSync(lock, `${atLoad}\n${text.replace(point, `${inside}$&`)}`);
-  for (const file of ['my-lock.yaml', 'my-lock.fencepost.mjs']) {
-    cpSync(join(root, 'fixtures/guide', file), join(folder, loud, file));
-  }
-  const scenario = `${loud}/my-lock.yaml`;
-  const sweep = ['run', scenario, '--seeds', '9', '--json', '-q', '--output', 'elsewhere'];
-  for (const args of [
-    [...sweep, '--workers', '2'],
-    [...sweep, '--workers', '0'],
-    ['show', scenario, '--json'],
-  ]) {
-    const { out, err } = fencepost(...args);
-    for (const line of out.trim().split('\n')) expect(() => JSON.parse(line), line).not.toThrow();
-    for (const what of ['logged at load', 'written at load', 'logged inside', 'written inside']) {
-      expect(err).toContain(what);
-    }
-  }
-});
-
 test('a server with timers, asked by its store, meets its expectations', () => {
   const run = ['run', 'own/line-lock.yaml', '--seeds', '200', '--output', 'elsewhere'];
   const { code, out, err } = fencepost(...run);

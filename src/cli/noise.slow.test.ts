@@ -1,0 +1,148 @@
+/**
+ * Laws of what code of users prints, on the built package in `dist`: a sweep prints nothing of it,
+ * and a counterexample, a failed seed or a seed that is asked for prints a bounded part.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+let folder = '';
+beforeAll(() => {
+  // Inside the package, where modules find `fencepost` by its name.
+  folder = mkdtempSync(join(root, 'reports/noise-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const HEAD = `import fs from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { defineSystem } from 'fencepost';`;
+
+interface Case {
+  readonly name: string;
+  readonly host?: string;
+  /** As the module is loaded. */
+  readonly load?: string;
+  /** As each section begins. */
+  readonly section?: string;
+  readonly faults?: string;
+}
+
+/** Runs a command on a lock of one SET, which prints. */
+function fencepost(
+  { name, host = 'localhost:6379', load = '', section = '', faults = '[]' }: Case,
+  ...args: readonly string[]
+): Ended & { readonly lines: readonly string[] } {
+  const module = `${HEAD}
+${load}
+const redis = new Redis('redis://localhost:6379');
+export default defineSystem({
+  locks: {
+    own: {
+      about: 'one SET',
+      operations: ['set'],
+      buildAsync: () => () => async (section) => {
+        ${section}
+        const answer = await redis.set(section.lock, section.client ?? 'x', 'PX', section.ttlMs, 'NX');
+        if (answer !== 'OK') return;
+        const guard = section.guard();
+        await guard.work();
+        guard.leave();
+        await redis.del(section.lock);
+      },
+    },
+  },
+});
+`;
+  const scenario = `name: ${name}
+use: ./${name}.mjs
+hosts: { ${host}: lock }
+systems: { own: { lock: own, store: unfenced, expect: { holds: [grant-order] } } }
+clients: { count: 3, ttl: 50ms, sections: 2, think: 0ms..10ms }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+faults: ${faults}
+`;
+  writeFileSync(join(folder, `${name}.mjs`), module);
+  writeFileSync(join(folder, `${name}.yaml`), scenario);
+  const [command = '', ...flags] = args;
+  const ended = runCli([command, `${name}.yaml`, ...flags], { cwd: folder });
+  const lines = `${ended.out}${ended.err}`.split('\n').filter((line) => line !== '');
+  return { ...ended, lines };
+}
+
+const LOUD = `console.log('inside'); process.stderr.write('inside, in bytes\\n');
+fs.writeSync(1, 'inside, below\\n'); process.emitWarning('inside, a warning');`;
+
+test('a wrong host is printed once, with the line that adds it, however many seeds there are', () => {
+  const { lines, code } = fencepost(
+    { name: 'wrong', host: 'redis:6379' },
+    'run',
+    '--seeds',
+    '1000',
+  );
+  expect(code).toBe(3);
+  expect(lines.length).toBeLessThanOrEqual(30);
+  const text = lines.join('\n');
+  expect(text).toContain('add `hosts: { localhost:6379: lock }` to the scenario');
+  expect(text.split('no server listens')).toHaveLength(2);
+  expect(text).toContain('the other 992 seeds were left out');
+});
+
+test('a sweep prints the same lines whether its code prints or not, on every number of threads', () => {
+  const quiet = fencepost({ name: 'calm' }, 'run', '--seeds', '24');
+  for (const workers of ['0', '2']) {
+    const args = ['run', '--seeds', '24', '--workers', workers];
+    const { lines } = fencepost({ name: 'calm', section: LOUD }, ...args);
+    expect(lines.join('\n')).not.toContain('inside');
+    expect(lines.length).toBe(quiet.lines.length);
+  }
+  const json = fencepost({ name: 'calm', section: LOUD }, 'run', '--seeds', '24', '--json', '-q');
+  expect(json.err).toBe('');
+  for (const line of json.out.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+});
+
+test('a definition that prints as it is loaded does so once for a command, on stderr', () => {
+  const load = `console.log('loaded'); await null; process.stdout.write('loaded too\\n');`;
+  const { out, err } = fencepost({ name: 'load', load }, 'run', '--seeds', '24', '--workers', '2');
+  expect(out).not.toContain('loaded');
+  expect(err.split('\n').filter((line) => line.includes('loaded'))).toEqual([
+    'load.mjs | loaded',
+    'load.mjs | loaded too',
+    expect.stringContaining('modules: '),
+  ]);
+});
+
+test('a seed that is asked for shows what it printed, and what repeats itself with its count', () => {
+  const section = `for (let at = 0; at < 13_000; at += 1) console.error('no connection, try', at);
+console.log('gives up');`;
+  for (const args of [
+    ['run', '--seed', '3'],
+    ['show', '--seed', '3'],
+  ]) {
+    const { out, lines } = fencepost({ name: 'retries', section }, ...args);
+    expect(out).toMatch(/\w+ \| no connection, try 0\n\s+… 12,999 more\n\s+\w+ \| gives up/);
+    expect(lines.length).toBeLessThan(100);
+  }
+  const { lines } = fencepost({ name: 'retries', section }, 'run', '--seeds', '12');
+  expect(lines.join('\n')).not.toContain('no connection');
+});
+
+test('a counterexample shows what its shrunk run printed, in every report', () => {
+  const faults = '[{ pause: { process: clients, before: write, for: 1ms..200ms } }]';
+  const found = { name: 'found', section: `console.log('takes', section.lock);`, faults };
+  const { out, code } = fencepost(
+    found,
+    'run',
+    '--seeds',
+    '40',
+    '--reporter',
+    'text,html,junit,json',
+  );
+  expect(code).toBe(1);
+  expect(out).toMatch(/\nprinted:\n {2}\w+ \| takes db\n/);
+  for (const file of ['found.html', 'junit.xml', 'report.json']) {
+    expect(readFileSync(join(folder, 'reports', file), 'utf8'), file).toMatch(/\w+ \| takes db/);
+  }
+});
