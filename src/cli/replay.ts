@@ -98,7 +98,7 @@ async function printText(
     const setting = { width, paint: paintFor(terminal.colour) };
     for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
     terminal.print('');
-    for (const line of outputBlock(trace.output)) terminal.print(line);
+    for (const line of outputBlock(trace.output, width)) terminal.print(line);
   }
   terminal.print(`  digest ${result.digest}`);
 }

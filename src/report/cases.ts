@@ -166,7 +166,7 @@ function errorCase(system: SystemResult, at: Place): readonly Case[] {
   const trial = trialOf(system);
   const told = failures.map(({ seed, error }) => `${trial} ${seed}: ${error}`);
   if (failed > told.length) told.push(`and ${groupDigits(failed - told.length)} more`);
-  if (output !== undefined) told.push(...outputBlock(output.lines));
+  if (output !== undefined) told.push(...outputBlock(output.lines, 100));
   const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, trial)}`;
   const name = `runs on every ${trial}`;
   return [{ ...at, name, outcome: 'failed', message, details: told.join('\n'), finding: null }];

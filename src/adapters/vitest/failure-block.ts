@@ -73,7 +73,7 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
     const lines = sequenceLines(plan, trace, broken);
     const found = verdicts.map(verdictLine);
-    const told = [...lines, '', ...outputBlock(trace.output), ...found];
+    const told = [...lines, '', ...outputBlock(trace.output, WIDTH), ...found];
     run.print([`${trialOf(run)} ${seed} of ${name}`, '', ...told].join('\n'));
   }
 }

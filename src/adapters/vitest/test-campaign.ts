@@ -239,7 +239,7 @@ class TestSweep {
       const trial = trialOf(run);
       const lines = [`✗ ${name} failed on ${trial} ${seed}: ${error}`];
       if (unsimulated !== undefined) lines.push(`  ${unsimulatedText(unsimulated)}`);
-      lines.push(...outputBlock(output?.lines), `${trial}:   ${command}`);
+      lines.push(...outputBlock(output?.lines, 100), `${trial}:   ${command}`);
       throw new SimTestError(lines, run.mistakes.find(error));
     }
   }
