@@ -114,10 +114,7 @@ function screenFor({ width, colour }: TerminalText): Screen {
 const MOST_OUTPUT = 20;
 
 /** What a run printed, at most 20 lines; none where it printed nothing. */
-export function outputBlock(
-  output: readonly string[] = [],
-  width = MOST_COLUMNS,
-): readonly string[] {
+export function outputBlock(output: readonly string[] = [], width: number): readonly string[] {
   if (output.length === 0) return [];
   const lines = firstLines(output, MOST_OUTPUT - 1);
   return ['printed:', ...lines.map((line) => clip(`  ${visible(line)}`, width))];
