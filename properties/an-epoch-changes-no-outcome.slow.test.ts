@@ -6,7 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { explain, inWords } from '../src/check/explain.ts';
+import { explain } from '../src/check/explain.ts';
+import { inWords } from '../src/check/in-words.fixture.ts';
 import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
 import type { Json } from '../src/core/kernel/json.ts';
 import { ASYNC_EPOCH_US } from '../src/core/plan/duration.ts';

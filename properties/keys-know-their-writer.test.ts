@@ -3,7 +3,8 @@
  * another breaks a claim, and a lock that compares breaks none; nor does any other use of keys.
  */
 import { describe, expect, test } from 'vitest';
-import { explain, inWords } from '../src/check/explain.ts';
+import { explain } from '../src/check/explain.ts';
+import { inWords } from '../src/check/in-words.fixture.ts';
 import { examineSeedAsync } from '../src/host/async/run-async.ts';
 import { HOLDERS, keyUsersScenario, USES, withKeyUsers } from './key-users.ts';
 import { runs } from './runs.ts';

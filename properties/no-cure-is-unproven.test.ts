@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
 import { builtInClaims } from '../src/check/claims.ts';
-import { inWords } from '../src/check/explain.ts';
+import { inWords } from '../src/check/in-words.fixture.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { examine } from '../src/harness.ts';

@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../src/catalogue.ts';
-import { inWords } from '../src/check/explain.ts';
+import { inWords } from '../src/check/in-words.fixture.ts';
 import { defineSystem } from '../src/define-system.ts';
 import { examineAsync, shrinkFailureAsync } from '../src/host/async/run-async.ts';
 import { loadScenarioFile } from '../src/host/modules/load-files.ts';

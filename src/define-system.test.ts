@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from './catalogue.ts';
-import { explain, inWords } from './check/explain.ts';
+import { explain } from './check/explain.ts';
+import { inWords } from './check/in-words.fixture.ts';
 import type { ClaimDefinition } from './check/own-claim.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Program } from './core/world/program.ts';

@@ -20,18 +20,3 @@ export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanat
   const theft = theftBehind(indexTrace(trace), verdict);
   return explainBy(claim?.rules ?? {}, trace, verdict, { ...known, theft });
 }
-
-/** The whole explanation as a paragraph. */
-export function inWords({ headline, given, next, however, cure }: Explanation): string {
-  const sentences = [
-    headline,
-    given === '' ? '' : `Let ${given}`,
-    next === '' ? '' : `Then ${next}`,
-    however === '' ? '' : `However ${however}`,
-    cure,
-  ];
-  return sentences
-    .filter((sentence) => sentence !== '')
-    .map((sentence) => `${sentence}.`)
-    .join(' ');
-}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
-import { explain, inWords } from './explain.ts';
+import { explain } from './explain.ts';
+import { inWords } from './in-words.fixture.ts';
 import type { ModelDefinition } from './store-models.ts';
 import {
   accepted,

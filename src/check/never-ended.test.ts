@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Ending, SectionEnd, SectionRun, Trace, TraceEvent } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
-import { explain, inWords } from './explain.ts';
+import { explain } from './explain.ts';
+import { inWords } from './in-words.fixture.ts';
 import {
   acquire,
   answer,

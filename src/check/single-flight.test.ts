@@ -3,7 +3,8 @@ import type { Log, TraceEvent } from '../core/history/trace.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { run } from '../run.ts';
 import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
-import { explain, inWords } from './explain.ts';
+import { explain } from './explain.ts';
+import { inWords } from './in-words.fixture.ts';
 import { singleFlight } from './single-flight.ts';
 import {
   acquire,

@@ -32,7 +32,8 @@ import type {
   TraceEvent,
 } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
-import { explain, inWords } from './explain.ts';
+import { explain } from './explain.ts';
+import { inWords } from './in-words.fixture.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
