@@ -55,6 +55,28 @@ export const ambient: {
   loading: Loading | null;
 } = { current: null, loading: null };
 
+/** How many modules of a process wait for something as they are loaded. */
+const waiting: WeakMap<Inhabitant, number> = new WeakMap();
+
+/** Whether a module of this process is being loaded. */
+export function isLoading(current: Inhabitant): boolean {
+  return ambient.loading !== null || (waiting.get(current) ?? 0) > 0;
+}
+
+/** Counts a module of the current process as being loaded until this has ended. */
+export function loadsUntil(ended: Promise<unknown>): Promise<void> {
+  const { current } = ambient;
+  const count = (by: number): void => {
+    if (current !== null) waiting.set(current, (waiting.get(current) ?? 0) + by);
+  };
+  count(1);
+  const fail = (error: unknown): never => {
+    count(-1);
+    throw error;
+  };
+  return ended.then(() => count(-1), fail);
+}
+
 /** What fencepost does for a simulated process, such as to find a module, is no deed of its own. */
 export function asNobody<T>(action: () => T): T {
   const { current } = ambient;

@@ -13,7 +13,7 @@ import type { Process } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
-import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { ambient, type Inhabitant, isLoading, noteImpure } from './ambient.ts';
 import { contextNow, endContexts, inThread } from './async-context.ts';
 import { requireFewJobs } from './endless.ts';
 import { CONNECTS, LOOKS_UP } from './escapes.ts';
@@ -144,7 +144,7 @@ export class Life implements Inhabitant, JobOwner {
 
   /** What comes with a module may be read while it is loaded. */
   get mayRead(): boolean {
-    return ambient.loading !== null;
+    return isLoading(this);
   }
 
   private get hasHosts(): boolean {

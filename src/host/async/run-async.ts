@@ -70,9 +70,9 @@ function printedBy<T>(code: () => T): { readonly kept: T; readonly printed: Prin
 
 async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner): Promise<Trace> {
   if (!isAsync(plan, parts)) return runHere(plan, parts);
-  requirePrepared(plan, parts);
   const restore = virtualizeGlobals(options);
   try {
+    requirePrepared(plan, parts);
     return await runFilled(plan, fillOf(parts), options);
   } finally {
     // Most runs are followed by another at once, and to change the globals takes as long as one.

@@ -4,7 +4,7 @@
  * nothing of its process may be used again.
  */
 import { promiseHooks } from 'node:v8';
-import { ambient, type Loading, noteImpure } from '../async/ambient.ts';
+import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.ts';
 import { defaultsNow } from '../async/own-process.ts';
 import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-graph.ts';
 
@@ -67,7 +67,7 @@ export class EsInstance {
   /** Runs it from its first line on. */
   run(loading: Loading): Promise<void> | null {
     const ended = during(loading, () => this.steps.next());
-    return ended instanceof Promise ? ended.then(() => {}) : null;
+    return ended instanceof Promise ? loadsUntil(ended) : null;
   }
 
   /** Tells only those from here on that are still there. */

@@ -15,7 +15,7 @@ import {
 import { requireFewJobs } from '../async/endless.ts';
 import { CONNECTS, isRealWork, LOOKS_UP } from '../async/escapes.ts';
 import { type SharedChange, sharedState } from '../async/global-objects.ts';
-import { loadVirtually } from '../async/globals.ts';
+import { loadVirtually, virtualizeGlobals } from '../async/globals.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { giveBackDefaults, takeDefaults } from '../async/own-process.ts';
 import { Printed, printShared } from '../async/printing.ts';
@@ -215,6 +215,7 @@ function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {
 export function madeByNobody<T>(make: () => T): T {
   const nobody = new Nobody();
   const { current } = ambient;
+  const restore = virtualizeGlobals();
   ambient.current = nobody;
   takeDefaults(nobody);
   try {
@@ -224,6 +225,7 @@ export function madeByNobody<T>(make: () => T): T {
   } finally {
     ambient.current = current;
     giveBackDefaults();
+    restore();
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a package may read of the disk while it is loaded, and what is said of one that may not. */
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,11 +27,13 @@ workload: { kind: read-modify-write }
 `;
 
 /** A run with a package of this text. */
-async function runWith(text: string): Promise<Trace> {
+async function runWith(text: string, name = 'index.js', lock = LOCK): Promise<Trace> {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-reads-'));
-  mkdirSync(join(folder, 'node_modules/pack'), { recursive: true });
-  writeFileSync(join(folder, 'node_modules/pack/index.js'), text);
-  writeFileSync(join(folder, 'lock.mjs'), LOCK);
+  const pack = join(folder, 'node_modules/pack');
+  mkdirSync(pack, { recursive: true });
+  writeFileSync(join(pack, name), text);
+  writeFileSync(join(pack, 'package.json'), `{ "name": "pack", "exports": "./${name}" }`);
+  writeFileSync(join(folder, 'lock.mjs'), lock);
   writeFileSync(join(folder, 'reads.yaml'), SCENARIO);
   const read = await loadScenarioFile(join(folder, 'reads.yaml'));
   if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('\n'));
@@ -73,3 +75,29 @@ test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+
     );
   },
 );
+
+test('each process reads what its modules read, also after they have waited for that', async () => {
+  const trace = await runWith(
+    `import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+const first = await readFile(import.meta.filename, 'utf8');
+const second = await readFile(import.meta.filename);
+export const told = first.slice(0, 8) + (readFileSync(import.meta.filename).equals(second));
+`,
+    'index.mjs',
+  );
+  expect(trace.ending).toEqual({ kind: 'complete' });
+  const told = trace.events.find((event) => event.kind === 'log' && event.topic === 'told');
+  expect(told).toMatchObject({ text: 'import {true' });
+});
+
+test('what builds a lock changes nothing either, wherever it is called', async () => {
+  const to = join(mkdtempSync(join(tmpdir(), 'fencepost-built-')), 'written');
+  const writes = `(fs.writeFileSync(${JSON.stringify(to)}, ''), (client) => async (section) => {`;
+  const lock = LOCK.replace('(client) => async (section) => {', writes)
+    .replace('};\nexport', '});\nexport')
+    .replace('import', "import fs from 'node:fs';\nimport");
+  const running = runWith("exports.told = '';", 'index.js', lock);
+  await expect(running).rejects.toThrow(/leaves the simulated world: fs\.writeFileSync at /);
+  expect(existsSync(to)).toBe(false);
+});
