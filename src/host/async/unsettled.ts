@@ -1,10 +1,21 @@
 /**
  * What a section has begun and not seen the end of, each with the place at which it did so: a
  * forgotten `await` shows where what it belongs to ends first. A call is none where another of its
- * kind was answered: whoever asks several servers need not wait for all.
+ * kind was answered: whoever asks several servers need not wait for all. Neither is one that a
+ * package makes without waiting for it, in a timer or while the user's own code waits for the
+ * package: see `isForgotten`.
  */
+import fs from 'node:fs';
 import type { Answer, Call } from '../../core/history/trace.ts';
-import type { CallSite } from './call-site.ts';
+import {
+  type CallSite,
+  type Frame,
+  framesIn,
+  isOfFencepost,
+  isOfNode,
+  isOfPackage,
+  pathIn,
+} from './call-site.ts';
 
 /** Something that was begun. */
 export interface Begun {
@@ -75,6 +86,52 @@ export class CallLog {
 
   /** What nobody waited for. */
   get forgotten(): Begun | null {
-    return this.underWay.first(({ kind }) => !this.answered.has(kind));
+    return this.underWay.first(({ kind, site }) => !this.answered.has(kind) && isForgotten(site));
+  }
+}
+
+/** Before it was replaced. */
+const { readFileSync } = fs;
+
+/**
+ * Whether the user's own code left out an `await`. Where a package made the call, it did so only if
+ * it did not wait for the package: each line of its own on the stack has to pass on what it calls,
+ * up to the section.
+ *
+ *     await limiter.disconnect();   // the package sends UNSUBSCRIBE, and waits for no answer
+ *     limiter.disconnect();         // forgotten
+ */
+function isForgotten({ stack }: CallSite): boolean {
+  const all = typeof stack === 'string' ? framesIn(stack) : [];
+  const frames = all.filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+  const [first] = frames;
+  if (first === undefined || !isOfPackage(first)) return true;
+  const own = frames.filter((frame) => !isOfPackage(frame));
+  if (own.length === 0) return false;
+  // What an `await` of the stack leads to is waited for.
+  const isAwaited = ({ line }: Frame): boolean => /^\s*at async /.test(line);
+  return !all.some(isSection) || own.some((frame) => !isAwaited(frame) && !passesOn(frame));
+}
+
+function isSection(frame: Frame): boolean {
+  return frame.line.includes('.goThrough ') && isOfFencepost(frame);
+}
+
+/** What stands before a call whose result is waited for, or returned: `return queue.add(job)`. */
+const PASSES_ON = /(?:\b(?:await|return|yield)|=>)[\s(]*(?:[\w$]+(?:\([^()]*\))?\s*[?!]?\.\s*)*$/;
+
+function passesOn(frame: Frame): boolean {
+  const [row = 0, column = 0] = frame.place.split(':').map(Number);
+  try {
+    const lines = readFileSync(pathIn(frame.file), 'utf8').split('\n');
+    const before = [
+      ...lines.slice(Math.max(0, row - 3), row - 1),
+      lines[row - 1]?.slice(0, column - 1),
+    ];
+    // Source maps may know no more than the statement.
+    const here = lines[row - 1]?.slice(column - 1) ?? '';
+    return PASSES_ON.test(before.join('\n')) || /^(?:await|return|yield)\b/.test(here);
+  } catch {
+    return false;
   }
 }
