@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -31,6 +41,30 @@ test.skipIf(!existsSync('/proc/self'))(
     expect(() => writeText('/proc/nope/plan.yaml', '')).toThrow(UserError);
   },
 );
+
+test('a link is replaced and not written through, though its folder may be one', () => {
+  const [target, link, real, alias] = ['target', 'link', 'real', 'alias'].map((name) =>
+    join(folder, name),
+  );
+  if (!target || !link || !real || !alias) throw new Error('there are four');
+  writeFileSync(target, 'kept');
+  symlinkSync(target, link);
+  // A name that can be guessed may be taken by a link as well.
+  symlinkSync(target, `${link}.${process.pid}.tmp`);
+  writeText(link, 'new');
+  expect([readFileSync(target, 'utf8'), readFileSync(link, 'utf8')]).toEqual(['kept', 'new']);
+  expect(lstatSync(link).isSymbolicLink()).toBe(false);
+  mkdirSync(real);
+  symlinkSync(real, alias);
+  writeText(join(alias, 'plan.yaml'), 'new');
+  expect(readFileSync(join(real, 'plan.yaml'), 'utf8')).toBe('new');
+  expect(lstatSync(alias).isSymbolicLink()).toBe(true);
+});
+
+test.skipIf(!existsSync('/dev/null'))('a device is written to', () => {
+  writeText('/dev/null', 'gone');
+  expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true);
+});
 
 test.each([
   ['EROFS', "EROFS: read-only file system, open 'a'", 'its file system is read-only'],

@@ -7,7 +7,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -34,13 +33,17 @@ export function readText(file: string, mostBytes: number = MOST_BYTES): string {
   return allowed(`${file}:1:1`, () => readFileSync(file, 'utf8'));
 }
 
-/** Writes a file whole or not at all, with the folders above it. */
+/**
+ * Writes a complete file or none, with the folders above it. A link in its place is replaced, never
+ * written through, since it may lead anywhere; a folder may be reached by one. A pipe or a device
+ * is written to.
+ */
 export function writeText(file: string, text: string): void {
   try {
     makeFolder(dirname(file));
-    const target = existsSync(file) ? realpathSync(file) : file;
-    if (existsSync(target) && !statSync(target).isFile()) writeFileSync(target, text);
-    else writeWhole(target, text);
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+    if (isFile && !/^\/(?:dev|proc)\//.test(resolve(file))) writeWhole(file, text);
+    else writeFileSync(file, text);
   } catch (error) {
     if (error instanceof UserError) throw error;
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -62,10 +65,11 @@ export function allowed<T>(failed: string, act: () => T): T {
 function writeWhole(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, text);
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, text, { flag: 'wx' });
     renameSync(temporary, file);
   } catch (error) {
-    if (existsSync(temporary)) rmSync(temporary);
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

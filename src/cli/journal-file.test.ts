@@ -1,5 +1,15 @@
 /** What is read of a journal that is there, and what is left in its file. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -118,4 +128,45 @@ test('of a system that is begun anew nothing is left, and what comes later is ad
   journal.close();
   expect(resume()).toEqual([20, 40, 70]);
   expect(said.filter((line) => line.startsWith('warning'))).toEqual([]);
+});
+
+test('a journal that is a link is not resumed', async () => {
+  const text = await begin('a', 2);
+  const target = join(folder, 'target');
+  writeFileSync(target, text);
+  rmSync(file);
+  symlinkSync(target, file);
+  expect(() => openJournal(file, head, { isResumed: true, terminal })).toThrow('this is a link');
+  expect(readFileSync(target, 'utf8')).toBe(text);
+});
+
+/** Runs with a disk of 64 KiB at this folder; false where none can be mounted. */
+async function onSmallDisk(mounted: string, run: () => Promise<void>): Promise<boolean> {
+  mkdirSync(mounted);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mounted], { stdio: 'ignore' });
+  } catch {
+    return false;
+  }
+  try {
+    await run();
+  } finally {
+    execFileSync('umount', [mounted]);
+  }
+  return true;
+}
+
+test('on a full disk the journal leaves no part of a line, and its place to what is found', async (context) => {
+  const disk = join(folder, 'disk');
+  const isMounted = await onSmallDisk(disk, async () => {
+    file = join(disk, 'zombie.journal');
+    const journal = openJournal(file, head, { isResumed: false, terminal });
+    for (let at = 0; at < 100 && said.length === 0; at += 1) {
+      journal.add({ system: 's', skip: [], from: at, to: at }, await tallyOf({ from: 0, to: 99 }));
+    }
+    journal.close();
+    expect(said).toEqual([expect.stringMatching(/the disk is full; --resume will miss some$/)]);
+    expect(readFileSync(file, 'utf8')).toMatch(/\n$/);
+  });
+  if (!isMounted) context.skip();
 });

@@ -6,6 +6,9 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
   openSync,
   readSync,
   rmSync,
@@ -40,6 +43,9 @@ export interface JournalOptions {
 /** Opens the journal at `file` for a sweep; refuses one that is damaged or of another sweep. */
 export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
   const { isResumed, terminal } = options;
+  if (isResumed && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    throw new UserError([`${file}:1:1: this is a link; a journal is not written through one`]);
+  }
   const finished = isResumed ? finishedIn(file, head, terminal) : null;
   if (finished === null) writeText(file, renderHead(head));
   return new Journal(file, finished ?? [], terminal);
@@ -140,10 +146,15 @@ export class Journal {
   add({ system, from, to }: Chunk, tally: Tally): void {
     if (this.descriptor === null) return;
     const milliseconds = Math.round(this.milliseconds + performance.now() - this.startedMs);
+    const { size } = fstatSync(this.descriptor);
     try {
       const line = renderChunk({ system, from, to, tally, milliseconds });
       appendFileSync(this.descriptor, line);
     } catch (error) {
+      // The rest of a full disk is for what was found.
+      try {
+        ftruncateSync(this.descriptor, size);
+      } catch {}
       this.close();
       this.terminal.warn(`warning: ${this.file}: ${systemMessage(error)}; --resume will miss some`);
     }

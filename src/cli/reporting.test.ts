@@ -1,11 +1,13 @@
 /** What becomes of the plans of an earlier run. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { pause, planWith } from '../core/shrink/sample-plan.fixture.ts';
-import { setAside } from './reporting.ts';
+import { sampleResult } from '../report/run-result.fixture.ts';
+import { UserError } from './exit.ts';
+import { report, setAside } from './reporting.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-reporting-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,4 +44,28 @@ test('what one run wrote gives way to no later run of the same process', () => {
   );
   expect(asideOf('twice', first, second)).toEqual([1, first]);
   expect(asideOf('twice', second, renderPlan(paused))).toEqual([1, second]);
+});
+
+test('a plan that cannot be written is printed', () => {
+  const planFile = join(folder, 'taken.yaml');
+  mkdirSync(planFile);
+  const findings = sampleResult.findings.slice(0, 1).map((one) => ({ ...one, planFile }));
+  const warned: string[] = [];
+  const ignore = (): void => {};
+  const terminal = {
+    colour: false,
+    width: 80,
+    print: ignore,
+    printJson: ignore,
+    printLines: ignore,
+    note: ignore,
+    warn: (line: string): void => void warned.push(line),
+    progress: ignore,
+    endProgress: ignore,
+  };
+  const reporters = new Set<never>();
+  const flags = { output: folder, reporters, isJson: false, isVerbose: false, version: '1' };
+  const reporting = { concluded: [], options: flags, terminal };
+  expect(() => report({ ...sampleResult, findings }, [], reporting)).toThrow(UserError);
+  expect(warned.slice(1).join('\n')).toBe(findings[0]?.planText);
 });

@@ -33,8 +33,8 @@ interface Reporting {
 }
 
 /**
- * Writes and prints what scenarios came to. Where a file cannot be written, all else is told
- * before that is thrown: on a full disk no finding is lost.
+ * Writes and prints what scenarios showed. Where a file cannot be written, all else is reported
+ * before that is thrown, and a plan is printed: on a full disk no finding is lost.
  */
 export function report(
   result: Result,
@@ -44,21 +44,26 @@ export function report(
   const { output, version, isVerbose, isJson, reporters } = options;
   const { colour, width } = terminal;
   const unwritten: string[] = [];
-  const write = (file: string, text: string, prepare?: (file: string) => void): void => {
+  const write = (file: string, text: string, prepare?: (file: string) => void): boolean => {
     try {
       prepare?.(file);
       writeText(file, text);
+      return true;
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       unwritten.push(...error.lines);
+      return false;
     }
   };
   for (const finding of result.findings) {
     const { planFile, planText } = finding;
-    write(planFile, planText, (file) => {
+    const isWritten = write(planFile, planText, (file) => {
       setAside(file, planText, terminal);
     });
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
+    if (isWritten) continue;
+    terminal.warn(`${planFile} cannot be written; this is its text:`);
+    for (const line of planText.split('\n')) terminal.warn(line);
   }
   const { hasToldScenarios = false } = options;
   const { baseline = null } = options;

@@ -226,6 +226,9 @@ export type Chosen<C extends Choices> = {
   readonly [Name in keyof C]: C[Name] extends readonly (infer Word)[] ? Word : number;
 };
 
+/** So many ms are still a safe number of microseconds. */
+export const LONGEST_MS = 1_000_000_000_000;
+
 /** What `given` says of each of these choices; read once, since many runs have the same options. */
 export function chosenFrom<C extends Choices>(given: Options, choices: C): Chosen<C> {
   const known = given.chosen.get(choices);

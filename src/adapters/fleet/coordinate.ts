@@ -226,7 +226,8 @@ class Coordinator {
     const job = await this.fleet.read(id);
     const order = this.missing.get(id)?.order;
     if (job === undefined) return null;
-    if (job === 'unreadable') await redis.del(queue.toKey(id)); // what is no hash stays otherwise
+    // What is no hash stays otherwise, and so does what a worker took that it could not read.
+    if (job === 'unreadable') await redis.del(queue.toKey(id), `${queue.toKey(id)}:lock`);
     if (job !== 'unreadable' && JSON.stringify(job.data) === JSON.stringify(order)) return job;
     await this.discard(id, 'its job asks for something else');
     return null;

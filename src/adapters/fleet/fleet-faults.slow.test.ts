@@ -135,6 +135,20 @@ describe('a sweep has the result of one process', () => {
     }
   });
 
+  onRedis('though a worker took a job that it cannot read, and holds its lock', async () => {
+    const sweep = fleet.sweep('held');
+    const jobId = `${await fleet.added(sweep)}-1-of-${SHARDS}`;
+    await redis.server.ask(async (client) => {
+      await client.set(`fencepost:shards:${jobId}`, 'no hash');
+      await client.set(`fencepost:shards:${jobId}:lock`, 'held', 'PX', 600_000);
+      await client.zrem('fencepost:shards:prioritized', jobId);
+      await client.lpush('fencepost:shards:active', jobId);
+    });
+    await fleet.work();
+    const { result, err } = await fleet.ended('held', sweep);
+    expect(result, err).toEqual(alone);
+  });
+
   onRedis('though results are replaced by garbage', async () => {
     const first = fleet.sweep('results');
     const id = await fleet.added(first);

@@ -4,7 +4,7 @@ import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Plan } from '../../core/plan/plan.ts';
 import { loadScenario } from '../../load.ts';
 import { clientOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
-import { replay, runSiblings, type Sibling } from './replay.ts';
+import { replay, runSiblings, type Sibling, UnknownClaim } from './replay.ts';
 
 /** Bob is paused before his write for longer than his lease, and Carol writes meanwhile. */
 function zombieOn(store: string, point = 'bob/1/write'): Plan {
@@ -123,3 +123,10 @@ describe('the siblings of a plan that broke a claim', () => {
 });
 
 const BREAKS = { holds: [], breaks: ['tokens-unique'] };
+
+test('a claim that the catalogue does not have is the mistake of who asks for it', async () => {
+  const plan = planOf({ clients: [clientOf('bob', [writeOf(1)])] });
+  const asked = replay({ ...plan, expect: { claim: 'grant-ordre', outcome: 'reproduced' } });
+  await expect(asked).rejects.toThrow(UnknownClaim);
+  await expect(asked).rejects.toThrow('unknown claim "grant-ordre"; did you mean "grant-order"?');
+});

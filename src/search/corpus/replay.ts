@@ -14,6 +14,7 @@ import type { ClientPlan, Expectation, Plan } from '../../core/plan/plan.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
 import { digestOf, whyRefused } from '../../run.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { suggest } from '../../text/problem.ts';
 
 export interface Replay {
   readonly claim: string;
@@ -35,12 +36,22 @@ export interface Replay {
 /** The claim that a replay judges when neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
-/** Runs a plan and says what became of `claim`, by default the one that it expects to break. */
+/** A plan that expects a claim, or a caller that asks for one, which the catalogue does not have. */
+export class UnknownClaim extends Error {}
+
+/**
+ * Runs a plan and says what became of `claim`, by default the one that it expects to break. Rejects
+ * with `UnknownClaim`.
+ */
 export async function replay(
   plan: Plan,
   claim: string = plan.expect?.claim ?? DEFAULT_CLAIM,
   catalogue: Catalogue = builtIn,
 ): Promise<Replay> {
+  if (!catalogue.claims.has(claim)) {
+    const known = [...catalogue.claims.keys()];
+    throw new UnknownClaim(`unknown claim ${JSON.stringify(claim)}${suggest(claim, known)}`);
+  }
   const { trace, verdicts, causes } = await examineAsync(plan, [claim], catalogue);
   const verdict: Verdict = verdicts[0] ?? { kind: 'unknown', claim, exercised: 0, reason: '' };
   const divergedAt = trace.unmatched[0] ?? null;

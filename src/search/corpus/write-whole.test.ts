@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,6 +55,14 @@ beforeEach(() => {
 });
 
 describe('a file is created', () => {
+  test('and what a link in the place of its hidden file leads to is left alone', () => {
+    const target = join(folder, 'target');
+    writeFileSync(target, 'kept');
+    symlinkSync(target, join(folder, `.plan.yaml.${process.pid}.tmp`));
+    expect(createWhole(file, 'a: 1\n')).toBe(true);
+    expect([readFileSync(target, 'utf8'), readFileSync(file, 'utf8')]).toEqual(['kept', 'a: 1\n']);
+  });
+
   test('whole, with nothing beside it', () => {
     expect(createWhole(file, 'a: 1\n')).toBe(true);
     expect(readFileSync(file, 'utf8')).toBe('a: 1\n');

@@ -22,7 +22,8 @@ import { basename, dirname, join } from 'node:path';
  */
 export function createWhole(file: string, text: string): boolean {
   const aside = hiddenBeside(file, `${process.pid}.tmp`);
-  writeSynced(aside, text, 'w');
+  rmSync(aside, { force: true });
+  writeSynced(aside, text, 'wx');
   try {
     linkSync(aside, file);
   } catch (error) {

@@ -21,6 +21,7 @@ import { askServer, testLease } from '../lease.ts';
 import {
   type Chosen,
   chosenFrom,
+  LONGEST_MS,
   type LockDriver,
   type OptionProblem,
   type Options,
@@ -44,9 +45,6 @@ import {
 } from './commands.ts';
 
 const NAME = 'lock';
-
-/** So many ms are still a safe number of microseconds. */
-const LONGEST_MS = 1_000_000_000_000;
 
 const choices = {
   blocking: ['yes', 'no'],

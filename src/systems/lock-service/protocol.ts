@@ -15,6 +15,7 @@ import { askServer, enterLock, prolongLease } from '../lease.ts';
 import {
   type CheckToken,
   chosenFrom,
+  LONGEST_MS,
   type LockDriver,
   type OptionProblem,
   type Options,
@@ -38,7 +39,7 @@ const choices = {
   renew: ['keeps', 'raises'],
   release: ['named', 'by-client'],
   waits: ['retry', 'in-line', 'in-line-unverified'],
-  lockDelay: { fallback: 0 },
+  lockDelay: { range: [0, LONGEST_MS], fallback: 0 },
   serves: ['all', 'nobody', 'one'],
 } as const;
 
