@@ -95,10 +95,16 @@ export function isOfPackage({ file }: Frame): boolean {
   return /[\\/]node_modules[\\/]/.test(file);
 }
 
-/** The name of the package that a frame is in, its scope included; '' if it is in none. */
-export function packageOf({ file }: Frame): string {
-  const [, name = ''] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file) ?? [];
-  return name.replace('\\', '/');
+/** The folder of the package that a frame is in; '' if it is in none. */
+export function packageFolderOf({ file }: Frame): string {
+  return /.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(pathIn(file))?.[0] ?? '';
+}
+
+/** The name of that package, with its scope. */
+export function packageOf(frame: Frame): string {
+  return packageFolderOf(frame)
+    .replaceAll('\\', '/')
+    .replace(/.*\/node_modules\//, '');
 }
 
 /** Relative to the folder in which the command runs, if it is below that. */

@@ -155,7 +155,7 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   const { trace, change, unplaced } = await runOnce(plan, setting, { isWatched: false });
   if (areTracked() !== wereTracked) return runIn(plan, setting);
   if (change === null && !hasMore(realWork(), before)) {
-    if (unplaced.length === 0) return trace;
+    if (unplaced.size === 0) return trace;
     // The next run of a block is to find its realms as this run has left them.
     const { realms: _, ...options } = setting.options ?? {};
     const fresh = { ...setting, options };
@@ -175,7 +175,7 @@ interface Ran {
   readonly trace: Trace;
   readonly change: SharedChange | null;
   /** The methods of drivers by which commands were sent that are not simulated, from nowhere. */
-  readonly unplaced: readonly string[];
+  readonly unplaced: ReadonlySet<string>;
 }
 
 interface Watching {
@@ -183,13 +183,13 @@ interface Watching {
   readonly isWatched: boolean;
   readonly change?: SharedChange | null;
   /** Methods whose callers are to be noted. */
-  readonly seeks?: readonly string[];
+  readonly seeks?: ReadonlySet<string>;
 }
 
 async function runOnce(
   plan: Plan,
   { fill, log, watcher, options }: RunSetting,
-  { isWatched, change = null, seeks = [] }: Watching,
+  { isWatched, change = null, seeks }: Watching,
 ): Promise<Ran> {
   const { hosts } = plan.system;
   // Without any, a run begins within the call.
@@ -203,7 +203,7 @@ async function runOnce(
   const restoreFailures = routedFailures.use();
   const ceaseNoting = options?.notesAwaits === true ? notedAwaits.use() : () => {};
   const { unsimulated } = asyncWorld;
-  const ceaseSeeking = seeks.length > 0 ? unsimulated.seek(seeks) : () => {};
+  const ceaseSeeking = seeks === undefined ? () => {} : unsimulated.seek(seeks);
   const ceaseBlaming = isWatched ? blameForRealWork() : () => {};
   sharedState.renew();
   const blame = isWatched ? blameForChanges(change) : null;

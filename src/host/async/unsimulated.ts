@@ -19,8 +19,8 @@ import {
   isOfFencepost,
   isOfNode,
   isOfPackage,
+  packageFolderOf,
   packageOf,
-  pathIn,
   placeIn,
 } from './call-site.ts';
 
@@ -33,12 +33,14 @@ interface Asked extends Pick<Unsimulated, 'kind' | 'what'> {
 }
 
 export class UnsimulatedLog {
-  private readonly found: Map<string, Draft<Unsimulated> & Pick<Asked, 'method'>> = new Map();
+  private readonly found: Map<string, Draft<Unsimulated>> = new Map();
   /** Where drivers were called, by method. */
   private readonly callers: Map<string, CallSite> = new Map();
+  /** The methods of drivers that were called at an unknown place. */
+  readonly unplaced: Set<string> = new Set();
 
   /** The place is that of the first call. */
-  note({ kind, what, method }: Asked, site: CallSite): void {
+  note({ kind, what, method = '' }: Asked, site: CallSite): void {
     const key = `${kind} ${what}`;
     const known = this.found.get(key);
     if (known !== undefined) {
@@ -46,29 +48,24 @@ export class UnsimulatedLog {
       return;
     }
     let asker = askerIn(site, kind);
-    const caller = this.callers.get(method ?? '');
+    const caller = this.callers.get(method);
     if (asker.place === null && caller !== undefined) asker = askerIn(caller, kind);
-    this.found.set(key, { kind, what, ...asker, count: 1, ...(method && { method }) });
+    if (asker.place === null && /^[a-z_]+$/.test(method)) this.unplaced.add(method);
+    this.found.set(key, { kind, what, ...asker, count: 1 });
   }
 
   /** In the order of the first calls; absent if there were none. */
   get counts(): { readonly unsimulated?: readonly Unsimulated[] } {
-    if (this.found.size === 0) return {};
-    return { unsimulated: [...this.found.values()].map(({ method: _, ...one }) => one) };
-  }
-
-  /** The methods of drivers that were called at an unknown place. */
-  get unplaced(): readonly string[] {
-    const methods = [...this.found.values()].flatMap(({ place, method = '' }) =>
-      place === null && /^[a-z_]+$/.test(method) ? [method] : [],
-    );
-    return [...new Set(methods)];
+    return this.found.size === 0 ? {} : { unsimulated: [...this.found.values()] };
   }
 
   /** Notes where drivers are called by these methods, until what it returns is called. */
-  seek(methods: readonly string[]): () => void {
+  seek(methods: ReadonlySet<string>): () => void {
     const left = new Map(
-      methods.map((name) => [name, new RegExp(`^ *at [^(\\n]*\\b${name}\\b[^(\\n]* \\(`, 'im')]),
+      [...methods].map((name) => [
+        name,
+        new RegExp(`^ *at [^(\\n]*\\b${name}\\b[^(\\n]* \\(`, 'im'),
+      ]),
     );
     const begin = (): void => {
       if (ambient.current === null || left.size === 0) return;
@@ -91,13 +88,11 @@ function askerIn(
   { stack = '' }: CallSite,
   kind: Unsimulated['kind'],
 ): Pick<Unsimulated, 'place' | 'package'> {
-  const isTheirs = (frame: Frame): boolean => !isOfNode(frame) && !isOfFencepost(frame);
   // A user's own code may have made the text of a stack anything.
-  const all = typeof stack === 'string' ? framesIn(stack) : [];
-  const begin = all.findIndex(isTheirs);
-  const rest = begin === -1 ? [] : all.slice(begin);
-  const end = rest.findIndex(isOfFencepost);
-  const frames = rest.slice(0, end === -1 ? undefined : end).filter(isTheirs);
+  const all = framesIn(String(stack)).filter((frame) => !isOfNode(frame));
+  const begin = all.findIndex((frame) => !isOfFencepost(frame));
+  const end = all.findIndex((frame, at) => at > begin && isOfFencepost(frame));
+  const frames = begin === -1 ? [] : all.slice(begin, end === -1 ? undefined : end);
   const own = frames.find((frame) => !isOfPackage(frame));
   const [driver] = frames;
   let asker: Frame | undefined;
@@ -117,15 +112,9 @@ function askerIn(
 
 /** Whether the package of a frame brings the other along, as a helper that calls it back. */
 function dependsOn(frame: Frame, other: string): boolean {
-  const name = packageOf(frame);
-  const path = pathIn(frame.file);
-  const root = path.slice(0, path.replaceAll('\\', '/').lastIndexOf(`/node_modules/${name}/`));
   try {
-    const about: unknown = JSON.parse(
-      readFileSync(`${root}/node_modules/${name}/package.json`, 'utf8'),
-    );
-    const { dependencies } = Object(about);
-    return Object.hasOwn(Object(dependencies), other);
+    const about = JSON.parse(readFileSync(`${packageFolderOf(frame)}/package.json`, 'utf8'));
+    return Object.hasOwn(Object(about.dependencies), other);
   } catch {
     return false;
   }

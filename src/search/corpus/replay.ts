@@ -36,7 +36,7 @@ export interface Replay {
 /** The claim that a replay judges when neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
-/** A plan that expects a claim, or a caller that asks for one, which the catalogue does not have. */
+/** A plan expects a claim, or a caller asks for one, that the catalogue does not have. */
 export class UnknownClaim extends Error {}
 
 /**
