@@ -10,6 +10,7 @@
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
+import { countStep } from '../core/kernel/step-count.ts';
 import { acknowledgedDurable } from './acknowledged-durable.ts';
 import { atMostOnce } from './at-most-once.ts';
 import type { Checker, Claim } from './claim.ts';
@@ -106,6 +107,7 @@ export function judgeIndexed(
   return names.map((name) => {
     const checker = known.get(name);
     assert(checker !== undefined, `${name} is no claim`);
+    countStep();
     return holdBack(checker(indexed, terms), indexed);
   });
 }

@@ -142,7 +142,7 @@ function noteSwept(
   const seeds = to < from ? `no ${trial}s` : `${trial}s ${from}..${to}`;
   terminal.note(`  ${seeds}: ${groupDigits(runs)} runs, ${rate}/s`);
   if (cutShort === null) return;
-  if (killed > 0) terminal.note(`  given up after ${countOf(killed, 'seed')} that did not end`);
+  if (killed > 0) terminal.note(`  given up after ${countOf(killed, 'seed')} that did not finish`);
   else terminal.note(`  not all ${trial}s are done: the same command with --resume goes on`);
 }
 

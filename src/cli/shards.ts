@@ -245,7 +245,7 @@ const NOTHING_EXAMINED = {
   shard: null,
   pool: null,
   keptPlans: () => [],
-  repeats: { seeds: 0, withinMs: 0 },
+  repeats: { seeds: 0 },
   reusesRealms: false,
   journal: () => null,
   stop: () => null,

@@ -1,14 +1,15 @@
 /**
  * Has a command run on a thread of its own and watches it from the main thread, which runs no code
- * of users: whatever that code does, Ctrl-C is heard, and what does not end is ended and named.
+ * of users: whatever that code does, Ctrl-C is heard, and what never ends is ended and named.
  *
- * A run of code of users has 10 s, and the same in a sweep; a run of fencepost's own systems, which
- * come to their end, takes what it takes.
+ * Code of users has 5 s of CPU time from one simulated event to the next, and the same in a sweep.
+ * A run of fencepost's own systems, which always end, takes what it takes.
  */
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { WatchedTime, Whereabouts } from '../host/async/whereabouts.ts';
+import { HEAP_FULL, STALL_MS, ThreadWatch } from '../host/async/thread-watch.ts';
+import { Whereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { visible } from '../text/visible.ts';
 import type {
@@ -18,18 +19,14 @@ import type {
   StreamSetting,
 } from './command-thread.ts';
 
-/** How long one run of code of users may take, and how long the thread may hear nothing. */
-const RUN_LIMIT_MS = 10_000;
+/** The CPU time that the thread may use between two runs without a turn of its event loop. */
 const SILENCE_LIMIT_MS = 25_000;
-/** A run that ends itself just then is to say so. */
-const MARGIN_MS = 500;
 /** How long whoever was interrupted may stay at one run, and how long it may not even hear it. */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
-/** Longer than a busy machine keeps this thread waiting. */
-const SLEEP_MS = 3_000;
 /** Where the frames of a defect of fencepost's own are. */
 const OWN: readonly string[] = [fileURLToPath(new URL('../', import.meta.url)), 'node:', 'native'];
+const HEAP_MB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** Runs one command line and gives its exit code. */
@@ -41,13 +38,13 @@ class Supervisor {
   readonly ended: Promise<Exit>;
   private readonly whereabouts = new Whereabouts();
   private readonly worker: Worker;
-  private readonly watch: NodeJS.Timeout;
-  private readonly time = new WatchedTime(SLEEP_MS);
+  private readonly watch: ThreadWatch;
+  private readonly looking: NodeJS.Timeout;
   private resolve: (exit: Exit) => void = () => {};
   private isOver = false;
   /** When the thread was last seen to go on. */
-  private seenMs: number;
-  private seenChanges = 0;
+  private seenMs: number = performance.now();
+  private seen = 0;
   /** When the first signal came, unless none did. */
   private toldMs: number | null = null;
   private isHeard = false;
@@ -56,20 +53,24 @@ class Supervisor {
     this.ended = new Promise((resolve) => {
       this.resolve = resolve;
     });
-    this.seenMs = this.time.now();
     this.worker = this.start(argv, version);
     for (const signal of SIGNALS) process.on(signal, this.onSignal);
-    this.watch = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.watch = new ThreadWatch(this.whereabouts, {
+      stallMs: STALL_MS,
+      betweenMs: SILENCE_LIMIT_MS,
+      mostMb: 2 * HEAP_MB,
+      onLost: (why) => this.lose(`did not finish: ${why}`),
+    });
   }
 
   private start(argv: readonly string[], version: string): Worker {
     const { memory: whereabouts } = this.whereabouts;
     const streams = { stdout: settingOf(process.stdout), stderr: settingOf(process.stderr) };
     const workerData: CommandSetting = { argv, version, whereabouts, ...streams };
-    const maxOldGenerationSizeMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
     const worker = new Worker(new URL('./command-thread.js', import.meta.url), {
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
     worker.on('message', (news: CommandNews) => this.take(news));
     worker.on('error', (error: unknown) => this.fail(error));
@@ -80,7 +81,7 @@ class Supervisor {
   private take(news: CommandNews): void {
     if (news.kind === 'text') process[news.stream].write(news.text);
     else if (news.kind === 'ended') this.end(news.exit);
-    else if (news.kind === 'alive') this.seenMs = this.time.now();
+    else if (news.kind === 'alive') this.noteProgress();
     else if (news.kind === 'lost') this.lose(`failed: ${news.why}`);
     else if (news.isHeard) this.isHeard = true;
     else this.end(exits.interrupted);
@@ -88,25 +89,24 @@ class Supervisor {
 
   private readonly onSignal = (signal: NodeJS.Signals): void => {
     if (this.toldMs !== null) this.end(exits.interrupted);
-    this.toldMs = this.time.now();
+    this.toldMs = performance.now();
     const told: CommandSignal = { signal };
     this.worker.postMessage(told);
   };
 
+  private noteProgress(): void {
+    this.seenMs = performance.now();
+    this.watch.noteProgress();
+  }
+
   private look(): void {
-    const nowMs = this.time.now();
-    const { changes, activity } = this.whereabouts;
-    if (changes !== this.seenChanges) this.seenMs = nowMs;
-    this.seenChanges = changes;
-    const stayedMs = nowMs - this.seenMs;
-    if (this.toldMs !== null && this.isStuck(stayedMs, nowMs - this.toldMs)) {
-      this.say(`interrupted${activity === 'nothing' ? '' : ` in ${this.whereabouts.what}`}`);
-      this.end(exits.interrupted);
-    } else if (activity === 'code of users' && stayedMs > RUN_LIMIT_MS + MARGIN_MS) {
-      this.lose(`did not end within ${RUN_LIMIT_MS / 1000} s`);
-    } else if (activity === 'nothing' && stayedMs > SILENCE_LIMIT_MS) {
-      this.lose(`was the last that came to an end, ${SILENCE_LIMIT_MS / 1000} s ago`);
-    }
+    const nowMs = performance.now();
+    const { progress, activity } = this.whereabouts;
+    if (progress !== this.seen) this.seenMs = nowMs;
+    this.seen = progress;
+    if (this.toldMs === null || !this.isStuck(nowMs - this.seenMs, nowMs - this.toldMs)) return;
+    this.say(`interrupted${activity === 'nothing' ? '' : ` in ${this.whereabouts.what}`}`);
+    this.end(exits.interrupted);
   }
 
   /** Whether a thread that was told to end does not get there. */
@@ -119,7 +119,7 @@ class Supervisor {
   private fail(error: unknown): void {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
-      this.lose('needs more memory than there is');
+      this.lose(`did not finish: ${HEAP_FULL}`);
       return;
     }
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -154,7 +154,8 @@ class Supervisor {
     if (this.isOver) return;
     this.isOver = true;
     // Signals are heard to the end: one more is not to take the exit code away.
-    clearInterval(this.watch);
+    clearInterval(this.looking);
+    this.watch.end();
     this.resolve(exit);
   }
 }

@@ -107,7 +107,7 @@ export function renderScenarioLine(
 const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   interrupted: 'interrupted',
   time: 'out of time',
-  hangs: 'given up, as seeds did not end',
+  hangs: 'given up, as seeds did not finish',
   shard: 'a shard was cut short',
 };
 
@@ -290,12 +290,14 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   const { scenarios } = summary;
   const systems = scenarios.flatMap((scenario) => scenario.systems);
   const cut = cutText(summary);
-  const isFailed = systems.some(({ met }) => met === false);
+  const hasFailedRun = summary.exit === FAILED && systems.every(({ met }) => met === true);
+  const isFailed = hasFailedRun || systems.some(({ met }) => met === false);
   const isOpen = isInterrupted(summary) || systems.some((system) => shownMet(system) === null);
   const { sign } = markOf(isFailed ? false : isOpen ? null : true);
   const where = scenarios.length === 1 ? '' : ` in ${countOf(scenarios.length, 'scenario')}`;
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
-  const text = `${cut}${metText(summary)}${where}; ${speedText(summary)}`;
+  const but = hasFailedRun ? ', but a run failed or did not finish' : '';
+  const text = `${cut}${metText(summary)}${where}${but}; ${speedText(summary)}`;
   return `${tint(sign)} ${wrap(text, Math.max(10, width - 2))[0] ?? ''}`;
 }
 
@@ -319,5 +321,6 @@ function isInterrupted({ exit }: Summary): boolean {
   return exit === INTERRUPTED;
 }
 
-/** The exit code of a run that somebody ended. */
+/** The exit codes of a run that was ended, and of one in which the code under test failed. */
 const INTERRUPTED = 130;
+const FAILED = 3;

@@ -30,10 +30,14 @@ async function run(file: string, pool: string): Promise<{ code: number | null; o
 const LIMIT = { timeout: 60_000 };
 
 const cases = [
-  ['loop', 'forks', 'did not end within 10 s'],
-  ['loop', 'threads', 'did not end within 10 s'],
+  ['loop', 'forks', 'did not finish: 5 s of CPU time without an event, at loop.test.ts:\\d+'],
+  ['loop', 'threads', 'did not finish: 5 s of CPU time without an event, at loop.test.ts:\\d+'],
   ['chain', 'forks', 'failed: \\w+: it never waits'],
-  ['growing', 'forks', 'did not end within 10 s|memory'],
+  [
+    'growing',
+    'forks',
+    'did not finish: (5 s of CPU time without an event|heap out of memory), at growing',
+  ],
 ] as const;
 
 test.each(cases)(
@@ -41,11 +45,9 @@ test.each(cases)(
   LIMIT,
   async (...one) => {
     const [name, pool, why] = one;
-    const startedMs = performance.now();
     const { code, output } = await run(`${name}.test.ts`, pool);
     expect(code).not.toBe(0);
     expect(output).toMatch(new RegExp(`✗ holds: seeds? \\d+ (.*)(${why})`));
     expect(output).toMatch(/FENCEPOST_SEED=\d+ npx vitest run \w+\.test\.ts -t holds/);
-    expect(performance.now() - startedMs).toBeLessThan(30_000);
   },
 );

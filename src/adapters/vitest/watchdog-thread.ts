@@ -4,33 +4,29 @@
  * runs it alone, and ends the process.
  */
 import { writeSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
-import { WatchedTime, Whereabouts } from '../../host/async/whereabouts.ts';
+import { STALL_MS, ThreadWatch } from '../../host/async/thread-watch.ts';
+import { Whereabouts } from '../../host/async/whereabouts.ts';
 import { visible } from '../../text/visible.ts';
 import type { WatchdogSetting, WatchdogWords } from './watchdog.ts';
 
-const LOOK_EVERY_MS = 200;
-/** Longer than a busy machine keeps this thread waiting. */
-const SLEEP_MS = 3_000;
 /** How long a process may take to leave before it is killed. */
 const GRACE_MS = 1_500;
 const STDERR = 2;
+const HEAP_MB = getHeapStatistics().heap_size_limit / 2 ** 20;
 
-function watch({ whereabouts: memory, limitMs }: WatchdogSetting): void {
+function watch({ whereabouts: memory }: WatchdogSetting): void {
   const whereabouts = new Whereabouts(memory);
-  let seen = whereabouts.changes;
-  const time = new WatchedTime(SLEEP_MS);
-  let sinceMs = time.now();
-  const looking = setInterval(() => {
-    const nowMs = time.now();
-    const { changes, activity } = whereabouts;
-    if (changes !== seen || activity !== 'code of users') sinceMs = nowMs;
-    seen = changes;
-    if (nowMs - sinceMs > limitMs) bark(`did not end within ${limitMs / 1000} s`);
-  }, LOOK_EVERY_MS);
+  const watching = new ThreadWatch(whereabouts, {
+    stallMs: STALL_MS,
+    betweenMs: Number.POSITIVE_INFINITY,
+    mostMb: 2 * HEAP_MB,
+    onLost: (why) => bark(`did not finish: ${why}`),
+  });
   parentPort?.on('message', ({ why }: WatchdogWords) => bark(`failed: ${why}`));
   const bark = (what: string): void => {
-    clearInterval(looking);
+    watching.end();
     const [name = '', command = ''] = whereabouts.what.split('\n');
     const lines = [`✗ ${name} ${what}; its worker is ended`, `seed:   ${command}`];
     writeSync(STDERR, `\nfencepost\n${lines.map(visible).join('\n')}\n\n`);

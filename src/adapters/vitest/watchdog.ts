@@ -12,8 +12,6 @@ import { commandWith, type TestPlace } from './test-place.ts';
 export interface WatchdogSetting {
   /** Where this thread says what it is at: a name, and on the next line a command. */
   readonly whereabouts: SharedArrayBuffer;
-  /** How long a run may take. */
-  readonly limitMs: number;
 }
 
 /** What it is told by a thread that knows that it never ends. */
@@ -21,7 +19,8 @@ export interface WatchdogWords {
   readonly why: string;
 }
 
-const RUN_LIMIT_MS = 10_000;
+/** How long this thread waits for its end. */
+const END_MS = 10_000;
 
 let isWatched = false;
 
@@ -30,7 +29,7 @@ export function haveItWatched(): void {
   if (isWatched) return;
   isWatched = true;
   const { memory: whereabouts } = new Whereabouts();
-  const workerData: WatchdogSetting = { whereabouts, limitMs: RUN_LIMIT_MS };
+  const workerData: WatchdogSetting = { whereabouts };
   const watchdog = new Worker(new URL('./watchdog-thread.js', import.meta.url), { workerData });
   watchdog.unref();
   watchdog.on('error', ({ message }) => {
@@ -41,7 +40,7 @@ export function haveItWatched(): void {
     const words: WatchdogWords = { why };
     watchdog.postMessage(words);
     // It ends the process; until then nothing of the chain goes on.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RUN_LIMIT_MS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, END_MS);
   });
 }
 

@@ -1,6 +1,7 @@
 /** The one event loop: pop, advance the clock, fire. Virtual time is whole microseconds. */
 import { assert } from './assert.ts';
 import { type Due, EventQueue } from './queue.ts';
+import { countStep } from './step-count.ts';
 
 export interface LoopLimits {
   readonly endUs: number;
@@ -52,6 +53,7 @@ export class Scheduler {
       if (due.timeUs > limits.endUs) return 'end';
       if (this.fired === limits.maxEvents) return 'maxEvents';
       this.fired += 1;
+      countStep();
       this.timeUs = due.timeUs;
       if (watcher !== null) {
         watcher(due, this.previous);

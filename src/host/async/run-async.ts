@@ -127,15 +127,16 @@ export function examineEither(
   catalogue: Catalogue = builtIn,
   options?: RunManner,
 ): Examination | Promise<Examination> {
-  return watched(plan, catalogue, () => {
-    const judge = (trace: Trace): Examination => {
-      if (isOwn(catalogue)) return judgeRun(plan, trace, claims, catalogue);
-      const { kept: examined, printed } = printedBy(() => judgeRun(plan, trace, claims, catalogue));
-      return { ...examined, trace: withOutput(trace, printed) };
-    };
-    if (!isAsync(plan, catalogue)) return judge(runHere(plan, catalogue));
-    return runUnwatched(plan, catalogue, options).then(judge);
-  });
+  const judge = (trace: Trace): Examination => {
+    const areOwn = claims.every((claim) => builtIn.claims.has(claim));
+    const judged = (): Examination => judgeRun(plan, trace, claims, catalogue);
+    if (isOwn(catalogue)) return within(null, true, judged);
+    const { kept: examined, printed } = printedBy(() => within(null, areOwn, judged));
+    return { ...examined, trace: withOutput(trace, printed) };
+  };
+  if (!isAsync(plan, catalogue))
+    return judge(watched(plan, catalogue, () => runHere(plan, catalogue)));
+  return watched(plan, catalogue, () => runUnwatched(plan, catalogue, options)).then(judge);
 }
 
 /**

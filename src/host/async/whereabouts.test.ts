@@ -1,18 +1,46 @@
-import { afterEach, expect, test, vi } from 'vitest';
-import { WatchedTime } from './whereabouts.ts';
+import { expect, test } from 'vitest';
+import { nameOf } from '../../core/kernel/name.ts';
+import { Scheduler } from '../../core/kernel/scheduler.ts';
+import { tellWhereabouts, Whereabouts, within } from './whereabouts.ts';
 
-afterEach(() => {
-  vi.restoreAllMocks();
+test('each simulated event, and each run that begins or ends, is progress', () => {
+  const beacon = new Whereabouts();
+  tellWhereabouts(beacon.memory);
+  let last = beacon.progress;
+  const moved = (): number => {
+    const by = beacon.progress - last;
+    last = beacon.progress;
+    return by;
+  };
+  const scheduler = new Scheduler();
+  for (const name of ['a', 'b', 'c']) {
+    scheduler.schedule({
+      timeUs: 1,
+      tie: 0,
+      name: nameOf(name),
+      seq: 0,
+      isCancelled: false,
+      fire: () => {},
+    });
+  }
+  expect(moved()).toBe(0);
+  scheduler.run({ endUs: 10, maxEvents: 10 });
+  expect(moved()).toBe(3);
+  within(
+    () => 'a run',
+    false,
+    () => expect(beacon.activity).toBe('code of users'),
+  );
+  expect([moved(), beacon.activity, beacon.what]).toEqual([2, 'nothing', 'a run']);
 });
 
-test('the time that a stopped process sleeps through does not count', () => {
-  let nowMs = 1_000;
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  const time = new WatchedTime(3_000);
-  const begunMs = time.now();
-  const seen = [100, 3_000, 28_000, 100].map((sinceMs) => {
-    nowMs += sinceMs;
-    return time.now() - begunMs;
-  });
-  expect(seen).toEqual([100, 3_100, 3_100, 3_200]);
+test('code of fencepost that follows a run keeps its name', () => {
+  const beacon = new Whereabouts();
+  tellWhereabouts(beacon.memory);
+  within(
+    () => 'a run',
+    false,
+    () => {},
+  );
+  within(null, true, () => expect([beacon.activity, beacon.what]).toEqual(['own code', 'a run']));
 });

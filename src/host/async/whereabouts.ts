@@ -1,8 +1,11 @@
 /**
  * Where this thread is while it runs what may never end: code of users. A thread that hangs cannot
- * say it any more, so it says it before, in memory that another thread reads, which then ends it
- * and names the seed. Where nobody reads, nothing is written.
+ * say it any more, so it says it before, in memory that another thread reads (`thread-watch.ts`),
+ * which then ends it and names the seed. Where nobody reads, nothing is written.
  */
+import { readlinkSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
+import { stepCount } from '../../core/kernel/step-count.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
 /** What a thread is doing: code of users may hang; fencepost's own comes to its end. */
@@ -10,11 +13,17 @@ export type Activity = 'own code' | 'code of users' | 'nothing';
 
 const ACTIVITIES: readonly Activity[] = ['nothing', 'code of users', 'own code'];
 
-/** The count of changes, the activity, the length of the text, and the text. */
+/**
+ * The count of changes, the activity, the length of the text, the thread as the system and as Node
+ * number it, the count of simulated events and other steps, and the text.
+ */
 const CHANGES = 0;
 const ACTIVITY = 1;
 const LENGTH = 2;
-const HEAD_BYTES = 12;
+const TASK = 3;
+const THREAD = 4;
+const STEPS = 5;
+const HEAD_BYTES = 24;
 const TEXT_BYTES = 2_000;
 
 /** What one thread writes and another reads. */
@@ -29,9 +38,15 @@ export class Whereabouts {
     this.text = new Uint8Array(memory, HEAD_BYTES, TEXT_BYTES);
   }
 
-  /** Rises with whatever the thread begins or ends. */
-  get changes(): number {
-    return Atomics.load(this.head, CHANGES);
+  /** Changes with all that the thread begins or ends, and with each simulated event. */
+  get progress(): number {
+    return Atomics.load(this.head, CHANGES) + Atomics.load(this.head, STEPS);
+  }
+
+  /** The thread that writes, as Linux numbers it (0 elsewhere) and Node (null before it began). */
+  get thread(): { readonly task: number; readonly id: number | null } {
+    const id = Atomics.load(this.head, THREAD);
+    return { task: Atomics.load(this.head, TASK), id: id === 0 ? null : id - 1 };
   }
 
   get activity(): Activity {
@@ -54,29 +69,18 @@ export class Whereabouts {
     Atomics.store(this.head, ACTIVITY, ACTIVITIES.indexOf(activity));
     Atomics.add(this.head, CHANGES, 1);
   }
-}
 
-/**
- * The time that whoever watches sees pass, in milliseconds: what the process sleeps through,
- * stopped by Ctrl-Z or on a laptop that is closed, is nobody's fault and does not count.
- */
-export class WatchedTime {
-  private readonly sleepMs: number;
-  private lastMs = performance.now();
-  private sleptMs = 0;
-
-  /** Who looks again only after `sleepMs` has slept. */
-  constructor(sleepMs: number) {
-    this.sleepMs = sleepMs;
-  }
-
-  /** Looks; rises by the time since the last look. */
-  now(): number {
-    const nowMs = performance.now();
-    const sinceMs = nowMs - this.lastMs;
-    if (sinceMs > this.sleepMs) this.sleptMs += sinceMs;
-    this.lastMs = nowMs;
-    return nowMs - this.sleptMs;
+  /** Makes this thread the one that writes. */
+  register(): void {
+    Atomics.store(this.head, THREAD, threadId + 1);
+    stepCount.steps = this.head.subarray(STEPS);
+    try {
+      const [, task = '0'] = /task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+      Atomics.store(this.head, TASK, Number(task));
+    } catch {
+      // Only Linux numbers threads so.
+    }
+    this.write('nothing', null);
   }
 }
 
@@ -90,6 +94,7 @@ let depth = 0;
 /** From here on this thread says where it is. */
 export function tellWhereabouts(memory: SharedArrayBuffer): void {
   told = new Whereabouts(memory);
+  told.register();
 }
 
 /** Calls all that `work` runs by one name: `shrinking seed 3 of fenced in my-lock`. */
@@ -103,11 +108,14 @@ export async function entitled<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
-/** Runs `code`, which is the users' if `isOwn` is false, and says meanwhile that it does. */
-export function within<T>(what: () => string, isOwn: boolean, code: () => T): T {
+/**
+ * Runs `code`, which is the users' if `isOwn` is false, and says meanwhile that it does, by the
+ * name of the code before it if `what` is null.
+ */
+export function within<T>(what: (() => string) | null, isOwn: boolean, code: () => T): T {
   if (told === null) return code();
   depth += 1;
-  told.write(isOwn ? 'own code' : 'code of users', title ?? what());
+  told.write(isOwn ? 'own code' : 'code of users', what === null ? null : (title ?? what()));
   let result: T;
   try {
     result = code();

@@ -24,8 +24,8 @@ type ModuleLoad =
     }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** A module that has not come to its end by then never will. */
-const MOST_MS = 10_000;
+/** A module that has kept its thread waiting for so long never ends. */
+const MOST_IDLE_MS = 10_000;
 
 /** Loads `./my-lock.mjs` of `folder`; links are followed, and may not lead out of it. */
 export async function loadModule(path: string, folder: string): Promise<ModuleLoad> {
@@ -85,17 +85,20 @@ export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
 
 async function inTime<T>(load: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  const { idle } = performance.eventLoopUtilization();
   const late = new Promise<never>((_, reject) => {
     const error = new Error(
-      `it did not come to its end within ${MOST_MS / 1000} s; what only a run has, such as the ` +
+      `it did not come to its end within ${MOST_IDLE_MS / 1000} s; what only a run has, such as the ` +
         'answer of a server, is for a section to await',
     );
-    timer = setTimeout(() => reject(error), MOST_MS);
+    timer = setInterval(() => {
+      if (performance.eventLoopUtilization().idle - idle >= MOST_IDLE_MS) reject(error);
+    }, MOST_IDLE_MS / 50);
   });
   try {
     return await Promise.race([load(), late]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 

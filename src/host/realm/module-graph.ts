@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
+import { countStep } from '../../core/kernel/step-count.ts';
 import { asNobody } from '../async/ambient.ts';
 import { trackContexts } from '../async/async-context.ts';
 import { builtinFor } from '../async/builtin-views.ts';
@@ -200,6 +201,7 @@ export class ModuleGraph {
     const known = this.units.get(url);
     if (known !== undefined) return known;
     const unit = asNobody(() => this.compile(url));
+    countStep(); // a large package takes long, and has no event
     this.units.set(url, unit);
     return unit;
   }

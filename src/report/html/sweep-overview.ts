@@ -67,7 +67,10 @@ const TONES = { '✓': 'good', '✗': 'bad', '?': 'open' } as const;
 
 function renderSystem(system: SystemResult, all: readonly SystemResult[]): Child {
   const { sign, word } = markOf(system.met);
-  const notes = noteLines({ ...system, faults: {} }, { all });
+  const failures = system.failures.map(
+    ({ seed, error }) => `failed on ${trialOf(system)} ${seed}: ${error}`,
+  );
+  const notes = [...failures, ...noteLines({ ...system, faults: {} }, { all })];
   return [
     element('b', {}, nameMarkup(system.name)),
     ' ',

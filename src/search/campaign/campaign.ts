@@ -61,7 +61,7 @@ export async function campaign(
 }
 
 async function examineScenario(subject: Subject, setting: CampaignSetting): Promise<Examined> {
-  const { shard, pool, emit } = setting;
+  const { shard, emit } = setting;
   const { scenario } = subject;
   const tasks = tasksOf(subject, setting);
   const plans = await countPlans(subject, tasks, setting);
@@ -71,13 +71,11 @@ async function examineScenario(subject: Subject, setting: CampaignSetting): Prom
   const keptPlans = await replayKeptPlans(subject, setting);
   const { repeated, difference, lost } = await selfCheck(scenario, part, setting.repeats, tasks);
   await emit({ kind: 'repeated', subject, runs: repeated, difference, lost });
-  // A seed that was lost is one of the sweep's too, which goes on without it.
-  pool?.restorePatience();
   const isSwept = plans === null && setting.chunkSeeds === undefined;
   const dying = isSwept && lost === null ? await systemsThatDie(scenario, range, tasks) : [];
   for (const system of dying) await emit({ kind: 'dies', system });
   const reusing: string[] = [];
-  if (plans === null && setting.reusesRealms) {
+  if (plans === null && setting.reusesRealms && lost === null) {
     const isThorough = setting.repeats === ALL_REPEATED;
     const systems = scenario.systems.filter(({ name }) => !dying.includes(name));
     for (const check of await checkReuse(

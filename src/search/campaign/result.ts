@@ -167,7 +167,7 @@ const system = z.strictObject({
   counterexample: counterexample.nullable(),
 });
 
-/** Ctrl-C, `--time`, seeds that did not end, a shard cut short. */
+/** Ctrl-C, `--time`, seeds that did not finish, a shard cut short. */
 const cutReason = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({

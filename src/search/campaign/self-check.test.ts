@@ -43,7 +43,7 @@ test('a campaign runs the first seeds of its part twice, and none outside of it'
     const range = { from, to: from + more };
     const shard = of === 1 ? null : { index: (at % of) + 1, of };
     const part = shard === null ? range : rangeOfShard(range, shard);
-    const setting = { range, shard, repeats: { seeds: repeats, withinMs: Infinity } };
+    const setting = { range, shard, repeats: { seeds: repeats } };
     const { twice, seeds } = await workOf(setting);
     const count = Math.min(repeats, part.to - part.from + 1);
     const expected = ['unfenced', 'fenced'].flatMap((system) =>

@@ -11,19 +11,18 @@ import { canReuse } from '../sweep/keepers.ts';
 import type { RunDifference, SeedRange } from '../sweep/shards.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 
-/** Seeds of each system that are run twice, and how long that may take in all. */
+/** The number of seeds of each system that are run twice. */
 export interface Repeats {
   readonly seeds: number;
-  readonly withinMs: number;
 }
 
-/** Every seed, however long it takes: `--check-determinism`. */
-export const ALL_REPEATED: Repeats = { seeds: Infinity, withinMs: Infinity };
+/** Every seed: `--check-determinism`. */
+export const ALL_REPEATED: Repeats = { seeds: Infinity };
 
 export interface SelfCheck {
   readonly repeated: number;
   readonly difference: RunDifference | null;
-  /** The run that did not end, and why it was ended; null if all ended. */
+  /** The run that did not finish, and why; null if all finished. */
   readonly lost: string | null;
 }
 
@@ -31,16 +30,15 @@ export interface SelfCheck {
 export async function selfCheck(
   scenario: Scenario,
   { from, to }: SeedRange,
-  { seeds, withinMs }: Repeats,
+  { seeds }: Repeats,
   tasks: TaskContext,
 ): Promise<SelfCheck> {
-  const untilMs = performance.now() + withinMs;
   const last = Math.min(to, from + seeds - 1);
   let repeated = 0;
   for (const { name: system } of scenario.systems) {
     for (let seed = from; seed <= last; seed += 1) {
       await yieldToEventLoop();
-      if (tasks.isGivenUp() || performance.now() > untilMs) break;
+      if (tasks.isGivenUp()) break;
       if (whyRefused(expand(scenario, system, seed), tasks.catalogue) !== null) continue;
       const end = await performTask({ kind: 'repeat', scenario, system, seed }, tasks);
       if (end.kind === 'lost') {
@@ -81,15 +79,19 @@ export async function checkReuse(
   tasks: TaskContext,
 ): Promise<readonly ReuseCheck[]> {
   const checks: ReuseCheck[] = [];
+  let lost: string | null = null;
   for (const { name: system } of scenario.systems) {
     if (ranges.whole.to <= ranges.whole.from || !canReuse(scenario, system, tasks.catalogue))
       continue;
     let same = 0;
-    let why: string | null = null;
+    let why: string | null = lost;
     for (const { from, seeds } of blocksToCompare(ranges, isThorough)) {
       if (tasks.isGivenUp() || why !== null) break;
       const end = await performTask({ kind: 'compare', scenario, system, from, seeds }, tasks);
-      if (end.kind !== 'compared') why = end.kind === 'lost' ? end.why : 'it could not be compared';
+      if (end.kind === 'lost') {
+        lost = `${end.where}: ${end.why}`;
+        why = lost;
+      } else if (end.kind !== 'compared') why = 'it could not be compared';
       else if (end.keeper !== null) {
         const { seed, name, what } = end.keeper;
         const who = name ?? 'some package';

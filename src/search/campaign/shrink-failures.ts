@@ -153,7 +153,7 @@ async function simplestOf(
 
 /** Why a plan is not shrunk: each of its events was meant by whoever wrote the scenario. */
 const AS_WRITTEN = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
-const NOT_ENDED = 'not shrunk: a run did not end';
+const NOT_ENDED = 'not shrunk: a run did not finish';
 
 /** A plan as it is, with nothing left to chance. */
 async function unshrunk(

@@ -32,7 +32,7 @@ export const QUIET: CampaignSetting = {
   shard: null,
   pool: null,
   keptPlans: () => [],
-  repeats: { seeds: 1, withinMs: Infinity },
+  repeats: { seeds: 1 },
   reusesRealms: false,
   journal: () => null,
   stop: () => null,

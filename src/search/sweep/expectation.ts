@@ -57,7 +57,8 @@ interface Coverage {
 
 /**
  * A claim that should break is judged once it broke, or when the whole range is done. A proven
- * breach stands; seeds that failed weaken only what should hold.
+ * breach stands; seeds that failed weaken only what should hold, and seeds that did not finish
+ * both.
  */
 export function judgeSystem(
   scenario: Scenario,
@@ -83,7 +84,7 @@ export function judgeSystem(
   const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart) || isRefused;
   const isFailed = unexpected.length > 0 || (isFull && missing.some((claim) => !isShort(claim)));
   const isUntried = tally.seeds === 0 || missing.length > 0;
-  const isWeakened = tally.failed > 0 && !isToBreakOnly;
+  const isWeakened = tally.failed > 0 && (!isToBreakOnly || tally.killed > 0);
   const isOpen = isUnknown || isUntested || isUntried || isWeakened || isRefused;
   const met = isFailed ? false : isOpen ? null : true;
   const hints = surrenderHints(scenario, system, tally, catalogue);

@@ -1,26 +1,40 @@
 // A worker of the pool that answers what the scenario's name asks for, and examines nothing.
+import { readlinkSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 
 const { seedCell, examinerUrl, stopCell, whereabouts } = workerData;
 if (examinerUrl === 'dies') throw new Error('no examiner');
 
 const [CODE_OF_USERS, OWN_CODE] = [1, 2];
+const head = new Int32Array(whereabouts, 0, 6);
+head[3] = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+head[4] = threadId + 1;
 
 /** As `host/async/whereabouts.ts` does: how often it changed, at what it is, and where. */
 function say(activity, what) {
-  const head = new Int32Array(whereabouts, 0, 3);
   const text = new TextEncoder().encode(what);
-  new Uint8Array(whereabouts, 12).set(text);
+  new Uint8Array(whereabouts, 24).set(text);
   Atomics.store(head, 2, text.length);
   Atomics.store(head, 1, activity);
   Atomics.add(head, 0, 1);
 }
 
+function eat() {
+  for (const kept = []; ; ) kept.push(Array(1e4).fill(1.5));
+}
+
+/** CPU time of this thread alone, as far as others are idle. */
+function cpuMs() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** Does a task as its title says, and says meanwhile that it is at code of users. */
-function perform({ title }) {
+function perform({ title = 'dies' }) {
   if (title === 'dies early') throw new Error('dies before it says anything');
   if (title !== 'idles') say(title === 'own code' ? OWN_CODE : CODE_OF_USERS, title);
   if (title === 'exits') process.exit();
+  if (title === 'eats') eat();
   if (title === 'dies') throw new Error('dies of a task');
   if (title === 'waits') while (Atomics.load(stopCell, 0) === 0);
   const untilMs = performance.now() + 900;
@@ -35,6 +49,11 @@ parentPort.on('message', async ({ scenario, chunk, task }) => {
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;
     seedCell[0] = seed;
+    say(CODE_OF_USERS, `seed ${seed}`);
+    if (scenario.name === 'events' && seed === 3)
+      for (const untilMs = cpuMs() + 600; cpuMs() < untilMs; ) head[5]++;
+    if (scenario.name === 'eats' && seed % 10 === 3) eat();
+    if (scenario.name === 'reused' && chunk.isReusing && seed === 15) for (;;);
     if (scenario.name === 'hangs' && seed % 10 === 3) for (;;);
     if (scenario.name === 'dies' && seed % 10 === 4) throw new Error(`dies of ${seed}`);
     if (scenario.name === 'keeps' && chunk.isReusing && seed === 15) throw new Error('kept');

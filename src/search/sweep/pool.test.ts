@@ -1,5 +1,5 @@
 /** Laws of the pool alone, with a worker that does as the name of its scenario says. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { planOf } from '../../systems/plan.fixture.ts';
@@ -13,7 +13,7 @@ afterEach(() => pool?.close());
 
 function open(options: Partial<PoolOptions> = {}): Pool {
   const workerUrl = new URL('./pool-worker.fixture.mjs', import.meta.url);
-  const limits = { seedTimeoutMs: 300, memoryMb: 64 };
+  const limits = { stallMs: 300, memoryMb: 64 };
   pool = new Pool({ workers: 1, workerUrl, examinerUrl: '', ...limits, ...options });
   return pool;
 }
@@ -79,9 +79,39 @@ test('no chunk has more than 8,192 seeds', async () => {
 test('seeds that hang are findings, and the rest of their chunks is examined', async () => {
   const { tally, ranges } = await examine('hangs', open({ workers: 2 }));
   expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
-  const error = 'it did not end within 0.3 s';
+  const error =
+    'it did not finish: 0.3 s of CPU time without an event, at pool-worker.fixture.mjs:57:55';
   expect(tally.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
   expect([...ranges].sort()).toEqual(['0..9', '10..19', '20..29']);
+});
+
+test('a seed that goes on producing events is never ended', async () => {
+  const { tally } = await examine('events', open(), 1);
+  expect([tally.seeds, tally.killed]).toEqual([30, 0]);
+});
+
+test('a seed that fills its heap is a finding with its place', async () => {
+  const { tally } = await examine('eats', open({ stallMs: 3_000 }));
+  expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
+  const error = 'it did not finish: heap out of memory, at pool-worker.fixture.mjs:23:34';
+  expect(tally.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
+});
+
+test('a seed that hangs with realms used again alone is no finding', async () => {
+  const { tally, differences } = await examine('reused', open(), 10, true);
+  expect([tally.seeds, tally.killed, differences]).toEqual([30, 0, []]);
+});
+
+test('a seed that a repeated run did not survive is a finding, and not run again', async () => {
+  const one = open();
+  const scenario = scenarioNamed('quick');
+  const task = { kind: 'repeat', scenario, system: 'fenced', seed: 12 } as const;
+  const { error } = await one.perform({ task, modules: [] }).then((end) => {
+    return { error: end.kind === 'lost' ? end.why : end.kind };
+  });
+  const { tally } = await examine('quick', one);
+  expect(error).toContain('dies of a task');
+  expect([tally.seeds, tally.failures]).toEqual([30, [{ seed: 12, error }]]);
 });
 
 test('seeds that kill a worker are findings', async () => {
@@ -144,7 +174,8 @@ describe('a task', () => {
 
   test('that does not end, or of which a worker dies, is lost where it was', async () => {
     const one = open();
-    const why = 'it did not end within 0.3 s';
+    const why =
+      'it did not finish: 0.3 s of CPU time without an event, at pool-worker.fixture.mjs:42:47';
     expect(await perform(one, 'hangs')).toEqual({ kind: 'lost', where: 'hangs', why });
     const dead = await perform(one, 'dies');
     expect(dead).toEqual({ kind: 'lost', where: 'dies', why: 'dies of a task' });
@@ -155,31 +186,18 @@ describe('a task', () => {
   });
 
   test('that is given up may still end; a worker that does not is killed', async () => {
-    const one = open({ seedTimeoutMs: 60_000 });
+    const one = open({ stallMs: 60_000 });
     expect(await perform(one, 'idles')).toMatchObject({ kind: 'threw' });
     expect(await perform(one, 'waits', () => true)).toEqual({ kind: 'threw', error: 'waits' });
     expect(await perform(one, 'stays', () => true)).toEqual({ kind: 'given up' });
   });
 
-  test('is not begun once 15 s were lost to others, until that is forgotten', async () => {
-    const one = open({ seedTimeoutMs: 15_000 });
+  test('is not begun once 10 s of CPU time were lost to others, until that is forgotten', async () => {
+    const one = open({ stallMs: 5_000 });
     const done = { kind: 'threw', error: 'idles' };
     expect(await perform(one, 'idles')).toEqual(done);
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-    try {
-      let end: TaskEnd | null = null;
-      void perform(one, 'hangs').then((found) => {
-        end = found;
-      });
-      while (end === null) {
-        vi.advanceTimersByTime(200);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      expect(end).toEqual({ kind: 'lost', where: 'hangs', why: 'it did not end within 15 s' });
-    } finally {
-      vi.useRealTimers();
-    }
-    const lost = { kind: 'lost', where: 'other runs', why: 'did not end' };
+    for (let times = 0; times < 3; times += 1) await perform(one, 'eats');
+    const lost = { kind: 'lost', where: 'other runs', why: 'they did not finish' };
     expect(await perform(one, 'idles')).toEqual(lost);
     one.restorePatience();
     expect(await perform(one, 'idles')).toEqual(done);

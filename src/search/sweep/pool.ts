@@ -1,15 +1,18 @@
 /**
  * Runs chunks and tasks on worker threads, which stay warm from one scenario to the next. A worker
- * that stays at one seed for too long, or dies of one, is replaced: the seed becomes a finding, and
- * the rest of its chunk is examined again without it, until too much time is lost to such seeds.
+ * that never gets on, or dies of a seed, is replaced: the seed becomes a finding, and the rest of
+ * its chunk is examined again without it, until too much CPU time is lost to such seeds. A seed
+ * that a repeated run did not survive is not run again.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { LoadedModule } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
-import { WatchedTime, Whereabouts } from '../../host/async/whereabouts.ts';
+import { HEAP_FULL, ThreadWatch } from '../../host/async/thread-watch.ts';
+import { Whereabouts } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, killedTally, type ReuseDifference } from './chunk.ts';
-import { EMPTY_TALLY, mergeTallies, type SeedFailure, type Tally } from './tally.ts';
+import { mergeTallies, type SeedFailure, type Tally } from './tally.ts';
 import type { TaskDone, TaskEnd, TaskOrder } from './tasks.ts';
 
 export interface PoolOptions {
@@ -18,8 +21,8 @@ export interface PoolOptions {
   readonly workerUrl: { readonly href: string };
   /** A module that exports `examinerOf`, as a URL. */
   readonly examinerUrl: string;
-  /** How long one seed may take before it counts as hung. */
-  readonly seedTimeoutMs: number;
+  /** The CPU time that a worker may use without a simulated event. */
+  readonly stallMs: number;
   /** How much a worker may keep; a seed that needs more is a finding. */
   readonly memoryMb: number;
 }
@@ -74,10 +77,19 @@ export class Pool {
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
     const [lane] = this.lanes;
     assert(lane !== undefined, 'a pool has no worker');
-    if (this.patience.isSpent) return { kind: 'lost', where: 'other runs', why: 'did not end' };
+    const { patience } = this;
+    if (patience.isSpent) return { kind: 'lost', where: 'other runs', why: 'they did not finish' };
     this.begin();
+    const { lostMs, isWary } = patience;
     try {
-      return await lane.perform(order, isGivenUp);
+      const end = await lane.perform(order, isGivenUp);
+      // A seed that is lost to a comparison may get on with realms of its own.
+      if (order.task.kind === 'compare') patience.lostMs = lostMs;
+      if (order.task.kind === 'repeat' && end.kind === 'lost' && patience.isWary === isWary) {
+        const { system, seed } = order.task;
+        patience.known.push({ system, seed, error: end.why });
+      }
+      return end;
     } finally {
       this.isBusy = false;
     }
@@ -88,9 +100,10 @@ export class Pool {
     this.isBusy = true;
   }
 
-  /** What was lost to seeds that did not end is forgotten: other seeds follow. @internal */
+  /** Forgets what was lost to seeds that did not finish: other seeds follow. @internal */
   restorePatience(): void {
     this.patience.lostMs = 0;
+    this.patience.known = [];
   }
 
   /** Ends the workers; without it they would keep the process alive. */
@@ -135,26 +148,25 @@ export interface ChunkDone {
 const CHUNK_MS = 100;
 const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
-/** A worker that has not begun its first seed by then never will. */
-const START_TIMEOUT_MS = 60_000;
+/** How much more CPU time a worker may use without progress between two runs than in one. */
+const BETWEEN = 4;
 /** How long a chunk that is given up may still take. */
 const GRACE_MS = 800;
 const LOOK_EVERY_MS = 200;
-/** Longer than a busy machine keeps this thread waiting. */
-const SLEEP_MS = 3_000;
 
 /** What became of an order. */
 type Sent<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }
   /** The worker is gone; `why` is a clause. */
   | { readonly kind: 'lost'; readonly why: string }
-  | { readonly kind: 'given up' };
+  | { readonly kind: 'given up' }
+  /** It has to be sent again, once no other lane is at a seed that may never end. */
+  | { readonly kind: 'put off' };
 
-/** How one sees that a worker goes on with an order, and how long it may stay where it is. */
-interface Progress {
-  readonly at: () => number;
-  readonly limitMs: (at: number) => number;
+interface SendOptions {
   readonly isGivenUp?: (() => boolean) | undefined;
+  /** Asked where the worker may be at a seed that never ends; true puts the order off. */
+  readonly isPutOff?: () => boolean;
 }
 
 /** One worker's place in the pool; the worker in it may be replaced. */
@@ -165,8 +177,8 @@ class Lane {
   private readonly seedCell = new Float64Array(new SharedArrayBuffer(8));
   /** Not 0 once a task is to come to its end. */
   private readonly stopCell = new Int32Array(new SharedArrayBuffer(4));
-  /** Where it is in a task. */
-  private readonly whereabouts = new Whereabouts();
+  /** Where the worker is. */
+  private whereabouts = new Whereabouts();
   private seedsPerChunk = FIRST_CHUNK;
   private worker: Worker | null = null;
 
@@ -184,18 +196,12 @@ class Lane {
   }
 
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
-    const { whereabouts, options } = this;
     // What an earlier task said, perhaps its last words, says nothing of this one.
-    whereabouts.write('nothing', '');
-    const at = (): number => whereabouts.changes;
-    const limitMs = (): number => {
-      const { activity } = whereabouts;
-      if (activity === 'own code') return Number.POSITIVE_INFINITY;
-      return activity === 'nothing' ? START_TIMEOUT_MS : options.seedTimeoutMs;
-    };
-    const sent = await this.send<TaskDone>(order, { at, limitMs, isGivenUp });
+    this.whereabouts.write('nothing', '');
+    const sent = await this.send<TaskDone>(order, { isGivenUp });
+    assert(sent.kind !== 'put off', 'a task is never put off');
     if (sent.kind === 'answer') return sent.answer;
-    return sent.kind === 'lost' ? { ...sent, where: whereabouts.what } : sent;
+    return sent.kind === 'lost' ? { ...sent, where: this.whereabouts.what } : sent;
   }
 
   async close(): Promise<void> {
@@ -205,71 +211,85 @@ class Lane {
 
   /**
    * Examines a chunk, again and again without the seeds that a worker does not survive. Where too
-   * many do not end, only what is known of those is told. Realms that are used again are let go of
-   * first: only what a worker does not survive without them is held against a seed.
+   * many do not finish, only those are reported. Realms that are used again are let go of first:
+   * only a seed that a worker does not survive without them is a finding.
    */
   private async examine(whole: Chunk, job: PoolJob): Promise<void> {
     const { scenario, modules, isGivenUp } = job;
-    const cell = (): number => this.seedCell[0] ?? Number.NaN;
-    const at = (): number => Math.ceil(cell());
-    const { seedTimeoutMs } = this.options;
-    const limitMs = (seed: number): number =>
-      Number.isNaN(seed) ? START_TIMEOUT_MS : this.patience.limitMs(seedTimeoutMs);
-    let lost = EMPTY_TALLY;
-    const seeds: SeedFailure[] = [];
+    const { patience } = this;
+    const seeds: SeedFailure[] = patience.knownIn(whole);
     let unended: ReuseDifference | null = null;
-    for (let chunk = whole; ; ) {
+    let { isReusing = false } = whole;
+    const isPutOff = (): boolean => isReusing || !patience.suspect(this);
+    do {
       this.seedCell[0] = Number.NaN;
-      const { lostMs } = this.patience;
+      const skip = [...whole.skip, ...seeds.map(({ seed }) => seed)];
+      const chunk: Chunk = { ...whole, skip, isReusing };
       const order: ChunkOrder = { scenario, modules, chunk };
-      const sent = await this.send<ChunkDone>(order, { at: cell, limitMs, isGivenUp });
+      const sent = await this.send<ChunkDone>(order, { isGivenUp, isPutOff });
+      patience.acquit(this);
       if (sent.kind === 'given up') return;
-      if (sent.kind === 'answer') {
+      if (sent.kind === 'put off') {
+        if (!isReusing) await patience.whenFree();
+        isReusing = false;
+      } else if (sent.kind === 'answer') {
         this.resize(sent.answer.milliseconds, chunk);
         const { tally, difference } = sent.answer;
         const found = seeds.length === 0 ? unended : null;
-        job.onTally(mergeTallies(lost, tally), whole, difference ?? found);
+        job.onTally(
+          [tally, ...seeds.map(killedTally)].reduce(mergeTallies),
+          whole,
+          difference ?? found,
+        );
         return;
+      } else {
+        const seed = Math.ceil(this.seedCell[0]);
+        if (Number.isNaN(seed)) throw new Error(`a worker did not start: ${sent.why}`);
+        if (isReusing) unended = { seed, what: sent.why };
+        else seeds.push({ seed, error: sent.why });
+        isReusing = false;
       }
-      if (Number.isNaN(at())) throw new Error(`a worker did not start: ${sent.why}`);
-      const failure = { seed: at(), error: sent.why };
-      if (chunk.isReusing === true) {
-        this.patience.lostMs = lostMs;
-        unended = { seed: at(), what: sent.why };
-        chunk = { ...whole, isReusing: false };
-        continue;
-      }
-      seeds.push(failure);
-      lost = mergeTallies(lost, killedTally(failure));
-      if (this.patience.isSpent) break;
-      chunk = { ...chunk, skip: [...chunk.skip, at()] };
-    }
+    } while (!patience.isSpent);
     for (const one of seeds) {
       job.onTally(killedTally(one), { ...whole, from: one.seed, to: one.seed, skip: [] }, null);
     }
   }
 
   /** What the worker answers, if it does. */
-  private send<Answer extends object>(order: object, progress: Progress): Promise<Sent<Answer>> {
+  private send<Answer extends object>(order: object, options: SendOptions): Promise<Sent<Answer>> {
     this.worker ??= this.start();
-    const { worker, stopCell } = this;
+    const { worker, stopCell, patience } = this;
     Atomics.store(stopCell, 0, 0);
     return new Promise((resolve) => {
       const end = (sent: Sent<Answer>): void => {
-        clearInterval(watch);
+        clearInterval(looking);
+        watch.end();
         worker.off('message', onMessage);
         worker.off('error', onError);
         worker.off('exit', onExit);
         if (sent.kind === 'answer') resolve(sent);
         else void this.drop(worker).then(() => resolve(sent));
       };
-      const watch = this.watch(progress, end);
+      const lose = (why: string, lostMs: number): void => {
+        patience.lostMs += lostMs;
+        end({ kind: 'lost', why });
+      };
+      const watch = this.watch((why, limitMs) => lose(`it did not finish: ${why}`, limitMs));
+      const looking = this.look(watch, options, end);
+      const died = (why: string): void => lose(why, watch.stallMs + START_COST_MS);
       const onMessage = (said: Answer | LastWords): void => {
-        if ('lastWords' in said) end({ kind: 'lost', why: said.lastWords });
+        if ('lastWords' in said) died(said.lastWords);
         else end({ kind: 'answer', answer: said });
       };
-      const onError = (error: Error): void => end({ kind: 'lost', why: error.message });
-      const onExit = (): void => end({ kind: 'lost', why: 'it ended its process' });
+      const onError = (error: Error): void => {
+        if (!('code' in error) || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') died(error.message);
+        else if (!patience.isWary) {
+          patience.isWary = true; // and the place is found where the order is sent again
+          if (options.isPutOff === undefined) lose(`it did not finish: ${HEAP_FULL}`, 0);
+          else end({ kind: 'put off' });
+        } else lose(`it did not finish: ${HEAP_FULL}`, this.options.stallMs);
+      };
+      const onExit = (): void => died('it ended its process');
       worker.on('message', onMessage);
       worker.on('error', onError);
       worker.on('exit', onExit);
@@ -282,36 +302,41 @@ class Lane {
     await worker.terminate();
   }
 
-  /** Ends an order of which the worker does not get on, or which nobody wants any more. */
-  private watch(
-    { at, limitMs, isGivenUp }: Progress,
-    end: (sent: { kind: 'lost'; why: string } | { kind: 'given up' }) => void,
+  /** Watches the worker; `onLost` gets why it has to be ended, and the CPU time that it had. */
+  private watch(onLost: (why: string, limitMs: number) => void): ThreadWatch {
+    const { stallMs, memoryMb, workers } = this.options;
+    return new ThreadWatch(this.whereabouts, {
+      stallMs,
+      betweenMs: BETWEEN * stallMs,
+      mostMb: (workers + 1) * memoryMb,
+      isWary: this.patience.isWary,
+      onLost: (why) => onLost(why, stallMs),
+    });
+  }
+
+  /** Ends an order that is not wanted any more, or that has to be put off. */
+  private look(
+    watch: ThreadWatch,
+    { isGivenUp, isPutOff }: SendOptions,
+    end: (sent: { kind: 'given up' } | { kind: 'put off' }) => void,
   ): NodeJS.Timeout {
-    const time = new WatchedTime(SLEEP_MS);
-    let last = Number.NaN;
-    let sinceMs = time.now();
     let givenUpMs = Number.POSITIVE_INFINITY;
     return setInterval(() => {
-      const nowMs = time.now();
+      const nowMs = performance.now();
       if (isGivenUp?.() === true) {
         givenUpMs = Math.min(givenUpMs, nowMs);
         Atomics.store(this.stopCell, 0, 1);
       }
-      const now = at();
-      const limit = limitMs(now);
+      const isSuspect = watch.stallMs > this.options.stallMs / 10;
+      if (!isSuspect) this.patience.acquit(this);
       if (nowMs - givenUpMs > GRACE_MS) end({ kind: 'given up' });
-      else if (!Object.is(now, last)) {
-        last = now;
-        sinceMs = nowMs;
-      } else if (nowMs - sinceMs > limit) {
-        this.patience.lostMs += limit;
-        end({ kind: 'lost', why: `it did not end within ${limit / 1000} s` });
-      }
+      else if (isSuspect && isPutOff?.() === true) end({ kind: 'put off' });
     }, LOOK_EVERY_MS);
   }
 
   private start(): Worker {
     const { workerUrl, examinerUrl, memoryMb } = this.options;
+    this.whereabouts = new Whereabouts();
     const { seedCell, stopCell, whereabouts } = this;
     const setting: WorkerSetting = {
       examinerUrl,
@@ -338,20 +363,42 @@ class Lane {
   }
 }
 
-/** How long is waited in all for seeds that do not end, before there are enough of them. */
-const PATIENCE_MS = 15_000;
+/** CPU time that may be lost in all to seeds that do not finish. */
+const PATIENCE_MS = 10_000;
+/** CPU time that another worker takes to start. */
+const START_COST_MS = 500;
 
-/** What a pool has lost to seeds that did not end. */
+/** The patience of a pool with seeds that do not finish. */
 class Patience {
   lostMs = 0;
+  /** Whether workers are inspected from the start: one filled its heap at an unknown place. */
+  isWary = false;
+  /** Seeds that did not finish before the sweep. */
+  known: (SeedFailure & { readonly system: string })[] = [];
+  /** The lane that is at a seed that may never end; no other is meanwhile. */
+  private suspected: Lane | null = null;
 
   get isSpent(): boolean {
     return this.lostMs >= PATIENCE_MS;
   }
 
-  /** How long the next seed may take: after one that did not end, no longer than is left. */
-  limitMs(seedTimeoutMs: number): number {
-    if (this.lostMs === 0) return seedTimeoutMs;
-    return Math.min(seedTimeoutMs, Math.max(PATIENCE_MS - this.lostMs, seedTimeoutMs / 2));
+  knownIn({ system, from, to }: Chunk): SeedFailure[] {
+    return this.known
+      .filter((one) => one.system === system && from <= one.seed && one.seed <= to)
+      .map(({ seed, error }) => ({ seed, error }));
+  }
+
+  /** Returns whether the lane may stay where it is. */
+  suspect(lane: Lane): boolean {
+    this.suspected ??= lane;
+    return this.suspected === lane;
+  }
+
+  acquit(lane: Lane): void {
+    if (this.suspected === lane) this.suspected = null;
+  }
+
+  async whenFree(): Promise<void> {
+    while (this.suspected !== null) await wait(LOOK_EVERY_MS);
   }
 }

@@ -14,6 +14,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { sharedState } from '../../host/async/global-objects.ts';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
+import { STALL_MS } from '../../host/async/thread-watch.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { isAsync } from '../../systems/assemble.ts';
@@ -79,11 +80,11 @@ export interface SweepResult {
   readonly milliseconds: number;
 }
 
-/** A pool: 10 s a seed, 512 MB a worker. */
+/** Opens a pool: 5 s of CPU time without an event, and 512 MB per worker. */
 export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'workers'>): Pool {
   const workerUrl = new URL('./worker.js', import.meta.url);
   const examiner = new URL('./examiner.js', import.meta.url);
-  const limits = { seedTimeoutMs: 10_000, memoryMb: 512 };
+  const limits = { stallMs: STALL_MS, memoryMb: 512 };
   return new Pool({ workerUrl, examinerUrl: examiner.href, ...limits, ...options });
 }
 

@@ -39,8 +39,8 @@ export interface Tally {
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
   /**
-   * Of `failed`, those that were ended from outside, past the time or the memory that a seed may
-   * take. Whether that happens depends on the machine, so such a tally is no deterministic result.
+   * Of `failed`, those that did not finish: their thread produced no more events, or filled its
+   * memory, and was ended from outside.
    */
   readonly killed: number;
 }

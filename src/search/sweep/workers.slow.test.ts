@@ -54,7 +54,7 @@ test('a range is the sum of its parts', async () => {
 
 test('a seed that throws, hangs or uses up the memory is a finding, and the sweep goes on', async () => {
   const examinerUrl = new URL('src/search/sweep/troubled.fixture.mjs', root).href;
-  const pool = openPool({ workers: 2, examinerUrl, seedTimeoutMs: 1000, memoryMb: 64 });
+  const pool = openPool({ workers: 2, examinerUrl, stallMs: 1000, memoryMb: 64 });
   const { tallies, isWhole } = await sweep(zombie(), { from: 0, to: 29, pool });
   await pool.close();
   expect(isWhole).toBe(true);
@@ -63,8 +63,8 @@ test('a seed that throws, hangs or uses up the memory is a finding, and the swee
     expect([tally.failed, tally.killed]).toEqual([3, 2]);
     expect(tally.failures.map(({ seed }) => seed)).toEqual([3, 7, 11]);
     expect(tally.failures[0]?.error).toContain('seed 3 throws');
-    expect(tally.failures[1]?.error).toContain('did not end within 1 s');
-    expect(tally.failures[2]?.error).toContain('memory');
+    expect(tally.failures[1]?.error).toContain('did not finish: 4 s of CPU time without an event');
+    expect(tally.failures[2]?.error).toContain('did not finish: heap out of memory');
   }
 });
 
