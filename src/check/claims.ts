@@ -10,7 +10,7 @@
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
-import { countStep } from '../core/kernel/step-count.ts';
+import { countStep } from '../core/kernel/scheduler.ts';
 import { acknowledgedDurable } from './acknowledged-durable.ts';
 import { atMostOnce } from './at-most-once.ts';
 import type { Checker, Claim } from './claim.ts';

@@ -1,7 +1,6 @@
 /** The one event loop: pop, advance the clock, fire. Virtual time is whole microseconds. */
 import { assert } from './assert.ts';
 import { type Due, EventQueue } from './queue.ts';
-import { countStep } from './step-count.ts';
 
 export interface LoopLimits {
   readonly endUs: number;
@@ -13,6 +12,18 @@ export type Watcher = (due: Due, previous: Due | null) => void;
 
 /** `halted`: an event asked for it, and `run` goes on where it stopped. */
 export type Stop = 'complete' | 'end' | 'maxEvents' | 'halted';
+
+/**
+ * Counts what a thread gets done: simulated events, and pieces of work between two of them. Another
+ * thread that reads it can distinguish code that takes long from code that never ends.
+ */
+export const stepCount: { steps: Int32Array } = { steps: new Int32Array(1) };
+
+/** Counts one more. */
+export function countStep(): void {
+  const { steps } = stepCount;
+  steps[0] = (steps[0] ?? 0) + 1;
+}
 
 export class Scheduler {
   private readonly queue: EventQueue = new EventQueue();

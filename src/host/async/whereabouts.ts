@@ -5,7 +5,7 @@
  */
 import { readlinkSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
-import { stepCount } from '../../core/kernel/step-count.ts';
+import { stepCount } from '../../core/kernel/scheduler.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
 /** What a thread is doing: code of users may hang; fencepost's own comes to its end. */

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
-import { countStep } from '../../core/kernel/step-count.ts';
+import { countStep } from '../../core/kernel/scheduler.ts';
 import { asNobody } from '../async/ambient.ts';
 import { trackContexts } from '../async/async-context.ts';
 import { builtinFor } from '../async/builtin-views.ts';
