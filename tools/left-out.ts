@@ -11,6 +11,7 @@ import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 /** What tests may need, and the Debian package of each; null where none brings it. */
 const PACKAGES = {
   'redis-server': 'redis-server',
+  'a C compiler': 'gcc',
   chromium: 'chromium',
   etcd: 'etcd-server',
   postgres: 'postgresql',

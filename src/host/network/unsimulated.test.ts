@@ -60,11 +60,13 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
         ['PING'],
         ['EVAL', 'return cmsgpack.pack(1)', '0'],
         ['EVAL', 'pcall(function() return struct.pack("b", 1) end) redis.set_repl(1)', '0'],
-        ['EVAL', 'return redis.setresp(3)', '0'],
       ),
-    ['cmsgpack', 'struct', 'redis.set_repl', 'redis.setresp(3)'].map(
-      (what) => `1 command ${what} at ${HERE}`,
-    ),
+    ['cmsgpack', 'struct', 'redis.set_repl'].map((what) => `1 command ${what} at ${HERE}`),
+  ],
+  [
+    'a pattern of a script that would match for ever, also where the error is caught',
+    () => asked(['PING'], ['EVAL', 'pcall(string.find, ("a"):rep(99), ("a*"):rep(9) .. "b")', '0']),
+    [`1 command the endless pattern "a*a*a*a*a*a*a*a*a*b" of a script at ${HERE}`],
   ],
   [
     'nothing where a script reads a name that Redis does not have either',

@@ -10,6 +10,7 @@ declare module 'fengari' {
     readonly LUA_TNONE: number;
     readonly LUA_TNIL: number;
     readonly LUA_TBOOLEAN: number;
+    readonly LUA_TFUNCTION: number;
     readonly LUA_TLIGHTUSERDATA: number;
     readonly LUA_TNUMBER: number;
     readonly LUA_TSTRING: number;
@@ -19,8 +20,10 @@ declare module 'fengari' {
     lua_error(state: LuaState): never;
     lua_getfield(state: LuaState, index: number, name: Uint8Array): number;
     lua_gettop(state: LuaState): number;
+    lua_gettable(state: LuaState, index: number): number;
     /** Whether it is a number, or a text that is one. */
     lua_isnumber(state: LuaState, index: number): boolean;
+    lua_isstring(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
     /** Puts the next key and its value in place of the key on top of the stack; else gives 0. */
@@ -40,6 +43,9 @@ declare module 'fengari' {
     lua_rawget(state: LuaState, index: number): number;
     lua_rawgeti(state: LuaState, index: number, item: number): number;
     /** Sets a field of the table at `index` to the value on top of the stack; its key is below. */
+    lua_rawlen(state: LuaState, index: number): number;
+    /** Takes the value on top of the stack to `index`. */
+    lua_replace(state: LuaState, index: number): void;
     lua_rawset(state: LuaState, index: number): void;
     lua_rawseti(state: LuaState, index: number, item: number): void;
     lua_setfield(state: LuaState, index: number, name: Uint8Array): void;
@@ -49,19 +55,28 @@ declare module 'fengari' {
     lua_getglobal(state: LuaState, name: Uint8Array): number;
     lua_tocfunction(state: LuaState, index: number): LuaFunction | null;
     lua_toboolean(state: LuaState, index: number): boolean;
+    /** The object of a function that was compiled. */
+    lua_topointer(state: LuaState, index: number): CompiledFunction;
     lua_tonumber(state: LuaState, index: number): number;
     lua_tostring(state: LuaState, index: number): Uint8Array;
+    /** Compares the value at `index` with the one at `other`: not 0 where it is so. */
+    lua_compare(state: LuaState, index: number, other: number, how: number): number;
     lua_type(state: LuaState, index: number): number;
     lua_typename(state: LuaState, kind: number): Uint8Array;
   }
 
   type HookFunction = (state: LuaState) => void;
 
+  interface CompiledFunction {
+    readonly p: import('./lua-arithmetic.ts').Prototype;
+  }
+
   interface Auxiliary {
     luaL_argerror(state: LuaState, argument: number, problem: Uint8Array): never;
     luaL_checkany(state: LuaState, argument: number): void;
     luaL_checknumber(state: LuaState, argument: number): number;
     luaL_checkstring(state: LuaState, argument: number): Uint8Array;
+    luaL_checktype(state: LuaState, argument: number, kind: number): void;
     luaL_error(state: LuaState, problem: Uint8Array): never;
     luaL_loadbufferx(
       state: LuaState,
@@ -102,6 +117,21 @@ declare module 'fengari/src/lobject.js' {
   }
 
   const objects: {
+    TValue: {
+      new (kind: number, value: unknown): object;
+      readonly prototype: { ttisinteger(): boolean; ttisfloat(): boolean; ttnov(): number };
+    };
+    /** Computes an operation of constants. */
+    luaO_arith: (
+      state: LuaState,
+      operation: number,
+      one: LuaCell,
+      other: LuaCell,
+      to: LuaCell,
+    ) => void;
+    /** Pushes a message, e.g. of an error, and returns it. */
+    luaO_pushvfstring: (state: LuaState, format: Uint8Array, given: unknown[]) => Uint8Array;
+    luaO_pushfstring: (state: LuaState, format: Uint8Array, ...given: unknown[]) => Uint8Array;
     /** Reads a number; how many bytes it took and one more, or 0. */
     luaO_str2num: (text: Uint8Array, cell: LuaCell) => number;
     /** Makes a number the text that it is converted to. */
@@ -112,4 +142,19 @@ declare module 'fengari/src/lobject.js' {
 
 declare module 'fengari/src/lstring.js' {
   export function luaS_bless(state: import('./lua-values.ts').LuaState, text: Uint8Array): object;
+}
+
+declare module 'fengari/src/lopcodes.js' {
+  interface Instruction {
+    readonly opcode: number;
+    readonly A: number;
+    readonly B: number;
+    readonly C: number;
+    sBx: number;
+  }
+  type Name =
+    `OP_${'MOD' | 'POW' | 'LOADK' | 'MOVE' | 'CALL' | 'JMP' | 'FORPREP' | 'FORLOOP' | 'TFORLOOP'}`;
+  export function CREATE_ABC(opcode: number, a: number, b: number, c: number): Instruction;
+  export function CREATE_ABx(opcode: number, a: number, bx: number): Instruction;
+  export const OpCodesI: Readonly<Record<Name, number>>;
 }

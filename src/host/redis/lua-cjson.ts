@@ -1,7 +1,7 @@
 /**
  * `cjson.encode` and `cjson.decode` of scripts, as Lua CJSON 2.1 has them in Redis: numbers with 14
  * digits, an empty table as `{}`, and its words for what it does not take. Infinite numbers and
- * those that are none are not decoded.
+ * those that are none are decoded and not encoded.
  */
 import { lauxlib, lua, to_luastring } from 'fengari';
 import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';
@@ -112,7 +112,7 @@ function lengthOf(state: LuaState): number {
 
 /** White space, and one token; none at the end and where there is none that is allowed. */
 const TOKEN =
-  /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|-?(?:0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?)|)/y;
+  /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|[+-]?(?:0[xX](?:[\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)(?:[pP][+-]?\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\(\w*\))?)|[+-](?:\.\d+(?:[eE][-+]?\d+)?)?|)/y;
 const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;
 
 /** What the first characters of tokens are, in this order. */
@@ -145,9 +145,11 @@ function tokensOf(text: string): () => Token {
     end += whole.length;
     const at = end - token.length;
     if (token === '') return [end < text.length ? 'invalid token' : 'T_END', '', at];
+    if (token === '-' || token === '+') return ['invalid number', '', at];
     if (quote === '') return ['unexpected end of string', '', end];
     if (quote === undefined) {
-      return [KINDS[FIRST.indexOf(token.slice(0, 1))] ?? 'T_NUMBER', token, at];
+      const kind = /^nan/i.test(token) ? undefined : KINDS[FIRST.indexOf(token.charAt(0))];
+      return [kind ?? 'T_NUMBER', token, at];
     }
     let flaw: Token | null = null;
     const said = inside.replace(ESCAPE, (part, offset: number) => {

@@ -142,8 +142,8 @@ describe('a script', () => {
   });
 
   test.each([
-    ['error(5)', 'ERR 5'],
-    ['error(0.5)', 'ERR 0.5'],
+    ['error(5)', 'ERR user_script:1: 5'],
+    ['error(0.5)', 'ERR user_script:1: 0.5'],
     ['error(function() end)', 'ERR function: 0x0'],
     ['error(coroutine.create(type))', 'ERR thread: 0x0'],
     ['error(true)', 'ERR true'],

@@ -9,12 +9,14 @@
  * or print as `5.0`, which cannot be replaced from outside. Integers of fengari, 32 bits, can be:
  * see `lua-values.ts`.
  *
- * What remains of 5.3: its words for errors within Lua, and in what `loadstring` is given its wider
- * syntax (`//`, `goto`).
+ * What remains of 5.3: some of its words for texts that do not compile.
  */
 import { lauxlib, lua } from 'fengari';
+import { adaptFunction } from './lua-arithmetic.ts';
 import { displayed, LuaChance } from './lua-library.ts';
+import type { CountSteps } from './lua-patterns.ts';
 import { openSandbox, type Sandbox } from './lua-sandbox.ts';
+import { inOldWords, withOldSyntax } from './lua-syntax.ts';
 import {
   argumentAt,
   fieldOf,
@@ -26,10 +28,21 @@ import {
   readReply,
   setField,
   textAt,
+  wholeAt,
   withDoubles,
 } from './lua-values.ts';
 import { shaOf } from './meaning.ts';
-import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply, rawOf } from './reply.ts';
+import {
+  errorOf,
+  isRedisError,
+  NIL,
+  type RedisCommand,
+  type RedisError,
+  type RedisReply,
+  rawOf,
+  repeated,
+} from './reply.ts';
+import type { RespVersion } from './resp.ts';
 
 export interface ScriptRun {
   readonly text: string;
@@ -48,7 +61,7 @@ export interface ScriptRun {
 
 /** Names that a script finds in Redis and not in the sandbox. */
 const UNSIMULATED: ReadonlySet<string> = new Set(
-  'cmsgpack struct redis.acl_check_cmd redis.debug redis.set_repl redis.setresp(3) redis.REPL_ALL \
+  'cmsgpack struct redis.acl_check_cmd redis.debug redis.set_repl redis.REPL_ALL \
 redis.REPL_AOF redis.REPL_NONE redis.REPL_REPLICA redis.REPL_SLAVE cjson.decode_invalid_numbers \
 cjson.decode_max_depth cjson.encode_invalid_numbers cjson.encode_keep_buffer cjson.encode_max_depth \
 cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
@@ -60,6 +73,10 @@ const BUNDLE = 100;
 const MOST_KEPT = 500;
 /** How the interpreter says that JavaScript threw, as it does where an array cannot be made. */
 const THROWN = -1;
+/** So many steps of a pattern count as one of the interpreter, which takes about as long. */
+const STEPS_OF_PATTERN = 5;
+/** How much of a pattern an error shows. */
+const MOST_SHOWN = 60;
 const CHUNK = nameInLua('@user_script');
 
 /** In which function above the one that failed a line of the script is looked for. */
@@ -72,6 +89,10 @@ class LuaEngine {
   private readonly compiled: Map<string, number> = new Map();
   private current: ScriptRun | null = null;
   private steps = 0;
+  /** Why the script was ended. */
+  private ended: string | null = null;
+  /** Which version of the protocol the script asked for. */
+  private version: RespVersion = 2;
   /** What a command threw: no error of the script, and none that it may catch; ends the engine. */
   private defect: { readonly error: unknown } | null = null;
   /** It is not to be used again. */
@@ -80,14 +101,18 @@ class LuaEngine {
   constructor() {
     const { state } = this;
     this.sandbox = withDoubles(() =>
-      openSandbox(state, () => this.current?.chance ?? new LuaChance(), [
-        ['call', (at) => this.command(at, true)],
-        ['pcall', (at) => this.command(at, false)],
-        ['sha1hex', sha1hex],
-        ['log', log],
-        ['setresp', (at) => setVersion(at, () => this.miss('redis.setresp(3)'))],
-        ['missing', (at) => this.miss(argumentAt(at, 1) ?? '')],
-      ]),
+      openSandbox(state, {
+        chance: () => this.current?.chance ?? new LuaChance(),
+        count: this.countPattern,
+        redis: [
+          ['call', (at) => this.command(at, true)],
+          ['pcall', (at) => this.command(at, false)],
+          ['sha1hex', sha1hex],
+          ['log', log],
+          ['setresp', (at) => this.setVersion(at)],
+          ['missing', (at) => this.miss(argumentAt(at, 1) ?? '')],
+        ],
+      }),
     );
   }
 
@@ -101,6 +126,8 @@ class LuaEngine {
   run(run: ScriptRun): RedisReply {
     this.current = run;
     this.steps = 0;
+    this.ended = null;
+    this.version = 2;
     const reply = withDoubles(() => this.protect(run));
     lua.lua_settop(this.state, 0);
     this.current = null;
@@ -117,7 +144,7 @@ class LuaEngine {
     sandbox.give('ARGV', run.args);
     lua.lua_sethook(state, this.count, lua.LUA_MASKCOUNT, BUNDLE);
     const status = lua.lua_pcall(state, 0, 1, 1);
-    if (status === lua.LUA_OK) return readReply(state);
+    if (status === lua.LUA_OK) return readReply(state, this.version);
     if (status === THROWN) {
       this.isSpent = true;
       return errorOf('ERR script ended: it wants more memory than there is');
@@ -128,7 +155,8 @@ class LuaEngine {
     }
     const error = fieldOf(state, 'err') ?? 'ERR unknown error';
     const line = fieldOf(state, 'line');
-    return errorOf(line === null ? error : `${error} script: ${run.sha}, on @user_script:${line}.`);
+    const place = line === null ? '' : ` script: ${run.sha}, on @user_script:${line}.`;
+    return errorOf(repeated(error.replace(/[\r\n]+$/, '')) + place);
   }
 
   /** Pushes a script as a function; or says why there is none. */
@@ -142,12 +170,10 @@ class LuaEngine {
     const bytes = rawOf(withOldSyntax(text));
     const status = lauxlib.luaL_loadbufferx(state, bytes, null, CHUNK, nameInLua('t'));
     if (status !== lua.LUA_OK) {
-      const problem = textAt(state, -1)
-        .replaceAll('<eof>', "'<eof>'")
-        .replace(/syntax error(?= near '[^=,])/, "'=' expected")
-        .replace(/<\\(\d+)>(?='$)/, (_, code) => NEWER.charAt(Number(code) - NO_TOKEN));
+      const problem = inOldWords(textAt(state, -1));
       return `ERR Error compiling script (new function): ${problem}`;
     }
+    adaptFunction(state, -1);
     this.sandbox.enclose();
     lua.lua_pushvalue(state, -1);
     this.compiled.set(text, lauxlib.luaL_ref(state, lua.LUA_REGISTRYINDEX));
@@ -155,13 +181,24 @@ class LuaEngine {
     return null;
   }
 
-  private readonly count = (state: LuaState): void => {
-    this.steps += BUNDLE;
-    const { mostSteps } = this.current ?? { mostSteps: 0 };
+  private readonly count = (state: LuaState): void => this.spend(state, BUNDLE);
+
+  private readonly countPattern: CountSteps = (state, steps, pattern) =>
+    this.spend(state, steps / STEPS_OF_PATTERN, pattern);
+
+  private spend(state: LuaState, steps: number, pattern?: string): void {
+    this.steps += steps;
+    const { mostSteps } = this.current ?? { mostSteps: Number.POSITIVE_INFINITY };
     if (this.steps <= mostSteps) return;
+    const shown = repeated(pattern ?? '').slice(0, MOST_SHOWN);
+    const where = pattern === undefined ? '' : `, in the pattern "${shown}"`;
+    if (pattern !== undefined && this.ended === null) {
+      this.current?.noteUnsimulated(`the endless pattern "${shown}" of a script`);
+    }
+    this.ended ??= `ERR script ended after ${mostSteps} steps${where}`;
     this.end(state);
-    raise(state, `ERR script ended after ${mostSteps} steps`);
-  };
+    raise(state, this.ended);
+  }
 
   /** From here on each step fails, so that no `pcall` of the script goes on for long. */
   private end(state: LuaState): void {
@@ -177,25 +214,26 @@ class LuaEngine {
 
   /** `redis.call`, which raises an error, and `redis.pcall`, which returns it. */
   private command(state: LuaState, isRaising: boolean): number {
-    const reply = this.answer(state);
+    const given = commandAt(state);
+    const reply = 'error' in given ? given : this.answer(state, given);
     if (isRaising && isRedisError(reply)) return raise(state, reply.error);
-    pushReply(state, reply);
+    pushReply(state, reply, this.version);
+    if (reply !== given && isRedisError(reply)) {
+      lua.lua_pushboolean(state, true);
+      lua.lua_setfield(state, -2, nameInLua('ignore_error_stats_update'));
+    }
     return 1;
   }
 
-  private answer(state: LuaState): RedisReply {
-    const count = lua.lua_gettop(state);
-    if (count === 0) {
-      return errorOf('ERR Please specify at least one argument for this redis lib call');
-    }
-    const given: string[] = [];
-    for (let at = 1; at <= count; at += 1) {
-      const argument = argumentAt(state, at);
-      if (argument === null) {
-        return errorOf('ERR Lua redis lib command arguments must be strings or integers');
-      }
-      given.push(argument);
-    }
+  private setVersion(state: LuaState): number {
+    if (lua.lua_gettop(state) !== 1) raise(state, 'ERR redis.setresp() requires one argument.');
+    const version = wholeAt(state, -1);
+    if (version !== 2 && version !== 3) raise(state, 'ERR RESP version must be 2 or 3.');
+    this.version = version === 3 ? 3 : 2;
+    return 0;
+  }
+
+  private answer(state: LuaState, given: RedisCommand): RedisReply {
     try {
       return this.current?.call(given) ?? NIL;
     } catch (error) {
@@ -206,21 +244,21 @@ class LuaEngine {
   }
 }
 
-/** The last characters of what is an operator or a label from Lua 5.2 on, and none before. */
-const NEWER = '/<>&|~:';
-/** Bytes from here on begin no token, and no text in UTF-8 has them. */
-const NO_TOKEN = 0xf5;
-const LEXEME =
-  /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))/g;
-
-/** The script without its `#!`, and so that what Lua 5.1 does not know is no Lua 5.3 either. */
-function withOldSyntax(text: string): string {
-  return text.replace(LEXEME, (whole: string, _long, _quote, newer?: string) => {
-    if (newer === undefined) return whole.startsWith('#!') ? '' : whole;
-    if (newer === 'goto') return '_goto';
-    const code = NO_TOKEN + NEWER.indexOf(newer.slice(-1));
-    return newer.slice(0, -1) + String.fromCharCode(code);
-  });
+/** The command that a script gives, or why it is none. */
+function commandAt(state: LuaState): RedisCommand | RedisError {
+  const count = lua.lua_gettop(state);
+  if (count === 0) {
+    return errorOf('ERR Please specify at least one argument for this redis lib call');
+  }
+  const given: string[] = [];
+  for (let at = 1; at <= count; at += 1) {
+    const argument = argumentAt(state, at);
+    if (argument === null) {
+      return errorOf('ERR Lua redis lib command arguments must be strings or integers');
+    }
+    given.push(argument);
+  }
+  return given;
 }
 
 /** Makes a table of an error, with the line of the script at which it was raised: a new one. */
@@ -247,7 +285,7 @@ function lineAtFault(state: LuaState): string | null {
 
 function sha1hex(state: LuaState): number {
   if (lua.lua_gettop(state) !== 1) return raise(state, 'ERR wrong number of arguments');
-  pushText(state, shaOf(argumentAt(state, 1) ?? ''));
+  pushText(state, shaOf(lua.lua_isstring(state, 1) ? textAt(state, 1) : ''));
   return 1;
 }
 
@@ -259,16 +297,6 @@ function log(state: LuaState): number {
     raise(state, 'ERR First argument must be a number (log level).');
   }
   return level >= 0 && level <= 3 ? 0 : raise(state, 'ERR Invalid debug level.');
-}
-
-function setVersion(state: LuaState, miss: () => void): number {
-  const version = lua.lua_tonumber(state, 1);
-  if (lua.lua_gettop(state) !== 1) raise(state, 'ERR redis.setresp() requires one argument.');
-  if (version === 3) {
-    miss();
-    raise(state, 'ERR fencepost gives scripts replies of version 2 only');
-  }
-  return version === 2 ? 0 : raise(state, 'ERR RESP version must be 2 or 3.');
 }
 
 let engine: LuaEngine | null = null;

@@ -251,7 +251,79 @@ test('the version is that of INFO', () => {
   expect(info).toContain(`redis_version:${String(version)}\r\n`);
 });
 
-test('replies of version 3 are refused in words, where Redis has them', () => {
-  const error = 'ERR fencepost gives scripts replies of version 2 only';
-  expect(evaluate('return redis.setresp(3)')).toEqual({ error });
+test.each<[string, RedisReply]>([
+  ['return {double = 1.5}', { double: '1.5' }],
+  ['return {map = {a = 1}}', { mapping: ['a', 1] }],
+  ['return {set = {a = true}}', { set: ['a'] }],
+  ['return {big_number = "123"}', { bigNumber: '123' }],
+  ['return {verbatim_string = {format = "txt", string = "x"}}', { verbatim: 'x', format: 'txt' }],
+  ['redis.setresp(3) return false', { boolean: false }],
+  ['redis.setresp(3) return tostring(redis.call("get", "none"))', 'nil'],
+  ['redis.call("zadd", "z", 1.5, "a") return redis.call("zscore", "z", "a")', '1.5'],
+  [
+    'redis.call("zadd", "z", 1.5, "a") redis.setresp(3) return redis.call("zscore", "z", "a").double * 2',
+    3,
+  ],
+  ['redis.call("hset", "h", "f", 1) redis.setresp(3) return redis.call("hgetall", "h").map.f', '1'],
+  ['redis.setresp(3)', { nil: true }],
+  ['return redis.setresp(4)', { error: 'ERR RESP version must be 2 or 3.' }],
+])('what a script replies, and asks for: %s', (text, reply) => {
+  expect(evaluate(text)).toEqual(reply);
+  expect(evaluate('return redis.call("get", "none")')).toEqual({ nil: true });
+});
+
+test.each<[string, RedisReply]>([
+  ['5.3 % 0.1', '0.1'],
+  ['-7 % 3', '2'],
+  ['1e15 % 7.3', '0.125'],
+  ['1 % (1/0)', '-nan'],
+  ['"10" % 4', '2'],
+  ['#"abc" % 2', '1'],
+  ['2^53 + 1', '9.007199254741e+15'],
+  ['2^0.5', '1.4142135623731'],
+  ['1e14 .. "x"', '1e+14x'],
+  ['1e308 * 10', 'inf'],
+  ['bit.bnot(2^63)', '-1'],
+  ['bit.tobit(2^53 + 2^32)', '-2147483648'],
+  ['tonumber("0x1p4")', '16'],
+  ['tonumber("-ff", 16)', '1.844674407371e+19'],
+  ['tonumber("1e1", 16)', '481'],
+  [
+    String.raw`string.format("%5.1f|%05d|%x|%.3d|%q", 2.25, -42, -1, 5, "a\n\0")`,
+    '  2.2|-0042|ffffffffffffffff|005|"a\\\n\\000"',
+  ],
+  ['string.format("%d", 2^63)', '-9223372036854775808'],
+  ['string.format("%s", ("x"):rep(3, ","))', 'xxx'],
+  ['string.char(256)', "user_script:1: bad argument #1 to 'char' (invalid value)"],
+  [
+    'string.format("%s", nil)',
+    "user_script:1: bad argument #2 to 'format' (string expected, got nil)",
+  ],
+  ['nosuch.x', "user_script:1: Script attempted to access nonexistent global variable 'nosuch'"],
+  ['KEYS.x.y', "user_script:1: attempt to index field 'x' (a nil value)"],
+  [String.raw`"\x41\z"`, 'x41z'],
+  ['table.concat({1, 2, 3}, ",", 2.9)', '2,3'],
+  [
+    'table.concat({1, {}})',
+    "user_script:1: invalid value (table) at index 2 in table for 'concat'",
+  ],
+  [
+    'cjson.encode(cjson.decode("[nan]"))',
+    'user_script:1: Cannot serialise number: must not be NaN or Inf',
+  ],
+  ['cjson.decode("[+1, -inf]")[2]', '-inf'],
+  ['loadstring("return 1 % (1/0)")()', '-nan'],
+  ['loadstring("return 1 // 2")', 'nil'],
+])('an expression has the value that it has in Lua 5.1: %s', (text, value) => {
+  const reply = evaluate(`return tostring(select(2, pcall(function() return ${text} end)))`);
+  expect(reply).toBe(value);
+});
+
+test('sorts as Lua 5.1 does, also where items are equal or the order is none', () => {
+  const sort = (order: string): RedisReply =>
+    evaluate(`local t = {"b1", "a1", "b2", "a2", "c1", "a3"}
+      local ok, e = pcall(table.sort, t, function(x, y) return ${order} end)
+      return ok and table.concat(t, " ") or e`);
+  expect(sort('x:sub(1, 1) < y:sub(1, 1)')).toBe('a3 a1 a2 b2 b1 c1');
+  expect(sort('true')).toBe('invalid order function for sorting');
 });

@@ -3,21 +3,25 @@
  * an integer of a number, look at addresses, draw by real chance (`math.random` draws as Redis
  * does, by `drand48`, one stream for all scripts of a node), or run past a script's limit of steps.
  *
- * What one call into the library does counts as one step: texts that are repeated have a longest
- * length; a pattern that tries very many ways to match, and texts that double at each `..`, remain.
+ * A call into the library counts as one step, and the steps of a pattern as well; texts that are
+ * repeated have a longest length; those that double at each `..` remain.
  */
 
 import { lauxlib, lua } from 'fengari';
+import { adaptFunction, power } from './lua-arithmetic.ts';
+import { format } from './lua-format.ts';
+import { type CountSteps, patternFunctions } from './lua-patterns.ts';
+import { inOldWords, withOldSyntax } from './lua-syntax.ts';
 import {
   formatNumber,
   LUA_DIGITS,
   type LuaFunction,
   type LuaState,
+  luaError,
   nameInLua,
   pushText,
-  readNumber,
-  rounded,
   textAt,
+  wholeAt,
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
 
@@ -27,24 +31,169 @@ const plain: readonly (readonly [string, LuaFunction])[] = [
   ['ceil', onNumber(Math.ceil)],
   ['tonumber', toNumber],
   ['tostring', toText],
+  ['format', format],
+  ['rep', repeat],
+  ['remove', remove],
+  ['attempt', protectedCall],
+  ['adapt', adapt],
+  ['error', raiseValue],
+  ['assert', assertValue],
+  ['char', char],
+  ['unpack', unpack],
+  ['old', oldSyntax],
+  ['max', extreme((one, other) => one > other)],
+  ['min', extreme((one, other) => one < other)],
+  ['pow', pow],
+  ['isLess', isLess],
+  ['getn', (state) => returned(state, lengthOf(state))],
+  ['deg', onNumber((value) => value / (Math.PI / 180))],
+  ['rad', onNumber((value) => value * (Math.PI / 180))],
+  ['cosh', onNumber(Math.cosh)],
+  ['sinh', onNumber(Math.sinh)],
+  ['tanh', onNumber(Math.tanh)],
+  ['log10', onNumber(Math.log10)],
+  ['frexp', frexp],
+  ['ldexp', ldexp],
+  ['modf', modf],
 ];
 
 /** By the names under which the sandbox asks for them; `chance` is that of the present run. */
 export function libraryFunctions(
+  state: LuaState,
   chance: () => LuaChance,
+  count: CountSteps,
 ): readonly (readonly [string, LuaFunction])[] {
   return [
     ...plain,
+    ...WHOLE.map(([library, name, isInt, ...places]): [string, LuaFunction] => [
+      name,
+      withWholeNumbers(originalOf(state, library, name), places, isInt),
+    ]),
+    ...patternFunctions(count),
+    ['insert', (state) => insert(state, count)],
     ['random', (state) => random(state, chance())],
     ['randomseed', (state) => seed(state, chance())],
   ];
 }
 
 function onNumber(run: (value: number) => number): LuaFunction {
+  return (state) => returned(state, run(lauxlib.luaL_checknumber(state, 1)));
+}
+
+function returned(state: LuaState, ...values: readonly number[]): number {
+  for (const value of values) lua.lua_pushnumber(state, value);
+  return values.length;
+}
+
+/** `math.max` or `math.min`, which takes the first of several that are equal. */
+function extreme(isBetter: (one: number, other: number) => boolean): LuaFunction {
   return (state) => {
-    lua.lua_pushnumber(state, run(lauxlib.luaL_checknumber(state, 1)));
-    return 1;
+    let best = lauxlib.luaL_checknumber(state, 1);
+    for (let at = 2; at <= lua.lua_gettop(state); at += 1) {
+      const value = lauxlib.luaL_checknumber(state, at);
+      if (isBetter(value, best)) best = value;
+    }
+    return returned(state, best);
   };
+}
+
+function pow(state: LuaState): number {
+  const [base, exponent] = [1, 2].map((at) => lauxlib.luaL_checknumber(state, at));
+  return returned(state, power(base ?? 0, exponent ?? 0));
+}
+
+/** A fraction from 0.5 to 1, and the exponent of 2 beside it. */
+function frexp(state: LuaState): number {
+  let [value, exponent] = [lauxlib.luaL_checknumber(state, 1), 0];
+  if (value === 0 || !Number.isFinite(value)) return returned(state, value, 0);
+  for (; Math.abs(value) >= 1; exponent += 1) value /= 2;
+  for (; Math.abs(value) < 0.5; exponent -= 1) value *= 2;
+  return returned(state, value, exponent);
+}
+
+function ldexp(state: LuaState): number {
+  let value = lauxlib.luaL_checknumber(state, 1);
+  let exponent = Math.max(-2200, Math.min(2200, wholeAt(state, 2) | 0));
+  for (; exponent > 1000; exponent -= 1000) value *= 2 ** 1000;
+  for (; exponent < -1000; exponent += 1000) value *= 2 ** -1000;
+  return returned(state, value * 2 ** exponent);
+}
+
+function modf(state: LuaState): number {
+  const value = lauxlib.luaL_checknumber(state, 1);
+  return returned(
+    state,
+    Math.trunc(value),
+    Math.abs(value) < Number.POSITIVE_INFINITY ? value % 1 : value && Math.sign(value) * 0,
+  );
+}
+
+/** `error`, which puts a place before numbers as well. */
+function raiseValue(state: LuaState): number {
+  const level = wholeAt(state, 2, 1) | 0;
+  lua.lua_settop(state, 1);
+  if (!lua.lua_isstring(state, 1) || level <= 0) return lua.lua_error(state);
+  lauxlib.luaL_where(state, level);
+  pushText(state, textAt(state, -1) + textAt(state, 1));
+  return lua.lua_error(state);
+}
+
+function assertValue(state: LuaState): number {
+  lauxlib.luaL_checkany(state, 1);
+  if (lua.lua_toboolean(state, 1)) return lua.lua_gettop(state);
+  const isNone = lua.lua_type(state, 2) <= lua.LUA_TNIL;
+  const problem = isNone ? 'assertion failed!' : latin1Of(lauxlib.luaL_checkstring(state, 2));
+  return luaError(state, problem);
+}
+
+function char(state: LuaState): number {
+  let text = '';
+  for (let at = 1; at <= lua.lua_gettop(state); at += 1) {
+    const code = wholeAt(state, at) | 0;
+    if (code < 0 || code > 0xff) lauxlib.luaL_argerror(state, at, nameInLua('invalid value'));
+    text += String.fromCharCode(code);
+  }
+  pushText(state, text);
+  return 1;
+}
+
+/** Makes what was compiled compute as Lua 5.1 does, or says in its words why nothing was. */
+function adapt(state: LuaState): number {
+  if (lua.lua_type(state, 1) === lua.LUA_TFUNCTION) {
+    adaptFunction(state, 1);
+    return 1;
+  }
+  pushText(state, inOldWords(textAt(state, 2)));
+  lua.lua_replace(state, 2);
+  return 2;
+}
+
+function oldSyntax(state: LuaState): number {
+  pushText(state, withOldSyntax(textAt(state, 1)));
+  return 1;
+}
+
+function unpack(state: LuaState): number {
+  const length = lengthOf(state);
+  const first = wholeAt(state, 2, 1) | 0;
+  const count = Math.max(0, (wholeAt(state, 3, length) | 0) - first + 1);
+  if (count >= MOST_RESULTS || !lua.lua_checkstack(state, count)) {
+    return luaError(state, 'too many results to unpack');
+  }
+  for (let at = first; at < first + count; at += 1) lua.lua_rawgeti(state, 1, at);
+  return count;
+}
+
+/** How much Lua 5.1 has room for on the stack of a function. */
+const MOST_RESULTS = 8000;
+
+/** The number of a comparison of the interpreter. */
+const LESS_THAN = 1;
+
+/** Compares for `table.sort`, whose errors name no place. */
+function isLess(state: LuaState): number {
+  lua.lua_pushboolean(state, lua.lua_compare(state, 1, 2, LESS_THAN) !== 0);
+  return 1;
 }
 
 function toText(state: LuaState): number {
@@ -54,38 +203,38 @@ function toText(state: LuaState): number {
 }
 
 function toNumber(state: LuaState): number {
-  lauxlib.luaL_checkany(state, 1);
-  const kind = lua.lua_type(state, 1);
-  const isPlain =
-    lua.lua_type(state, 2) === lua.LUA_TNONE || lua.lua_type(state, 2) === lua.LUA_TNIL;
-  const base = isPlain ? 10 : lauxlib.luaL_checknumber(state, 2);
+  const base = wholeAt(state, 2, 10);
+  if (base === 10) {
+    lauxlib.luaL_checkany(state, 1);
+    const isText = lua.lua_isnumber(state, 1);
+    if (isText) lua.lua_pushnumber(state, lua.lua_tonumber(state, 1));
+    else lua.lua_pushnil(state);
+    return 1;
+  }
+  const [text = ''] = latin1Of(lauxlib.luaL_checkstring(state, 1)).split('\0', 1);
   if (base < 2 || base > 36) {
     return lauxlib.luaL_argerror(state, 2, nameInLua('base out of range'));
   }
-  if (kind === lua.LUA_TNUMBER && base === 10) {
-    lua.lua_pushvalue(state, 1);
-    return 1;
-  }
-  const isText = kind === lua.LUA_TSTRING || kind === lua.LUA_TNUMBER;
-  const text = isText ? textAt(state, 1) : '';
-  const value = base === 10 ? readNumber(text) : readInBase(text, base);
+  const value = readInBase(text, base);
   if (value === null) lua.lua_pushnil(state);
   else lua.lua_pushnumber(state, value);
   return 1;
 }
 
+const MOST_UNSIGNED = 2n ** 64n - 1n;
+
+/** Reads an integer as C's `strtoul` does, which stops at its greatest, and wraps one below 0. */
 function readInBase(text: string, base: number): number | null {
-  const digits = text
-    .trim()
-    .toLowerCase()
-    .replace(base === 16 ? /^0x/ : /^(?!)/, '');
-  let value = 0;
-  for (const digit of digits) {
+  const [, sign, digits = ''] = /^[ \t-\r]*([+-]?)([\da-z]+)[ \t-\r]*$/i.exec(text) ?? [];
+  let value = 0n;
+  for (const digit of digits.toLowerCase().replace(base === 16 ? /^0x(?=.)/ : /^(?!)/, '')) {
     const worth = '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(digit);
-    if (worth === -1 || worth >= base) return null;
-    value = value * base + worth;
+    if (worth >= base) return null;
+    value = value * BigInt(base) + BigInt(worth);
   }
-  return digits === '' ? null : value;
+  if (digits === '') return null;
+  if (value > MOST_UNSIGNED) return Number(MOST_UNSIGNED);
+  return Number(sign === '-' ? BigInt.asUintN(64, -value) : value);
 }
 
 function random(state: LuaState, chance: LuaChance): number {
@@ -111,9 +260,6 @@ function seed(state: LuaState, chance: LuaChance): number {
   return 0;
 }
 
-/** `%`, flags, width, precision, and the letter that says what it is. */
-const DIRECTIVE = /%([-+ #0]*)(\d*)(?:\.(\d*))?(.)/g;
-
 /** A value as `tostring` writes it. Tables and functions have no addresses that could differ. */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
@@ -122,117 +268,6 @@ export function displayed(state: LuaState, index: number): string {
   const text = latin1Of(lauxlib.luaL_tolstring(state, index));
   lua.lua_pop(state, 1);
   return kind === lua.LUA_TSTRING ? text : text.replace(/^(\w+: 0x)[0-9a-f]+$/, '$10');
-}
-
-/** Formats; every directive but those for numbers and `%s` is left to `original`. */
-export function formatWith(original: LuaFunction): LuaFunction {
-  return (state) => {
-    const template = latin1Of(lauxlib.luaL_checkstring(state, 1));
-    let argument = 1;
-    const text = template.replace(DIRECTIVE, (directive, ...parts: unknown[]) => {
-      const [flags, width, precision, letter] = parts.map((part) => String(part ?? ''));
-      if (letter === '%') return '%';
-      argument += 1;
-      const field = { flags: flags ?? '', width: Number(width ?? 0) };
-      const digits = parts[2] === undefined ? null : Number(precision);
-      const form = { flags: field.flags, letter: letter ?? '', digits };
-      if ('diuxXo'.includes(form.letter)) {
-        return placed(integer(lauxlib.luaL_checknumber(state, argument), form), field);
-      }
-      if ('eEfgG'.includes(form.letter)) {
-        return placed(fraction(lauxlib.luaL_checknumber(state, argument), form), field);
-      }
-      if (letter !== 's') return formattedBy(original, { state, directive, argument });
-      lauxlib.luaL_checkany(state, argument);
-      const shown = displayed(state, argument);
-      const whole = { flags: field.flags.replace('0', ''), width: field.width };
-      return placed(['', digits === null ? shown : shown.slice(0, digits)], whole);
-    });
-    pushText(state, text);
-    return 1;
-  };
-}
-
-function formattedBy(
-  original: LuaFunction,
-  { state, directive, argument }: { state: LuaState; directive: string; argument: number },
-): string {
-  lua.lua_pushcfunction(state, original);
-  lua.lua_pushstring(state, nameInLua(directive));
-  lua.lua_pushvalue(state, argument);
-  lua.lua_call(state, 2, 1);
-  const text = displayed(state, -1);
-  lua.lua_pop(state, 1);
-  return text;
-}
-
-interface Form {
-  readonly flags: string;
-  readonly letter: string;
-  readonly digits: number | null;
-}
-
-function plusOf(flags: string): string {
-  return flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
-}
-
-/** The sign and the digits of a number with a fraction. */
-function fraction(
-  value: number,
-  { flags, letter, digits }: Form,
-): readonly [sign: string, digits: string] {
-  const precision = digits ?? 6;
-  const isNegative = value < 0 || Object.is(value, -0);
-  const magnitude = Math.abs(value);
-  const lower = letter.toLowerCase();
-  const text = !Number.isFinite(value)
-    ? formatNumber(magnitude, 1)
-    : lower === 'g'
-      ? formatNumber(magnitude, Math.max(1, precision))
-      : lower === 'e'
-        ? scientific(magnitude, precision)
-        : fixed(magnitude, precision);
-  return [isNegative ? '-' : plusOf(flags), letter === lower ? text : text.toUpperCase()];
-}
-
-function scientific(value: number, precision: number): string {
-  const [mantissa = '', power = ''] = rounded(value, precision + 1).split('e');
-  return `${mantissa}e${power.slice(0, 1)}${power.slice(1).padStart(2, '0')}`;
-}
-
-/** Where two results are equally near, the even one, as C has it. */
-function fixed(value: number, precision: number): string {
-  if (value >= 1e21) return `${BigInt(value)}.${'0'.repeat(precision)}`.replace(/\.$/, '');
-  const exact = value.toFixed(100);
-  const cut = exact.indexOf('.') + 1 + precision;
-  const isTie = /^50*$/.test(exact.slice(cut));
-  const kept = exact.slice(0, cut).replace(/\.$/, '');
-  return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
-}
-
-/** The sign and the digits of an integer. */
-function integer(
-  value: number,
-  { flags, letter, digits }: Form,
-): readonly [sign: string, digits: string] {
-  const whole = Number.isFinite(value) ? BigInt(Math.trunc(value)) : -(2n ** 63n);
-  const isSigned = letter === 'd' || letter === 'i';
-  const shown = isSigned ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole);
-  const magnitude = shown < 0n ? -shown : shown;
-  const base = letter === 'o' ? 8 : letter === 'x' || letter === 'X' ? 16 : 10;
-  const text = magnitude.toString(base).padStart(digits ?? 1, '0');
-  const prefix = flags.includes('#') && base === 16 ? `0${letter}` : '';
-  const sign = isSigned ? (shown < 0n ? '-' : plusOf(flags)) : prefix;
-  return [sign, letter === 'X' ? text.toUpperCase() : text];
-}
-
-function placed(
-  [sign, text]: readonly [string, string],
-  { flags, width }: { flags: string; width: number },
-): string {
-  if (flags.includes('-')) return (sign + text).padEnd(width);
-  if (flags.includes('0')) return sign + text.padStart(width - sign.length, '0');
-  return (sign + text).padStart(width);
 }
 
 const MULTIPLIER = 0x5deece66dn;
@@ -265,24 +300,96 @@ const MOST_REPEATED_BYTES = 1024 * 1024;
  * `pcall`. That of the interpreter, in a coroutine, stops counting steps once it caught an error;
  * this one cannot be yielded out of, as in Lua 5.1.
  */
-export function protectedCall(state: LuaState): number {
+function protectedCall(state: LuaState): number {
   lauxlib.luaL_checkany(state, 1);
   const status = lua.lua_pcall(state, lua.lua_gettop(state) - 1, ALL_RESULTS, 0);
   const isDone = status === lua.LUA_OK;
+  lua.lua_checkstack(state, 1);
   lua.lua_pushboolean(state, isDone);
   lua.lua_insert(state, isDone ? 1 : -2);
   return isDone ? lua.lua_gettop(state) : 2;
 }
 
 /** `string.rep`, which refuses what would be too long. */
-export function repeatWith(original: LuaFunction): LuaFunction {
+function repeat(state: LuaState): number {
+  const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
+  const count = Math.max(0, wholeAt(state, 2) | 0);
+  if (count * Math.max(text.length, 1) > MOST_REPEATED_BYTES) {
+    return luaError(state, 'resulting string too large');
+  }
+  pushText(state, text.repeat(count));
+  return 1;
+}
+
+/**
+ * A function of the interpreter as Lua 5.1 has it: numbers among its arguments at `places` lose
+ * their fractions. Those that do not fit wrap around, as C's `int`, or are the greatest that fit.
+ */
+function withWholeNumbers(
+  original: LuaFunction,
+  places: readonly number[],
+  isInt: boolean,
+): LuaFunction {
   return (state) => {
-    const { length } = lauxlib.luaL_checkstring(state, 1);
-    const count = lauxlib.luaL_checknumber(state, 2);
-    if (count * Math.max(length, 1) > MOST_REPEATED_BYTES) {
-      return lauxlib.luaL_error(state, nameInLua('resulting string too large'));
+    for (const at of places) {
+      if (!lua.lua_isnumber(state, at)) continue;
+      const value = wholeAt(state, at);
+      lua.lua_pushnumber(state, isInt ? value | 0 : Math.max(-MOST_INT, Math.min(MOST_INT, value)));
+      lua.lua_replace(state, at);
     }
-    lua.lua_settop(state, 2);
     return original(state);
   };
+}
+
+const MOST_INT = 1e9;
+
+/** Where `string`, `table` and the globals take whole numbers. */
+const WHOLE: readonly (readonly [library: string, name: string, isInt: boolean, ...number[]])[] = [
+  ['string', 'sub', false, 2, 3],
+  ['string', 'byte', false, 2, 3],
+  ['table', 'concat', true, 3, 4],
+  ['_G', 'select', true, 1],
+];
+
+/** The function of that name in a library of the interpreter. */
+function originalOf(state: LuaState, library: string, name: string): LuaFunction {
+  lua.lua_getglobal(state, nameInLua(library));
+  lua.lua_getfield(state, -1, nameInLua(name));
+  const original = lua.lua_tocfunction(state, -1);
+  lua.lua_pop(state, 2);
+  if (original === null) throw new Error(`the interpreter has no ${library}.${name}`);
+  return original;
+}
+
+/** The length of the table in the first argument. */
+function lengthOf(state: LuaState): number {
+  lauxlib.luaL_checktype(state, 1, lua.LUA_TTABLE);
+  return lua.lua_rawlen(state, 1);
+}
+
+/** `table.insert`, which takes as many steps as it moves items. */
+function insert(state: LuaState, count: CountSteps): number {
+  const next = lengthOf(state) + 1;
+  const given = lua.lua_gettop(state);
+  if (given !== 2 && given !== 3) luaError(state, "wrong number of arguments to 'insert'");
+  const place = given === 3 ? wholeAt(state, 2) | 0 : next;
+  count(state, Math.max(0, next - place), 'table.insert');
+  for (let at = Math.max(next, place); at > place; at -= 1) {
+    lua.lua_rawgeti(state, 1, at - 1);
+    lua.lua_rawseti(state, 1, at);
+  }
+  lua.lua_rawseti(state, 1, place);
+  return 0;
+}
+
+function remove(state: LuaState): number {
+  const length = lengthOf(state);
+  const place = wholeAt(state, 2, length) | 0;
+  if (place < 1 || place > length) return 0;
+  lua.lua_rawgeti(state, 1, place);
+  for (let at = place; at <= length; at += 1) {
+    lua.lua_rawgeti(state, 1, at + 1);
+    lua.lua_rawseti(state, 1, at);
+  }
+  return 1;
 }

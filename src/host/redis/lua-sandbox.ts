@@ -7,8 +7,8 @@
 
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
 import { decode, encode } from './lua-cjson.ts';
-import type { LuaChance } from './lua-library.ts';
-import { formatWith, libraryFunctions, protectedCall, repeatWith } from './lua-library.ts';
+import { type LuaChance, libraryFunctions } from './lua-library.ts';
+import type { CountSteps } from './lua-patterns.ts';
 import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './lua-values.ts';
 
 type Functions = readonly (readonly [name: string, run: LuaFunction])[];
@@ -29,17 +29,21 @@ export interface Sandbox {
   enclose(): void;
 }
 
-/** `redis` are the functions of that table; `chance` is what `math.random` draws from. */
-export function openSandbox(state: LuaState, chance: () => LuaChance, redis: Functions): Sandbox {
+interface Origin {
+  /** Returns what `math.random` draws from. */
+  readonly chance: () => LuaChance;
+  readonly count: CountSteps;
+  /** The functions of the table `redis`. */
+  readonly redis: Functions;
+}
+
+export function openSandbox(state: LuaState, { chance, count, redis }: Origin): Sandbox {
   for (const [name, open] of LIBRARIES) {
     lauxlib.luaL_requiref(state, nameInLua(name), open, true);
     lua.lua_pop(state, 1);
   }
   const given: Functions = [
-    ...libraryFunctions(chance),
-    ['format', formatWith(originalOf(state, 'format'))],
-    ['rep', repeatWith(originalOf(state, 'rep'))],
-    ['attempt', protectedCall],
+    ...libraryFunctions(state, chance, count),
     ...bitFunctions,
     ['encode', encode],
     ['decode', decode],
@@ -66,16 +70,6 @@ export function openSandbox(state: LuaState, chance: () => LuaChance, redis: Fun
   };
 }
 
-/** The interpreter's own function of that name in `string`. */
-function originalOf(state: LuaState, name: string): LuaFunction {
-  lua.lua_getglobal(state, nameInLua('string'));
-  lua.lua_getfield(state, -1, nameInLua(name));
-  const original = lua.lua_tocfunction(state, -1);
-  lua.lua_pop(state, 2);
-  if (original === null) throw new Error(`the interpreter has no string.${name}`);
-  return original;
-}
-
 /** Leaves the environment of scripts on the stack, and the table behind it on top. */
 function runPrelude(state: LuaState, given: Functions): void {
   const text = to_luastring(PRELUDE);
@@ -97,7 +91,11 @@ function runPrelude(state: LuaState, given: Functions): void {
 const PRELUDE: string = `
 local given = ...
 local real = { string = string, table = table, math = math, coroutine = coroutine }
-local plain = { type = type, pcall = given.attempt, rawset = rawset, load = load }
+local plain = { type = type, pcall = given.attempt, rawset = rawset }
+function plain.load(text, ...)
+  if plain.type(text) == 'string' then text = given.old(text) end
+  return given.adapt(load(text, ...))
+end
 local getmetatable, setmetatable, error, select = getmetatable, setmetatable, error, select
 local guarded = {}
 
@@ -117,10 +115,11 @@ local function guard(behind)
   return shown
 end
 
-local open = pick(_G, 'assert error getmetatable ipairs next pairs rawequal rawget select type')
+local open = pick(_G, 'getmetatable ipairs next pairs rawequal rawget type')
 open.tonumber = given.tonumber
 open.tostring = given.tostring
-open.unpack = real.table.unpack
+open.assert, open.error = given.assert, given.error
+open.select, open.unpack = given.select, given.unpack
 open._VERSION = 'Lua 5.1'
 function open.collectgarbage() return 0 end
 
@@ -134,11 +133,12 @@ function open.rawset(target, key, value)
   return plain.rawset(target, key, value)
 end
 
-local function settle(isDone, problem, ...)
-  if not isDone and plain.type(problem) == 'table' and plain.type(problem.err) == 'string' then
-    return false, problem.err
-  end
-  return isDone, problem, ...
+local function settle(...)
+  local isDone, problem = ...
+  if isDone or plain.type(problem) ~= 'table' then return ... end
+  local text = problem.err
+  if plain.type(text) == 'string' or plain.type(text) == 'number' then return false, text end
+  return false, problem, text
 end
 
 function open.pcall(...)
@@ -154,36 +154,62 @@ function open.xpcall(run, handler, ...)
   return handle(handler, plain.pcall(run, ...))
 end
 
-local strings = pick(real.string, 'byte char find gmatch gsub len lower match reverse sub upper')
-strings.format, strings.rep = given.format, given.rep
+local strings = pick(given, 'byte char find format gmatch gsub match rep sub')
+strings.len, strings.lower = real.string.len, real.string.lower
+strings.reverse, strings.upper = real.string.reverse, real.string.upper
 strings.gfind = strings.gmatch
 open.string = guard(strings)
 getmetatable('').__index = open.string
 getmetatable('').__metatable = false
 
-local function merge(list, isBefore, low, high)
-  if low >= high then return end
-  local middle = given.floor((low + high) / 2)
-  merge(list, isBefore, low, middle)
-  merge(list, isBefore, middle + 1, high)
-  local merged, left, right = {}, low, middle + 1
-  for at = low, high do
-    if left <= middle and (right > high or not isBefore(list[right], list[left])) then
-      merged[at] = list[left]
+-- As in ltablib.c, with its order of comparisons.
+local function sort(list, isBefore, low, high)
+  while low < high do
+    if isBefore(list[high], list[low]) then list[low], list[high] = list[high], list[low] end
+    if high - low == 1 then return true end
+    local middle = given.floor((low + high) / 2)
+    if isBefore(list[middle], list[low]) then
+      list[middle], list[low] = list[low], list[middle]
+    elseif isBefore(list[high], list[middle]) then
+      list[middle], list[high] = list[high], list[middle]
+    end
+    if high - low == 2 then return true end
+    local pivot = list[middle]
+    list[middle], list[high - 1] = list[high - 1], pivot
+    local left, right = low, high - 1
+    while true do
       left = left + 1
+      while isBefore(list[left], pivot) do
+        if left > high then return false end
+        left = left + 1
+      end
+      right = right - 1
+      while isBefore(pivot, list[right]) do
+        if right < low then return false end
+        right = right - 1
+      end
+      if right < left then break end
+      list[left], list[right] = list[right], list[left]
+    end
+    list[high - 1], list[left] = list[left], list[high - 1]
+    if left - low < high - left then
+      if not sort(list, isBefore, low, left - 1) then return false end
+      low = left + 1
     else
-      merged[at] = list[right]
-      right = right + 1
+      if not sort(list, isBefore, left + 1, high) then return false end
+      high = left - 1
     end
   end
-  for at = low, high do list[at] = merged[at] end
+  return true
 end
 
-local tables = pick(real.table, 'concat insert remove')
+local tables = pick(given, 'concat insert remove')
 function tables.sort(list, isBefore)
-  merge(list, isBefore or function(one, other) return one < other end, 1, #list)
+  if not sort(list, isBefore or given.isLess, 1, given.getn(list)) then
+    error('invalid order function for sorting', 2)
+  end
 end
-function tables.getn(list) return #list end
+tables.getn = given.getn
 function tables.maxn(list)
   local most = 0
   for key in next, list do
@@ -193,14 +219,16 @@ function tables.maxn(list)
 end
 open.table = guard(tables)
 
-local maths = pick(real.math, 'abs acos asin atan cos deg exp fmod huge log max min modf pi rad sin sqrt tan')
+local maths = pick(real.math, 'abs acos asin atan cos exp fmod huge log pi sin sqrt tan')
+for name in ('cosh deg frexp ldexp log10 max min modf pow rad sinh tanh'):gmatch('%S+') do
+  maths[name] = given[name]
+end
+function maths.log(value) return real.math.log(value) end
+function maths.atan(value) return real.math.atan(value) end
 maths.floor, maths.ceil = given.floor, given.ceil
 maths.random, maths.randomseed = given.random, given.randomseed
 maths.mod = maths.fmod
-function maths.pow(base, exponent) return base ^ exponent end
-function maths.log10(value) return real.math.log(value, 10) end
 function maths.atan2(y, x) return real.math.atan(y, x) end
-function maths.ldexp(value, exponent) return value * 2.0 ^ exponent end
 open.math = guard(maths)
 open.coroutine = guard(pick(real.coroutine, 'create resume running status wrap yield'))
 
@@ -218,6 +246,7 @@ function redis.error_reply(...)
   if select('#', ...) ~= 1 or plain.type(text) ~= 'string' then
     return { err = 'ERR wrong number or type of arguments' }
   end
+  text = strings.gsub(text, '%z.*', '')
   text = strings.gsub(text, '^%-', '')
   if not strings.find(text, ' ', 1, true) then text = 'ERR ' .. text end
   return { err = text }
@@ -253,11 +282,16 @@ return shown, open
  * `bit` of scripts, as Lua BitOp has it: numbers are rounded, and taken as 32 bits with a sign.
  */
 
-/** Added and taken away again, it rounds to the nearest integer, of two to the even one. */
+/**
+ * Added, it rounds to the nearest integer, of two to the even one, whose last 32 bits are then the
+ * last of the double; those of a great number are others.
+ */
 const ROUNDS = 1.5 * 2 ** 52;
 
 function bitsAt(state: LuaState, index: number): number {
-  return (lauxlib.luaL_checknumber(state, index) + ROUNDS - ROUNDS) | 0;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, lauxlib.luaL_checknumber(state, index) + ROUNDS);
+  return view.getInt32(4);
 }
 
 type Operation = (bits: number, other: number) => number;

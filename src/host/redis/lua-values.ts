@@ -10,11 +10,12 @@
  * while a script of ours is read or run and at no other time.
  */
 
-import { lua, to_luastring } from 'fengari';
+import { lauxlib, lua, to_luastring } from 'fengari';
 import objects from 'fengari/src/lobject.js';
 import { luaS_bless } from 'fengari/src/lstring.js';
 import {
   errorOf,
+  isList,
   isRedisError,
   isRedisNil,
   isRedisStatus,
@@ -24,6 +25,7 @@ import {
   type RedisReply,
   rawOf,
 } from './reply.ts';
+import { inPairs, type RespVersion } from './resp.ts';
 
 /** A stack of Lua values, with the interpreter behind it. */
 export interface LuaState {
@@ -36,60 +38,131 @@ export type LuaFunction = (state: LuaState) => number;
 /** A list within a list, and so on, that is deeper than this is taken for endless. */
 const MOST_NESTED = 100;
 
-/** What `redis.call` gives a script. */
-export function pushReply(state: LuaState, given: RedisReply): void {
-  const reply = plainReply(given);
-  if (isRedisNil(reply)) lua.lua_pushboolean(state, false);
-  else if (typeof reply === 'string') pushText(state, reply);
+/** Pushes what `redis.call` gives a script, in the form that this version of the protocol has. */
+export function pushReply(state: LuaState, given: RedisReply, version: RespVersion): void {
+  const reply = version === 2 ? plainReply(given) : given;
+  if (typeof reply === 'string') pushText(state, reply);
   else if (typeof reply === 'number') lua.lua_pushnumber(state, reply);
-  else if (isRedisStatus(reply) || isRedisError(reply)) {
+  else if ('boolean' in reply) lua.lua_pushboolean(state, reply.boolean);
+  else if (isRedisNil(reply) && version === 3) lua.lua_pushnil(state);
+  else if (isRedisNil(reply)) lua.lua_pushboolean(state, false);
+  else if ('integer' in reply) lua.lua_pushnumber(state, Number(reply.integer));
+  else if (isRedisStatus(reply)) pushMapping(state, ['ok', reply.status]);
+  else if (isRedisError(reply)) pushMapping(state, ['err', reply.error]);
+  else if ('double' in reply) {
+    const value = Number(reply.double.replace('inf', 'Infinity'));
     lua.lua_createtable(state, 0, 1);
-    if (isRedisStatus(reply)) setField(state, 'ok', reply.status);
-    else setField(state, 'err', reply.error);
+    lua.lua_pushnumber(state, value);
+    lua.lua_setfield(state, -2, nameInLua('double'));
+  } else if ('set' in reply) {
+    pushTable(
+      state,
+      'set',
+      reply.set.flatMap((one) => [one, { boolean: true }]),
+    );
+  } else if ('mapping' in reply) pushTable(state, 'map', reply.mapping);
+  else if ('verbatim' in reply) {
+    pushTable(state, 'verbatim_string', ['format', 'txt', 'string', reply.verbatim]);
   } else {
-    lua.lua_createtable(state, reply.length, 0);
-    reply.forEach((item, at) => {
-      pushReply(state, item);
+    const items = 'pairs' in reply ? inPairs(reply.pairs) : isList(reply) ? reply : [];
+    lua.lua_createtable(state, items.length, 0);
+    items.forEach((item, at) => {
+      pushReply(state, item, version);
       lua.lua_rawseti(state, -2, at + 1);
     });
   }
 }
 
+/** Pushes a table of which a field holds these keys and values. */
+function pushTable(state: LuaState, name: string, keysAndValues: readonly RedisReply[]): void {
+  lua.lua_createtable(state, 0, 1);
+  pushMapping(state, keysAndValues);
+  lua.lua_setfield(state, -2, nameInLua(name));
+}
+
+function pushMapping(state: LuaState, keysAndValues: readonly RedisReply[]): void {
+  lua.lua_createtable(state, 0, keysAndValues.length / 2);
+  keysAndValues.forEach((one, at) => {
+    pushReply(state, one, 3);
+    if (at % 2 === 1) lua.lua_rawset(state, -3);
+  });
+}
+
 /** What a script answers with the value on top of its stack. */
-export function readReply(state: LuaState, depth = 0): RedisReply {
+export function readReply(state: LuaState, version: RespVersion, depth = 0): RedisReply {
   switch (lua.lua_type(state, -1)) {
     case lua.LUA_TSTRING:
       return textAt(state, -1);
     case lua.LUA_TNUMBER: {
       // What does not fit into 64 bits is what C makes of it on most machines: the least number.
       const value = lua.lua_tonumber(state, -1);
-      const whole = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
-      return Number.isSafeInteger(whole) ? whole : { integer: String(BigInt(whole)) };
+      const integral = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
+      return Number.isSafeInteger(integral) ? integral : { integer: String(BigInt(integral)) };
     }
-    case lua.LUA_TBOOLEAN:
-      return lua.lua_toboolean(state, -1) ? 1 : NIL;
+    case lua.LUA_TBOOLEAN: {
+      const boolean = lua.lua_toboolean(state, -1);
+      if (version === 3) return { boolean };
+      return boolean ? 1 : NIL;
+    }
     case lua.LUA_TTABLE:
-      return readTable(state, depth);
+      if (depth >= MOST_NESTED || !lua.lua_checkstack(state, 4)) {
+        return errorOf('ERR reached lua stack limit');
+      }
+      return richReply(state, version, depth) ?? readItems(state, version, depth);
     default:
       return NIL;
   }
 }
 
-function readTable(state: LuaState, depth: number): RedisReply {
-  if (depth >= MOST_NESTED || !lua.lua_checkstack(state, 4)) {
-    return errorOf('ERR reached lua stack limit');
-  }
-  const error = fieldOf(state, 'err');
-  if (error !== null) return errorOf(oneLine(error));
-  const status = fieldOf(state, 'ok');
-  if (status !== null) return { status: oneLine(status) };
+function readItems(state: LuaState, version: RespVersion, depth: number): RedisReply {
   const items: RedisReply[] = [];
   for (let at = 1; lua.lua_rawgeti(state, -1, at) !== lua.LUA_TNIL; at += 1) {
-    items.push(readReply(state, depth + 1));
+    items.push(readReply(state, version, depth + 1));
     lua.lua_pop(state, 1);
   }
   lua.lua_pop(state, 1);
   return items;
+}
+
+/** The reply that a field of the table on top of the stack says it is; null where it is a list. */
+function richReply(state: LuaState, version: RespVersion, depth: number): RedisReply | null {
+  const error = fieldOf(state, 'err');
+  if (error !== null) return errorOf(oneLine(error));
+  const status = fieldOf(state, 'ok');
+  if (status !== null) return { status: oneLine(status) };
+  const within = (name: string, kind: number, read: () => RedisReply | null): RedisReply | null => {
+    lua.lua_pushstring(state, nameInLua(name));
+    const found = lua.lua_rawget(state, -2) === kind ? read() : null;
+    lua.lua_pop(state, 1);
+    return found;
+  };
+  const mapping = (): RedisReply[] => readMapping(state, version, depth + 1);
+  return (
+    within('double', lua.LUA_TNUMBER, () => ({
+      double: formatNumber(lua.lua_tonumber(state, -1), COMMAND_DIGITS),
+    })) ??
+    within('map', lua.LUA_TTABLE, () => ({ mapping: mapping() })) ??
+    within('set', lua.LUA_TTABLE, () => ({ set: mapping().filter((_, at) => at % 2 === 0) })) ??
+    within('big_number', lua.LUA_TSTRING, () => ({ bigNumber: oneLine(textAt(state, -1)) })) ??
+    within('verbatim_string', lua.LUA_TTABLE, () => {
+      const [format, verbatim] = [fieldOf(state, 'format'), fieldOf(state, 'string')];
+      return format === null || verbatim === null ? null : { verbatim, format };
+    })
+  );
+}
+
+/** Keys and values in turn of the table on top of the stack. */
+function readMapping(state: LuaState, version: RespVersion, depth: number): RedisReply[] {
+  const all: RedisReply[] = [];
+  lua.lua_pushnil(state);
+  while (lua.lua_next(state, -2) !== 0) {
+    const value = readReply(state, version, depth);
+    lua.lua_pop(state, 1);
+    lua.lua_pushvalue(state, -1);
+    all.push(readReply(state, version, depth), value);
+    lua.lua_pop(state, 1);
+  }
+  return all;
 }
 
 function oneLine(text: string): string {
@@ -108,6 +181,23 @@ export function pushText(state: LuaState, text: string): void {
 /** The text at `index`, which has to be one, or a number, which becomes one. */
 export function textAt(state: LuaState, index: number): string {
   return latin1Of(lua.lua_tostring(state, index));
+}
+
+/**
+ * Reads an argument as C casts a double to an integer of 64 bits: the fraction is lost, and what
+ * does not fit is the least one. One of 32 bits is that `| 0`. `absent` stands for nil and none.
+ */
+export function wholeAt(state: LuaState, index: number, absent?: number): number {
+  if (absent !== undefined && lua.lua_type(state, index) <= lua.LUA_TNIL) return absent;
+  const value = Math.trunc(lauxlib.luaL_checknumber(state, index));
+  return Math.abs(value) < 2 ** 63 ? value : -(2 ** 63);
+}
+
+/** Raises a text with the place in the script that is at hand. */
+export function luaError(state: LuaState, problem: string): never {
+  lauxlib.luaL_where(state, 1);
+  pushText(state, textAt(state, -1) + problem);
+  return lua.lua_error(state);
 }
 
 /** An argument of a command; null where the value at `index` is no text and no number. */
@@ -146,18 +236,23 @@ export const COMMAND_DIGITS = 17;
 /** Up to here a double holds each integer. */
 const MOST_EXACT = 2 ** 53;
 
-/** Writes a number as C's `%.<digits>g` does. */
-export function formatNumber(value: number, digits: number): string {
+/** Writes a number as C's `%.<digits>g` does, or, with all zeros, `%#.<digits>g`. */
+export function formatNumber(value: number, digits: number, keepsZeros = false): string {
   if (Number.isNaN(value)) return '-nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0';
-  if (Number.isInteger(value) && Math.abs(value) < Math.min(10 ** digits, MOST_EXACT)) {
+  if (
+    !keepsZeros &&
+    Number.isInteger(value) &&
+    Math.abs(value) < Math.min(10 ** digits, MOST_EXACT)
+  ) {
     return String(value);
   }
   const [mantissa = '', power = ''] = rounded(value, digits).split('e');
   const exponent = Number(power);
   const sign = mantissa.startsWith('-') ? '-' : '';
   const all = mantissa.replace(/[-.]/g, '');
+  const point = keepsZeros ? withPoint : withoutZeros;
   if (exponent < -4 || exponent >= digits) {
     const written = String(Math.abs(exponent)).padStart(2, '0');
     return `${sign}${point(all, 1)}e${exponent < 0 ? '-' : '+'}${written}`;
@@ -179,21 +274,29 @@ export function rounded(value: number, digits: number): string {
   return isTie && /[02468]$/.test(kept) ? `${kept}e${power}` : value.toExponential(digits - 1);
 }
 
-/** With a point behind `whole` digits, and without the zeros at the end. */
-function point(digits: string, whole: number): string {
-  const part = digits.slice(whole).replace(/0+$/, '');
-  return part === '' ? digits.slice(0, whole) : `${digits.slice(0, whole)}.${part}`;
+/** With a point behind `integral` digits. */
+function withPoint(digits: string, integral: number): string {
+  return `${digits.slice(0, integral)}.${digits.slice(integral)}`;
 }
 
-const NUMERAL = /^[+-]?(?:0x[0-9a-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i;
+function withoutZeros(digits: string, integral: number): string {
+  return withPoint(digits, integral).replace(/\.?0*$/, '');
+}
 
-/** Reads a number as Lua 5.1 does; null where the text is none. */
+const NUMERAL =
+  /^[ \t-\r]*([+-]?)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|0x(?=\.?[\da-f])([\da-f]*)\.?([\da-f]*)(?:p([+-]?\d+))?|(inf(?:inity)?)|nan(?:\(\w*\))?)[ \t-\r]*$/i;
+
+/** Reads a number as Lua 5.1 does, by C's `strtod`; null where the text is none. */
 export function readNumber(text: string): number | null {
-  const trimmed = text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
-  if (!NUMERAL.test(trimmed)) return null;
-  const isNegative = trimmed.startsWith('-');
-  const value = Number(trimmed.replace(/^[+-]/, ''));
-  return isNegative ? -value : value;
+  const [all, sign, decimal, high = '', low = '', exponent = '0', infinite] =
+    NUMERAL.exec(text) ?? [];
+  if (all === undefined) return null;
+  let value = infinite === undefined ? Number.NaN : Number.POSITIVE_INFINITY;
+  if (decimal !== undefined) value = Number(decimal);
+  else if (high + low !== '') {
+    value = Number(`0x${high}${low}`) * 2 ** Math.max(-3000, Number(exponent) - 4 * low.length);
+  }
+  return sign === '-' ? -value : value;
 }
 
 let areDoubles = false;
@@ -214,7 +317,15 @@ export function withDoubles<T>(what: () => T): T {
 function patch(): void {
   if (isPatched) return;
   isPatched = true;
-  const { luaO_str2num, luaO_tostring } = objects;
+  const { luaO_str2num, luaO_tostring, luaO_arith, luaO_pushvfstring } = objects;
+  const { prototype } = objects.TValue;
+  const { ttisinteger, ttisfloat } = prototype;
+  prototype.ttisinteger = function (): boolean {
+    return !areDoubles && ttisinteger.call(this);
+  };
+  prototype.ttisfloat = function (): boolean {
+    return areDoubles ? this.ttnov() === lua.LUA_TNUMBER : ttisfloat.call(this);
+  };
   objects.luaO_str2num = (bytes, cell) => {
     if (!areDoubles) return luaO_str2num(bytes, cell);
     const end = bytes.indexOf(0);
@@ -222,16 +333,51 @@ function patch(): void {
     const value = readNumber(String.fromCharCode(...bytes.subarray(0, Math.min(length, 400))));
     if (value === null) return 0;
     cell.setfltvalue(value);
-    return length + 1;
+    return bytes.length + 1;
   };
   objects.luaO_tostring = (state, cell) => {
     if (!areDoubles || typeof cell.value !== 'number') return luaO_tostring(state, cell);
     const text = formatNumber(cell.value, LUA_DIGITS);
-    cell.setsvalue(
-      luaS_bless(
-        state,
-        Uint8Array.from(text, (one) => one.charCodeAt(0)),
-      ),
-    );
+    cell.setsvalue(luaS_bless(state, rawOf(text)));
   };
+  // What is no number is computed when it is needed, by `lua-arithmetic.ts`.
+  objects.luaO_arith = (state, operation, one, other, to) =>
+    areDoubles && (operation === MOD || operation === POW)
+      ? to.setfltvalue(Number.NaN)
+      : luaO_arith(state, operation, one, other, to);
+  objects.luaO_pushvfstring = (state, format, given) => {
+    const [worded, args] = areDoubles ? asOld(latin1Of(format), given) : [format, given];
+    const before = areDoubles;
+    areDoubles = false;
+    try {
+      return luaO_pushvfstring(state, worded, args);
+    } finally {
+      areDoubles = before;
+    }
+  };
+  objects.luaO_pushfstring = (state, format, ...given) =>
+    objects.luaO_pushvfstring(state, format, given);
 }
+
+/** The numbers of two operations of the interpreter. */
+const MOD = 3;
+const POW = 4;
+
+/** An error of the interpreter in the words of Lua 5.1: what it says, and what is put into that. */
+function asOld(format: string, given: unknown[]): readonly [Uint8Array, unknown[]] {
+  const [operation, kind, variable] = given;
+  if (format === 'attempt to %s a %s value%s' && variable instanceof Uint8Array) {
+    const [, sort, name] = /^ \((\w+) '(.*)'\)$/s.exec(latin1Of(variable)) ?? [];
+    if (sort === undefined || sort === 'constant') return [rawOf(format), [operation, kind, '']];
+    const named = [operation, sort, nameInLua(String(name)), kind];
+    return [rawOf("attempt to %s %s '%s' (a %s value)"), named];
+  }
+  return [rawOf(OLD_WORDS.get(format) ?? format), given];
+}
+
+const OLD_WORDS: ReadonlyMap<string, string> = new Map([
+  [
+    "invalid value (at index %d) in table for 'concat'",
+    "invalid value (%s) at index %d in table for 'concat'",
+  ],
+]);

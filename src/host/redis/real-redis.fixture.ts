@@ -1,16 +1,23 @@
 /** A real `redis-server` on loopback, and a client that speaks its protocol over a bare socket. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { errorOf, NIL, NIL_LIST, type RedisCommand, type RedisReply } from './reply.ts';
 
 /** Whether there is a `redis-server` to be started. */
 export function hasRealRedis(): boolean {
   return spawnSync('redis-server', ['--version']).status === 0;
+}
+
+/** Checks that there is a compiler for the clock of `RealServer.startFrozen`. */
+export function hasCompiler(): boolean {
+  return spawnSync('cc', ['--version']).status === 0;
 }
 
 /** A port that nobody listens at. */
@@ -28,22 +35,65 @@ export async function freePort(): Promise<number> {
 export class RealServer {
   private readonly process: ChildProcess;
   private readonly folder: string;
+  /** The file with the time, where the wall clock is frozen. */
+  private readonly clock: number | null;
   readonly port: number;
 
-  private constructor(process: ChildProcess, folder: string, port: number) {
+  private constructor(
+    process: ChildProcess,
+    { folder, port, clock }: { folder: string; port: number; clock: number | null },
+  ) {
     this.process = process;
     this.folder = folder;
     this.port = port;
+    this.clock = clock;
   }
 
   static async start(): Promise<RealServer> {
-    const port = await freePort();
     const folder = await mkdtemp(join(tmpdir(), 'real-redis-'));
+    return RealServer.launch(folder, null);
+  }
+
+  /**
+   * One whose wall clock stands still until `setClock`, and that deletes an expired key only when a
+   * command looks at it, so that both sides of a comparison see the same at the same millisecond.
+   */
+  static async startFrozen(us: number): Promise<RealServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'real-redis-'));
+    const source = fileURLToPath(new URL('clock.fixture.c', import.meta.url));
+    const library = join(folder, 'clock.so');
+    const flags = ['-O1', '-shared', '-fPIC', '-o', library, source];
+    const { status, stderr } = spawnSync('cc', flags, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the frozen clock does not compile: ${stderr}`);
+    const server = await RealServer.launch(folder, { library, file: join(folder, 'clock'), us });
+    const connection = await server.connect();
+    const { reply } = await connection.send(['DEBUG', 'SET-ACTIVE-EXPIRE', '0']);
+    connection.close();
+    if (JSON.stringify(reply) !== '{"status":"OK"}') throw new Error(JSON.stringify(reply));
+    return server;
+  }
+
+  private static async launch(
+    folder: string,
+    frozen: { readonly library: string; readonly file: string; readonly us: number } | null,
+  ): Promise<RealServer> {
+    const port = await freePort();
     const options = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1', '--dir', folder];
-    const process = spawn('redis-server', [...options, '--port', String(port)], {
+    if (frozen !== null) options.push('--enable-debug-command', 'yes');
+    const clock = frozen === null ? null : openSync(frozen.file, 'w+');
+    if (frozen !== null) writeTime(clock, frozen.us);
+    const preloaded =
+      frozen === null ? {} : { LD_PRELOAD: frozen.library, FROZEN_CLOCK: frozen.file };
+    const child = spawn('redis-server', [...options, '--port', String(port)], {
       stdio: 'ignore',
+      env: { ...process.env, ...preloaded },
     });
-    return new RealServer(process, folder, port);
+    return new RealServer(child, { folder, port, clock });
+  }
+
+  /** Steps the frozen clock, forwards or backwards, to so many microseconds since 1970. */
+  setClock(us: number): void {
+    writeTime(this.clock, us);
   }
 
   async connect(): Promise<RealConnection> {
@@ -63,8 +113,14 @@ export class RealServer {
     const isOver = once(this.process, 'exit');
     this.process.kill();
     await isOver;
+    if (this.clock !== null) closeSync(this.clock);
     await rm(this.folder, { recursive: true });
   }
+}
+
+function writeTime(clock: number | null, us: number): void {
+  if (clock === null) throw new Error('this server has no frozen clock');
+  writeSync(clock, BigInt64Array.of(BigInt(us)), 0, 8, 0);
 }
 
 export class RealConnection {
@@ -167,6 +223,8 @@ function simpleReply(sign: string, line: string): RedisReply | null {
   if (sign === '+') return { status: line };
   if (sign === '-') return errorOf(line);
   if (sign === ',') return { double: line };
+  if (sign === '#') return { boolean: line === 't' };
+  if (sign === '(') return { bigNumber: line };
   if (sign === '_' || (sign === '$' && line === '-1')) return NIL;
   if (sign === '*' && line === '-1') return NIL_LIST;
   if (sign !== ':') return null;

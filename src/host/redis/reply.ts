@@ -54,7 +54,10 @@ export type RedisRich =
   | { readonly set: readonly RedisReply[] }
   /** Names and values in turn; version 3 makes a list of two of each pair. */
   | { readonly pairs: readonly RedisReply[] }
-  | { readonly verbatim: string }
+  | { readonly verbatim: string; readonly format?: string }
+  /** Digits, as a script wrote them. */
+  | { readonly bigNumber: string }
+  | { readonly boolean: boolean }
   /** What comes unasked, and the replies of a command that has several: each by itself. */
   | { readonly pushes: readonly RedisPush[] };
 
@@ -100,6 +103,8 @@ export function plainReply(reply: RedisReply): Exclude<RedisReply, RedisRich> {
   if ('double' in reply) return reply.double;
   if ('integer' in reply) return Number(reply.integer);
   if ('verbatim' in reply) return reply.verbatim;
+  if ('bigNumber' in reply) return reply.bigNumber;
+  if ('boolean' in reply) return reply.boolean ? 1 : 0;
   if ('mapping' in reply) return reply.mapping.map(plainReply);
   if ('set' in reply) return reply.set.map(plainReply);
   if ('pairs' in reply) return reply.pairs.map(plainReply);

@@ -20,7 +20,15 @@ export function encodeReply(reply: RedisReply, version: RespVersion): string {
   if ('double' in reply) return version === 3 ? `,${reply.double}${END}` : bulk(reply.double);
   if ('verbatim' in reply) {
     const bytes = reply.verbatim;
-    return version === 3 ? `=${bytes.length + 4}${END}txt:${bytes}${END}` : bulk(bytes);
+    const format = (reply.format ?? 'txt').padEnd(3).slice(0, 3);
+    return version === 3 ? `=${bytes.length + 4}${END}${format}:${bytes}${END}` : bulk(bytes);
+  }
+  if ('bigNumber' in reply)
+    return version === 3 ? `(${reply.bigNumber}${END}` : bulk(reply.bigNumber);
+  if ('boolean' in reply) {
+    return version === 3
+      ? `#${reply.boolean ? 't' : 'f'}${END}`
+      : `:${reply.boolean ? 1 : 0}${END}`;
   }
   if ('pushes' in reply) return reply.pushes.map((push) => encodePush(push, version)).join('');
   if ('mapping' in reply) {
@@ -50,7 +58,8 @@ function joined(items: readonly RedisReply[], version: RespVersion): string {
   return items.map((item) => encodeReply(item, version)).join('');
 }
 
-function inPairs(flat: readonly RedisReply[]): readonly RedisReply[] {
+/** Cuts names and values in turn into lists of two. */
+export function inPairs(flat: readonly RedisReply[]): readonly RedisReply[] {
   const pairs: RedisReply[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) pairs.push(flat.slice(at, at + 2));
   return pairs;

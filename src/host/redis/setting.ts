@@ -47,6 +47,10 @@ export class Database {
     return this.keys.get(key, nowMs);
   }
 
+  has(key: string, nowMs: number): boolean {
+    return this.keys.has(key, nowMs);
+  }
+
   set(key: string, { value, end }: Entry, nowMs: number): void {
     const before = this.get(key, nowMs);
     const after = this.keys.set(key, value, end);
@@ -62,13 +66,13 @@ export class Database {
     return true;
   }
 
-  /** In the order in which they were first set. */
-  names(nowMs: number): readonly string[] {
+  /** As `Keyspace` has them: without a time, expired ones too. */
+  names(nowMs?: number): readonly string[] {
     return this.keys.names(nowMs);
   }
 
   flush(nowMs: number): void {
-    for (const name of this.names(nowMs)) this.delete(name, nowMs);
+    for (const name of this.names()) this.delete(name, nowMs);
   }
 
   snapshot(): () => void {

@@ -1,7 +1,8 @@
 /**
  * What each command takes, and commands drawn from it: most as they should be, some with a word
  * too many, one too few, or another one. A word in capitals stands for itself, one in small letters
- * for what `words` draws; `[a|b]` may be there or not, `a+` comes once or more often.
+ * for what `words` draws; `[a|b]` may be there or not, `a+` comes once or more often. `now` and
+ * `nowMs` are those of the clock at which a command is sent (`atTime`).
  */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
@@ -12,8 +13,8 @@ const values = ['', 'v', 'w', '1', '41', '-7', '007', '3.5', bytesOf('ü'), '\xf
 const big = '9223372036854775807';
 const integers = ['1', '5', '-3', '0', '2', '-1', 'x', '1.0', '+1', ' 1', big];
 const scores = ['1', '2', '2.5', '-3', '0.1', 'inf', '-inf', '1e3', '1e17', 'nan', 'x', '(1'];
-/** In hours: what ends in milliseconds ends on one side first. */
-const ttls = ['500000', '900000', '100000000', '0', '-1', 'x', big];
+/** In seconds or milliseconds: a clock that is stepped passes such an end by 1 ms, or meets it. */
+const ttls = ['1', '1', '2', '3', '5', '1000', '0', '-1', 'x', big];
 const scripts = [
   'return 1',
   'return KEYS[1]',
@@ -35,24 +36,22 @@ const words: Readonly<Record<string, readonly string[]>> = {
   text: ['-', '+', '[f', '(f', '[g', 'x', '('],
   float: ['1.5', '-0.25', '0.1', '3', '1e2', 'x', 'inf'],
   ttl: ttls,
-  time: ['99999999999', '1', '0', '-1', 'x'],
-  /** Not in the past: Redis counts such a key until it has time to look. */
-  ahead: ['99999999999', '0', '-1', 'x'],
-  aheadMs: ['99999999999999', 'x'],
-  timeMs: ['99999999999999', '1', 'x'],
-  pattern: ['*', 'a', '?', '[a-c]', '[^a]', '\\a', 'a*b', '[c-a]', '['],
+  time: ['now-1', 'now+0', 'now+1', '99999999999', '1', '0', '-1', 'x'],
+  timeMs: ['nowMs-1', 'nowMs+0', 'nowMs+1', 'nowMs+2', '99999999999999', '1', 'x'],
+  pattern: ['*', 'a', '?', '[a-c]', '[^a]', '\\a', 'a*b', '[c-a]', '[', '*?*', '[\\a-c]', '[^-b]'],
   database: ['0', '0', '0', '1', '15', '16', '-1', 'x'],
   /** As many keys as there never are. */
   many: ['99', '99', '0', '-1', 'x'],
   cursor: ['0', '0', 'x', ''],
-  type: ['string', 'hash', 'list', 'set', 'zset', 'none'],
+  /** Redis finds keys of type `none` if they have just expired. */
+  type: ['string', 'hash', 'list', 'set', 'zset'],
   script: scripts,
   sha: [...scripts.map(shaOf), 'abc'],
   keyCount: ['0', '1', '2', '9', '-1', 'x'],
   name: ['ann', 'an n', ''],
 };
 
-const END = '[EX ttl|PX ttl|EXAT ahead|PXAT aheadMs|KEEPTTL]';
+const END = '[EX ttl|PX ttl|EXAT time|PXAT timeMs|KEEPTTL]';
 const SCAN = 'cursor [MATCH pattern] COUNT many';
 const ADD = '[NX|XX] [GT|LT] [CH] [INCR] score field [score field]';
 
@@ -65,7 +64,7 @@ export const syntax: Readonly<Record<string, string>> = {
   psetex: 'key ttl value',
   getset: 'key value',
   getdel: 'key',
-  getex: 'key [EX ttl|PX ttl|EXAT ahead|PXAT aheadMs|PERSIST]',
+  getex: 'key [EX ttl|PX ttl|EXAT time|PXAT timeMs|PERSIST]',
   mget: 'key+',
   mset: 'key value [key value]',
   msetnx: 'key value [key value]',
@@ -191,6 +190,7 @@ export const syntax: Readonly<Record<string, string>> = {
   ping: '[value]',
   echo: 'value',
   auth: 'value',
+  time: '',
   reset: '',
   'client|setname': 'name',
   'client|getname': '',
@@ -208,7 +208,6 @@ export const undrawn: ReadonlySet<string> = new Set([
   'client|id',
   'info',
   'wait',
-  'time',
 ]);
 
 function wordsOf(text: string): fc.Arbitrary<readonly string[]> {
@@ -255,12 +254,28 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
     });
 }
 
-/**
- * With a wrong word these would set an end that is too near, draw by chance, stop half-way, or fail
- * in the words of another version of Lua.
- */
-const CAREFUL = /expire|^[sg]etex|^psetex|^set$|^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
+/** With a wrong word these draw by chance, stop half-way, or fail in the words of another Lua. */
+const CAREFUL = /^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
 
+/** The command with its times written out. */
+export function atTime(command: RedisCommand, nowMs: number): RedisCommand {
+  return command.map((word) =>
+    word.replace(/^now(Ms)?([+-]\d)$/, (_, isMs: string | undefined, by) =>
+      String((isMs === undefined ? Math.floor(nowMs / 1000) : nowMs) + Number(by)),
+    ),
+  );
+}
+
+/** The commands about ends, and those that show what an end did. */
+const ENDING =
+  /^([gp]?set(ex|nx)?|getex|p?(expire(at|time)?|ttl)|persist|get|exists|del|watch|multi|exec|incr|append|rename|copy|hset|keys|msetnx)$/;
+
+/** Every second command is about ends, or about what an end did to a key. */
 export const anyCommand: fc.Arbitrary<RedisCommand> = fc.oneof(
-  ...Object.entries(syntax).map(commandOf),
+  fc.oneof(...Object.entries(syntax).map(commandOf)),
+  fc.oneof(
+    ...Object.entries(syntax)
+      .filter(([name]) => ENDING.test(name))
+      .map(commandOf),
+  ),
 );

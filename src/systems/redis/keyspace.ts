@@ -38,6 +38,12 @@ export class Keyspace<Value> {
     return null;
   }
 
+  /** Says whether a key is there, without touching it. */
+  has(key: string, now: number): boolean {
+    const entry = this.entries.get(key);
+    return entry !== undefined && (entry.end === null || now <= entry.end);
+  }
+
   set(key: string, value: Value, end: number | null): KeyEntry<Value> {
     const entry = { value, end };
     this.entries.set(key, entry);
@@ -49,9 +55,12 @@ export class Keyspace<Value> {
     return this.get(key, now) !== null && this.entries.delete(key);
   }
 
-  /** The keys that are there, in the order in which they were first set. */
-  names(now: number): readonly string[] {
-    return [...this.entries.keys()].filter((key) => this.get(key, now) !== null);
+  /**
+   * The keys in the order in which they were first set, all or those that are not expired. None of
+   * them is touched.
+   */
+  names(now: number = Number.NEGATIVE_INFINITY): readonly string[] {
+    return [...this.entries.keys()].filter((key) => this.has(key, now));
   }
 
   /** Evicts a key, expired or not; false where nothing was kept. */

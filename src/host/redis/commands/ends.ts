@@ -52,14 +52,13 @@ function invalidEnd(command: string): RedisError {
   return errorOf(`ERR invalid expire time in '${command}' command`);
 }
 
-/** Sets a key; one whose end is in the past is not there any more. */
+/** Sets a key. One whose end has passed is there until a command looks at it. */
 export function store(
   key: string,
   { value, end }: { readonly value: RedisData; readonly end: number | null },
   at: Setting,
 ): void {
-  if (end !== null && end < at.nowMs) databaseOf(at).delete(key, at.nowMs);
-  else databaseOf(at).set(key, { value, end }, at.nowMs);
+  databaseOf(at).set(key, { value, end }, at.nowMs);
 }
 
 type Condition = 'NX' | 'XX' | 'GT' | 'LT';

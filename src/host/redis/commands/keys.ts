@@ -166,35 +166,68 @@ function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisRep
   const options = readScan(words);
   if ('error' in options) return options;
   const isFound = (key: string): boolean =>
-    options.matches(key) && (options.type === null || options.type === typeAt(key, at));
-  return ['0', databaseOf(at).names(at.nowMs).filter(isFound)];
+    options.matches(key) &&
+    (options.type === null || options.type === typeAt(key, at)) &&
+    entryOf(key, at) !== null;
+  return ['0', databaseOf(at).names().filter(isFound)];
 }
 
-/** A pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of them. */
+/**
+ * A pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of them. Where
+ * it does not match, it goes on from the last `*` alone, so that no text takes more steps than its
+ * length times that of the pattern.
+ */
 export function globOf(pattern: string): (text: string) => boolean {
-  return (text) => isMatch(pattern, text);
+  const signs = signsOf(pattern);
+  // The last of them is not counted where nothing follows it.
+  if (signs.slice(0, -1).filter((sign) => sign === ANY).length > MOST_STARS) return () => false;
+  return (text) => {
+    let [sign, at] = [0, 0];
+    let last: { readonly sign: number; readonly at: number } | null = null;
+    while (at < text.length || sign < signs.length) {
+      const matches = signs[sign];
+      if (matches === ANY) {
+        last = { sign, at };
+        sign += 1;
+      } else if (at < text.length && matches?.(text.charAt(at)) === true) {
+        sign += 1;
+        at += 1;
+      } else if (last !== null && last.at < text.length) {
+        last = { sign: last.sign, at: last.at + 1 };
+        sign = last.sign + 1;
+        at = last.at;
+      } else return false;
+    }
+    return true;
+  };
 }
 
-function isMatch(pattern: string, text: string): boolean {
-  if (pattern === '') return text === '';
-  const [first] = pattern;
-  if (first === '*') {
-    const rest = pattern.replace(/^\*+/, '');
-    if (rest === '') return true;
-    for (let at = 0; at <= text.length; at += 1) {
-      if (isMatch(rest, text.slice(at))) return true;
+/** What has more of `*` matches nothing, as in Redis. */
+const MOST_STARS = 1000;
+
+type Sign = (sign: string) => boolean;
+
+/** Stands for `*`. */
+const ANY: Sign = () => true;
+
+function signsOf(pattern: string): readonly Sign[] {
+  const signs: Sign[] = [];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const first = pattern.charAt(at);
+    if (first === '*' && signs.at(-1) === ANY) continue;
+    if (first === '*') signs.push(ANY);
+    else if (first === '?') signs.push(() => true);
+    else if (first === '[') {
+      const { isIn, end } = readClass(pattern.slice(at));
+      signs.push(isIn);
+      at += end - 1;
+    } else {
+      if (first === '\\' && at + 1 < pattern.length) at += 1;
+      const expected = pattern.charAt(at);
+      signs.push((sign) => sign === expected);
     }
-    return false;
   }
-  if (text === '') return false;
-  if (first === '?') return isMatch(pattern.slice(1), text.slice(1));
-  if (first === '[') {
-    const { isIn, end } = readClass(pattern);
-    return isIn(text.charAt(0)) && isMatch(pattern.slice(end), text.slice(1));
-  }
-  const skipped = first === '\\' && pattern.length > 1 ? 1 : 0;
-  if (pattern.charAt(skipped) !== text.charAt(0)) return false;
-  return isMatch(pattern.slice(skipped + 1), text.slice(1));
+  return signs;
 }
 
 /** The class that a pattern begins with, which may lack its end, and what comes behind it. */
@@ -203,16 +236,22 @@ function readClass(pattern: string): { isIn: (sign: string) => boolean; end: num
   const ranges: (readonly [from: string, to: string])[] = [];
   let at = isNot ? 2 : 1;
   while (at < pattern.length && pattern.charAt(at) !== ']') {
-    if (pattern.charAt(at) === '\\' && at + 1 < pattern.length) at += 1;
+    const isEscaped = pattern.charAt(at) === '\\' && at + 1 < pattern.length;
+    if (isEscaped) at += 1;
     const from = pattern.charAt(at);
-    const isRange = pattern.charAt(at + 1) === '-' && at + 2 < pattern.length;
+    const isRange = !isEscaped && pattern.charAt(at + 1) === '-' && at + 2 < pattern.length;
     const to = isRange ? pattern.charAt(at + 2) : from;
-    ranges.push(from <= to ? [from, to] : [to, from]);
+    ranges.push(isAfter(from, to) ? [to, from] : [from, to]);
     at += isRange ? 3 : 1;
   }
   const isIn = (sign: string): boolean =>
-    ranges.some(([from, to]) => sign >= from && sign <= to) !== isNot;
+    ranges.some(([from, to]) => !isAfter(from, sign) && !isAfter(sign, to)) !== isNot;
   return { isIn, end: at + 1 };
+}
+
+/** Compares bytes with a sign, as C has them on most machines: from 0x80 on they are below 0. */
+function isAfter(one: string, other: string): boolean {
+  return (one.charCodeAt(0) ^ 0x80) > (other.charCodeAt(0) ^ 0x80);
 }
 
 export const keyRows: readonly Row[] = [

@@ -4,7 +4,7 @@
  */
 import type { RedisPush, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NIL_LIST, OK, repeated, SYNTAX_ERROR } from '../reply.ts';
-import { entryOf, type Row, type Run, type Setting } from '../setting.ts';
+import { databaseOf, type Row, type Run, type Setting } from '../setting.ts';
 import { globOf } from './keys.ts';
 import { readInteger } from './numbers.ts';
 
@@ -35,7 +35,7 @@ function exec(_: readonly string[], at: Setting): RedisReply {
 /** Whether a watched key that was there has run out. */
 function hasExpired({ memory, session, nowMs }: Setting): boolean {
   for (const { database, key, wasThere } of session.watched.values()) {
-    if (wasThere && memory.database(database).get(key, nowMs) === null) return true;
+    if (wasThere && !memory.database(database).has(key, nowMs)) return true;
   }
   return false;
 }
@@ -47,7 +47,7 @@ function watch(keys: readonly string[], at: Setting): RedisReply {
     const { database } = session;
     const place = `${database}:${key}`;
     if (session.watched.has(place)) continue;
-    session.watched.set(place, { database, key, wasThere: entryOf(key, at) !== null });
+    session.watched.set(place, { database, key, wasThere: databaseOf(at).has(key, at.nowMs) });
   }
   return OK;
 }

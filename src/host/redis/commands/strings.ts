@@ -105,7 +105,9 @@ function getEx(key: string, words: readonly string[], at: Setting): RedisReply {
   if (typeof text !== 'string') return text ?? NIL;
   const end = endIn(options, { nowMs: at.nowMs, command: 'getex' });
   if (end !== null && typeof end === 'object') return end;
-  if (end !== null || options.word !== null) store(key, { value: text, end }, at);
+  // As with EXPIRE, an end that is not ahead deletes the key at once.
+  if (end !== null && end <= at.nowMs) databaseOf(at).delete(key, at.nowMs);
+  else if (end !== null || options.word !== null) store(key, { value: text, end }, at);
   return text;
 }
 
