@@ -16,10 +16,10 @@ import { adaptFunction } from './lua-arithmetic.ts';
 import { displayed, LuaChance } from './lua-library.ts';
 import type { CountSteps } from './lua-patterns.ts';
 import { openSandbox, type Sandbox } from './lua-sandbox.ts';
-import { inOldWords, withOldSyntax } from './lua-syntax.ts';
 import {
   argumentAt,
   fieldOf,
+  inOldWords,
   type LuaState,
   nameInLua,
   pushReply,
@@ -30,6 +30,7 @@ import {
   textAt,
   wholeAt,
   withDoubles,
+  withOldSyntax,
 } from './lua-values.ts';
 import { shaOf } from './meaning.ts';
 import {

@@ -11,9 +11,9 @@ import { lauxlib, lua } from 'fengari';
 import { adaptFunction, power } from './lua-arithmetic.ts';
 import { format } from './lua-format.ts';
 import { type CountSteps, patternFunctions } from './lua-patterns.ts';
-import { inOldWords, withOldSyntax } from './lua-syntax.ts';
 import {
   formatNumber,
+  inOldWords,
   LUA_DIGITS,
   type LuaFunction,
   type LuaState,
@@ -22,6 +22,7 @@ import {
   pushText,
   textAt,
   wholeAt,
+  withOldSyntax,
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
 
