@@ -11,6 +11,7 @@ import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
 import { exhaust } from './exhaust.ts';
 import { fleet, WORKER_FLAG, workOn } from './fleet.ts';
+import { isolation } from './isolation.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
@@ -41,6 +42,7 @@ const SUBJECTS: readonly Subject[] = [
   million,
   redlock,
   realms,
+  isolation,
 ];
 const LONG_FLAG = '--long';
 const JSON_FLAG = '--json';

@@ -138,6 +138,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
     change: () => Object.assign(process, { title: 'mine' }),
     found: [false, true],
   },
+  'what cls-hooked keeps': {
+    find: () => Reflect.get(process, 'namespaces') === undefined,
+    change: () => Object.assign(process, { namespaces: {} }),
+    found: [true, false],
+  },
   'what signal-exit 3 keeps': {
     find: () => Reflect.get(process, '__signal_exit_emitter__') === undefined,
     change: () => Object.assign(process, { __signal_exit_emitter__: new EventEmitter() }),

@@ -63,9 +63,10 @@ export function patchOwnProcess(patches: Patches): void {
   }
 }
 
-/** The first is what `signal-exit` 3 adds to `process`, to be found by other copies of itself. */
+/** The first two are what `signal-exit` 3 and `cls-hooked` add to `process`. */
 const OWN_VALUES = [
   '__signal_exit_emitter__',
+  'namespaces',
   'title',
   'noDeprecation',
   'throwDeprecation',
