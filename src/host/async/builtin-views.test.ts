@@ -1,4 +1,4 @@
-/** Each process has what it puts on a builtin module to itself, by whatever way it got the module. */
+/** Each process has what it puts on a builtin module to itself, by whatever way it is imported. */
 import fs from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
