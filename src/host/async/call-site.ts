@@ -107,11 +107,14 @@ export function packageOf(frame: Frame): string {
     .replace(/.*\/node_modules\//, '');
 }
 
+/** Of the real process, also while a simulated one runs. */
+const realFolder = process.cwd.bind(process);
+
 /** Relative to the folder in which the command runs, if it is below that. */
 export function pathOf({ file }: Frame): string {
   const path = pathIn(file);
   if (!isAbsolute(path)) return path;
-  const short = relative(process.cwd(), path);
+  const short = relative(realFolder(), path);
   return short.startsWith('..') ? path : short;
 }
 

@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import process from 'node:process';
 import { noteImpure } from './ambient.ts';
+import { FOLDER } from './own-process.ts';
 import { type AnyFunction, isFunction } from './patches.ts';
 
 /** Stands for a call: the value that it returns. */
@@ -44,6 +45,15 @@ const WRITING = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_EXCL;
 function areToRead(flags: unknown): boolean {
   if (typeof flags === 'number') return (flags & WRITING) === 0;
   return flags === undefined || flags === null || flags === 'r' || flags === 'rs' || flags === 'sr';
+}
+
+const realFolder = process.cwd.bind(process);
+const IN_FOLDER = new RegExp(`^(file://)?${FOLDER}(?=/|$)`);
+
+/** A path in the folder that programs see is one in the folder of the command. */
+export function inRealFolder<T>(given: T): T | string {
+  if (typeof given !== 'string') return given;
+  return given.replace(IN_FOLDER, (_, scheme = '') => scheme + realFolder());
 }
 
 interface Reader {

@@ -4,6 +4,7 @@
  * even where it catches that.
  */
 import { AsyncResource, createHook } from 'node:async_hooks';
+import fs from 'node:fs';
 import nodeModule from 'node:module';
 import process from 'node:process';
 import { ambient, type Inhabitant } from './ambient.ts';
@@ -16,7 +17,7 @@ import {
   isOfPackage,
   pathOf,
 } from './call-site.ts';
-import { type CallResult, READS, readFromDisk } from './disk-reads.ts';
+import { type CallResult, inRealFolder, READS, readFromDisk } from './disk-reads.ts';
 import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
@@ -79,6 +80,7 @@ export function patchExits(patches: Patches): void {
       if (prototype?.constructor === real) patches.set(prototype, 'constructor', own);
     }
   }
+  for (const read of [fs.realpath, fs.realpathSync]) patches.set(read, 'native', read);
   patchLoaders(patches);
 }
 
@@ -134,9 +136,9 @@ function guarded(real: object, call: string): object {
 function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
   if (current === null || isPrint(call, args) || current.mayCall(call)) return null;
-  if (call === 'process.umask' && args.length === 0) return null; // it only asks
+  if (call === 'process.umask' && args.length === 0) return { value: 0o22 }; // it only asks
   const read = (isOfPackage: boolean): CallResult | null =>
-    readFromDisk(call, args, { isOfPackage, refuse });
+    readFromDisk(call, args.map(inRealFolder), { isOfPackage, refuse });
   const given = current.mayRead ? read(false) : null;
   if (given !== null) return given;
   const site = deepSiteOf(refuse);
@@ -152,9 +154,10 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
 
 /**
  * Node's own code that runs files, prints, ends a thread and, once, makes its reader of HTTP ready
- * for requests that are refused: no part of what a program does.
+ * for requests that are refused, and hooks: no part of what a program does.
  */
-const MACHINERY = /node:internal\/(?:modules|console|main)\/|\blazyllhttp\b/;
+const MACHINERY =
+  /node:internal\/(?:modules|console|main)\/|\b(?:lazyllhttp|updatePromiseHookMode)\b/;
 
 /** The code that made a call, as far as the stack tells. */
 interface Leaver {

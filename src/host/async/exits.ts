@@ -3,6 +3,7 @@
  * changes it or reads it, and is not virtual. `leaks.test.ts` asks for each function of Node
  * whether it is here, virtual, or harmless.
  */
+import buffer from 'node:buffer';
 import childProcess from 'node:child_process';
 import cluster from 'node:cluster';
 import crypto from 'node:crypto';
@@ -39,6 +40,9 @@ export const LEAVING_MODULES: ReadonlySet<string> = new Set([
   'wasi',
 ]);
 
+const FINALIZATION: object = Reflect.get(process, 'finalization') ?? {};
+const SUBTLE: object = Reflect.getPrototypeOf(crypto.webcrypto.subtle) ?? {};
+
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /** Asked for at each start, since others may have replaced something before. */
@@ -49,14 +53,14 @@ export function exitsOfNode(): readonly Exit[] {
 /** The network, the disk, and other processes and threads. */
 function toOthers(): readonly Exit[] {
   return [
-    [net, 'net', ['connect', 'createConnection', 'BoundSocket']],
+    [net, 'net', ['connect', 'createConnection', 'BoundSocket', '_createServerHandle']],
     [net.Socket.prototype, 'net.Socket', ['connect']],
     [net.Server.prototype, 'net.Server', ['listen']],
     [tls, 'tls', ['connect']],
     [http, 'http', ['request', 'get']],
     [https, 'https', ['request', 'get']],
     [http2, 'http2', ['connect']],
-    [dgram, 'dgram', ['createSocket']],
+    [dgram, 'dgram', ['createSocket', '_createSocketHandle']],
     [dgram.Socket.prototype, 'dgram.Socket', ['bind', 'connect', 'send']],
     [dns, 'dns', functionsOf(dns)],
     [dns.promises, 'dns.promises', functionsOf(dns.promises)],
@@ -81,7 +85,7 @@ function toOthers(): readonly Exit[] {
     [globalThis, 'globalThis', ['CompressionStream', 'DecompressionStream']],
     [streamWeb, 'stream.web', ['CompressionStream', 'DecompressionStream']],
     [workerThreads, 'worker_threads', ['receiveMessageOnPort', 'moveMessagePortToContext']],
-    [workerThreads, 'worker_threads', ['postMessageToThread']],
+    [workerThreads, 'worker_threads', ['postMessageToThread', 'setEnvironmentData']],
     [Blob.prototype, 'Blob', ['arrayBuffer', 'text', 'bytes', 'stream', 'textStream']],
     [fs, 'fs', ['ReadStream', 'WriteStream', 'FileReadStream', 'FileWriteStream', 'Utf8Stream']],
     [tty, 'tty', ['ReadStream', 'WriteStream']],
@@ -121,7 +125,7 @@ function toThreads(): readonly Exit[] {
         'checkPrime',
       ],
     ],
-    [crypto.webcrypto.subtle, 'crypto.subtle', functionsOf(crypto.webcrypto.subtle)],
+    [SUBTLE, 'crypto.subtle', functionsOf(SUBTLE)],
     [
       zlib,
       'zlib',
@@ -193,6 +197,8 @@ function toMachine(): readonly Exit[] {
       ],
     ],
     [perfHooks, 'perf_hooks', ['monitorEventLoopDelay', 'PerformanceObserver']],
+    [globalThis, 'globalThis', ['PerformanceObserver']],
+    [v8.promiseHooks, 'v8.promiseHooks', functionsOf(v8.promiseHooks)],
     [nodeModule, 'module', ['register', 'registerHooks', 'enableCompileCache', 'runMain']],
     [nodeModule, 'module', ['_preloadModules', '_initPaths', 'flushCompileCache']],
     [timers, 'timers', ['_unrefActive', 'active', 'enroll', 'unenroll']],
@@ -203,7 +209,12 @@ function toMachine(): readonly Exit[] {
     [process, 'process', ['setSourceMapsEnabled', 'execve', 'ref', 'unref']],
     [process, 'process', ['exit', 'reallyExit', 'abort', 'kill', '_kill', 'chdir']],
     [process, 'process', ['setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups']],
+    [FINALIZATION, 'process.finalization', functionsOf(FINALIZATION)],
     [process.report, 'process.report', functionsOf(process.report)],
+    [URL, 'URL', ['createObjectURL', 'revokeObjectURL']],
+    [buffer, 'buffer', ['resolveObjectURL']],
+    [tls, 'tls', ['getCACertificates', 'setDefaultCACertificates']],
+    [process, 'process', ['send', '_send', 'disconnect', '_disconnect']],
     [process, 'process', ['dlopen', 'loadEnvFile', 'setUncaughtExceptionCaptureCallback']],
   ];
 }

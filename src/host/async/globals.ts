@@ -30,7 +30,6 @@ const sources = layerOf((patches) => {
   patchTimers(patches);
   patchContexts(patches);
   patchDate(patches);
-  patchPerformance(patches);
   patchProcess(patches);
   patchLocale(patches);
   patchRandom(patches);
@@ -130,16 +129,6 @@ function primitiveOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const own: unknown = value.valueOf();
   return typeof own === 'object' ? String(value) : own;
-}
-
-function patchPerformance(patches: Patches): void {
-  const { performance } = globalThis;
-  const realNow = performance.now.bind(performance);
-  const { timeOrigin } = performance;
-  const now = either(realNow, (current) => current.monotonicUs() / 1000);
-  patches.set(performance, 'now', now);
-  const began = (current: Inhabitant): number => current.dateMs() - current.monotonicUs() / 1000;
-  patches.define(performance, 'timeOrigin', { get: either(() => timeOrigin, began) });
 }
 
 function patchProcess(patches: Patches): void {

@@ -22,7 +22,7 @@ import type { Printed } from './printing.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 import type { UnsimulatedLog } from './unsimulated.ts';
-import { takeExitCode } from './virtual-machine.ts';
+import { clearMatches, takeExitCode } from './virtual-machine.ts';
 
 /** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
 export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
@@ -178,6 +178,7 @@ export class Life implements Inhabitant, JobOwner {
     this.parts.jobs.take(this);
     ambient.current = this;
     takeDefaults(this);
+    clearMatches();
     try {
       inThread(code);
     } catch (error) {

@@ -28,6 +28,8 @@ type Listeners = Map<(typeof FIELDS)[number], unknown>;
 
 interface Belongings {
   readonly listeners: Listeners;
+  /** As it began. */
+  readonly givenEnv: object;
   /** Null until it changes something there. */
   env: object | null;
   /** The defaults of `events` that it has set. */
@@ -43,6 +45,7 @@ function belongingsOf(current: Inhabitant): Belongings {
   if (known !== undefined) return known;
   const made: Belongings = {
     listeners: new Map(FIELDS.map((field) => [field, field === '_eventsCount' ? 0 : undefined])),
+    givenEnv: givenEnv(),
     env: null,
     defaults: new Map(),
     printing: null,
@@ -86,16 +89,25 @@ export function patchReplaceable(patches: Patches): void {
   }
 }
 
-/** What stands there, until a process puts something else in its place, for itself. */
-function ownValue(real: unknown): PropertyDescriptor {
+/**
+ * What stands there, until a process puts something else in its place, for itself; `initial` makes
+ * what a process finds there first, if that is another value.
+ */
+export function ownValue(
+  real: unknown,
+  initial?: (current: Inhabitant) => unknown,
+): PropertyDescriptor {
   let value = real;
   let own: WeakMap<Inhabitant, { readonly value: unknown }> | null = null;
   return {
     get: ofEachProcess(() => {
       const { current } = ambient;
-      if (own === null || current === null) return value;
-      const replaced = own.get(current);
-      return replaced === undefined ? value : replaced.value;
+      if (current === null) return value;
+      const replaced = own?.get(current);
+      if (replaced !== undefined || initial === undefined) return replaced ? replaced.value : value;
+      const made = { value: initial(current) };
+      if (typeof made.value === 'object') own = (own ?? new WeakMap()).set(current, made);
+      return made.value;
     }),
     set: (given: unknown): void => {
       const { current } = ambient;
@@ -269,21 +281,47 @@ function byReal(call: () => unknown): unknown {
   }
 }
 
+/** The environment of the machine. */
+let ofMachine: NodeJS.ProcessEnv = process.env;
+
+/** Variables of the machine that a process sees: `FENCEPOST_ENV` names further ones. */
+const SEEN = ['NODE_ENV', 'DEBUG', 'NO_COLOR', 'FORCE_COLOR'];
+
+/** The folder of a user, and the one that programs run in, which stands for that of the command. */
+export const HOME = '/home/user';
+export const FOLDER = '/home/user/simulated';
+
+/** The environment that a process begins with, the same on each machine. */
+function givenEnv(): object {
+  const named = ofMachine['FENCEPOST_ENV']?.split(',') ?? [];
+  const seen = [...SEEN, ...named].filter((name) => ofMachine[name] !== undefined);
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME,
+    USER: 'user',
+    PWD: FOLDER,
+    LANG: 'en_US.UTF-8',
+    TZ: 'UTC',
+    ...Object.fromEntries(seen.map((name) => [name, ofMachine[name]])),
+  };
+}
+
 function patchEnvironment(patches: Patches): void {
-  const ofMachine = process.env;
+  ofMachine = process.env;
   const now = (): object => {
     const { current } = ambient;
-    const own = current === null ? null : (belongings.get(current)?.env ?? null);
+    if (current === null) return ofMachine;
+    const { env: own, givenEnv } = belongingsOf(current);
     // Who reads after something was changed may read that.
     if (own !== null) noteImpure();
-    return own ?? ofMachine;
+    return own ?? givenEnv;
   };
   const changeable = (): object => {
     const { current } = ambient;
     if (current === null) return ofMachine;
     noteImpure();
     const own = belongingsOf(current);
-    own.env ??= { ...ofMachine };
+    own.env ??= { ...own.givenEnv };
     return own.env;
   };
   const env = new Proxy(ofMachine, {

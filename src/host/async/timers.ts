@@ -141,43 +141,48 @@ export interface TimerSetting {
 type TimerKeeper = Pick<Timers, 'setRef' | 'arm' | 'drop' | 'idOf'>;
 
 export class VirtualTimer {
-  readonly setting: TimerSetting;
-  private readonly keeper: TimerKeeper;
-  private isReferenced = true;
+  // Not for the eyes of programs: the inspection of a timer shows none of it.
+  readonly #setting: TimerSetting;
+  readonly #keeper: TimerKeeper;
+  #isReferenced = true;
 
   constructor(setting: TimerSetting, keeper: TimerKeeper) {
-    this.setting = setting;
-    this.keeper = keeper;
+    this.#setting = setting;
+    this.#keeper = keeper;
+  }
+
+  get setting(): TimerSetting {
+    return this.#setting;
   }
 
   ref(): this {
-    this.keeper.setRef(this, true);
-    this.isReferenced = true;
+    this.#keeper.setRef(this, true);
+    this.#isReferenced = true;
     return this;
   }
 
   unref(): this {
-    this.keeper.setRef(this, false);
-    this.isReferenced = false;
+    this.#keeper.setRef(this, false);
+    this.#isReferenced = false;
     return this;
   }
 
   hasRef(): boolean {
-    return this.isReferenced;
+    return this.#isReferenced;
   }
 
   refresh(): this {
-    this.keeper.arm(this);
+    this.#keeper.arm(this);
     return this;
   }
 
   close(): this {
-    this.keeper.drop(this);
+    this.#keeper.drop(this);
     return this;
   }
 
   [Symbol.toPrimitive](): number {
-    return this.keeper.idOf(this);
+    return this.#keeper.idOf(this);
   }
 }
 

@@ -47,6 +47,12 @@ function patchZone(patches: Patches): void {
   }
   const { getUTCFullYear } = dates;
   replace(patches, [dates, 'getYear'], (self) => Reflect.apply(getUTCFullYear, self, []) - 1900);
+  const { setUTCFullYear } = dates;
+  replace(patches, [dates, 'setYear'], (self, [year]) => {
+    const short = Math.trunc(Number(year));
+    const full = short >= 0 && short <= 99 ? 1900 + short : year;
+    return Reflect.apply(setUTCFullYear, self, [full]);
+  });
   replace(patches, [dates, 'getTimezoneOffset'], (self) =>
     Number.isNaN(Number(self)) ? Number.NaN : 0,
   );

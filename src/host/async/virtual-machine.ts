@@ -3,11 +3,19 @@
  * of memory, nobody else on it. And what Node itself stamps with the real time: marks, events and
  * files.
  */
+import buffer from 'node:buffer';
+import http from 'node:http';
 import os from 'node:os';
+import perfHooks from 'node:perf_hooks';
 import process from 'node:process';
+import tty from 'node:tty';
+import workerThreads from 'node:worker_threads';
 import { ambient, type Inhabitant } from './ambient.ts';
-import type { Patches } from './patches.ts';
+import { FOLDER, HOME, ownValue } from './own-process.ts';
+import { isFunction, type Patches } from './patches.ts';
 
+const PERFORMANCE: object = Object.getPrototypeOf(globalThis.performance);
+const NODE = '/usr/bin/node';
 const GIB = 2 ** 30;
 const HEAP = 2 ** 26;
 const MEMORY = { rss: HEAP, heapTotal: HEAP, heapUsed: HEAP / 2, external: 0, arrayBuffers: 0 };
@@ -30,42 +38,116 @@ const NO_USE = {
   involuntaryContextSwitches: 0,
 };
 
+type Read = (current: Inhabitant) => unknown;
+type Row = readonly [target: object, key: string, read: Read];
+
+const always =
+  (value: unknown): Read =>
+  () =>
+    value;
+
+/** Functions, by what they return. */
+function functions(): readonly Row[] {
+  const times = { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 };
+  const user = { uid: 1000, gid: 1000, username: 'user', homedir: HOME, shell: null };
+  return [
+    [os, 'cpus', () => [{ model: 'simulated', speed: 2000, times: { ...times } }]],
+    [os, 'availableParallelism', always(1)],
+    [os, 'loadavg', () => [0, 0, 0]],
+    [os, 'totalmem', always(8 * GIB)],
+    [os, 'freemem', always(4 * GIB)],
+    [os, 'uptime', (current) => current.monotonicUs() / 1_000_000],
+    [os, 'networkInterfaces', (current) => ({ eth0: [interfaceOf(current)] })],
+    [os, 'userInfo', () => ({ ...user })],
+    [os, 'homedir', always(HOME)],
+    [os, 'tmpdir', always('/tmp')],
+    [os, 'release', always('6.1.0')],
+    [os, 'version', always('#1 SMP')],
+    [process, 'cwd', always(FOLDER)],
+    [process, 'getuid', always(1000)],
+    [process, 'geteuid', always(1000)],
+    [process, 'getgid', always(1000)],
+    [process, 'getegid', always(1000)],
+    [process, 'getgroups', () => [1000]],
+    [process, 'memoryUsage', () => ({ ...MEMORY })],
+    [process, 'cpuUsage', () => ({ user: 0, system: 0 })],
+    [process, 'threadCpuUsage', () => ({ user: 0, system: 0 })],
+    [process, 'resourceUsage', () => ({ ...NO_USE })],
+    [process, 'constrainedMemory', always(0)],
+    [process, 'availableMemory', always(4 * GIB)],
+    [tty, 'isatty', always(false)],
+    [PERFORMANCE, 'now', nowMs],
+    [PERFORMANCE, 'toJSON', (current) => ({ timeOrigin: originMs(current) })],
+    [PERFORMANCE, 'eventLoopUtilization', () => ({ idle: 0, active: 0, utilization: 0 })],
+    [perfHooks, 'eventLoopUtilization', () => ({ idle: 0, active: 0, utilization: 0 })],
+    [PERFORMANCE, 'getEntries', () => []],
+    [PERFORMANCE, 'getEntriesByName', () => []],
+    [PERFORMANCE, 'getEntriesByType', () => []],
+  ];
+}
+
+/** Values; a process that sets one sets it for itself. */
+function values(): readonly Row[] {
+  return [
+    [process, 'argv', () => [NODE, `${FOLDER}/main.js`]],
+    [process, 'execArgv', () => []],
+    [process, 'execPath', always(NODE)],
+    [process, 'title', always('node')],
+    [PERFORMANCE, 'timeOrigin', originMs],
+    [PERFORMANCE, 'nodeTiming', nodeTiming],
+    [workerThreads, 'isMainThread', always(true)],
+    [workerThreads, 'threadId', always(0)],
+    [workerThreads, 'parentPort', always(null)],
+    [workerThreads, 'workerData', always(null)],
+    [workerThreads, 'resourceLimits', () => ({})],
+    [Reflect.get(globalThis, 'Navigator')?.prototype ?? {}, 'hardwareConcurrency', always(1)],
+    [Reflect.get(globalThis, 'Navigator')?.prototype ?? {}, 'language', always('en-US')],
+    [Reflect.get(globalThis, 'Navigator')?.prototype ?? {}, 'languages', () => ['en-US']],
+  ];
+}
+
+function nowMs(current: Inhabitant): number {
+  return current.monotonicUs() / 1000;
+}
+
+function originMs(current: Inhabitant): number {
+  return current.dateMs() - nowMs(current);
+}
+
+function nodeTiming(current: Inhabitant): object {
+  const start = { name: 'node', entryType: 'node', startTime: 0, duration: nowMs(current) };
+  const since = { nodeStart: 0, v8Start: 0, environment: 0, bootstrapComplete: 0, loopStart: 0 };
+  return { ...start, ...since, loopExit: -1, idleTime: 0 };
+}
+
 export function patchMachine(patches: Patches): void {
-  const give = (target: object, key: string, value: (current: Inhabitant) => unknown): void => {
+  const { memoryUsage } = process;
+  for (const [target, key, read] of functions()) {
     const real: unknown = Reflect.get(target, key);
-    if (typeof real !== 'function') return;
+    if (!isFunction(real)) continue;
     patches.set(target, key, function given(this: unknown, ...args: unknown[]) {
       const { current } = ambient;
-      return current === null ? Reflect.apply(real, this, args) : value(current);
+      return current === null ? Reflect.apply(real, this, args) : read(current);
     });
-  };
-  const { memoryUsage } = process;
-  const times = { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 };
-  give(os, 'cpus', () => [{ model: 'simulated', speed: 2000, times: { ...times } }]);
-  give(os, 'availableParallelism', () => 1);
-  give(os, 'loadavg', () => [0, 0, 0]);
-  give(os, 'totalmem', () => 8 * GIB);
-  give(os, 'freemem', () => 4 * GIB);
-  give(os, 'uptime', (current) => current.monotonicUs() / 1_000_000);
-  give(os, 'networkInterfaces', (current) => ({ eth0: [interfaceOf(current)] }));
-  give(os, 'userInfo', () => ({
-    uid: 1000,
-    gid: 1000,
-    username: 'user',
-    homedir: '/home/user',
-    shell: null,
-  }));
-  give(process, 'memoryUsage', () => ({ ...MEMORY }));
+  }
   Reflect.set(process.memoryUsage, 'rss', () =>
     ambient.current === null ? memoryUsage.rss() : MEMORY.rss,
   );
-  give(process, 'cpuUsage', () => ({ user: 0, system: 0 }));
-  give(process, 'threadCpuUsage', () => ({ user: 0, system: 0 }));
-  give(process, 'resourceUsage', () => ({ ...NO_USE }));
-  give(process, 'constrainedMemory', () => 0);
-  give(process, 'availableMemory', () => 4 * GIB);
-  patchMarks(patches, give);
-  patchStamps(patches);
+  for (const [target, key, read] of values()) {
+    const before = Reflect.getOwnPropertyDescriptor(target, key);
+    if (before === undefined) continue;
+    const { get = () => before.value } = before;
+    const own = ownValue(before.value, read);
+    patches.define(target, key, {
+      ...own,
+      get(this: unknown): unknown {
+        return ambient.current === null ? Reflect.apply(get, this, []) : own.get?.();
+      },
+    });
+  }
+  patchMarks(patches);
+  patchClasses(patches);
+  patchResponseDate(patches);
 }
 
 /** The hardware address is another for each life of each process, as pids are. */
@@ -86,57 +168,99 @@ function hex(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-type Give = (target: object, key: string, value: (current: Inhabitant) => unknown) => void;
-
 /** Marks and measures of `performance`, as far as a program reads them itself. */
-function patchMarks(patches: Patches, give: Give): void {
+function patchMarks(patches: Patches): void {
   const { performance } = globalThis;
-  give(performance, 'eventLoopUtilization', () => ({ idle: 0, active: 0, utilization: 0 }));
-  give(performance, 'toJSON', (current) => ({
-    timeOrigin: current.dateMs() - current.monotonicUs() / 1000,
-  }));
-  for (const key of ['getEntries', 'getEntriesByName', 'getEntriesByType']) {
-    give(performance, key, () => []);
-  }
   for (const key of ['mark', 'measure']) {
     const real: unknown = Reflect.get(performance, key);
-    if (typeof real !== 'function') continue;
-    patches.set(performance, key, (name: unknown, options?: unknown) => {
+    if (!isFunction(real)) continue;
+    patches.set(PERFORMANCE, key, (name: unknown, options?: unknown) => {
       const { current } = ambient;
       if (current === null) return Reflect.apply(real, performance, [name, options]);
-      const startTime = current.monotonicUs() / 1000;
+      const startTime = nowMs(current);
       return { name: String(name), entryType: key, startTime, duration: 0, detail: null };
     });
   }
   const { timerify } = performance;
-  patches.set(performance, 'timerify', (called: (...args: unknown[]) => unknown) =>
-    ambient.current === null ? timerify(called) : called,
+  patches.set(PERFORMANCE, 'timerify', (called: (...args: unknown[]) => unknown) =>
+    ambient.current === null ? Reflect.apply(timerify, performance, [called]) : called,
   );
-}
-
-/** The time of an event, and of a file in memory. */
-function patchStamps(patches: Patches): void {
   const stamps = new WeakMap<object, number>();
   const stamp = Reflect.getOwnPropertyDescriptor(Event.prototype, 'timeStamp')?.get;
   patches.define(Event.prototype, 'timeStamp', {
     get(this: object): unknown {
       const { current } = ambient;
       if (current === null) return stamp === undefined ? 0 : Reflect.apply(stamp, this, []);
-      const known = stamps.get(this) ?? current.monotonicUs() / 1000;
+      const known = stamps.get(this) ?? nowMs(current);
       stamps.set(this, known);
       return known;
     },
   });
-  const real: unknown = Reflect.get(globalThis, 'File');
-  if (typeof real !== 'function') return;
-  const VirtualFile = new Proxy(real, {
-    construct(target, [parts, name, options], newTarget): object {
+}
+
+/** What a class is given where a process makes an instance, by its name. */
+const GIVEN: Readonly<
+  Record<string, (args: readonly unknown[], current: Inhabitant) => unknown[]>
+> = {
+  File: ([parts, name, options], current) => [
+    parts,
+    name,
+    { lastModified: current.dateMs(), ...Object(options) },
+  ],
+  PerformanceMark: ([name, options], current) => [
+    name,
+    { startTime: nowMs(current), ...Object(options) },
+  ],
+  // The collector of garbage comes when it likes: it never does.
+  FinalizationRegistry: () => [() => {}],
+  WeakRef: (args) => [...args],
+};
+
+function patchClasses(patches: Patches): void {
+  const kept = new WeakMap<object, unknown>();
+  for (const [name, change] of Object.entries(GIVEN)) {
+    const real: unknown = Reflect.get(globalThis, name);
+    if (!isFunction(real)) continue;
+    const made = new Proxy(real, {
+      construct(target, args, newTarget): object {
+        const { current } = ambient;
+        if (current === null) return Reflect.construct(target, args, newTarget);
+        const instance: object = Reflect.construct(target, change(args, current), newTarget);
+        if (name === 'WeakRef') kept.set(instance, args[0]);
+        return instance;
+      },
+    });
+    for (const target of [globalThis, buffer, perfHooks]) {
+      if (Reflect.get(target, name) === real) patches.set(target, name, made);
+    }
+    patches.set(Reflect.get(real, 'prototype'), 'constructor', made);
+  }
+}
+
+/** The header `Date` of a response, which Node writes unless the program does. */
+function patchResponseDate(patches: Patches): void {
+  const outgoing = http.OutgoingMessage.prototype;
+  const real: unknown = Reflect.get(outgoing, '_storeHeader');
+  if (!isFunction(real)) return;
+  patches.set(
+    outgoing,
+    '_storeHeader',
+    function stored(this: http.OutgoingMessage, ...args: unknown[]) {
       const { current } = ambient;
-      const given = current === null ? options : { lastModified: current.dateMs(), ...options };
-      return Reflect.construct(target, [parts, name, given], newTarget);
+      const isOwn = this.hasHeader('date') || /"date"/i.test(JSON.stringify(args[1] ?? null));
+      const result = Reflect.apply(real, this, args);
+      const header: unknown = Reflect.get(this, '_header');
+      if (current === null || isOwn || typeof header !== 'string') return result;
+      const date = new Date(current.dateMs()).toUTCString();
+      Reflect.set(this, '_header', header.replace(/^Date: .*$/m, `Date: ${date}`));
+      return result;
     },
-  });
-  patches.set(globalThis, 'File', VirtualFile);
+  );
+}
+
+/** What `RegExp.lastMatch` and the like show is of the code that ran before. */
+export function clearMatches(): void {
+  /^/.test('');
 }
 
 /** Node's `process.exitCode` cannot be replaced; what a process has set is taken back. */

@@ -106,10 +106,11 @@ export function patchWaits(patches: Patches): void {
   patches.set(timersPromises, 'setTimeout', wait);
   patches.set(timersPromises, 'setImmediate', pass);
   patches.set(timersPromises, 'setInterval', repeat);
-  patches.set(scheduler, 'wait', (delay: number, options?: WaitOptions) =>
+  const schedulers = Reflect.getPrototypeOf(scheduler) ?? scheduler;
+  patches.set(schedulers, 'wait', (delay: number, options?: WaitOptions) =>
     wait(delay, undefined, options),
   );
-  patches.set(scheduler, 'yield', () => pass());
+  patches.set(schedulers, 'yield', () => pass());
   patchTicks(patches);
   patches.set(AbortSignal, 'timeout', (delay: number) =>
     ambient.current === null ? realTimeout(delay) : signalAfter(ambient.current, delay),

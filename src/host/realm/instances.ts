@@ -8,6 +8,9 @@ import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.
 import { defaultsNow } from '../async/own-process.ts';
 import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-graph.ts';
 
+// Processes are refused it.
+const { onInit } = promiseHooks;
+
 /** An exported variable: the value that it has now, and whoever wants to be told of another. */
 export interface Binding {
   read(): unknown;
@@ -161,7 +164,7 @@ export function during<T>(loading: Loading, run: () => T): T {
   ambient.loading = loading;
   const defaults = defaultsNow();
   // A promise that it makes is settled in this run only.
-  const stop: unknown = loading.isPure && before === null ? promiseHooks.onInit(noteImpure) : null;
+  const stop: unknown = loading.isPure && before === null ? onInit(noteImpure) : null;
   try {
     return run();
   } finally {

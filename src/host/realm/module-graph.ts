@@ -12,6 +12,7 @@ import { asNobody } from '../async/ambient.ts';
 import { trackContexts } from '../async/async-context.ts';
 import { builtinFor } from '../async/builtin-views.ts';
 import { keepPlaces } from '../async/call-site.ts';
+import { inRealFolder } from '../async/disk-reads.ts';
 import { isObject, shareExports } from '../async/reachable.ts';
 import type { SourcePlace } from '../async/source-places.ts';
 import { readModule } from '../modules/read-module.ts';
@@ -179,7 +180,7 @@ export class ModuleGraph {
       if (isObject(exports)) shareExports(specifier, exports);
       return { kind: 'host', name: specifier, exports };
     }
-    const resolution = resolveModule(specifier, parentUrl, asking);
+    const resolution = resolveModule(inRealFolder(specifier), inRealFolder(parentUrl), asking);
     switch (resolution.kind) {
       case 'problem':
         // As Node does where there is no such module: packages try, and go on without it.
