@@ -6,7 +6,6 @@
 import fs from 'node:fs';
 import process from 'node:process';
 import { noteImpure } from './ambient.ts';
-import { FOLDER } from './own-process.ts';
 import { type AnyFunction, isFunction } from './patches.ts';
 
 /** Stands for a call: the value that it returns. */
@@ -46,6 +45,10 @@ function areToRead(flags: unknown): boolean {
   if (typeof flags === 'number') return (flags & WRITING) === 0;
   return flags === undefined || flags === null || flags === 'r' || flags === 'rs' || flags === 'sr';
 }
+
+/** The folder of a user, and the one that programs run in, which stands for that of the command. */
+export const HOME = '/home/user';
+export const FOLDER = '/home/user/simulated';
 
 const realFolder = process.cwd.bind(process);
 const IN_FOLDER = new RegExp(`^(file://)?${FOLDER}(?=/|$)`);

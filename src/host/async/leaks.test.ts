@@ -171,10 +171,6 @@ const HARMLESS: readonly (readonly [names: RegExp, reason: string])[] = [
     /^process\.(?:_fatalException|_tickCallback|hasUncaughtExceptionCaptureCallback|_?send|_?disconnect)$/,
     'of Node',
   ],
-  [
-    /^process\.(?:on|once|off|emit|addListener|removeListener|prependListener|listeners)/,
-    'calls listeners',
-  ],
 ];
 
 /** Those that people have; `test` runs tests, and no lock has them. */

@@ -16,6 +16,7 @@ import { inspect } from 'node:util';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
 import { behindView } from './builtin-views.ts';
 import { deepSiteOf } from './call-site.ts';
+import { FOLDER, HOME } from './disk-reads.ts';
 import { callerText } from './escapes.ts';
 import { isAddition, OF_ALL, ofEachProcess, sharedName } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
@@ -62,7 +63,8 @@ export function patchOwnProcess(patches: Patches): void {
   patchFreezing(patches);
   patchChannels(patches);
   for (const key of OWN_VALUES) {
-    patches.define(process, key, { ...ownValue(Reflect.get(process, key)), enumerable: false });
+    const own = ownValue(Reflect.get(process, key), key === 'title' ? () => 'node' : undefined);
+    patches.define(process, key, { ...own, enumerable: false });
   }
 }
 
@@ -286,10 +288,6 @@ let ofMachine: NodeJS.ProcessEnv = process.env;
 
 /** Variables of the machine that a process sees: `FENCEPOST_ENV` names further ones. */
 const SEEN = ['NODE_ENV', 'DEBUG', 'NO_COLOR', 'FORCE_COLOR'];
-
-/** The folder of a user, and the one that programs run in, which stands for that of the command. */
-export const HOME = '/home/user';
-export const FOLDER = '/home/user/simulated';
 
 /** The environment that a process begins with, the same on each machine. */
 function givenEnv(): object {

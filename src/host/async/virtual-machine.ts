@@ -11,7 +11,8 @@ import process from 'node:process';
 import tty from 'node:tty';
 import workerThreads from 'node:worker_threads';
 import { ambient, type Inhabitant } from './ambient.ts';
-import { FOLDER, HOME, ownValue } from './own-process.ts';
+import { FOLDER, HOME } from './disk-reads.ts';
+import { ownValue } from './own-process.ts';
 import { isFunction, type Patches } from './patches.ts';
 
 const PERFORMANCE: object = Object.getPrototypeOf(globalThis.performance);
@@ -92,7 +93,6 @@ function values(): readonly Row[] {
     [process, 'argv', () => [NODE, `${FOLDER}/main.js`]],
     [process, 'execArgv', () => []],
     [process, 'execPath', always(NODE)],
-    [process, 'title', always('node')],
     [PERFORMANCE, 'timeOrigin', originMs],
     [PERFORMANCE, 'nodeTiming', nodeTiming],
     [workerThreads, 'isMainThread', always(true)],
