@@ -3,6 +3,7 @@
  * modules lead to is virtual, refused, per process, or on the reviewed list of what is harmless.
  * A new version of Node that brings others fails this test, and not a user.
  */
+// Needs modules of its own: what other tests leave in a thread can be reached as well.
 import buffer from 'node:buffer';
 import http from 'node:http';
 import { builtinModules, createRequire } from 'node:module';
