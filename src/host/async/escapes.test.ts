@@ -18,9 +18,6 @@ const HERE = import.meta.filename;
 
 const webAssembly: unknown = Reflect.get(globalThis, 'WebAssembly');
 
-/** The least that it takes for a module. */
-const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
-
 /** What compresses on other threads; newer versions of Node have more of it. */
 const LATER_OF_ZLIB = Object.keys(zlib).filter(
   (name) => /^create|press$|flate$|zip$|Raw$/.test(name) && !/^[A-Z]/.test(name),
@@ -78,8 +75,6 @@ const ESCAPES: readonly (readonly [string, () => unknown])[] = [
   ['zlib.gzip', () => zlib.gzip('a', () => {})],
   ['zlib.createGzip', () => zlib.createGzip()],
   ...LATER_OF_ZLIB.map((key) => escapeOf('zlib', zlib, key, 'a', () => {})),
-  escapeOf('WebAssembly', webAssembly, 'compile', EMPTY_MODULE),
-  escapeOf('WebAssembly', webAssembly, 'instantiate', EMPTY_MODULE),
   escapeOf('WebAssembly', webAssembly, 'compileStreaming', new Response()),
   escapeOf('WebAssembly', webAssembly, 'instantiateStreaming', new Response()),
   ['Atomics.wait', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)],

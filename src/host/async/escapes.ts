@@ -18,7 +18,7 @@ import {
   pathOf,
 } from './call-site.ts';
 import { type CallResult, inRealFolder, READS, readFromDisk } from './disk-reads.ts';
-import { exitsOfNode, LEAVING_MODULES } from './exits.ts';
+import { exitsOfNode, LEAVING_MODULES, webAssembly } from './exits.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
 
@@ -82,6 +82,34 @@ export function patchExits(patches: Patches): void {
   }
   for (const read of [fs.realpath, fs.realpathSync]) patches.set(read, 'native', read);
   patchLoaders(patches);
+  patchWebAssembly(patches);
+}
+
+/** Compiles at once what Node compiles on a thread of its own. */
+function patchWebAssembly(patches: Patches): void {
+  const target = webAssembly();
+  const {
+    Module,
+    Instance,
+  }: {
+    Module?: new (code: unknown) => object;
+    Instance?: new (module: object, imports: unknown) => object;
+  } = target;
+  if (Module === undefined || Instance === undefined) return;
+  for (const key of ['compile', 'instantiate']) {
+    const real: unknown = Reflect.get(target, key);
+    const now = async (code: unknown, imports: unknown): Promise<object> => {
+      const module = code instanceof Module ? code : new Module(code);
+      if (key === 'compile') return module;
+      const instance = new Instance(module, imports);
+      return module === code ? instance : { module, instance };
+    };
+    patches.set(target, key, (...args: [unknown, unknown]) =>
+      ambient.current === null && isFunction(real)
+        ? Reflect.apply(real, target, args)
+        : now(...args),
+    );
+  }
 }
 
 /** What gives builtin modules without asking a realm. */

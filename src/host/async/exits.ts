@@ -165,11 +165,7 @@ function toThreads(): readonly Exit[] {
         'createZstdDecompress',
       ],
     ],
-    [
-      webAssembly(),
-      'WebAssembly',
-      ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'],
-    ],
+    [webAssembly(), 'WebAssembly', ['compileStreaming', 'instantiateStreaming']],
     [Atomics, 'Atomics', ['wait', 'waitAsync']],
   ];
 }
@@ -220,7 +216,7 @@ function toMachine(): readonly Exit[] {
 }
 
 /** It has no type without that of browsers, and is not there with `--jitless`. */
-function webAssembly(): object {
+export function webAssembly(): object {
   const found: unknown = Reflect.get(globalThis, 'WebAssembly');
   return typeof found === 'object' && found !== null ? found : {};
 }

@@ -195,6 +195,9 @@ const READINGS = [
   'fs.promises.open(a).then(async (file) => (await file.read({ length: 2 })).bytesRead)',
   'fs.promises.open(a).then(async (file) => (await file.stat()).size)',
   'fs.promises.open(a).then((file) => fs.promises.readFile(file, "utf8"))',
+  'WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(String)',
+  'WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(Object.keys)',
+  'WebAssembly.instantiate(new Uint8Array([0])).catch(({ name }) => name)',
   'new Promise((go) => fs.createReadStream(a, { end: 3 }).on("data", go))',
   'new Promise((go) => new fs.ReadStream(a, "utf8").on("data", go))',
 ];
