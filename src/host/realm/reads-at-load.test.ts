@@ -77,15 +77,14 @@ test.each([`fs.openSync(__filename + '.new', 'w')`, `fs.openSync(__filename, 'r+
 );
 
 test('each process reads what its modules read, also after they have waited for that', async () => {
-  const trace = await runWith(
-    `import { readFile } from 'node:fs/promises';
+  const reading = `import { readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 const first = await readFile(import.meta.filename, 'utf8');
 const second = await readFile(import.meta.filename);
-export const told = first.slice(0, 8) + (readFileSync(import.meta.filename).equals(second));
-`,
-    'index.mjs',
-  );
+const told = first.slice(0, 8) + readFileSync(import.meta.filename).equals(second);
+`;
+  const lock = LOCK.replace("import { told } from 'pack';\n", reading);
+  const trace = await runWith('', 'index.js', lock);
   expect(trace.ending).toEqual({ kind: 'complete' });
   const told = trace.events.find((event) => event.kind === 'log' && event.topic === 'told');
   expect(told).toMatchObject({ text: 'import {true' });
