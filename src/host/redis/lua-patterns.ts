@@ -24,6 +24,7 @@ interface Capture {
   readonly from: number;
   length: number;
 }
+
 const UNFINISHED = -1;
 const POSITION = -2;
 const MOST_CAPTURES = 32;
@@ -32,232 +33,216 @@ const BUNDLE = 100;
 /** How deep a match may be nested: `a?` is once for each character that it takes. */
 const MOST_NESTED = 1500;
 
-/** One pattern, matched with one text. */
-class Matcher {
-  private readonly state: LuaState;
-  private readonly text: string;
-  private readonly pattern: string;
-  private readonly count: CountSteps;
-  private readonly captures: Capture[] = [];
-  private steps = 0;
-  private depth = 0;
-
-  constructor(state: LuaState, { text, pattern, count }: Subject) {
-    this.state = state;
-    this.text = text;
-    this.pattern = pattern;
-    this.count = count;
-  }
-
-  /** Returns where a match that begins at `from` ends; null for none. */
-  endOf(from: number): number | null {
-    this.captures.length = 0;
-    this.depth = 0;
-    const end = this.match(from, 0);
-    this.spend(0);
-    return end;
-  }
-
-  private spend(most: number): void {
-    if (this.steps <= most) return;
-    const { steps } = this;
-    this.steps = 0;
-    this.count(this.state, steps, this.pattern);
-  }
-
-  private match(from: number, start: number): number | null {
-    this.depth += 1;
-    if (this.depth > MOST_NESTED) this.count(this.state, Number.POSITIVE_INFINITY, this.pattern);
-    const end = this.matchRest(from, start);
-    this.depth -= 1;
-    return end;
-  }
-
-  private matchRest(from: number, start: number): number | null {
-    let [at, p] = [from, start];
-    for (;;) {
-      this.steps += 1;
-      this.spend(BUNDLE);
-      const [sign, next] = [this.pattern.charAt(p), this.pattern.charAt(p + 1)];
-      if (sign === '') return at;
-      if (sign === '(') return next === ')' ? this.open(at, p + 2, POSITION) : this.open(at, p + 1);
-      if (sign === ')') return this.close(at, p + 1);
-      if (sign === '$' && next === '') return at === this.text.length ? at : null;
-      if (sign === '%' && /[bf0-9]/.test(next)) {
-        const passed = this.matchSpecial(at, p, next);
-        if (passed === null) return null;
-        [at, p] = passed;
-        continue;
-      }
-      const end = this.itemEnd(p);
-      const suffix = this.pattern.charAt(end);
-      if (suffix === '*') return this.most(at, at, p, end);
-      if (suffix === '-') return this.least(at, p, end);
-      const fits = this.fits(at, p, end);
-      if (suffix === '+') return fits ? this.most(at + 1, at + 1, p, end) : null;
-      if (suffix === '?') {
-        const longer = fits ? this.match(at + 1, end + 1) : null;
-        if (longer !== null) return longer;
-        p = end + 1;
-      } else if (fits) [at, p] = [at + 1, end];
-      else return null;
-    }
-  }
-
-  /** `%b`, `%f` and what was captured; where it goes on in the text and the pattern. */
-  private matchSpecial(at: number, p: number, kind: string): [number, number] | null {
-    if (kind === 'b') {
-      const end = this.balanced(at, p + 2);
-      return end === null ? null : [end, p + 4];
-    }
-    if (kind === 'f') {
-      if (this.pattern.charAt(p + 2) !== '[') this.fail("missing '[' after '%f' in pattern");
-      const end = this.itemEnd(p + 2);
-      const isIn = (sign: string): boolean => this.isInClass(sign || '\0', p + 2, end - 1);
-      const before = at === 0 ? '\0' : this.text.charAt(at - 1);
-      return isIn(before) || !isIn(this.text.charAt(at)) ? null : [at, end];
-    }
-    const known = this.captures[Number(kind) - 1];
-    if (known === undefined || known.length === UNFINISHED) this.fail('invalid capture index');
-    // In C, the length of a position is a very great number.
-    if (known.length === POSITION) return null;
-    this.steps += known.length / BUNDLE;
-    const part = this.text.slice(known.from, known.from + known.length);
-    return this.text.startsWith(part, at) ? [at + part.length, p + 2] : null;
-  }
-
-  private fail(problem: string): never {
-    return luaError(this.state, problem);
-  }
-
-  /** Where the item that begins at `p` ends: a sign, an escape or a class. */
-  private itemEnd(p: number): number {
-    const { pattern } = this;
-    let end = p + 1;
-    if (pattern.charAt(p) === '%') {
-      if (end === pattern.length) this.fail("malformed pattern (ends with '%')");
-      return end + 1;
-    }
-    if (pattern.charAt(p) !== '[') return end;
-    if (pattern.charAt(end) === '^') end += 1;
-    do {
-      if (end >= pattern.length) this.fail("malformed pattern (missing ']')");
-      if (pattern.charAt(end) === '%' && end + 1 < pattern.length) end += 1;
-      end += 1;
-    } while (pattern.charAt(end) !== ']');
-    this.steps += (end - p) / BUNDLE;
-    return end + 1;
-  }
-
-  private fits(at: number, p: number, end: number): boolean {
-    if (at >= this.text.length) return false;
-    const sign = this.text.charAt(at);
-    switch (this.pattern.charAt(p)) {
-      case '.':
-        return true;
-      case '%':
-        return isOf(sign, this.pattern.charAt(p + 1));
-      case '[':
-        return this.isInClass(sign, p, end - 1);
-      default:
-        return this.pattern.charAt(p) === sign;
-    }
-  }
-
-  /** `from` is the `[`, `last` the `]`. */
-  private isInClass(sign: string, from: number, last: number): boolean {
-    const { pattern } = this;
-    const isNot = pattern.charAt(from + 1) === '^';
-    this.steps += (last - from) / BUNDLE;
-    for (let p = from + (isNot ? 2 : 1); p < last; p += 1) {
-      const one = pattern.charAt(p);
-      if (one === '%') {
-        p += 1;
-        if (isOf(sign, pattern.charAt(p))) return !isNot;
-      } else if (pattern.charAt(p + 1) === '-' && p + 2 < last) {
-        p += 2;
-        if (one <= sign && sign <= pattern.charAt(p)) return !isNot;
-      } else if (one === sign) return !isNot;
-    }
-    return isNot;
-  }
-
-  private balanced(from: number, p: number): number | null {
-    const [begin, end] = [this.pattern.charAt(p), this.pattern.charAt(p + 1)];
-    if (end === '') this.fail('unbalanced pattern');
-    if (this.text.charAt(from) !== begin) return null;
-    let open = 1;
-    for (let at = from + 1; at < this.text.length; at += 1) {
-      this.steps += 1;
-      const sign = this.text.charAt(at);
-      if (sign === end) {
-        open -= 1;
-        if (open === 0) return at + 1;
-      } else if (sign === begin) open += 1;
-    }
-    return null;
-  }
-
-  /** As many as there are from `from` on, at least up to `least`. */
-  private most(from: number, least: number, p: number, end: number): number | null {
-    let at = from;
-    while (this.fits(at, p, end)) at += 1;
-    this.steps += at - from;
-    for (; at >= least; at -= 1) {
-      const found = this.match(at, end + 1);
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  private least(from: number, p: number, end: number): number | null {
-    for (let at = from; ; at += 1) {
-      const found = this.match(at, end + 1);
-      if (found !== null) return found;
-      if (!this.fits(at, p, end)) return null;
-    }
-  }
-
-  private open(at: number, p: number, length = UNFINISHED): number | null {
-    if (this.captures.length >= MOST_CAPTURES) this.fail('too many captures');
-    this.captures.push({ from: at, length });
-    const end = this.match(at, p);
-    if (end === null) this.captures.pop();
-    return end;
-  }
-
-  private close(at: number, p: number): number | null {
-    const last = this.captures.findLast(({ length }) => length === UNFINISHED);
-    if (last === undefined) this.fail('invalid pattern capture');
-    last.length = at - last.from;
-    const end = this.match(at, p);
-    if (end === null) last.length = UNFINISHED;
-    return end;
-  }
-
-  /** Pushes one capture; the first of none is all that matched. */
-  pushCapture(index: number, from: number, end: number): void {
-    const { from: start, length } = this.captures[index] ?? { from, length: end - from };
-    if (index > 0 && index >= this.captures.length) this.fail('invalid capture index');
-    if (length === UNFINISHED) this.fail('unfinished capture');
-    if (length === POSITION) lua.lua_pushnumber(this.state, start + 1);
-    else pushText(this.state, this.text.slice(start, start + length));
-  }
-
-  /** Pushes all captures; `isAll`: without any, all that matched. */
-  pushCaptures(from: number, end: number, isAll = true): number {
-    const count = this.captures.length === 0 && isAll ? 1 : this.captures.length;
-    lua.lua_checkstack(this.state, count);
-    for (let index = 0; index < count; index += 1) this.pushCapture(index, from, end);
-    return count;
-  }
-}
-
-interface Subject {
+/** A pattern and a text that it is matched with. */
+interface Matching {
+  state: LuaState;
   readonly text: string;
+  /** Without its `^`. */
   readonly pattern: string;
+  readonly isAnchored: boolean;
   readonly count: CountSteps;
+  /** By where they begin in the pattern. */
+  readonly items: Map<number, Item>;
+  readonly captures: Capture[];
+  /** Those that are not counted yet. */
+  steps: number;
+  depth: number;
 }
+
+/** A part of a pattern. */
+interface Item {
+  /** `(`, `()`, `)`, `$`, or how often it may stand there: `*`, `+`, `-`, `?`, or '' for once. */
+  readonly kind: string;
+  /** Where it ends in the text if it begins at `at`; null where it does not fit. */
+  readonly ends: (at: number) => number | null;
+  /** Where the pattern goes on. */
+  readonly next: number;
+}
+
+const CLASS = String.raw`\[(?:\^|(?!\^))(?:%[\s\S]|[^%])(?:%[\s\S]|[^\]%])*\]`;
+const ITEM = new RegExp(
+  String.raw`(\(\)|[()]|\$$)|%b([\s\S]{2})|%(\d)|%f(${CLASS})|(%[^bf\d]|${CLASS}|[^%[])([*+?-]?)`,
+  'y',
+);
+
+/** Raises an error where the pattern is none. */
+function itemAt(m: Matching, p: number): Item {
+  const known = m.items.get(p);
+  if (known !== undefined) return known;
+  ITEM.lastIndex = p;
+  const found = ITEM.exec(m.pattern);
+  if (found === null) return luaError(m.state, problemOf(m.pattern.slice(p)));
+  const [all, mark, pair, index, frontier, single = '', repeated = ''] = found;
+  m.steps += all.length / BUNDLE;
+  let [kind, ends]: [string, Item['ends']] = [mark ?? repeated, () => null];
+  if (pair !== undefined) ends = (at) => balancedEnd(m, at, pair);
+  else if (index !== undefined) ends = (at) => repeatedEnd(m, at, Number(index) - 1);
+  else if (frontier !== undefined) {
+    const isIn = setOf(frontier);
+    ends = (at) => (!isIn(m.text[at - 1] ?? '\0') && isIn(m.text[at] ?? '\0') ? at : null);
+  } else if (mark === undefined) {
+    const fits = single.startsWith('[') ? setOf(single) : signOf(single);
+    ends = (at) => {
+      m.steps += single.length / BUNDLE;
+      return at < m.text.length && fits(m.text.charAt(at)) ? at + 1 : null;
+    };
+  }
+  const item = { kind, ends, next: p + all.length };
+  m.items.set(p, item);
+  return item;
+}
+
+function problemOf(rest: string): string {
+  if (rest === '%') return "malformed pattern (ends with '%')";
+  if (rest.startsWith('%b')) return 'unbalanced pattern';
+  if (/^%f(?!\[)/.test(rest)) return "missing '[' after '%f' in pattern";
+  return "malformed pattern (missing ']')";
+}
+
+/** Where text that begins with the first of two characters ends with as many of the second. */
+function balancedEnd(m: Matching, from: number, [begin, end]: string): number | null {
+  if (m.text.charAt(from) !== begin) return null;
+  let open = 1;
+  for (let at = from + 1; at < m.text.length; at += 1) {
+    m.steps += 1;
+    const sign = m.text.charAt(at);
+    if (sign === end) open -= 1;
+    else if (sign === begin) open += 1;
+    if (open === 0) return at + 1;
+  }
+  return null;
+}
+
+/** Where the text of a capture ends that stands there once more. */
+function repeatedEnd(m: Matching, at: number, index: number): number | null {
+  const { from = 0, length = UNFINISHED } = m.captures[index] ?? {};
+  if (length === UNFINISHED) return luaError(m.state, 'invalid capture index');
+  // In C, the length of a position is a very great number.
+  if (length === POSITION) return null;
+  m.steps += length / BUNDLE;
+  return m.text.startsWith(m.text.slice(from, from + length), at) ? at + length : null;
+}
+
+/** Where a match that begins at `from` ends; null for none. */
+function endOf(m: Matching, from: number): number | null {
+  m.captures.length = 0;
+  m.depth = 0;
+  const end = match(m, from, 0);
+  spend(m, 0);
+  return end;
+}
+
+/** Counts the steps so far if they are more than `most`. */
+function spend(m: Matching, most: number): void {
+  const { steps } = m;
+  if (steps <= most) return;
+  m.steps = 0;
+  m.count(m.state, steps, m.pattern);
+}
+
+function match(m: Matching, from: number, start: number): number | null {
+  m.depth += 1;
+  if (m.depth > MOST_NESTED) m.count(m.state, Number.POSITIVE_INFINITY, m.pattern);
+  const end = matchRest(m, from, start);
+  m.depth -= 1;
+  return end;
+}
+
+function matchRest(m: Matching, from: number, start: number): number | null {
+  let [at, p] = [from, start];
+  while (p < m.pattern.length) {
+    m.steps += 1;
+    spend(m, BUNDLE);
+    const { kind, ends, next } = itemAt(m, p);
+    if (kind === '(') return open(m, at, next, UNFINISHED);
+    if (kind === '()') return open(m, at, next, POSITION);
+    if (kind === ')') return close(m, at, next);
+    if (kind === '$') return at === m.text.length ? at : null;
+    if (kind === '*') return most(m, at, { ends, next });
+    if (kind === '-') return least(m, at, { ends, next });
+    const end = ends(at);
+    if (kind === '+') return end === null ? null : most(m, end, { ends, next });
+    if (kind === '?') {
+      const longer = end === null ? null : match(m, end, next);
+      if (longer !== null) return longer;
+    } else if (end === null) return null;
+    else at = end;
+    p = next;
+  }
+  return at;
+}
+
+type Repeated = Pick<Item, 'ends' | 'next'>;
+
+/** As many as there are from `least` on. */
+function most(m: Matching, least: number, { ends, next }: Repeated): number | null {
+  let at = least;
+  while (ends(at) !== null) at += 1;
+  m.steps += at - least;
+  for (; at >= least; at -= 1) {
+    const end = match(m, at, next);
+    if (end !== null) return end;
+  }
+  return null;
+}
+
+function least(m: Matching, from: number, { ends, next }: Repeated): number | null {
+  for (let at = from; ; at += 1) {
+    const end = match(m, at, next);
+    if (end !== null) return end;
+    if (ends(at) === null) return null;
+  }
+}
+
+function open(m: Matching, from: number, p: number, length: number): number | null {
+  if (m.captures.length >= MOST_CAPTURES) return luaError(m.state, 'too many captures');
+  m.captures.push({ from, length });
+  const end = match(m, from, p);
+  if (end === null) m.captures.pop();
+  return end;
+}
+
+function close(m: Matching, at: number, p: number): number | null {
+  const last = m.captures.findLast(({ length }) => length === UNFINISHED);
+  if (last === undefined) return luaError(m.state, 'invalid pattern capture');
+  last.length = at - last.from;
+  const end = match(m, at, p);
+  if (end === null) last.length = UNFINISHED;
+  return end;
+}
+
+interface Match {
+  readonly from: number;
+  readonly end: number;
+}
+
+/** The first match that begins at `first` or later; null for none. */
+function matchFrom(m: Matching, first: number): Match | null {
+  for (let from = first; from <= (m.isAnchored ? first : m.text.length); from += 1) {
+    const end = endOf(m, from);
+    if (end !== null) return { from, end };
+  }
+  return null;
+}
+
+/** Pushes one capture; the first of none is all that matched. */
+function pushCapture({ state, text, captures }: Matching, index: number, match: Match): void {
+  const { from, length } = captures[index] ?? { from: match.from, length: match.end - match.from };
+  if (index > 0 && index >= captures.length) luaError(state, 'invalid capture index');
+  if (length === UNFINISHED) luaError(state, 'unfinished capture');
+  if (length === POSITION) lua.lua_pushnumber(state, from + 1);
+  else pushText(state, text.slice(from, from + length));
+}
+
+/** Pushes at least so many captures; returns how many. */
+function pushCaptures(m: Matching, match: Match, least = 1): number {
+  const count = Math.max(m.captures.length, least);
+  lua.lua_checkstack(m.state, count);
+  for (let index = 0; index < count; index += 1) pushCapture(m, index, match);
+  return count;
+}
+
+type Fits = (sign: string) => boolean;
 
 /** By the letter of a class, in lower case. */
 const CLASSES: Readonly<Record<string, RegExp>> = {
@@ -274,18 +259,35 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   z: /\0/,
 };
 
-function isOf(sign: string, letter: string): boolean {
-  const signs = CLASSES[letter.toLowerCase()];
-  if (signs === undefined) return sign === letter;
-  return signs.test(sign) === (letter === letter.toLowerCase());
+/** A sign, `.`, or an escaped one, such as `%d`. */
+function signOf(text: string): Fits {
+  if (text === '.') return () => true;
+  const letter = text.slice(-1);
+  const signs = text.length === 1 ? undefined : CLASSES[letter.toLowerCase()];
+  if (signs === undefined) return (sign) => sign === letter;
+  const isLower = letter === letter.toLowerCase();
+  return (sign) => signs.test(sign) === isLower;
 }
 
-/** The pattern in the second argument, up to its first NUL, and whether it begins with `^`. */
-function subjectAt(state: LuaState, count: CountSteps): Subject & { readonly isAnchored: boolean } {
+/** `[^a-z%d]`. */
+function setOf(text: string): Fits {
+  const isNot = text.startsWith('[^');
+  const parts = text.slice(isNot ? 2 : 1, -1).matchAll(/%[\s\S]|([\s\S])-([\s\S])|[\s\S]/g);
+  const all = Array.from(parts, ([part, low, high]): Fits => {
+    if (low !== undefined && high !== undefined) return (sign) => low <= sign && sign <= high;
+    return part === '.' ? (sign) => sign === '.' : signOf(part);
+  });
+  return (sign) => all.some((fits) => fits(sign)) !== isNot;
+}
+
+/** The text and the pattern in the first arguments; the pattern ends at its first NUL. */
+function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matching {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const [given = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);
-  const isAnchored = given.startsWith('^');
-  return { text, pattern: isAnchored ? given.slice(1) : given, count, isAnchored };
+  const isAnchored = hasAnchors && given.startsWith('^');
+  const pattern = isAnchored ? given.slice(1) : given;
+  const begun = { items: new Map(), captures: [], steps: 0, depth: 0 };
+  return { state, text, pattern, isAnchored, count, ...begun };
 }
 
 /** A text that is compared this often, character by character, is counted. */
@@ -294,33 +296,23 @@ const MANY = 1e6;
 /** `string.find`, or `string.match`. */
 function finding(isFind: boolean, count: CountSteps): LuaFunction {
   return (state) => {
-    const { text, pattern, isAnchored } = subjectAt(state, count);
+    const m = matchingOf(state, count);
+    const { text, pattern, isAnchored } = m;
     const given = wholeAt(state, 3, 1);
     const first =
       given < 0 ? Math.max(0, given + text.length) : Math.min(Math.max(0, given - 1), text.length);
-    if (
-      isFind &&
-      (lua.lua_toboolean(state, 4) || !/[$^*+?.([%-]/.test(isAnchored ? '^' : pattern))
-    ) {
+    const isPlain = lua.lua_toboolean(state, 4) || !(isAnchored || /[$^*+?.([%-]/.test(pattern));
+    if (isFind && isPlain) {
       const part = textAt(state, 2);
       const work = part.length * text.length;
       if (work > MANY) count(state, work / BUNDLE, part);
       const at = text.indexOf(part, first);
-      if (at === -1) return pushNil(state);
-      lua.lua_pushnumber(state, at + 1);
-      lua.lua_pushnumber(state, at + part.length);
-      return 2;
+      return at === -1 ? pushNil(state) : pushPlaces(state, { from: at, end: at + part.length });
     }
-    const matcher = new Matcher(state, { text, pattern, count });
-    for (let from = first; from <= (isAnchored ? first : text.length); from += 1) {
-      const end = matcher.endOf(from);
-      if (end === null) continue;
-      if (!isFind) return matcher.pushCaptures(from, end);
-      lua.lua_pushnumber(state, from + 1);
-      lua.lua_pushnumber(state, end);
-      return matcher.pushCaptures(from, end, false) + 2;
-    }
-    return pushNil(state);
+    const found = matchFrom(m, first);
+    if (found === null) return pushNil(state);
+    if (!isFind) return pushCaptures(m, found);
+    return pushPlaces(state, found) + pushCaptures(m, found, 0);
   };
 }
 
@@ -329,24 +321,23 @@ function pushNil(state: LuaState): number {
   return 1;
 }
 
+function pushPlaces(state: LuaState, { from, end }: Match): number {
+  lua.lua_pushnumber(state, from + 1);
+  lua.lua_pushnumber(state, end);
+  return 2;
+}
+
 /** `string.gmatch`, to which `^` is a character as any other. */
 function finderOfAll(count: CountSteps): LuaFunction {
   return (state) => {
-    const { text, pattern, isAnchored } = subjectAt(state, count);
+    const m = matchingOf(state, count, false);
     let from = 0;
     lua.lua_pushcfunction(state, (called) => {
-      const matcher = new Matcher(called, {
-        text,
-        pattern: (isAnchored ? '^' : '') + pattern,
-        count,
-      });
-      for (; from <= text.length; from += 1) {
-        const [start, end] = [from, matcher.endOf(from)];
-        if (end === null) continue;
-        from = end === start ? end + 1 : end;
-        return matcher.pushCaptures(start, end);
-      }
-      return 0;
+      m.state = called;
+      const found = matchFrom(m, from);
+      if (found === null) return 0;
+      from = found.end === found.from ? found.end + 1 : found.end;
+      return pushCaptures(m, found);
     });
     return 1;
   };
@@ -355,27 +346,26 @@ function finderOfAll(count: CountSteps): LuaFunction {
 /** `string.gsub`. */
 function replacing(count: CountSteps): LuaFunction {
   return (state) => {
-    const { text, pattern, isAnchored } = subjectAt(state, count);
+    const m = matchingOf(state, count);
+    const { text } = m;
     const kind = lua.lua_type(state, 3);
     const most = wholeAt(state, 4, text.length + 1) | 0;
     if (![lua.LUA_TNUMBER, lua.LUA_TSTRING, lua.LUA_TFUNCTION, lua.LUA_TTABLE].includes(kind)) {
       lauxlib.luaL_argerror(state, 3, nameInLua('string/function/table expected'));
     }
-    const matcher = new Matcher(state, { text, pattern, count });
     const parts: string[] = [];
     let [from, replaced] = [0, 0];
     while (replaced < most) {
-      const end = matcher.endOf(from);
-      if (end !== null) {
-        replaced += 1;
-        parts.push(replacementOf(state, { matcher, kind, text, from, end }));
-      }
-      if (end !== null && end > from) from = end;
-      else if (from < text.length) {
+      const found = matchFrom(m, from);
+      if (found === null) break;
+      parts.push(text.slice(from, found.from), replacementOf(m, found));
+      replaced += 1;
+      from = found.end;
+      if (found.end === found.from) {
         parts.push(text.charAt(from));
         from += 1;
-      } else break;
-      if (isAnchored) break;
+      }
+      if (m.isAnchored) break;
     }
     pushText(state, parts.join('') + text.slice(from));
     lua.lua_pushnumber(state, replaced);
@@ -383,30 +373,24 @@ function replacing(count: CountSteps): LuaFunction {
   };
 }
 
-interface Match {
-  readonly matcher: Matcher;
-  readonly kind: number;
-  readonly text: string;
-  readonly from: number;
-  readonly end: number;
-}
-
-/** Returns what replaces a match. */
-function replacementOf(state: LuaState, { matcher, kind, text, from, end }: Match): string {
-  const matched = text.slice(from, end);
+/** The text for a match, by the third argument. */
+function replacementOf(m: Matching, match: Match): string {
+  const { state } = m;
+  const matched = m.text.slice(match.from, match.end);
+  const kind = lua.lua_type(state, 3);
   if (kind === lua.LUA_TNUMBER || kind === lua.LUA_TSTRING) {
     return textAt(state, 3).replace(/%([\s\S]?)/g, (_, sign: string) => {
       if (!/\d/.test(sign)) return sign === '' ? '\0' : sign;
       if (sign === '0') return matched;
-      matcher.pushCapture(Number(sign) - 1, from, end);
+      pushCapture(m, Number(sign) - 1, match);
       return popText(state);
     });
   }
   if (kind === lua.LUA_TFUNCTION) {
     lua.lua_pushvalue(state, 3);
-    lua.lua_call(state, matcher.pushCaptures(from, end), 1);
+    lua.lua_call(state, pushCaptures(m, match), 1);
   } else {
-    matcher.pushCapture(0, from, end);
+    pushCapture(m, 0, match);
     lua.lua_gettable(state, 3);
   }
   if (!lua.lua_toboolean(state, -1)) {
