@@ -10,13 +10,14 @@
  * agree, in a module that is used again too.
  */
 import http from 'node:http';
-import { createRequire } from 'node:module';
+import nodeModule, { createRequire, isBuiltin } from 'node:module';
 import process from 'node:process';
-import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
+import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
 import { guardedModule } from './escapes.ts';
 import { LEAVING_MODULES } from './exits.ts';
 import { sharedState } from './global-objects.ts';
-import type { Patches } from './patches.ts';
+import { isFunction, type Patches } from './patches.ts';
 import { isLoadedBuiltin } from './reachable.ts';
 
 const hostRequire = createRequire(import.meta.url);
@@ -25,29 +26,33 @@ const known: Map<string, object> = new Map();
 
 /** What simulated processes get for a builtin module, named without `node:`. */
 export function builtinFor(name: string): object {
-  const found = known.get(name);
-  if (found !== undefined) return found;
-  const load = (): object => hostRequire(`node:${name}`);
-  const exports = isLoadedBuiltin(name) ? load() : sharedState.admit(name, load);
-  const given = LEAVING_MODULES.has(name) ? guardedModule(name, exports) : exports;
-  const viewed = isViewed(given) ? viewOf(given) : given;
-  known.set(name, viewed);
-  return viewed;
-}
-
-/** `process.getBuiltinModule` gives what an import does. */
-export function patchBuiltins(patches: Patches): void {
-  const real: unknown = Reflect.get(process, 'getBuiltinModule');
-  if (typeof real !== 'function') return;
-  patches.set(process, 'getBuiltinModule', (id: unknown) => {
-    const exports: unknown = Reflect.apply(real, process, [id]);
-    if (ambient.current === null || exports === undefined) return exports;
-    return builtinFor(String(id).replace(/^node:/, ''));
+  return entryOf(known, name, () => {
+    // As no process, for which `_load` would ask here again.
+    const load = (): object => asNobody(() => hostRequire(`node:${name}`));
+    const exports = isLoadedBuiltin(name) ? load() : sharedState.admit(name, load);
+    const given = LEAVING_MODULES.has(name) ? guardedModule(name, exports) : exports;
+    return isViewed(given) ? viewOf(given) : given;
   });
 }
 
+/** What gives builtin modules without asking a realm gives what an import does. */
+export function patchBuiltins(patches: Patches): void {
+  for (const [owner, key] of [
+    [process, 'getBuiltinModule'] as const,
+    [nodeModule, '_load'] as const,
+  ]) {
+    const real: unknown = Reflect.get(owner, key);
+    if (!isFunction(real)) continue;
+    patches.set(owner, key, function loaded(this: unknown, ...args: unknown[]): unknown {
+      const id = String(args[0]);
+      if (ambient.current === null || !isBuiltin(id)) return Reflect.apply(real, this, args);
+      return builtinFor(id.replace(/^node:/, ''));
+    });
+  }
+}
+
 /** What one process has put there; null where it has deleted something. */
-type Own = Map<PropertyKey, PropertyDescriptor | null>;
+type Own = Map<string | symbol, PropertyDescriptor | null>;
 
 const views: WeakMap<object, object> = new WeakMap();
 const behind: WeakMap<object, object> = new WeakMap();
@@ -65,13 +70,12 @@ function isViewed(value: unknown): value is object {
 
 /** An object as each process has it. */
 export function viewOf(real: object): object {
-  const made = views.get(real);
-  if (made !== undefined) return made;
-  // It has no property, so that nothing binds what the view says of those of the object.
-  const view = new Proxy(Object.create(Reflect.getPrototypeOf(real)), new View(real));
-  views.set(real, view);
-  behind.set(view, real);
-  return view;
+  return entryOf(views, real, () => {
+    // It has no property, so that nothing binds what the view says of those of the object.
+    const view = new Proxy(Object.create(Reflect.getPrototypeOf(real)), new View(real));
+    behind.set(view, real);
+    return view;
+  });
 }
 
 class View implements ProxyHandler<object> {
@@ -82,21 +86,28 @@ class View implements ProxyHandler<object> {
     this.real = real;
   }
 
-  private read(key: PropertyKey): PropertyDescriptor | null | undefined {
+  private get own(): Own | undefined {
     if (this.owns === null || ambient.current === null) return undefined;
     const own = this.owns.get(ambient.current);
     if (own !== undefined) noteImpure();
-    return own?.get(key);
+    return own;
   }
 
-  private write(current: Inhabitant, key: PropertyKey, property: PropertyDescriptor | null): void {
+  private read(key: string | symbol): PropertyDescriptor | null | undefined {
+    return this.own?.get(key);
+  }
+
+  private write(
+    current: Inhabitant,
+    key: string | symbol,
+    property: PropertyDescriptor | null,
+  ): void {
     noteImpure();
     this.owns ??= new WeakMap();
-    const own: Own = this.owns.get(current) ?? new Map();
-    this.owns.set(current, own.set(key, property));
+    entryOf(this.owns, current, () => new Map()).set(key, property);
   }
 
-  get(target: object, key: PropertyKey, self: unknown): unknown {
+  get(target: object, key: string | symbol, self: unknown): unknown {
     const own = this.read(key);
     if (own === null) return Reflect.get(target, key, self);
     if (own !== undefined) return own.get ? Reflect.apply(own.get, self, []) : own.value;
@@ -104,11 +115,11 @@ class View implements ProxyHandler<object> {
     return isViewed(value) ? viewOf(value) : value;
   }
 
-  set(_: object, key: PropertyKey, value: unknown, self: unknown): boolean {
+  set(_: object, key: string | symbol, value: unknown, self: unknown): boolean {
     const { current } = ambient;
     if (self !== views.get(this.real)) return Reflect.set({}, key, value, self);
     if (current === null) return Reflect.set(this.real, key, value);
-    const before = this.descriptorOf(key);
+    const before = this.getOwnPropertyDescriptor(_, key);
     const setter = this.read(key)?.set;
     if (setter !== undefined) {
       Reflect.apply(setter, self, [value]);
@@ -120,42 +131,36 @@ class View implements ProxyHandler<object> {
     return true;
   }
 
-  has(target: object, key: PropertyKey): boolean {
+  has(target: object, key: string | symbol): boolean {
     const own = this.read(key);
     if (own === undefined) return Reflect.has(this.real, key);
     return own !== null || Reflect.has(target, key);
   }
 
-  deleteProperty(_: object, key: PropertyKey): boolean {
+  deleteProperty(_: object, key: string | symbol): boolean {
     const { current } = ambient;
     if (current === null) return Reflect.deleteProperty(this.real, key);
-    if (this.descriptorOf(key) !== undefined) this.write(current, key, null);
+    if (this.getOwnPropertyDescriptor(_, key) !== undefined) this.write(current, key, null);
     return true;
   }
 
-  defineProperty(_: object, key: PropertyKey, property: PropertyDescriptor): boolean {
+  defineProperty(_: object, key: string | symbol, property: PropertyDescriptor): boolean {
     const { current } = ambient;
     if (current === null) return Reflect.defineProperty(this.real, key, property);
-    this.write(current, key, { ...this.descriptorOf(key), ...property });
+    this.write(current, key, { ...this.getOwnPropertyDescriptor(_, key), ...property });
     return true;
   }
 
   ownKeys(): (string | symbol)[] {
-    return [...new Set([...Reflect.ownKeys(this.real), ...this.ownNames()])].filter(
-      (key) => this.read(key) !== null,
-    );
+    const keys = new Set(Reflect.ownKeys(this.real));
+    for (const [key, property] of this.own ?? []) {
+      if (property === null) keys.delete(key);
+      else keys.add(key);
+    }
+    return [...keys];
   }
 
-  private ownNames(): readonly (string | symbol)[] {
-    const own = ambient.current === null ? undefined : this.owns?.get(ambient.current);
-    return [...(own?.keys() ?? [])].filter((key) => typeof key !== 'number');
-  }
-
-  getOwnPropertyDescriptor(_: object, key: PropertyKey): PropertyDescriptor | undefined {
-    return this.descriptorOf(key);
-  }
-
-  private descriptorOf(key: PropertyKey): PropertyDescriptor | undefined {
+  getOwnPropertyDescriptor(_: object, key: string | symbol): PropertyDescriptor | undefined {
     const own = this.read(key);
     if (own !== undefined) return own === null ? undefined : { ...own, configurable: true };
     const found = Reflect.getOwnPropertyDescriptor(this.real, key);

@@ -5,7 +5,6 @@
  */
 import { AsyncResource, createHook } from 'node:async_hooks';
 import fs from 'node:fs';
-import nodeModule from 'node:module';
 import process from 'node:process';
 import { ambient, type Inhabitant } from './ambient.ts';
 import {
@@ -18,9 +17,10 @@ import {
   pathOf,
 } from './call-site.ts';
 import { type CallResult, inRealFolder, READS, readFromDisk } from './disk-reads.ts';
-import { exitsOfNode, LEAVING_MODULES, webAssembly } from './exits.ts';
+import { exitsOfNode, webAssembly } from './exits.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
+import { isObject } from './reachable.ts';
 
 /** What is virtual: a process that connects where no server listens fails once it has spoken. */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
@@ -81,7 +81,6 @@ export function patchExits(patches: Patches): void {
     }
   }
   for (const read of [fs.realpath, fs.realpathSync]) patches.set(read, 'native', read);
-  patchLoaders(patches);
   patchWebAssembly(patches);
 }
 
@@ -112,23 +111,6 @@ function patchWebAssembly(patches: Patches): void {
   }
 }
 
-/** What gives builtin modules without asking a realm. */
-function patchLoaders(patches: Patches): void {
-  for (const [target, key] of [
-    [process, 'getBuiltinModule'] as const,
-    [nodeModule, '_load'] as const,
-  ]) {
-    const real: unknown = Reflect.get(target, key);
-    if (!isFunction(real)) continue;
-    patches.set(target, key, function loaded(this: unknown, ...args: unknown[]): unknown {
-      const exports = Reflect.apply(real, this, args);
-      const name = String(args[0]).replace(/^node:/, '');
-      const isLeaving = ambient.current !== null && LEAVING_MODULES.has(name);
-      return isLeaving && isObject(exports) ? guardedModule(name, exports) : exports;
-    });
-  }
-}
-
 /** The exports of a builtin module, of which simulated processes may call nothing. */
 export function guardedModule(name: string, exports: object): object {
   const entries = Object.entries(exports).map(([key, value]: [string, unknown]) => {
@@ -139,10 +121,6 @@ export function guardedModule(name: string, exports: object): object {
     return [key, own];
   });
   return Object.fromEntries(entries);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function guarded(real: object, call: string): object {

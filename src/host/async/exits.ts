@@ -75,7 +75,7 @@ function toOthers(): readonly Exit[] {
     [
       childProcess,
       'child_process',
-      ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'],
+      words(`spawn spawnSync exec execSync execFile execFileSync fork`),
     ],
     [childProcess.ChildProcess.prototype, 'ChildProcess', ['spawn']],
     [cluster, 'cluster', ['fork']],
@@ -114,56 +114,18 @@ function toThreads(): readonly Exit[] {
     [
       crypto,
       'crypto',
-      [
-        'pbkdf2',
-        'scrypt',
-        'argon2',
-        'hkdf',
-        'generateKey',
-        'generateKeyPair',
-        'generatePrime',
-        'checkPrime',
-      ],
+      words(`pbkdf2 scrypt argon2 hkdf generateKey generateKeyPair generatePrime checkPrime`),
     ],
     [SUBTLE, 'crypto.subtle', functionsOf(SUBTLE)],
     [
       zlib,
       'zlib',
-      [
-        'Deflate',
-        'Inflate',
-        'Gzip',
-        'Gunzip',
-        'DeflateRaw',
-        'InflateRaw',
-        'Unzip',
-        'BrotliCompress',
-        'BrotliDecompress',
-        'ZstdCompress',
-        'ZstdDecompress',
-        'deflate',
-        'inflate',
-        'deflateRaw',
-        'inflateRaw',
-        'gzip',
-        'gunzip',
-        'unzip',
-        'brotliCompress',
-        'brotliDecompress',
-        'createGzip',
-        'createGunzip',
-        'createUnzip',
-        'createDeflate',
-        'createInflate',
-        'createDeflateRaw',
-        'createInflateRaw',
-        'createBrotliCompress',
-        'createBrotliDecompress',
-        'zstdCompress',
-        'zstdDecompress',
-        'createZstdCompress',
-        'createZstdDecompress',
-      ],
+      words(`Deflate Inflate Gzip Gunzip DeflateRaw InflateRaw Unzip BrotliCompress
+      BrotliDecompress ZstdCompress ZstdDecompress deflate inflate deflateRaw
+      inflateRaw gzip gunzip unzip brotliCompress brotliDecompress createGzip
+      createGunzip createUnzip createDeflate createInflate createDeflateRaw
+      createInflateRaw createBrotliCompress createBrotliDecompress zstdCompress
+      zstdDecompress createZstdCompress createZstdDecompress`),
     ],
     [webAssembly(), 'WebAssembly', ['compileStreaming', 'instantiateStreaming']],
     [Atomics, 'Atomics', ['wait', 'waitAsync']],
@@ -176,21 +138,10 @@ function toMachine(): readonly Exit[] {
     [
       v8,
       'v8',
-      [
-        'getHeapSnapshot',
-        'getHeapStatistics',
-        'getHeapSpaceStatistics',
-        'GCProfiler',
-        'getHeapCodeStatistics',
-        'setFlagsFromString',
-        'takeCoverage',
-        'stopCoverage',
-        'writeHeapSnapshot',
-        'queryObjects',
-        'setHeapSnapshotNearHeapLimit',
-        'getCppHeapStatistics',
-        'startCpuProfile',
-      ],
+      words(`getHeapSnapshot getHeapStatistics getHeapSpaceStatistics GCProfiler
+      getHeapCodeStatistics setFlagsFromString takeCoverage stopCoverage
+      writeHeapSnapshot queryObjects setHeapSnapshotNearHeapLimit
+      getCppHeapStatistics startCpuProfile`),
     ],
     [perfHooks, 'perf_hooks', ['monitorEventLoopDelay', 'PerformanceObserver']],
     [globalThis, 'globalThis', ['PerformanceObserver']],
@@ -219,6 +170,11 @@ function toMachine(): readonly Exit[] {
 export function webAssembly(): object {
   const found: unknown = Reflect.get(globalThis, 'WebAssembly');
   return typeof found === 'object' && found !== null ? found : {};
+}
+
+/** Names with blanks or ends of lines between them. */
+function words(text: string): readonly string[] {
+  return text.split(/\s+/);
 }
 
 /** The names of what can be called, but not of the classes and what is hidden. */

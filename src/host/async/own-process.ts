@@ -13,6 +13,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
 import { inspect } from 'node:util';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { ambient, asNobody, type Inhabitant, noteImpure } from './ambient.ts';
 import { behindView } from './builtin-views.ts';
 import { deepSiteOf } from './call-site.ts';
@@ -33,26 +34,19 @@ interface Belongings {
   readonly givenEnv: object;
   /** Null until it changes something there. */
   env: object | null;
-  /** The defaults of `events` that it has set. */
-  readonly defaults: Map<string, unknown>;
-  /** The defaults of `util.inspect`, once it has changed one. */
-  printing: object | null;
+  /** Those that it has set. */
+  readonly defaults: Map<Default, unknown>;
 }
 
 const belongings: WeakMap<Inhabitant, Belongings> = new WeakMap();
 
 function belongingsOf(current: Inhabitant): Belongings {
-  const known = belongings.get(current);
-  if (known !== undefined) return known;
-  const made: Belongings = {
+  return entryOf(belongings, current, () => ({
     listeners: new Map(FIELDS.map((field) => [field, field === '_eventsCount' ? 0 : undefined])),
     givenEnv: givenEnv(),
     env: null,
     defaults: new Map(),
-    printing: null,
-  };
-  belongings.set(current, made);
-  return made;
+  }));
 }
 
 export function patchOwnProcess(patches: Patches): void {
@@ -356,13 +350,8 @@ function patchChannels(patches: Patches): void {
       return channel(name);
     }
     noteImpure();
-    const own = owns.get(current) ?? new Map();
-    owns.set(current, own);
-    const known = own.get(name);
-    if (known !== undefined) return known;
-    const made = Object.assign(channel(Symbol(String(name))), { name });
-    own.set(name, made);
-    return made;
+    const own = entryOf(owns, current, () => new Map<Name, diagnostics.Channel>());
+    return entryOf(own, name, () => Object.assign(channel(Symbol(String(name))), { name }));
   };
   type Listener = diagnostics.ChannelListener;
   const changes = {
@@ -380,52 +369,50 @@ function patchChannels(patches: Patches): void {
   for (const [key, value] of Object.entries(changes)) patches.set(diagnostics, key, value);
 }
 
-/** The defaults of `util.inspect`, an object that Node keeps. */
-const printing: Record<string, unknown> = Object(inspect.defaultOptions);
-const PRINTED = Object.keys(printing);
+/** A value that Node keeps, and that cannot be replaced by one of each process. */
+type Default = readonly [owner: object, key: string];
 
-const DEFAULTS = ['defaultMaxListeners', 'captureRejections'] as const;
+const DEFAULTS: readonly Default[] = [
+  [EventEmitter, 'defaultMaxListeners'],
+  [EventEmitter, 'captureRejections'],
+  ...Object.keys(inspect.defaultOptions).map((key): Default => [inspect.defaultOptions, key]),
+];
 
 let user: Inhabitant | null = null;
 /** The defaults of the machine meanwhile. */
 let defaults: readonly unknown[] = [];
-let printed: Readonly<Record<string, unknown>> = {};
 
-/** Its code runs from here on, with what it has set as the defaults of `events`. */
+function valuesOfDefaults(): readonly unknown[] {
+  return DEFAULTS.map(([owner, key]) => Reflect.get(owner, key));
+}
+
+/** Its code runs from here on, with what it has set as the defaults. */
 export function takeDefaults(current: Inhabitant): void {
   if (user === current) return;
   giveBackDefaults();
   user = current;
-  defaults = DEFAULTS.map((key) => Reflect.get(EventEmitter, key));
-  for (const [key, value] of belongings.get(current)?.defaults ?? []) {
-    Reflect.set(EventEmitter, key, value);
+  defaults = valuesOfDefaults();
+  for (const [[owner, key], value] of belongings.get(current)?.defaults ?? []) {
+    Reflect.set(owner, key, value);
   }
-  printed = { ...printing };
-  const own = belongings.get(current)?.printing ?? null;
-  if (own !== null) Object.assign(printing, own);
 }
 
-/** Another text where one of the defaults of `events` or `util.inspect` is another. */
+/** Another text where one of the defaults is another. */
 export function defaultsNow(): string {
-  const ofEvents = DEFAULTS.map((key) => Reflect.get(EventEmitter, key));
-  return [...ofEvents, ...Object.values(printing)].map(String).join();
+  return valuesOfDefaults().map(String).join();
 }
 
 /** It runs no more. */
 export function giveBackDefaults(): void {
   const owner = user;
   if (owner === null) return;
-  DEFAULTS.forEach((key, at) => {
-    const now: unknown = Reflect.get(EventEmitter, key);
-    if (now === defaults[at]) belongings.get(owner)?.defaults.delete(key);
+  DEFAULTS.forEach((one, at) => {
+    const now: unknown = Reflect.get(...one);
+    if (now === defaults[at]) belongings.get(owner)?.defaults.delete(one);
     else {
-      belongingsOf(owner).defaults.set(key, now);
-      Reflect.set(EventEmitter, key, defaults[at]);
+      belongingsOf(owner).defaults.set(one, now);
+      Reflect.set(...one, defaults[at]);
     }
   });
-  if (PRINTED.some((key) => printing[key] !== printed[key])) {
-    belongingsOf(owner).printing = { ...printing };
-    Object.assign(printing, printed);
-  }
   user = null;
 }

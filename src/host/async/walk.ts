@@ -53,83 +53,60 @@ export function sharedChangeText({ name }: SharedChange): string {
  * that process fails. Where it is known what will be changed, the line that sets it is noted.
  */
 export function blameForChanges(known: SharedChange | null): { look(): void; end(): void } {
-  const trap = known === null ? null : new WriteTrap(known);
-  trap?.set();
+  let lift = trapWrites(known);
   return {
     look: (): void => {
       const { current } = ambient;
       if (current === null) return;
-      const place = trap?.lift() ?? null;
+      const place = lift();
       const change = sharedState.takeBack();
       if (change !== null) {
         const at = change.name === known?.name && place !== null ? `; at ${place}` : '';
         current.fail(new Error(`it ${sharedChangeText(change)}${at}`));
       }
-      trap?.set();
+      lift = trapWrites(known);
     },
-    end: () => void trap?.lift(),
+    end: () => void lift(),
   };
 }
 
-/** Stands in the place of a property, and notes where it is set. */
-class WriteTrap {
-  private readonly change: SharedChange;
-  /** The property while the trap stands in its place; undefined where there is none. */
-  private before: PropertyDescriptor | undefined;
-  private setter: unknown = null;
-  private place: string | null = null;
-  private written: { readonly value: unknown } | null = null;
-
-  constructor(change: SharedChange) {
-    this.change = change;
-  }
-
-  set(): void {
-    const { target, key } = this.change;
-    // A setter at an index would make an array longer.
-    if (key === null || (Array.isArray(target) && /^\d/.test(String(key)))) return;
-    const before = Reflect.getOwnPropertyDescriptor(target, key);
-    if (before !== undefined && (!('value' in before) || before.writable !== true)) return;
-    const note = (self: unknown, value: unknown): void => {
-      // First, since the value may break what finds the place.
-      const place = this.place ?? callerText(deepSiteOf(note));
-      if (self === target) this.written = { value };
-      else if (self instanceof Object) {
-        const own = { value, writable: true, enumerable: true, configurable: true };
-        defineProperty(self, key, own);
-        // An object that inherits from it, and no proxy of the object itself.
-        if (this.isInPlace) return;
-      }
-      this.place = place;
-    };
-    const setter = function (this: unknown, value: unknown): void {
-      note(this, value);
-    };
-    this.before = before;
-    this.setter = setter;
-    defineProperty(target, key, {
-      get: (): unknown => (this.written ?? before)?.value,
-      set: setter,
-      enumerable: before?.enumerable ?? true,
-      configurable: true,
-    });
-  }
-
-  private get isInPlace(): boolean {
-    const { target, key } = this.change;
-    if (key === null || this.setter === null) return false;
-    return Reflect.getOwnPropertyDescriptor(target, key)?.set === this.setter;
-  }
-
-  /** Puts the property in its place again, as it was set; returns where it was set first, if so. */
-  lift(): string | null {
-    const { target, key } = this.change;
-    const { before, written, place } = this;
-    if (key === null || !this.isInPlace) return place;
-    if (before !== undefined) defineProperty(target, key, before);
-    else Reflect.deleteProperty(target, key);
+/**
+ * Notes where a property is set. What it returns puts the property in its place again, as it was
+ * set, and returns where that was first; null for nowhere.
+ */
+function trapWrites(change: SharedChange | null): () => string | null {
+  const { target, key } = change ?? { target: {}, key: null };
+  // A setter at an index would make an array longer.
+  if (key === null || (Array.isArray(target) && /^\d/.test(String(key)))) return () => null;
+  const before = Reflect.getOwnPropertyDescriptor(target, key);
+  if (before !== undefined && before.writable !== true) return () => null;
+  let place: string | null = null;
+  let written: { readonly value: unknown } | null = null;
+  const set = function (this: unknown, value: unknown): void {
+    const here = (): string => callerText(deepSiteOf(here));
+    // First, since the value may break what finds the place.
+    const found = place ?? here();
+    if (this === target) written = { value };
+    else if (this instanceof Object) {
+      defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
+      // An object that inherits from it, and no proxy of the object itself.
+      if (isInPlace()) return;
+    }
+    place = found;
+  };
+  const isInPlace = (): boolean => Reflect.getOwnPropertyDescriptor(target, key)?.set === set;
+  const get = (): unknown => (written ?? before)?.value;
+  defineProperty(target, key, {
+    get,
+    set,
+    enumerable: before?.enumerable ?? true,
+    configurable: true,
+  });
+  return () => {
+    if (!isInPlace()) return place;
+    if (before === undefined) Reflect.deleteProperty(target, key);
+    else defineProperty(target, key, before);
     if (written !== null) Reflect.set(target, key, written.value);
-    this.written = null;
     return place;
-  }
+  };
 }
