@@ -286,8 +286,8 @@ function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matc
   const [given = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);
   const isAnchored = hasAnchors && given.startsWith('^');
   const pattern = isAnchored ? given.slice(1) : given;
-  const begun = { items: new Map(), captures: [], steps: 0, depth: 0 };
-  return { state, text, pattern, isAnchored, count, ...begun };
+  const items = new Map<number, Item>();
+  return { state, text, pattern, isAnchored, count, items, captures: [], steps: 0, depth: 0 };
 }
 
 /** A text that is compared this often, character by character, is counted. */
