@@ -45,6 +45,11 @@ test('a few lines are shown as they are', () => {
   }
 });
 
+test('lines that differ in numbers are shown as they are while they are few', () => {
+  const lines = Array.from({ length: 8 }, (_, at) => `got lock ${at}`);
+  expect(shown([...lines, 'end'])).toEqual([...lines, 'end']);
+});
+
 test('every line is shown or counted', () => {
   const lines = Array.from({ length: 5_000 }, (_, at) => 'abcd'[(at * at + (at >> 4)) % 4] ?? '');
   const counted = shown(lines).reduce((sum, line) => {

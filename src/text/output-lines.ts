@@ -13,7 +13,7 @@ const MOST_COLUMNS = 500;
 /** The longest block that is looked for: a stack and what was printed with it. */
 const MOST_PERIOD = 40;
 /** Repeated lines that are shown all the same. */
-const FEW = 3;
+const FEW = 8;
 
 /** Returns the text without what may differ each time: words with a digit in them. */
 export function withoutIds(text: string): string {

@@ -111,6 +111,7 @@ function compile(given: Source): Translation {
   }
   const ofUser = createRequire(file);
   const hasTypes = settings.emitDecoratorMetadata;
+  let found = 'none is installed';
   // esbuild has no types at hand.
   for (const [name, by] of COMPILERS.slice(0, hasTypes ? 2 : 3)) {
     let id = name;
@@ -119,7 +120,10 @@ function compile(given: Source): Translation {
       const { version }: { readonly version: string } = ofUser(`${name}/package.json`);
       id = `${name}@${version}`;
       const made = by(ofUser(name), { source, file, settings });
-      if (made === null) continue;
+      if (made === null) {
+        found = `${id} has no API for it`;
+        continue;
+      }
       const places = new SourcePlaces({ map: made.map, text: made.code, source });
       const compiler = { id, folder, settings: inWords };
       const translation = { kind: 'read', text: made.code, places, compiler } as const;
@@ -134,7 +138,7 @@ function compile(given: Source): Translation {
   const cure = hasTypes
     ? 'for emitDecoratorMetadata add typescript 5 or @swc/core to the project'
     : 'add typescript 5, @swc/core or esbuild to the project';
-  const what = `${need} is for your own compiler to translate, and none is installed; ${cure}`;
+  const what = `${need} is for your own compiler to translate, and ${found}; ${cure}`;
   return { kind: 'problem', what: `${at}: ${what}` };
 }
 

@@ -274,9 +274,9 @@ describe('where no server listens', () => {
       6379,
       'redis-2',
       '*1\r\n$4\r\nPING\r\n',
-      /^alice speaks Redis to redis-2:6379, where no server listens \(hosts: redis-1:6379\), at \S+; add `hosts: \{ redis-2:6379: lock \}` to the scenario$/,
+      /^alice speaks Redis to redis-2:6379, where no server listens \(hosts: redis-1:6379\), at \S+; add `'redis-2:6379': 'lock'` to `hosts` in the scenario$/,
     ],
-    ['Redis, typed', 6379, 'redis-2', 'PING\r\n', /^alice speaks Redis to .*; add `hosts: /],
+    ['Redis, typed', 6379, 'redis-2', 'PING\r\n', /^alice speaks Redis to .*; add `'redis-2:/],
     [
       'PostgreSQL',
       5432,

@@ -91,7 +91,7 @@ test('an address where no server listens is told with its place and those that t
   const { ending } = await runAsync(expand(read, 'my-lock', 1), catalogue);
   expect(ending).toMatchObject({
     error: expect.stringMatching(
-      /^\w+ speaks Redis to redis-1:6379, where no server listens \(hosts: redis-2:6379\), at .*ioredis.*; add `hosts: \{ redis-1:6379: lock \}` to the scenario$/,
+      /^\w+ speaks Redis to redis-1:6379, where no server listens \(hosts: redis-2:6379\), at .*ioredis.*; add `'redis-1:6379': 'lock'` to `hosts` in the scenario$/,
     ),
   });
 });

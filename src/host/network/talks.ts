@@ -75,8 +75,11 @@ export function failureOf(
   const listed = others?.join(', ') || 'none';
   const where =
     others === null ? 'a simulated Redis listens' : `no server listens (hosts: ${listed})`;
+  // With quotes it is both YAML and TypeScript, for the options of a test.
+  const entry = `'${address}': '${server}'`;
+  const added = listed === 'none' ? `\`hosts: { ${entry} }\`` : `\`${entry}\` to \`hosts\``;
   const hint = /:\d+$/.test(address)
-    ? `add \`hosts: { ${address}: ${server} }\` to the scenario`
+    ? `add ${added} in the scenario`
     : '`hosts` takes addresses with a port';
   const wayOut = protocol === 'Redis' ? hint : wayOutOf(protocol);
   const facts = `${process} ${does} ${address}, where ${where}, at ${place()}`;

@@ -125,6 +125,13 @@ test('errors that differ only in ids are listed once, with their count and first
   expect(counter.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed: errors });
 });
 
+test('an error that names its process is one error of all', () => {
+  const of = (who: string) => failed(`${who}/1`, `LeftTheWorld: ${who} leaves: fetch by alice`);
+  expect(countsOf([], [of('bob'), of('carol')]).failed).toMatchObject([
+    { error: 'LeftTheWorld: it leaves: fetch by alice', count: 2 },
+  ]);
+});
+
 test('the same error at two places is listed twice, in order of place', () => {
   const at = (section: number, line: number): SectionRun =>
     failed(`bob/${section}`, 'Error: no', `lock.mjs:${line}:1`);

@@ -158,8 +158,9 @@ export class SectionCounter {
       if (section.isRefused) sums.refused += 1;
       if (end.kind === 'crashed' || end.kind === 'open') sums[end.kind] += 1;
       else if (end.kind === 'failed') {
-        const { text, place } = end.error;
-        addError(this.errors, { error: text, place, count: 1, firstSeed: seed });
+        // One error of all clients is one error.
+        const error = end.error.text.replace(`: ${section.run.process} `, ': it ');
+        addError(this.errors, { error, place: end.error.place, count: 1, firstSeed: seed });
       } else if (walk.hasGivenUp(section)) sums.gaveUp += 1;
       else {
         sums.ended += 1;

@@ -21,4 +21,7 @@ test('a line has what, how often, from where, and what follows for the package',
     'not simulated: XADD (1,234×, first from queue.mjs:9:3), fetch (1×), others (2×); this package cannot be tested: bullmq',
   );
   expect(unsimulatedText({ found: [{ ...fetched, count: 1 }] })).toBe('not simulated: fetch (1×)');
+  const driver = { place: 'ioredis/a.js:1:2', package: 'ioredis', count: 1 };
+  const missing = { kind: 'protocol', what: 'Redis at redis-1:6379', ...driver } as const;
+  expect(unsimulatedText({ found: [missing] })).not.toContain('cannot be tested');
 });

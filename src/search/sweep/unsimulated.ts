@@ -78,7 +78,9 @@ export function unsimulatedText({
   });
   const left = most.slice(NAMED).reduce((sum, { count }) => sum + count, others);
   if (left > 0) named.push(`others (${groupDigits(left)}×)`);
-  const packages = [...new Set(found.flatMap((one) => one.package ?? []))].sort();
+  // Redis is simulated: its address is missing in `hosts`.
+  const beyond = found.filter(({ what }) => !what.startsWith('Redis at '));
+  const packages = [...new Set(beyond.flatMap((one) => one.package ?? []))].sort();
   const which = packages.length === 1 ? 'this package' : 'these packages';
   const so = packages.length === 0 ? '' : `; ${which} cannot be tested: ${packages.join(', ')}`;
   return `not simulated: ${named.join(', ')}${so}`;
