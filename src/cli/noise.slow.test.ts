@@ -84,7 +84,7 @@ test('a wrong host is printed once, with the line that adds it, however many see
   expect(code).toBe(3);
   expect(lines.length).toBeLessThanOrEqual(30);
   const text = lines.join('\n');
-  expect(text).toContain('add `'localhost:6379': 'lock'` to `hosts` in the scenario');
+  expect(text).toContain("add `'localhost:6379': 'lock'` to `hosts` in the scenario");
   expect(text.split('no server listens')).toHaveLength(2);
   expect(text).toContain('the other 992 seeds were left out');
 });
