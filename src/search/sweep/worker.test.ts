@@ -4,7 +4,11 @@ import { expect, test, vi } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { ChunkDone, ChunkOrder } from './pool.ts';
 
-const thread = vi.hoisted(() => ({ parentPort: {}, workerData: {} }));
+const thread = vi.hoisted(() => ({
+  parentPort: {},
+  workerData: {},
+  threadId: 1,
+}));
 vi.mock('node:worker_threads', () => thread);
 
 const systems = 'one: { lock: lock-service, store: fenced, expect: { holds: [progress] } }';
