@@ -86,34 +86,8 @@ function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
     : Array.from({ length: count ?? 2 }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
 }
 
-const CLIENTS = [
-  'alice',
-  'bob',
-  'carol',
-  'dave',
-  'erin',
-  'frank',
-  'grace',
-  'heidi',
-  'ivan',
-  'judy',
-  'kim',
-  'leo',
-  'mallory',
-  'nina',
-  'olivia',
-  'peggy',
-  'quinn',
-  'rupert',
-  'sybil',
-  'trent',
-  'uma',
-  'victor',
-  'walter',
-  'xena',
-  'yuri',
-  'zoe',
-];
+const CLIENTS = `alice bob carol dave erin frank grace heidi ivan judy kim leo mallory nina olivia
+  peggy quinn rupert sybil trent uma victor walter xena yuri zoe`.split(/\s+/);
 
 /** Those given; or `base` for one, and `base-1`, `base-2`, … for more. */
 function namesOf(read: ReadNames | undefined, base: string): readonly string[] {

@@ -99,32 +99,9 @@ export function fitsLine(value: unknown): boolean {
 
 /** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
-  'system',
-  'options',
-  'hosts',
-  'network',
-  'chance',
-  'lateTimer',
-  'order',
-  'limits',
-  'expect',
-  'cause',
-  'bounds',
-  'durations',
-  'places',
-  'declared',
-  'from',
-  'to',
-  'write',
-  'read',
-  'increment',
-  'transfer',
-  'compute',
-  'renew',
-  'lock',
-  'job',
-  'transition',
-  'memoize',
+  ...`system options hosts network chance lateTimer order limits expect cause bounds
+  durations places declared from to write read increment transfer compute renew lock
+  job transition memoize`.split(/\s+/),
   ...FAULT_KINDS,
 ]);
 

@@ -106,26 +106,8 @@ export const jsonl: Format = {
 };
 
 const FIELDS: readonly string[] = [
-  'process',
-  'type',
-  'f',
-  'value',
-  'key',
-  'lock',
-  'lease',
-  'semaphore',
-  'resource',
-  'owner',
-  'token',
-  'fence',
-  'version',
-  'permits',
-  'answer',
-  'ok',
-  'expected',
-  'new',
-  'from',
-  'to',
+  ...`process type f value key lock lease semaphore resource owner token fence version
+  permits answer ok expected new from to`.split(/\s+/),
   // For people.
   'time',
   'index',
