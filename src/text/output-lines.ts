@@ -22,22 +22,14 @@ export function withoutIds(text: string): string {
 
 interface Line {
   readonly text: string;
-  /** Null of a line that stands for others, which equals none. */
-  readonly key: string | null;
-}
-
-/** A block that repeats itself. */
-interface Repetition {
-  readonly block: readonly Line[];
-  /** Lines that followed the first block. */
-  count: number;
-  /** The last of them: all while they are few, then those of the block that is not complete. */
-  readonly last: Line[];
+  /** Equal for lines that repeat each other. */
+  readonly key: string;
+  /** How often the block that ends with it was repeated; null for never. */
+  repeated: { readonly period: number; readonly times: number } | null;
 }
 
 export class OutputLines {
   private readonly kept: Line[] = [];
-  private repetition: Repetition | null = null;
   private left = 0;
 
   /** Adds a line without its end; `process` is '' where it is not known. */
@@ -49,59 +41,40 @@ export class OutputLines {
     const cut = printed.length > MOST_COLUMNS ? `${printed.slice(0, MOST_COLUMNS)}…` : printed;
     const anonymous = process === '' ? cut : cut.replaceAll(process, '@');
     const text = process === '' ? cut : `${process} | ${cut}`;
-    this.take({ text, key: withoutIds(anonymous) });
+    this.kept.push({ text, key: withoutIds(anonymous), repeated: null });
+    for (let period = 1; period <= MOST_PERIOD; period += 1) if (this.fold(period)) return;
   }
 
-  private take(line: Line): void {
-    const { repetition, kept } = this;
-    if (repetition === null) {
-      kept.push(line);
-      this.repetition = this.repetitionAtEnd();
-      return;
-    }
-    const { block, last } = repetition;
-    if (block[repetition.count % block.length]?.key === line.key) {
-      repetition.count += 1;
-      last.push(line);
-      if (repetition.count > FEW && repetition.count % block.length === 0) last.length = 0;
-      return;
-    }
-    kept.push(...linesOf(repetition));
-    this.repetition = null;
-    this.take(line);
-  }
-
-  /** The block that the last lines repeat, which are taken back; null if they repeat none. */
-  private repetitionAtEnd(): Repetition | null {
+  /** Counts the last lines, and takes them away, if they repeat a block of so many before them. */
+  private fold(period: number): boolean {
     const { kept } = this;
-    for (let period = 1; period <= MOST_PERIOD && 2 * period <= kept.length; period += 1) {
-      const isSame = (at: number): boolean => {
-        const { key = null } = kept[kept.length - 1 - at] ?? {};
-        return key !== null && key === kept[kept.length - 1 - at - period]?.key;
-      };
-      let same = 0;
-      while (same < period && isSame(same)) same += 1;
-      if (same < period) continue;
-      const last = kept.splice(kept.length - period);
-      const few = period > FEW ? [] : last;
-      return { block: kept.slice(kept.length - period), count: period, last: few };
+    const before = kept.at(-1 - period)?.repeated ?? null;
+    const isCounted = before?.period === period;
+    const times = isCounted ? 1 : Math.ceil((FEW + 1) / period);
+    const begin = kept.length - times * period;
+    const end = kept[begin - 1];
+    if (end === undefined || begin < period) return false;
+    for (let at = kept.length - 1; at >= begin; at -= 1) {
+      const [one, other] = [kept[at], kept[at - period]];
+      if (one?.key !== other?.key || one?.repeated !== null) return false;
+      if (other?.repeated !== null && !(isCounted && other === end)) return false;
     }
-    return null;
+    end.repeated = { period, times: times + (before?.times ?? 0) };
+    kept.length = begin;
+    return true;
   }
 
   get lines(): readonly string[] {
-    const { kept, repetition, left } = this;
-    const all = repetition === null ? kept : [...kept, ...linesOf(repetition)];
-    const more = left === 0 ? [] : [`… ${groupDigits(left)} more lines`];
-    return [...all.map(({ text }) => text), ...more];
+    const shown = this.kept.flatMap(({ text, repeated }) => {
+      if (repeated === null) return [text];
+      const { period, times } = repeated;
+      return [
+        text,
+        `… ${groupDigits(times)} more${period === 1 ? '' : ` of these ${period} lines`}`,
+      ];
+    });
+    return this.left === 0 ? shown : [...shown, `… ${groupDigits(this.left)} more lines`];
   }
-}
-
-function linesOf({ block, count, last }: Repetition): readonly Line[] {
-  if (last.length === count) return last;
-  const times = groupDigits(Math.floor(count / block.length));
-  const what = block.length === 1 ? '' : ` of these ${block.length} lines`;
-  return [{ text: `… ${times} more${what}`, key: null }, ...last];
 }
 
 /** Returns the first lines, at most `most`, the last of which counts those that are left out. */
