@@ -75,16 +75,18 @@ export function keepPlaces(file: string, places: SourcePlaces | null): void {
   else translated.set(file, places);
 }
 
-/** With the places in the user's files. */
+/** With the places in the user's files, whose code may have made the text of a stack anything. */
 export function framesIn(stack: string): readonly Frame[] {
-  return stack.split('\n').flatMap((text) => {
-    const match = FRAME.exec(text);
-    if (match === null) return [];
-    const file = (match[1] ?? '').replace(/^async /, '');
-    const inCode = { line: Number(match[2]), column: Number(match[3]) };
-    const { line, column } = translated.get(file)?.at(inCode) ?? inCode;
-    return [{ line: text, file, place: `${line}:${column}` }];
-  });
+  return String(stack)
+    .split('\n')
+    .flatMap((text) => {
+      const match = FRAME.exec(text);
+      if (match === null) return [];
+      const file = (match[1] ?? '').replace(/^async /, '');
+      const inCode = { line: Number(match[2]), column: Number(match[3]) };
+      const { line, column } = translated.get(file)?.at(inCode) ?? inCode;
+      return [{ line: text, file, place: `${line}:${column}` }];
+    });
 }
 
 export function isOfNode({ file }: Frame): boolean {
@@ -132,10 +134,26 @@ export function isOfFencepost({ file }: Frame): boolean {
   return path.startsWith(HOME) && !/\.(?:test|fixture)\.[cm]?[jt]s$/.test(path);
 }
 
-/** The first place in code that is not Node's, fencepost's or a package's; else in a package. */
+/** Whether it is in code under test: the user's own, or that of a package. */
+export function isUnderTest(frame: Frame): boolean {
+  return !isOfNode(frame) && !isOfFencepost(frame);
+}
+
+/** Whether it is the function that runs a section. */
+export function isSection(frame: Frame): boolean {
+  return frame.line.includes('.goThrough ') && isOfFencepost(frame);
+}
+
+/** The frames in the user's own code; in a stack without, those in packages. */
+export function ownFramesIn(stack: string): readonly Frame[] {
+  const frames = framesIn(stack).filter(isUnderTest);
+  const own = frames.filter((one) => !isOfPackage(one));
+  return own.length > 0 ? own : frames;
+}
+
+/** The first of these. */
 export function ownFrameIn({ stack = '' }: CallSite): Frame | null {
-  const frames = framesIn(stack).filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
-  return frames.find((one) => !isOfPackage(one)) ?? frames[0] ?? null;
+  return ownFramesIn(stack)[0] ?? null;
 }
 
 /**

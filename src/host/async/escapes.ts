@@ -11,9 +11,9 @@ import {
   type CallSite,
   deepSiteOf,
   framesIn,
-  isOfFencepost,
   isOfNode,
   isOfPackage,
+  isUnderTest,
   pathOf,
 } from './call-site.ts';
 import { type CallResult, inRealFolder, READS, readFromDisk } from './disk-reads.ts';
@@ -190,7 +190,7 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
   const isMachinery = frames
     .slice(0, at === -1 ? undefined : at)
     .some(({ line }) => MACHINERY.test(line));
-  const theirs = frames.filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+  const theirs = frames.filter(isUnderTest);
   const [first] = theirs;
   if (first === undefined) return { text: 'an unknown place', isOfPackage: false, isMachinery };
   const own = theirs.find((frame) => !isOfPackage(frame));

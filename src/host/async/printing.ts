@@ -9,9 +9,10 @@ import fs from 'node:fs';
 import process from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import type { Trace } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { OutputLines } from '../../text/output-lines.ts';
 import { ambient, noteImpure } from './ambient.ts';
-import { framesIn, isOfFencepost, isOfNode, pathOf } from './call-site.ts';
+import { framesIn, isUnderTest, pathOf } from './call-site.ts';
 import { isFunction, layerOf, type Patches, type Shared } from './patches.ts';
 
 /** Takes what is printed: a simulated process, or the output of a run. */
@@ -37,7 +38,7 @@ export class Printed implements Printer {
     for (const line of lines) {
       const [frame] = /^\s+at /.test(line) ? framesIn(line) : [];
       if (frame === undefined) this.complete.add(process, line);
-      else if (!isOfNode(frame) && !isOfFencepost(frame)) {
+      else if (isUnderTest(frame)) {
         this.complete.add(process, line.replace(frame.file, pathOf(frame)));
       }
     }
@@ -143,8 +144,10 @@ export function warningText(warning: unknown, options: unknown = {}): string {
 const formatters: WeakMap<Printer, Console> = new WeakMap();
 
 function formatter(printer: Printer): Console {
-  const known = formatters.get(printer);
-  if (known !== undefined) return known;
+  return entryOf(formatters, printer, () => formatterFor(printer));
+}
+
+function formatterFor(printer: Printer): Console {
   const stream = (fd: number): NodeJS.WritableStream =>
     Object.assign(Object.create(null), {
       write: (text: string) => {
@@ -158,7 +161,6 @@ function formatter(printer: Printer): Console {
     ignoreErrors: false,
     colorMode: false,
   });
-  formatters.set(printer, made);
   for (const [key, method] of Object.entries(virtualTimes(printer, made))) {
     Reflect.set(made, key, method);
   }

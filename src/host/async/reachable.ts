@@ -14,6 +14,9 @@ const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 /** By object, what it is called. */
 export type NamedObjects = ReadonlyMap<object, string>;
 
+/** Something that is kept if it is an object. */
+type Named = readonly [value: unknown, name: string];
+
 export type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
 
 const hostRequire = createRequire(import.meta.url);
@@ -28,12 +31,11 @@ export function shareExports(name: string, exports: object): void {
 
 /** All that can be reached from `roots`, which are named, and from all else that is shared. */
 export function reachableObjects(roots: NamedObjects): NamedObjects {
-  const named = [...roots, ...hiddenObjects(), ...builtinExports(), ...sharedExports];
-  return reachableFrom(named);
+  return reachableFrom([...roots, ...hiddenObjects(), ...builtinExports(), ...sharedExports]);
 }
 
 /** All that can be reached from some objects, these included. */
-export function reachableFrom(roots: Iterable<readonly [object, string]>): NamedObjects {
+export function reachableFrom(roots: Iterable<Named>): NamedObjects {
   const found = new Map<object, string>();
   const queue: (readonly [object, string])[] = [];
   const reach = (value: unknown, nameIt: () => string): void => {
@@ -68,7 +70,7 @@ export function reachableFrom(roots: Iterable<readonly [object, string]>): Named
 }
 
 /** What only literals and syntax lead to. */
-function hiddenObjects(): readonly (readonly [object, string])[] {
+function hiddenObjects(): readonly Named[] {
   const functions = {
     AsyncFunction: async () => {},
     GeneratorFunction: function* () {},
@@ -81,13 +83,12 @@ function hiddenObjects(): readonly (readonly [object, string])[] {
     String: ''[Symbol.iterator](),
     RegExpString: ''.matchAll(/a/g),
   };
-  const arrayIterator = getPrototypeOf(iterators.Array) ?? {};
   return [
-    [getPrototypeOf(Uint8Array) ?? {}, '%TypedArray%'],
-    [getPrototypeOf(arrayIterator) ?? {}, '%Iterator%.prototype'],
-    ...Object.entries(functions).map(([name, one]) => [one.constructor, `%${name}%`] as const),
+    [getPrototypeOf(Uint8Array), '%TypedArray%'],
+    [getPrototypeOf(Object(getPrototypeOf(iterators.Array))), '%Iterator%.prototype'],
+    ...Object.entries(functions).map(([name, one]): Named => [one.constructor, `%${name}%`]),
     ...Object.entries(iterators).map(
-      ([name, one]) => [getPrototypeOf(one) ?? {}, `%${name}IteratorPrototype%`] as const,
+      ([name, one]): Named => [getPrototypeOf(one), `%${name}IteratorPrototype%`],
     ),
     [http.globalAgent, 'http.globalAgent'],
     [https.globalAgent, 'https.globalAgent'],
@@ -95,13 +96,10 @@ function hiddenObjects(): readonly (readonly [object, string])[] {
 }
 
 /** Of the builtin modules that are loaded; to load the others takes time, and some warn. */
-function builtinExports(): readonly (readonly [object, string])[] {
+function builtinExports(): readonly Named[] {
   return nodeModule.builtinModules
     .filter((name) => isLoadedBuiltin(name) && !/^(?:_|punycode|sys)/.test(name))
-    .flatMap((name) => {
-      const exports: unknown = hostRequire(name);
-      return isObject(exports) ? [[exports, name] as const] : [];
-    });
+    .map((name): Named => [hostRequire(name), name]);
 }
 
 /** Whether a builtin module was loaded before. */

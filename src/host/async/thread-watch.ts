@@ -18,14 +18,7 @@ import type { Session } from 'node:inspector';
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
-import {
-  type Frame,
-  framesIn,
-  isOfFencepost,
-  isOfNode,
-  isOfPackage,
-  placeIn,
-} from './call-site.ts';
+import { type Frame, ownFramesIn, placeIn } from './call-site.ts';
 import type { Whereabouts } from './whereabouts.ts';
 
 /** CPU time that a thread may use without an event; the variable is for tests alone. */
@@ -269,7 +262,7 @@ class Inspection {
 
 /** Returns the first place of the innermost function that is on all stacks. */
 function placeAmong(stacks: readonly string[]): string | null {
-  const all = stacks.map((stack) => framesOfUser(stack).reverse());
+  const all = stacks.map((stack) => ownFramesIn(stack).toReversed());
   let place: string | null = null;
   for (let depth = 0; all.length > 0; depth += 1) {
     const here = all.flatMap((frames) => frames[depth] ?? []);
@@ -280,12 +273,6 @@ function placeAmong(stacks: readonly string[]): string | null {
     if (here.some((frame) => frame.place !== first.place)) break;
   }
   return place;
-}
-
-function framesOfUser(stack: string): Frame[] {
-  const frames = framesIn(stack).filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
-  const own = frames.filter((frame) => !isOfPackage(frame));
-  return own.length > 0 ? own : frames;
 }
 
 function lineAndColumn({ place }: Frame): number {

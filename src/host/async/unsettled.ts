@@ -11,9 +11,9 @@ import {
   type CallSite,
   type Frame,
   framesIn,
-  isOfFencepost,
-  isOfNode,
   isOfPackage,
+  isSection,
+  isUnderTest,
   pathIn,
 } from './call-site.ts';
 
@@ -101,9 +101,9 @@ const { readFileSync } = fs;
  *     await limiter.disconnect();   // the package sends UNSUBSCRIBE, and waits for no answer
  *     limiter.disconnect();         // forgotten
  */
-function isForgotten({ stack }: CallSite): boolean {
-  const all = typeof stack === 'string' ? framesIn(stack) : [];
-  const frames = all.filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+function isForgotten({ stack = '' }: CallSite): boolean {
+  const all = framesIn(stack);
+  const frames = all.filter(isUnderTest);
   const [first] = frames;
   if (first === undefined || !isOfPackage(first)) return true;
   const own = frames.filter((frame) => !isOfPackage(frame));
@@ -111,10 +111,6 @@ function isForgotten({ stack }: CallSite): boolean {
   // What an `await` of the stack leads to is waited for.
   const isAwaited = ({ line }: Frame): boolean => /^\s*at async /.test(line);
   return !all.some(isSection) || own.some((frame) => !isAwaited(frame) && !passesOn(frame));
-}
-
-function isSection(frame: Frame): boolean {
-  return frame.line.includes('.goThrough ') && isOfFencepost(frame);
 }
 
 /** What stands before a call whose result is waited for, or returned: `return queue.add(job)`. */

@@ -9,6 +9,7 @@
 import fs from 'node:fs';
 import { promiseHooks } from 'node:v8';
 import type { Unsimulated } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { ambient } from './ambient.ts';
 import {
@@ -61,25 +62,18 @@ export class UnsimulatedLog {
 
   /** Notes where drivers are called by these methods, until what it returns is called. */
   seek(methods: ReadonlySet<string>): () => void {
-    const left = new Map(
-      [...methods].map((name) => [
-        name,
-        new RegExp(`^ *at [^(\\n]*\\b${name}\\b[^(\\n]* \\(`, 'im'),
-      ]),
-    );
+    const calls = [...methods].map((name) => {
+      return { name, line: new RegExp(`^ *at [^(\\n]*\\b${name}\\b[^(\\n]* \\(`, 'im') };
+    });
     const begin = (): void => {
-      if (ambient.current === null || left.size === 0) return;
+      if (ambient.current === null || this.callers.size === methods.size) return;
       const site = deepSiteOf(begin);
-      for (const [name, calls] of left) {
-        if (!calls.test(site.stack ?? '')) continue;
-        this.callers.set(name, site);
-        left.delete(name);
+      for (const { name, line } of calls) {
+        if (line.test(site.stack ?? '')) entryOf(this.callers, name, () => site);
       }
     };
-    const stop: unknown = promiseHooks.onInit(begin);
-    return () => {
-      if (typeof stop === 'function') stop();
-    };
+    const stop = promiseHooks.onInit(begin);
+    return () => void Reflect.apply(stop, undefined, []);
   }
 }
 
@@ -88,8 +82,7 @@ function askerIn(
   { stack = '' }: CallSite,
   kind: Unsimulated['kind'],
 ): Pick<Unsimulated, 'place' | 'package'> {
-  // A user's own code may have made the text of a stack anything.
-  const all = framesIn(String(stack)).filter((frame) => !isOfNode(frame));
+  const all = framesIn(stack).filter((frame) => !isOfNode(frame));
   const begin = all.findIndex((frame) => !isOfFencepost(frame));
   const end = all.findIndex((frame, at) => at > begin && isOfFencepost(frame));
   const frames = begin === -1 ? [] : all.slice(begin, end === -1 ? undefined : end);

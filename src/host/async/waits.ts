@@ -12,9 +12,9 @@ import {
   type CallSite,
   type Frame,
   framesIn,
-  isOfFencepost,
-  isOfNode,
   isOfPackage,
+  isSection,
+  isUnderTest,
   placeIn,
   siteOf,
 } from './call-site.ts';
@@ -89,13 +89,10 @@ export function waitOf(life: Life, section: string): Wait | null {
   return innermost?.wait ?? null;
 }
 
-function ownAwaits({ stack, sinceUs }: Await): readonly OwnAwait[] {
-  // A user's own code may have made the text of a stack anything.
-  const all = typeof stack === 'string' ? framesIn(stack) : [];
-  const end = all.findIndex((frame) => frame.line.includes('.goThrough ') && isOfFencepost(frame));
-  const frames = all
-    .slice(0, Math.max(0, end))
-    .filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+function ownAwaits({ stack = '', sinceUs }: Await): readonly OwnAwait[] {
+  const all = framesIn(stack);
+  const end = all.findIndex(isSection);
+  const frames = all.slice(0, Math.max(0, end)).filter(isUnderTest);
   const [top] = frames;
   if (top === undefined || isOfPackage(top)) return [];
   return [{ frames, wait: { sinceUs, place: placeIn(top).replace(/:\d+$/, '') } }];
