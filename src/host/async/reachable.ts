@@ -31,7 +31,11 @@ export function shareExports(name: string, exports: object): void {
 
 /** All that can be reached from `roots`, which are named, and from all else that is shared. */
 export function reachableObjects(roots: NamedObjects): NamedObjects {
-  return reachableFrom([...roots, ...hiddenObjects(), ...builtinExports(), ...sharedExports]);
+  // Of those that are loaded; to load the others takes time, and some warn.
+  const builtinExports = nodeModule.builtinModules
+    .filter((name) => isLoadedBuiltin(name) && !/^(?:_|punycode|sys)/.test(name))
+    .map((name): Named => [hostRequire(name), name]);
+  return reachableFrom([...roots, ...hiddenObjects(), ...builtinExports, ...sharedExports]);
 }
 
 /** All that can be reached from some objects, these included. */
@@ -93,13 +97,6 @@ function hiddenObjects(): readonly Named[] {
     [http.globalAgent, 'http.globalAgent'],
     [https.globalAgent, 'https.globalAgent'],
   ];
-}
-
-/** Of the builtin modules that are loaded; to load the others takes time, and some warn. */
-function builtinExports(): readonly Named[] {
-  return nodeModule.builtinModules
-    .filter((name) => isLoadedBuiltin(name) && !/^(?:_|punycode|sys)/.test(name))
-    .map((name): Named => [hostRequire(name), name]);
 }
 
 /** Whether a builtin module was loaded before. */
