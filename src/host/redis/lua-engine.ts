@@ -286,8 +286,7 @@ function lineAtFault(state: LuaState): string | null {
 
 function sha1hex(state: LuaState): number {
   if (lua.lua_gettop(state) !== 1) return raise(state, 'ERR wrong number of arguments');
-  pushText(state, shaOf(lua.lua_isstring(state, 1) ? textAt(state, 1) : ''));
-  return 1;
+  return pushText(state, shaOf(lua.lua_isstring(state, 1) ? textAt(state, 1) : ''));
 }
 
 /** What it logs is nowhere to be read. */

@@ -17,7 +17,7 @@ const DIRECTIVE = /%(?:(%)|([-+ #0]*)(\d{0,2})(?:\.(\d{0,2}))?([\s\S]?))/g;
 export function format(state: LuaState): number {
   const template = latin1Of(lauxlib.luaL_checkstring(state, 1));
   let argument = 1;
-  pushText(
+  return pushText(
     state,
     template.replace(DIRECTIVE, (_, percent?: string, ...parts: (string | undefined)[]) => {
       if (percent !== undefined) return percent;
@@ -25,7 +25,6 @@ export function format(state: LuaState): number {
       return formatted(state, argument, parts);
     }),
   );
-  return 1;
 }
 
 /** One argument of `format`. What is not quoted ends at its first NUL, as in C. */

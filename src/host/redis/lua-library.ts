@@ -81,8 +81,12 @@ function onNumber(run: (value: number) => number): LuaFunction {
   return (state) => returned(state, run(lauxlib.luaL_checknumber(state, 1)));
 }
 
-function returned(state: LuaState, ...values: readonly number[]): number {
-  for (const value of values) lua.lua_pushnumber(state, value);
+/** Pushes what a function returns, nil for null; returns how many values that are. */
+function returned(state: LuaState, ...values: readonly (number | null)[]): number {
+  for (const value of values) {
+    if (value === null) lua.lua_pushnil(state);
+    else lua.lua_pushnumber(state, value);
+  }
   return values.length;
 }
 
@@ -154,8 +158,7 @@ function char(state: LuaState): number {
     if (code < 0 || code > 0xff) lauxlib.luaL_argerror(state, at, nameInLua('invalid value'));
     text += String.fromCharCode(code);
   }
-  pushText(state, text);
-  return 1;
+  return pushText(state, text);
 }
 
 /** Makes what was compiled compute as Lua 5.1 does, or says in its words why nothing was. */
@@ -170,8 +173,7 @@ function adapt(state: LuaState): number {
 }
 
 function oldSyntax(state: LuaState): number {
-  pushText(state, withOldSyntax(textAt(state, 1)));
-  return 1;
+  return pushText(state, withOldSyntax(textAt(state, 1)));
 }
 
 function unpack(state: LuaState): number {
@@ -199,27 +201,20 @@ function isLess(state: LuaState): number {
 
 function toText(state: LuaState): number {
   lauxlib.luaL_checkany(state, 1);
-  pushText(state, displayed(state, 1));
-  return 1;
+  return pushText(state, displayed(state, 1));
 }
 
 function toNumber(state: LuaState): number {
   const base = wholeAt(state, 2, 10);
   if (base === 10) {
     lauxlib.luaL_checkany(state, 1);
-    const isText = lua.lua_isnumber(state, 1);
-    if (isText) lua.lua_pushnumber(state, lua.lua_tonumber(state, 1));
-    else lua.lua_pushnil(state);
-    return 1;
+    return returned(state, lua.lua_isnumber(state, 1) ? lua.lua_tonumber(state, 1) : null);
   }
   const [text = ''] = latin1Of(lauxlib.luaL_checkstring(state, 1)).split('\0', 1);
   if (base < 2 || base > 36) {
     return lauxlib.luaL_argerror(state, 2, nameInLua('base out of range'));
   }
-  const value = readInBase(text, base);
-  if (value === null) lua.lua_pushnil(state);
-  else lua.lua_pushnumber(state, value);
-  return 1;
+  return returned(state, readInBase(text, base));
 }
 
 const MOST_UNSIGNED = 2n ** 64n - 1n;
@@ -241,18 +236,14 @@ function readInBase(text: string, base: number): number | null {
 function random(state: LuaState, chance: LuaChance): number {
   const drawn = chance.draw();
   const given = lua.lua_gettop(state);
-  if (given === 0) {
-    lua.lua_pushnumber(state, drawn);
-    return 1;
-  }
+  if (given === 0) return returned(state, drawn);
   const first = Math.trunc(lauxlib.luaL_checknumber(state, 1));
   const [low, high] =
     given === 1 ? [1, first] : [first, Math.trunc(lauxlib.luaL_checknumber(state, 2))];
   if (low > high) {
     return lauxlib.luaL_argerror(state, given === 1 ? 1 : 2, nameInLua('interval is empty'));
   }
-  lua.lua_pushnumber(state, Math.floor(drawn * (high - low + 1)) + low);
-  return 1;
+  return returned(state, Math.floor(drawn * (high - low + 1)) + low);
 }
 
 function seed(state: LuaState, chance: LuaChance): number {
@@ -318,8 +309,7 @@ function repeat(state: LuaState): number {
   if (count * Math.max(text.length, 1) > MOST_REPEATED_BYTES) {
     return luaError(state, 'resulting string too large');
   }
-  pushText(state, text.repeat(count));
-  return 1;
+  return pushText(state, text.repeat(count));
 }
 
 /**

@@ -174,8 +174,10 @@ export function nameInLua(text: string): Uint8Array {
   return to_luastring(text, true);
 }
 
-export function pushText(state: LuaState, text: string): void {
+/** Pushes a text; returns 1, as functions do that return one value. */
+export function pushText(state: LuaState, text: string): number {
   lua.lua_pushlstring(state, rawOf(text), text.length);
+  return 1;
 }
 
 /** The text at `index`, which has to be one, or a number, which becomes one. */
