@@ -9,6 +9,7 @@
  * every later one, on every version of Node.
  */
 import asyncHooks from 'node:async_hooks';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 
@@ -60,9 +61,7 @@ interface Contexts {
 const contexts: WeakMap<Inhabitant, Contexts> = new WeakMap();
 
 function contextsOf(current: Inhabitant): Contexts {
-  const known = contexts.get(current) ?? { inUse: new Set(), numbers: new Map([[0, 0]]) };
-  contexts.set(current, known);
-  return known;
+  return entryOf(contexts, current, () => ({ inUse: new Set(), numbers: new Map([[0, 0]]) }));
 }
 
 /** The process is over: nothing that it made listens or stores any longer. */
@@ -72,16 +71,15 @@ export function endContexts(current: Inhabitant): void {
 }
 
 export function patchContexts(patches: Patches): void {
-  const { executionAsyncId, triggerAsyncId, executionAsyncResource } = asyncHooks;
-  const { asyncId: idOf, triggerAsyncId: triggerOf } = AsyncResource.prototype;
-  const looks: readonly (readonly [object, string, AnyFunction])[] = [
-    [asyncHooks, 'executionAsyncId', executionAsyncId],
-    [asyncHooks, 'triggerAsyncId', triggerAsyncId],
-    [asyncHooks, 'executionAsyncResource', executionAsyncResource],
-    [AsyncResource.prototype, 'asyncId', idOf],
-    [AsyncResource.prototype, 'triggerAsyncId', triggerOf],
+  const looks: readonly (readonly [object, string])[] = [
+    [asyncHooks, 'executionAsyncId'],
+    [asyncHooks, 'triggerAsyncId'],
+    [asyncHooks, 'executionAsyncResource'],
+    [AsyncResource.prototype, 'asyncId'],
+    [AsyncResource.prototype, 'triggerAsyncId'],
   ];
-  for (const [target, key, real] of looks) {
+  for (const [target, key] of looks) {
+    const real: AnyFunction = Reflect.get(target, key);
     patches.set(target, key, function looked(this: unknown): unknown {
       const { current } = ambient;
       if (current !== null) requireTracked(current);
@@ -98,9 +96,7 @@ export function patchContexts(patches: Patches): void {
 function numberFor(current: Inhabitant, real: number): number {
   noteImpure();
   const { numbers } = contextsOf(current);
-  const known = numbers.get(real) ?? numbers.size;
-  numbers.set(real, known);
-  return known;
+  return entryOf(numbers, real, () => numbers.size);
 }
 
 /** A resource may be given the number of another one, which is that of its process. */

@@ -21,9 +21,9 @@ export function siteOf(called: (...args: never[]) => unknown): CallSite {
 }
 
 /** The same with as many callers as a driver and a package can put between. */
-export function deepSiteOf(called: (...args: never[]) => unknown): CallSite {
+export function deepSiteOf(called: (...args: never[]) => unknown, most = 50): CallSite {
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 50;
+  Error.stackTraceLimit = most;
   const site = siteOf(called);
   Error.stackTraceLimit = stackTraceLimit;
   return site;
@@ -151,7 +151,7 @@ export function ownFramesIn(stack: string): readonly Frame[] {
   return own.length > 0 ? own : frames;
 }
 
-/** The first of these. */
+/** Returns the first of these; null for none. */
 export function ownFrameIn({ stack = '' }: CallSite): Frame | null {
   return ownFramesIn(stack)[0] ?? null;
 }

@@ -5,7 +5,7 @@
  * is undone before other code runs.
  *
  * The globals, each with its prototype, are compared after each run. To compare all else takes
- * about 2 ms, so that is done after each block of seeds (`walked` in `run-filled.ts`): an object
+ * about 2 ms, so that is done after each block of seeds (`walked` in `walk.ts`): an object
  * that a seed of the block has changed is compared after each run from then on.
  */
 

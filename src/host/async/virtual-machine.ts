@@ -10,6 +10,7 @@ import perfHooks from 'node:perf_hooks';
 import process from 'node:process';
 import tty from 'node:tty';
 import workerThreads from 'node:worker_threads';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
 import { FOLDER, HOME } from './disk-reads.ts';
 import { ownValue } from './own-process.ts';
@@ -191,9 +192,7 @@ function patchMarks(patches: Patches): void {
     get(this: object): unknown {
       const { current } = ambient;
       if (current === null) return stamp === undefined ? 0 : Reflect.apply(stamp, this, []);
-      const known = stamps.get(this) ?? nowMs(current);
-      stamps.set(this, known);
-      return known;
+      return entryOf(stamps, this, () => nowMs(current));
     },
   });
 }

@@ -7,16 +7,17 @@
  */
 import { promiseHooks } from 'node:v8';
 import type { Wait } from '../../core/history/trace.ts';
+import { entryOf } from '../../core/kernel/entries.ts';
 import { ambient } from './ambient.ts';
 import {
   type CallSite,
+  deepSiteOf,
   type Frame,
   framesIn,
   isOfPackage,
   isSection,
   isUnderTest,
   placeIn,
-  siteOf,
 } from './call-site.ts';
 import { Life } from './life.ts';
 import { Shared } from './patches.ts';
@@ -56,13 +57,10 @@ const STACK_LIMIT = 100;
 function begin(promise: object, awaited: object | undefined): void {
   const { current } = ambient;
   if (awaited === undefined || !(current instanceof Life)) return;
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = STACK_LIMIT;
-  const site = siteOf(begin);
-  Error.stackTraceLimit = stackTraceLimit;
+  const site = deepSiteOf(begin, STACK_LIMIT);
   const section = sectionNow()?.name.text ?? null;
-  const own = awaits.get(current) ?? new Map<object, Await>();
-  awaits.set(current, own.set(promise, Object.assign(site, { sinceUs: current.nowUs, section })));
+  const own = entryOf(awaits, current, () => new Map());
+  own.set(promise, Object.assign(site, { sinceUs: current.nowUs, section }));
 }
 
 /** An `await` in the user's own code, by its stack up to the section's begin. */
