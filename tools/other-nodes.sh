@@ -20,6 +20,12 @@ results() {
   "$@" tools/package-digests.mjs
 }
 
+# What runs first in a thread finds there what Node sets up only then.
+firsts() {
+  "$@" tools/first-runs/plain-threads.mjs
+  "$@" tools/first-runs/tests.mjs
+}
+
 # The versions beside one another: each runs on one core.
 [ $# -gt 0 ] || set -- 22 24
 results node >"$output/own" &
@@ -32,6 +38,7 @@ for version in "$@"; do
   others[$version]=$!
 done
 wait "$own"
+firsts node
 for version in "$@"; do
   wait "${others[$version]}"
   if ! diff "$output/own" "$output/$version" >&2; then
@@ -39,8 +46,10 @@ for version in "$@"; do
     exit 1
   fi
   # What a new version of Node brings may leak the machine into simulated processes.
-  npx --yes -p "node@$version" node node_modules/vitest/vitest.mjs run --reporter=dot src/host/async/leaks src/host/async/globals >"$output/leaks" 2>&1 ||
+  npx --yes -p "node@$version" node node_modules/vitest/vitest.mjs run --reporter=dot \
+    src/host/async/{leaks,globals,async-context} >"$output/leaks" 2>&1 ||
     { cat "$output/leaks" >&2; exit 1; }
+  firsts npx --yes -p "node@$version" node
   echo "Node $version: every plan replays to the same digest, $seeds seeds of a lock on redlock come to the same,"
   echo "  and so do the packages of fixtures/packages, and a lock with each ending of TypeScript and"
   echo "  JavaScript; nothing of Node leaks"

@@ -205,6 +205,3 @@ export type ScenarioFile = Data<typeof scenarioFileSchema>;
 export interface ListedFile extends ScenarioFile {
   readonly faults: readonly ReadFault[];
 }
-
-/** A plan's queue, and what is drawn of it for each seed. */
-export type ReadScenarioQueue = NonNullable<ScenarioFile['queue']>;

@@ -1,0 +1,52 @@
+// Runs each system of users' code in fixtures, and each of `contexts.yaml`, as the first run of a
+// fresh thread in which nothing but fencepost was loaded, as the command line does, and once more:
+// both are to end well and with the same digest. Prints a line for each that does not, and one in
+// all; after a build: `node tools/first-runs/plain-threads.mjs`.
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { builtIn, digestOf, examineAsync, expand, loadScenarioFile } from 'fencepost';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const FILES = [
+  'tools/first-runs/contexts.yaml',
+  'fixtures/guide/my-lock.yaml',
+  'fixtures/driver/lock.yaml',
+  'fixtures/modules/npm-redlock.yaml',
+  'fixtures/modules/same-process.yaml',
+];
+
+async function opened(file) {
+  const read = await loadScenarioFile(`${root}/${file}`);
+  if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('; '));
+  return read;
+}
+
+if (isMainThread) {
+  let threads = 0;
+  let failed = 0;
+  for (const file of FILES) {
+    const { scenario } = await opened(file);
+    for (const { name, lock } of scenario.systems) {
+      if (builtIn.locks.has(lock)) continue;
+      const worker = new Worker(new URL(import.meta.url), { workerData: { file, name } });
+      const [problem] = await once(worker, 'message');
+      await worker.terminate();
+      threads += 1;
+      if (problem === null) continue;
+      failed += 1;
+      process.stdout.write(`✗ ${file} ${name}: ${problem}\n`);
+    }
+  }
+  process.stdout.write(`${threads} systems, each the first of a thread: ${failed} failed\n`);
+  process.exitCode = failed > 0 || threads === 0 ? 1 : 0;
+} else {
+  const { file, name } = workerData;
+  const { scenario, catalogue } = await opened(file);
+  const run = async () => (await examineAsync(expand(scenario, name, 3), [], catalogue)).trace;
+  const [first, second] = [await run(), await run()];
+  const { ending } = first;
+  if (ending.kind === 'failed') parentPort.postMessage(`its first run failed: ${ending.error}`);
+  else if (digestOf(first) === digestOf(second)) parentPort.postMessage(null);
+  else parentPort.postMessage('its first run differs from its second');
+}
