@@ -14,12 +14,14 @@ import { type Ended, root } from './command-line.fixture.ts';
 /** Where a fault names a point, runs look for that before the sweep. */
 const PLACED = 'faults: [{ pause: { before: release, for: 1ms..60ms } }]';
 const WHERE = '    const owner = randomUUID();\n';
-/** What is put into `acquire`; into the module itself for the last. */
+const BUILD = 'function buildAsync(world, options) {\n';
+/** What is put into `acquire`; into the module itself and its `buildAsync` for the last two. */
 const HANGS = {
   loop: 'for (;;);',
   chain: 'for (;;) await null;',
   growing: 'for (const kept = []; ; ) kept.push({ kept: [] });',
   import: 'for (;;);',
+  build: 'for (;;);',
 } as const;
 type Hang = keyof typeof HANGS;
 
@@ -42,7 +44,8 @@ beforeAll(async () => {
   for (const [name, hang] of [...Object.entries(HANGS), ['calm', '']]) {
     const lock = `${TELLS}${starter('my-lock.mjs')}`;
     const isLoaded = name === 'import';
-    const broken = isLoaded ? `${lock}\n${hang}\n` : lock.replace(WHERE, `${WHERE}    ${hang}\n`);
+    const before = name === 'build' ? BUILD : WHERE;
+    const broken = isLoaded ? `${lock}\n${hang}\n` : lock.replace(before, `${before}    ${hang}\n`);
     writeFileSync(join(folder, `${name}.mjs`), broken);
     const scenario = starter('my-lock.yaml')
       .replace('./my-lock.mjs', `./${name}.mjs`)
@@ -119,7 +122,7 @@ const COMMANDS = {
   shrink: (hang: Hang) => ['shrink', planOf(hang), '--modules', '.'],
 } as const;
 
-const NAMES = ['loop', 'chain', 'growing', 'import'] as const;
+const NAMES = ['loop', 'chain', 'growing', 'import', 'build'] as const;
 /** Of the other commands `npm run test:all` tries some, and `npm run nightly` all. */
 const OTHERS = some(
   NAMES.flatMap((hang) =>
@@ -132,7 +135,8 @@ describe.each(NAMES)('%s', (hang) => {
   const law = test.concurrent.each(['run', ...others] as const);
   law('`%s` ends by itself, names where it was, and ends with 3', LIMIT, async (command) => {
     const { code, err, cpuS } = await fencepost(COMMANDS[command](hang));
-    const where = hang === 'import' ? './import.mjs' : '(seed 0 of first in my-lock|.*plan.yaml)';
+    const isBefore = hang === 'import' || hang === 'build';
+    const where = isBefore ? `./${hang}.mjs` : '(seed 0 of first in my-lock|.*plan.yaml)';
     const line = `${hang}\\.mjs:\\d+:\\d+`;
     const why =
       hang === 'chain'

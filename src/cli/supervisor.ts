@@ -27,6 +27,8 @@ const LOOK_EVERY_MS = 100;
 /** Where the frames of a defect of fencepost's own are. */
 const OWN: readonly string[] = [fileURLToPath(new URL('../', import.meta.url)), 'node:', 'native'];
 const HEAP_MB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
+/** By how much memory may grow while code of users comes to no event. */
+const MOST_MB = 1_500;
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** Runs one command line and gives its exit code. */
@@ -59,7 +61,7 @@ class Supervisor {
     this.watch = new ThreadWatch(this.whereabouts, {
       stallMs: STALL_MS,
       betweenMs: SILENCE_LIMIT_MS,
-      mostMb: 2 * HEAP_MB,
+      mostMb: Math.min(HEAP_MB, MOST_MB),
       onLost: (why) => this.lose(`did not finish: ${why}`),
     });
   }

@@ -22,6 +22,7 @@ import { Printed, printShared } from '../async/printing.ts';
 import { Randomness } from '../async/randomness.ts';
 import { routedFailures } from '../async/run-filled.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
+import { within } from '../async/whereabouts.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
 
@@ -219,7 +220,7 @@ export function madeByNobody<T>(make: () => T): T {
   ambient.current = nobody;
   takeDefaults(nobody);
   try {
-    const made = make();
+    const made = within(null, false, make);
     if (nobody.failure !== null) throw nobody.failure.error;
     return made;
   } finally {
