@@ -14,14 +14,12 @@ import { type Ended, root } from './command-line.fixture.ts';
 /** Where a fault names a point, runs look for that before the sweep. */
 const PLACED = 'faults: [{ pause: { before: release, for: 1ms..60ms } }]';
 const WHERE = '    const owner = randomUUID();\n';
-const BUILD = 'function buildAsync(world, options) {\n';
-/** What is put into `acquire`; into the module itself and its `buildAsync` for the last two. */
+/** What is put into `acquire`; into the module itself for the last. */
 const HANGS = {
   loop: 'for (;;);',
   chain: 'for (;;) await null;',
   growing: 'for (const kept = []; ; ) kept.push({ kept: [] });',
   import: 'for (;;);',
-  build: 'for (;;);',
 } as const;
 type Hang = keyof typeof HANGS;
 
@@ -44,8 +42,7 @@ beforeAll(async () => {
   for (const [name, hang] of [...Object.entries(HANGS), ['calm', '']]) {
     const lock = `${TELLS}${starter('my-lock.mjs')}`;
     const isLoaded = name === 'import';
-    const before = name === 'build' ? BUILD : WHERE;
-    const broken = isLoaded ? `${lock}\n${hang}\n` : lock.replace(before, `${before}    ${hang}\n`);
+    const broken = isLoaded ? `${lock}\n${hang}\n` : lock.replace(WHERE, `${WHERE}    ${hang}\n`);
     writeFileSync(join(folder, `${name}.mjs`), broken);
     const scenario = starter('my-lock.yaml')
       .replace('./my-lock.mjs', `./${name}.mjs`)
@@ -122,7 +119,7 @@ const COMMANDS = {
   shrink: (hang: Hang) => ['shrink', planOf(hang), '--modules', '.'],
 } as const;
 
-const NAMES = ['loop', 'chain', 'growing', 'import', 'build'] as const;
+const NAMES = ['loop', 'chain', 'growing', 'import'] as const;
 /** Of the other commands `npm run test:all` tries some, and `npm run nightly` all. */
 const OTHERS = some(
   NAMES.flatMap((hang) =>
@@ -135,8 +132,7 @@ describe.each(NAMES)('%s', (hang) => {
   const law = test.concurrent.each(['run', ...others] as const);
   law('`%s` ends by itself, names where it was, and ends with 3', LIMIT, async (command) => {
     const { code, err, cpuS } = await fencepost(COMMANDS[command](hang));
-    const isBefore = hang === 'import' || hang === 'build';
-    const where = isBefore ? `./${hang}.mjs` : '(seed 0 of first in my-lock|.*plan.yaml)';
+    const where = hang === 'import' ? './import.mjs' : '(seed 0 of first in my-lock|.*plan.yaml)';
     const line = `${hang}\\.mjs:\\d+:\\d+`;
     const why =
       hang === 'chain'
@@ -147,6 +143,18 @@ describe.each(NAMES)('%s', (hang) => {
     expect(cpuS).toBeLessThan(20);
     expect(err).not.toContain('on thread 0');
   });
+});
+
+test('a loop in `buildAsync` ends as one in the module does', LIMIT, async () => {
+  const calm = readFileSync(join(folder, 'calm.mjs'), 'utf8');
+  const builds = calm.replace(/^function buildAsync.*$/m, '$&\n  for (;;);');
+  writeFileSync(join(folder, 'builds.mjs'), builds);
+  const text = readFileSync(join(folder, 'calm.yaml'), 'utf8').replace('calm.mjs', 'builds.mjs');
+  writeFileSync(join(folder, 'builds.yaml'), text);
+  const { code, err, cpuS } = await fencepost(['run', 'builds.yaml', '--seeds', '20']);
+  const why = 'did not finish: 5 s of CPU time without an event';
+  expect(err).toMatch(new RegExp(`✗ ./builds\\.mjs ${why}, at builds\\.mjs:\\d+:\\d+`));
+  expect([code, cpuS < 20]).toEqual([3, true]);
 });
 
 test('a seed that does not end takes no other seed with it', LIMIT, async () => {

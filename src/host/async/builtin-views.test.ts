@@ -36,6 +36,18 @@ test.each<[string, object]>([
   expect('tok' in view || 'tok' in (behindView(view) ?? {})).toBe(false);
 });
 
+test('each process finds an empty cache of modules, and nothing that another left there', async () => {
+  const found: PropertyKey[][] = [];
+  const script: Script = async () => {
+    const cache: object = Reflect.get(builtinFor('module'), '_cache');
+    found.push(Reflect.ownKeys(cache));
+    Reflect.set(cache, 'kept', {});
+    found.push(Reflect.ownKeys(Reflect.get(builtinFor('module'), '_cache')));
+  };
+  await happen({ alice: script, bob: script });
+  expect(found).toEqual([[], ['kept'], [], ['kept']]);
+});
+
 test('a function that a process replaces is replaced for it alone, and others stay virtual', async () => {
   const view = builtinFor('os');
   const replacing: Script = async (context) => {

@@ -54,6 +54,7 @@ export function exitsOfNode(): readonly Exit[] {
 function toOthers(): readonly Exit[] {
   return [
     [net, 'net', ['connect', 'createConnection', 'BoundSocket', '_createServerHandle']],
+    [net, 'net', functionsOf(net).filter((name) => /^setDefault/.test(name))],
     [net.Socket.prototype, 'net.Socket', ['connect']],
     [net.Server.prototype, 'net.Server', ['listen']],
     [tls, 'tls', ['connect']],

@@ -15,6 +15,7 @@ import { inRealTurn } from './ambient.ts';
 import { Patches } from './patches.ts';
 import {
   isObject,
+  isOfEachProcess,
   type NamedObjects,
   nameOfKey,
   type Property,
@@ -27,15 +28,6 @@ import {
 const { get: read, getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKeys } = Reflect;
 const { defineProperty, deleteProperty, setPrototypeOf } = Reflect;
 const { is } = Object;
-
-/** Getters of what each process has for itself. */
-const ownGetters: WeakSet<object> = new WeakSet();
-
-/** Such a getter, for `own-process.ts`: another value in each process is no change. */
-export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
-  ownGetters.add(get);
-  return get;
-}
 
 /** An object as it was, its data apart from its accessors, since that is quicker to compare. */
 interface KeptObject {
@@ -300,11 +292,6 @@ function keptOf(objects: NamedObjects): readonly KeptObject[] {
     const [prototype, wasExtensible] = [getPrototypeOf(target), isExtensible(target)];
     return { name, target, prototype, wasExtensible, keys, ...kept };
   });
-}
-
-/** Whether each process has its own there. */
-export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
-  return get !== undefined && ownGetters.has(get);
 }
 
 /** By object, what it is called. */

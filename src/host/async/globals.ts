@@ -30,6 +30,7 @@ const sources = layerOf((patches) => {
   patchTimers(patches);
   patchContexts(patches);
   patchDate(patches);
+  patchBuffers(patches);
   patchProcess(patches);
   patchLocale(patches);
   patchRandom(patches);
@@ -129,6 +130,16 @@ function primitiveOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const own: unknown = value.valueOf();
   return typeof own === 'object' ? String(value) : own;
+}
+
+/** Memory that is not filled would hold what other processes, or the machine, left there. */
+function patchBuffers(patches: Patches): void {
+  for (const key of ['allocUnsafe', 'allocUnsafeSlow'] as const) {
+    const real = Buffer[key];
+    patches.set(Buffer, key, (size: number) =>
+      ambient.current === null ? real(size) : Buffer.alloc(size),
+    );
+  }
 }
 
 function patchProcess(patches: Patches): void {

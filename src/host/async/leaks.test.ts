@@ -296,6 +296,10 @@ const VALUES: Readonly<Record<string, readonly [read: () => unknown, expected: u
     () => [os.homedir(), os.userInfo().homedir, process.env['HOME'], os.tmpdir(), process.cwd()],
     ['/home/user', '/home/user', '/home/user', '/tmp', '/home/user/simulated'],
   ],
+  'memory that is not filled': [
+    () => [buffer.Buffer.allocUnsafe(8), buffer.Buffer.allocUnsafeSlow(8)].map(String),
+    ['\0'.repeat(8), '\0'.repeat(8)],
+  ],
   'paths in its folder': [
     () => [resolve('a'), pathToFileURL('a').pathname, process.env['PWD']],
     ['/home/user/simulated/a', '/home/user/simulated/a', '/home/user/simulated'],

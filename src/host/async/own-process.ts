@@ -11,6 +11,7 @@
  */
 import diagnostics from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
+import nodeModule from 'node:module';
 import process from 'node:process';
 import { inspect } from 'node:util';
 import { entryOf } from '../../core/kernel/entries.ts';
@@ -19,10 +20,10 @@ import { behindView } from './builtin-views.ts';
 import { deepSiteOf } from './call-site.ts';
 import { FOLDER, HOME } from './disk-reads.ts';
 import { callerText } from './escapes.ts';
-import { isAddition, OF_ALL, ofEachProcess, sharedName } from './global-objects.ts';
+import { isAddition, OF_ALL, sharedName } from './global-objects.ts';
 import { isFunction, type Patches } from './patches.ts';
 import { NO_READER, printingTo, warningText } from './printing.ts';
-import { isObject } from './reachable.ts';
+import { isObject, ofEachProcess } from './reachable.ts';
 
 /** The fields in which an emitter keeps its listeners, and what they hold. */
 const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
@@ -59,6 +60,11 @@ export function patchOwnProcess(patches: Patches): void {
   for (const key of OWN_VALUES) {
     const own = ownValue(Reflect.get(process, key), key === 'title' ? () => 'node' : undefined);
     patches.define(process, key, { ...own, enumerable: false });
+  }
+  // What Node's own loader has found is that of the thread, and other processes'.
+  for (const key of ['_cache', '_pathCache']) {
+    const own = ownValue(Reflect.get(nodeModule, key), () => Object.create(null));
+    patches.define(nodeModule, key, own);
   }
 }
 

@@ -25,6 +25,7 @@ import type { AsyncHost, SectionCalls } from './async-host.ts';
 import { about, type CallSite, siteOf } from './call-site.ts';
 import type { LeaseHold } from './lease-hold.ts';
 import type { Life } from './life.ts';
+import { shareExports } from './reachable.ts';
 import { unfinished } from './section-error.ts';
 import { type Begun, Unsettled } from './unsettled.ts';
 
@@ -325,3 +326,6 @@ function slept(
     if (!life.isOver) new Alarm(process, { name, waitUs, action }, parts);
   });
 }
+
+shareExports('section', PlannedSection.prototype);
+shareExports('guard', PlannedGuard.prototype);

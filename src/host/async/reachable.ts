@@ -21,12 +21,26 @@ export type Property = readonly [key: PropertyKey, property: PropertyDescriptor]
 
 const hostRequire = createRequire(import.meta.url);
 
-/** What lock modules get of other packages that all processes share, as `fencepost/redis`. */
+/** What lock modules get of fencepost that all processes share, as `fencepost/redis`. */
 const sharedExports: Map<object, string> = new Map();
 
 /** From here on what can be reached from these exports counts as shared. */
 export function shareExports(name: string, exports: object): void {
   sharedExports.set(exports, name);
+}
+
+/** Getters of what each process has for itself. */
+const ownGetters: WeakSet<object> = new WeakSet();
+
+/** Such a getter, for `own-process.ts`: another value in each process is no change. */
+export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
+  ownGetters.add(get);
+  return get;
+}
+
+/** Returns whether each process has its own there. */
+export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
+  return get !== undefined && ownGetters.has(get);
 }
 
 /** All that can be reached from `roots`, which are named, and from all else that is shared. */
@@ -60,7 +74,10 @@ export function reachableFrom(roots: Iterable<Named>): NamedObjects {
       continue;
     }
     at += 1;
-    for (const [key, { value, get, set }] of propertiesOf(object)) {
+    for (const [key, property] of propertiesOf(object)) {
+      const { get, set } = property;
+      // Until a process puts its own in the place of a function, that is the function of all.
+      const value = isOfEachProcess(property) ? get?.call(object) : property.value;
       const path = (): string => (object === globalThis ? String(key) : `${name}${nameOfKey(key)}`);
       if (isObject(value)) {
         if (isFollowed(object, key, value)) reach(value, path);
@@ -86,6 +103,7 @@ function hiddenObjects(): readonly Named[] {
     Set: new Set()[Symbol.iterator](),
     String: ''[Symbol.iterator](),
     RegExpString: ''.matchAll(/a/g),
+    Segment: new Intl.Segmenter().segment('')[Symbol.iterator](),
   };
   return [
     [getPrototypeOf(Uint8Array), '%TypedArray%'],
@@ -94,6 +112,7 @@ function hiddenObjects(): readonly Named[] {
     ...Object.entries(iterators).map(
       ([name, one]): Named => [getPrototypeOf(one), `%${name}IteratorPrototype%`],
     ),
+    [DOMException, 'DOMException'],
     [http.globalAgent, 'http.globalAgent'],
     [https.globalAgent, 'https.globalAgent'],
   ];
@@ -116,6 +135,7 @@ function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   }
   // Of `process` the listeners and the environment are each process's own; the rest, as the
   // streams of the console, is state of Node.
+  if (object === process && /^(?:features|release|report)$/.test(String(key))) return true;
   if (object === process || object === console) return typeof value === 'function';
   // Every module that the thread loads is put there.
   if (object === nodeModule) return !['_cache', '_pathCache'].includes(String(key));

@@ -5,6 +5,7 @@
  */
 import { type Name, under } from '../../core/kernel/name.ts';
 import { Alarm, type AlarmParts, type Process } from '../../core/world/process.ts';
+import { shareExports } from './reachable.ts';
 
 /** An immediate comes this much later. */
 const IMMEDIATE_US = 1;
@@ -191,3 +192,5 @@ export function delayOf(given: unknown): number {
   const delay = Number(given);
   return delay >= 1 && delay <= 0x7fffffff ? Math.trunc(delay) : 1;
 }
+
+shareExports('a timer', VirtualTimer.prototype);
