@@ -412,9 +412,10 @@ export function defaultsNow(): string {
 export function giveBackDefaults(): void {
   const owner = user;
   if (owner === null) return;
+  const known = belongings.get(owner)?.defaults;
   DEFAULTS.forEach((one, at) => {
     const now: unknown = Reflect.get(...one);
-    if (now === defaults[at]) belongings.get(owner)?.defaults.delete(one);
+    if (now === defaults[at]) known?.delete(one);
     else {
       belongingsOf(owner).defaults.set(one, now);
       Reflect.set(...one, defaults[at]);
