@@ -75,7 +75,14 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
   ],
   [
     'nothing where a driver does as drivers do, or a command has too few words',
-    () => asked(['CLIENT', 'SETINFO', 'LIB-NAME', 'x'], ['COMMAND'], ['READONLY'], ['GET']),
+    () =>
+      asked(
+        ['CLIENT', 'SETINFO', 'LIB-NAME', 'x'],
+        ['CLIENT', 'MAINT_NOTIFICATIONS', 'ON'],
+        ['COMMAND'],
+        ['READONLY'],
+        ['GET'],
+      ),
     [],
   ],
   [

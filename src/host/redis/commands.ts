@@ -37,7 +37,9 @@ const families: ReadonlySet<string> = new Set(
 );
 
 /** Drivers send these as they connect, whatever comes of it. */
-const HABITS: ReadonlySet<string> = new Set(['client|setinfo', 'command', 'readonly']);
+const HABITS: ReadonlySet<string> = new Set(
+  'client|setinfo client|maint_notifications command readonly'.split(' '),
+);
 
 /** How many characters of arguments an error repeats. */
 const MOST_REPEATED = 128;
