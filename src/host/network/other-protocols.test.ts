@@ -289,7 +289,7 @@ describe('where no server listens', () => {
       3306,
       'db-1',
       '',
-      /^alice connects to db-1:3306, where no server listens \(hosts: redis-1:6379\), at \S+; only Redis is simulated, so hand your code a fake client$/,
+      /^alice connects to db-1:3306, where no server listens \(hosts: redis-1:6379\), at \S+; if that is a Redis, add `'db-1:3306': 'lock'` to `hosts` in the scenario; no other server is simulated$/,
     ],
     [
       'garbage',
@@ -298,14 +298,17 @@ describe('where no server listens', () => {
       '\0'.repeat(16),
       /^alice sends "(?:\\x00){16}" to db-1:1, where no server/,
     ],
-  ])('%s is told apart, and only Redis leads to `hosts`', async (_, port, host, bytes, error) => {
-    const trace = await inSection(async () => {
-      const socket = net.connect(port, host);
-      socket.write(Buffer.from(bytes, 'latin1'));
-      await wait(10);
-    });
-    expect(failureOf(trace)).toMatch(error);
-  });
+  ])(
+    '%s is told apart, and only what may be Redis leads to `hosts`',
+    async (_, port, host, bytes, error) => {
+      const trace = await inSection(async () => {
+        const socket = net.connect(port, host);
+        socket.write(Buffer.from(bytes, 'latin1'));
+        await wait(10);
+      });
+      expect(failureOf(trace)).toMatch(error);
+    },
+  );
 
   test('a socket of a file system cannot be named in `hosts`', async () => {
     const trace = await inSection(async () => {

@@ -81,7 +81,9 @@ export function failureOf(
   const hint = /:\d+$/.test(address)
     ? `add ${added} in the scenario`
     : '`hosts` takes addresses with a port';
-  const wayOut = protocol === 'Redis' ? hint : wayOutOf(protocol);
+  const isSilent = protocol === null && bytes === '' && others !== null;
+  const guess = `if that is a Redis, ${hint}; no other server is simulated`;
+  const wayOut = protocol === 'Redis' ? hint : isSilent ? guess : wayOutOf(protocol);
   const facts = `${process} ${does} ${address}, where ${where}, at ${place()}`;
   return new SystemFailure(process, `${facts}; ${reason}${wayOut}`, address);
 }

@@ -126,7 +126,7 @@ test.each<[string, () => Promise<unknown>, readonly string[]]>([
   [
     'a server that speaks first, and one that is never spoken to',
     () => send({ host: 'db', port: 3306 }, ''),
-    [`1 protocol a server at db:3306 at ${HERE}`],
+    [`1 protocol the address db:3306 at ${HERE}`],
   ],
   ['a name', () => dns.lookup('db'), [`1 protocol the host db at ${HERE}`]],
 ])('what is not simulated is counted where code swallows it: %s', async (_, code, expected) => {

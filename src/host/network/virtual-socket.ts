@@ -202,7 +202,9 @@ class Line implements Remote, Talk {
   }
 
   noteUnsimulated(protocol: string | null): void {
-    const what = `${protocol ?? 'a server'} at ${this.address}`;
+    const isNamed = this.others === null;
+    const server = protocol ?? (isNamed ? 'a server' : null);
+    const what = server === null ? `the address ${this.address}` : `${server} at ${this.address}`;
     this.client.noteUnsimulated({ kind: 'protocol', what }, this.site);
   }
 

@@ -78,8 +78,8 @@ export function unsimulatedText({
   });
   const left = most.slice(NAMED).reduce((sum, { count }) => sum + count, others);
   if (left > 0) named.push(`others (${groupDigits(left)}×)`);
-  // Redis is simulated: its address is missing in `hosts`.
-  const beyond = found.filter(({ what }) => !what.startsWith('Redis at '));
+  // These are missing in `hosts`.
+  const beyond = found.filter(({ what }) => !/^(?:Redis at|the host|the address) /.test(what));
   const packages = [...new Set(beyond.flatMap((one) => one.package ?? []))].sort();
   const which = packages.length === 1 ? 'this package' : 'these packages';
   const so = packages.length === 0 ? '' : `; ${which} cannot be tested: ${packages.join(', ')}`;
