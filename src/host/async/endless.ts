@@ -10,7 +10,11 @@ import process from 'node:process';
 import { promiseHooks } from 'node:v8';
 import { errorText } from '../../text/error-text.ts';
 import { ambient } from './ambient.ts';
+import { ownPlaceIn } from './call-site.ts';
 import { Shared } from './patches.ts';
+
+// As it is before simulated processes are refused it.
+const { onInit } = promiseHooks;
 
 /** Jobs in one event, after which there is no end to them. */
 const MOST_JOBS = 1_000_000;
@@ -31,15 +35,30 @@ export function endEndless(take: (words: string) => void): void {
 
 function countJob(): void {
   const { current } = ambient;
-  if (current === null) return;
+  if (current === null || isEnding) return;
   try {
     current.countJob();
   } catch (error) {
-    if (lastWords === null) return;
-    ambient.current = null; // whom nothing lets speak to others, or exit
-    lastWords(`${current.name}: ${errorText(error)}`);
-    process.exit(1);
+    if (lastWords !== null) endInChain(`${current.name}: ${errorText(error)}`);
   }
+}
+
+let isEnding = false;
+/** Promises of a chain, one of which is made by code of users. */
+const MOST_PROMISES = 1_000;
+
+/** Ends this thread where the chain makes one of its next promises, and names that place. */
+function endInChain(words: string): void {
+  isEnding = true;
+  let left = MOST_PROMISES;
+  onInit(() => {
+    const place = ownPlaceIn(new Error('to find the place'));
+    left -= 1;
+    if (place === null && left > 0) return;
+    ambient.current = null; // it may not print or exit
+    lastWords?.(place === null ? words : `${words}, at ${place}`);
+    process.exit(1);
+  });
 }
 
 let stop = (): void => {};
