@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { yieldToEventLoop } from '../host/async/ambient.ts';
 
 /** The folder of the project. */
 export const root: string = fileURLToPath(new URL('../../', import.meta.url));
@@ -75,6 +76,8 @@ export async function runHere(
     const code = await runProgram(argv, VERSION);
     return { code, ...said };
   } finally {
+    // The streams of a run are put back in a later turn.
+    await yieldToEventLoop();
     stdout.write = before.out;
     stderr.write = before.err;
     process.chdir(before.cwd);
