@@ -20,7 +20,7 @@ const COMPLETE = { kind: 'complete' };
 /** Takes a callback somewhere from which it is called, in a simulated process. */
 type Way = (call: () => void, given: Parameters<Script>) => void;
 
-/** Whoever waits goes on in the context that it waited in. */
+/** Continues in the context that it waited in. */
 const awaited =
   (waits: (given: Parameters<Script>) => Promise<unknown>): Way =>
   (call, given) =>

@@ -159,7 +159,7 @@ function isAsKept(object: KeptObject): boolean {
   return true;
 }
 
-/** Undoes what was changed, and says what that was first; `onUndone` is told of each object. */
+/** Undoes what was changed and returns the first change; calls `onUndone` with each object. */
 function undone(
   objects: readonly KeptObject[],
   onUndone: (object: KeptObject) => void = () => {},
@@ -269,7 +269,7 @@ export function sharedName(object: object): string | null {
   return firstKept.get(object)?.name ?? null;
 }
 
-/** As a process is told that changes it. */
+/** The end of the error of a process that changes it. */
 export const OF_ALL = 'which all simulated processes share';
 
 function keptOf(objects: NamedObjects): readonly KeptObject[] {

@@ -43,7 +43,7 @@ export async function walked<T>(block: () => Promise<T>, options?: GlobalsOption
   }
 }
 
-/** As a process is told that changes what others share. */
+/** The error of a process that changes what others share, as a clause. */
 export function sharedChangeText({ name }: SharedChange): string {
   return `changes ${name}, ${OF_ALL}`;
 }
