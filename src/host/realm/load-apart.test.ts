@@ -8,7 +8,7 @@ import { expect, test, vi } from 'vitest';
 import { GlobalObjects } from '../async/global-objects.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { Patches } from '../async/patches.ts';
-import { drawersIn, loadApart, requireApart } from './load-apart.ts';
+import { drawersIn, loadApart, requireApart, takeLoadOutput } from './load-apart.ts';
 import { ModuleGraph } from './module-graph.ts';
 
 async function graphOf(files: Readonly<Record<string, string>>): Promise<ModuleGraph> {
@@ -156,6 +156,14 @@ test('whoever draws as it is loaded is named, and what cannot be loaded is not',
   expect(await drawersIn(graph, [graph.rootUrl])).toEqual(['ids.mjs', 'draws/index.js']);
   const broken = await graphOf({ 'main.mjs': 'Math.random(); throw new Error();' });
   expect(await drawersIn(broken, [broken.rootUrl])).toEqual([]);
+});
+
+test('of two modules with one name, what each printed is told', async () => {
+  takeLoadOutput();
+  await load(await graphOf({ 'main.mjs': 'console.log(1);' }));
+  await load(await graphOf({ 'main.mjs': 'console.log(2);' }));
+  expect(takeLoadOutput()).toEqual(['main.mjs | 1', 'main.mjs | 2']);
+  expect(takeLoadOutput()).toEqual([]);
 });
 
 test('what comes to the thread itself meanwhile finds all as it really is', async () => {

@@ -44,21 +44,24 @@ export async function loadApart(graph: ModuleGraph): Promise<object> {
     const later = loading instanceof Promise ? sharedState.takeBackAll() : null;
     return { loaded: namespace, change: atOnce ?? later };
   }, printed);
-  const { name } = graph.root;
-  if (!outputs.has(name)) outputs.set(name, printed.end());
+  const { rootUrl, root } = graph;
+  if (!outputs.has(rootUrl)) {
+    outputs.set(
+      rootUrl,
+      printed.end().map((line) => `${root.name} | ${line}`),
+    );
+  }
   await requireUnchanged(change, { graph, urls: [graph.rootUrl] });
   return loaded;
 }
 
-/** What definitions printed as they were loaded, by module. */
+/** What definitions printed as they were loaded and nobody took yet, by the URL of their module. */
 const outputs = new Map<string, readonly string[]>();
 
 /** Returns what definitions printed as they were loaded, a line each; the next time only news. */
 export function takeLoadOutput(): readonly string[] {
-  const lines = [...outputs].flatMap(([name, printed]) =>
-    printed.map((line) => `${name} | ${line}`),
-  );
-  for (const name of outputs.keys()) outputs.set(name, []);
+  const lines = [...outputs.values()].flat();
+  for (const url of outputs.keys()) outputs.set(url, []);
   return lines;
 }
 
