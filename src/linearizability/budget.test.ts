@@ -48,13 +48,15 @@ describe('states that no remaining call tells apart', () => {
 
 describe('a limit', () => {
   it.each([
-    [0, 'invalid'],
-    [1, 'valid'],
+    [0, 'invalid', 16],
+    [1, 'valid', 16],
+    // Here the core is another one where what was spent of the limit is not known.
+    [0, 'invalid', 8],
   ] as const)(
-    'of infinity is as one that is not reached, with windows too: %d, %s',
-    (seed, kind) => {
+    'of infinity is as one that is not reached, with windows too: %d, %s, %d clients',
+    (seed, kind, clients) => {
       const model = casRegister(0);
-      const drawn = drawCasRegister(seed, { operations: 1_000, clients: 16 });
+      const drawn = drawCasRegister(seed, { operations: 1_000, clients });
       const history = kind === 'valid' ? drawn : misreadOf(drawn, 5, 500);
       const [none, high] = [Number.POSITIVE_INFINITY, 1e9].map((maxConfigurations) => {
         const verdict = checkHistory(history, model, { maxConfigurations });

@@ -65,7 +65,8 @@ export function findCore(
   const starts = new StartStates(model, distinctCalls(cut));
   const recent = cut.length > recentCalls ? recentOperations(cut) : null;
   let left = options.maxConfigurations ?? defaultMaxConfigurationsOfCore;
-  left = Math.min(left, options.allowance?.left ?? left);
+  // What is spent is told by differences, and infinity minus anything is infinity.
+  left = Math.min(left, options.allowance?.left ?? left, Number.MAX_SAFE_INTEGER);
   if (recent !== null) {
     const part = recent.map((index) => cut[index]).filter((operation) => operation !== undefined);
     const limited = { ...options, maxConfigurations: left };
