@@ -8,8 +8,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { claims, isJudgedUnlisted } from '../src/check/claims.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../src/core/plan/plan.ts';
 import { examine } from '../src/harness.ts';
+import { ownParts, protocols } from '../src/parts.ts';
 import { modelOf } from '../src/systems/assemble.ts';
-import { protocols } from '../src/systems/protocols.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { BOUNDS, LIMITS } from './plans.ts';
 import { runs } from './runs.ts';
@@ -135,7 +135,7 @@ describe.each(['lock-service', 'lock-service-published'])('%s', (lock) => {
       fc.assert(
         fc.property(calmPlans({ lock, store }, store === 'fenced-strict'), (plan) => {
           const isJudged = (claim: string): boolean =>
-            claim !== 'linearizable' || modelOf(plan) !== null;
+            claim !== 'linearizable' || modelOf(plan, ownParts) !== null;
           const unpromised = storeKinds.get(store)?.unpromised ?? [];
           const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
           const { verdicts } = examine(plan, claims);

@@ -6,8 +6,8 @@
 import type { Checker, ClaimAbout } from './check/claim.ts';
 import { builtInClaims, claims } from './check/claims.ts';
 import { type ModelDefinition, storeModels } from './check/store-models.ts';
+import { ownParts } from './parts.ts';
 import type { Protocol } from './systems/protocol.ts';
-import { ownParts } from './systems/protocols.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
 
 /** What `defineSystem` returns: definitions with their defaults filled in. */

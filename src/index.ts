@@ -113,11 +113,6 @@ export type { Pool, PoolOptions } from './search/sweep/pool.ts';
 export type { Progress, SweepOptions, SweepResult } from './search/sweep/sweep.ts';
 export { openPool, sweep } from './search/sweep/sweep.ts';
 export type { ClaimTally, Tally } from './search/sweep/tally.ts';
-export type { CacheItem, CasAnswer } from './systems/cache/cache.ts';
-export { Cache } from './systems/cache/cache.ts';
-export type { CacheLockAnswer, CacheLockSettings } from './systems/cache-lock/cache-lock.ts';
-export { CacheLock } from './systems/cache-lock/cache-lock.ts';
-export type { ReleaseRule } from './systems/cache-lock/commands.ts';
 export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
 export type { LockAsk, LockOutcome } from './systems/lease.ts';
@@ -126,12 +121,6 @@ export type { GuardedAnswer, GuardedPlace } from './systems/lock-service/lock-cl
 export { LockClient } from './systems/lock-service/lock-client.ts';
 export type { LockAnswer, LockGrant as Grant } from './systems/lock-service/lock-service.ts';
 export { hasExpired, LockService } from './systems/lock-service/lock-service.ts';
-export {
-  OptimisticTable,
-  type OptimisticTableSetting,
-  type Update,
-  type UpdateAnswer,
-} from './systems/optimistic/optimistic-table.ts';
 export type {
   Change,
   CheckToken,
@@ -161,6 +150,19 @@ export type { StoreDefinition } from './systems/store/store-kinds.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';
 export { type Contents, StoreWitness } from './systems/store/witness.ts';
+export type { Problem } from './text/problem.ts';
+export { renderProblem } from './text/problem.ts';
+export type { CacheItem, CasAnswer } from './zoo/cache/cache.ts';
+export { Cache } from './zoo/cache/cache.ts';
+export type { CacheLockAnswer, CacheLockSettings } from './zoo/cache-lock/cache-lock.ts';
+export { CacheLock } from './zoo/cache-lock/cache-lock.ts';
+export type { ReleaseRule } from './zoo/cache-lock/commands.ts';
+export {
+  OptimisticTable,
+  type OptimisticTableSetting,
+  type Update,
+  type UpdateAnswer,
+} from './zoo/optimistic/optimistic-table.ts';
 export {
   type GivenLease,
   type LeaseAnswer,
@@ -169,6 +171,4 @@ export {
   LeaseTable,
   type LeaseWish,
   type ReleaseAnswer,
-} from './systems/worker-lease/leases.ts';
-export type { Problem } from './text/problem.ts';
-export { renderProblem } from './text/problem.ts';
+} from './zoo/worker-lease/leases.ts';

@@ -10,8 +10,9 @@ import type { ServerPlace } from './core/plan/fault.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { type RunWatcher, World } from './core/world/world.ts';
+import { ownParts } from './parts.ts';
+import type { SystemParts } from './systems/assemble.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
-import { ownParts, type SystemParts } from './systems/protocols.ts';
 
 /**
  * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws

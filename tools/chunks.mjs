@@ -20,9 +20,9 @@ const HOSTING = /^(?:acorn|es-module-lexer|get-tsconfig|import-meta-resolve)$/;
 
 /** Locks that most scenarios do not have, in files of their own; `document.ts` knows whose. */
 const SPARED = [
-  ['locks-on-caches', /[\\/]systems[\\/](?:cache|cache-lock|worker-lease)[\\/]/],
-  ['locks-on-redis', /[\\/]systems[\\/](?:redis|redlock)[\\/]/],
-  ['locks-on-services', /[\\/]systems[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
+  ['locks-on-caches', /[\\/]zoo[\\/](?:cache|cache-lock|worker-lease)[\\/]/],
+  ['locks-on-redis', /[\\/](?:systems|zoo)[\\/](?:redis|redlock)[\\/]/],
+  ['locks-on-services', /[\\/]zoo[\\/](?:etcd|kubernetes|postgres|zookeeper)[\\/]/],
 ];
 
 /** All modules, each with what it imports at once, and what it imports when that is called for. */

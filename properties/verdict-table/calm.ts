@@ -5,8 +5,8 @@
 import { claims } from '../../src/check/claims.ts';
 import type { Json } from '../../src/core/kernel/json.ts';
 import { loadScenario } from '../../src/load.ts';
+import { protocols } from '../../src/parts.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
-import { protocols } from '../../src/systems/protocols.ts';
 import { storeKinds } from '../../src/systems/store/store-kinds.ts';
 
 /** Locks with the stores that they make sense before. */

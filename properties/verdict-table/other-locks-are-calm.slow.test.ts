@@ -1,6 +1,6 @@
 /** The table's last row for every other lock; in two files, so that they run at the same time. */
 import { expect, test } from 'vitest';
-import { protocols } from '../../src/systems/protocols.ts';
+import { protocols } from '../../src/parts.ts';
 import { storeKinds } from '../../src/systems/store/store-kinds.ts';
 import { calm, isLockService, SABOTEUR } from './calm.ts';
 import { testCalm } from './calm-law.ts';

@@ -7,6 +7,7 @@
 import type { Command } from 'commander';
 import { builtInClaims } from '../check/claims.ts';
 import { aboutModels } from '../linearizability/models.ts';
+import { protocols } from '../parts.ts';
 import {
   type DescribedWord,
   type FieldedWord,
@@ -16,7 +17,6 @@ import {
 import { EXIT_WORDS } from '../search/campaign/exit-codes.ts';
 import { FATES } from '../search/corpus/kept-replay.ts';
 import type { OptionInfo } from '../systems/protocol.ts';
-import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';

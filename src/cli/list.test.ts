@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { claims } from '../check/claims.ts';
 import { clientFields } from '../core/plan/client-text.ts';
 import { FAULT_KINDS } from '../core/plan/fault.ts';
-import { protocols } from '../systems/protocols.ts';
+import { protocols } from '../parts.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { printList } from './list.ts';
 import { buildProgram } from './program.ts';

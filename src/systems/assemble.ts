@@ -1,4 +1,10 @@
-/** Puts the system that a plan names together: its servers, its clients' programs and the probe. */
+/**
+ * Puts the system that a plan names together: its servers, its clients' programs and the probe. A
+ * newcomer reads from here: `protocol.ts` (what a lock is), `section.ts` (what every client does)
+ * and `work.ts` (what it does under its grant), one lock, such as `zoo/pessimistic/protocol.ts` and
+ * its server, and `store/store-kinds.ts` (what a lock guards). `grant-book.ts` and
+ * `store/witness.ts` tell the observer; `define-lock.ts` takes locks that people define.
+ */
 
 import { Defect } from '../core/kernel/assert.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
@@ -13,9 +19,14 @@ import {
   type SectionProgramOf,
   type Servers,
 } from './protocol.ts';
-import { ownParts, type SystemParts } from './protocols.ts';
 import { sections } from './section.ts';
 import { isPrepared, type StoreKind } from './store/store-kinds.ts';
+
+/** Locks and stores by the names that plans give them. */
+export interface SystemParts {
+  readonly locks: ReadonlyMap<string, Protocol>;
+  readonly stores: ReadonlyMap<string, StoreKind>;
+}
 
 /** The fresh client that comes after healing. */
 const PROBE = 'probe';
@@ -51,7 +62,7 @@ const NO_ASYNC: AsyncHosting = {
 };
 
 /** Throws `UnpreparedSystem` unless the plan's store is unknown, or ready to be used. */
-export function requirePrepared({ system }: Plan, { stores }: SystemParts = ownParts): void {
+export function requirePrepared({ system }: Plan, { stores }: SystemParts): void {
   const kind = stores.get(system.store);
   if (kind === undefined || isPrepared(kind)) return;
   throw new UnpreparedSystem(
@@ -67,7 +78,7 @@ export function requirePrepared({ system }: Plan, { stores }: SystemParts = ownP
 export function assemble(
   plan: Plan,
   world: World,
-  parts: SystemParts = ownParts,
+  parts: SystemParts,
   hosting: AsyncHosting = NO_ASYNC,
 ): () => void {
   const protocol = parts.locks.get(plan.system.lock);
@@ -281,22 +292,22 @@ function addClient(
 /**
  * The sequential specification that a plan's store promises to its clients, where one is written.
  */
-export function modelOf(plan: Plan, { stores }: SystemParts = ownParts): string | null {
+export function modelOf(plan: Plan, { stores }: SystemParts): string | null {
   return stores.get(plan.system.store)?.model ?? null;
 }
 
 /** Whether the sections of a plan acquire a lock. */
-export function hasGrants(plan: Plan, { locks }: SystemParts = ownParts): boolean {
+export function hasGrants(plan: Plan, { locks }: SystemParts): boolean {
   return locks.get(plan.system.lock)?.hasGrants !== false;
 }
 
 /** Whether a plan's store is meant to remember the highest token. */
-export function isFenced(plan: Plan, { stores }: SystemParts = ownParts): boolean {
+export function isFenced(plan: Plan, { stores }: SystemParts): boolean {
   return stores.get(plan.system.store)?.isFenced !== false;
 }
 
 /** Whether a plan's store adds increments itself, to what it holds. */
-export function addsItself(plan: Plan, { stores }: SystemParts = ownParts): boolean {
+export function addsItself(plan: Plan, { stores }: SystemParts): boolean {
   return stores.get(plan.system.store)?.manners.addsItself === true;
 }
 

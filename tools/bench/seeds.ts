@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { judge } from '../../src/check/claims.ts';
 import { termsOf } from '../../src/check/terms.ts';
+import { ownParts } from '../../src/parts.ts';
 import { run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
@@ -59,7 +60,11 @@ async function* rowsOf(
         ({ plan, trace }) =>
           judge(
             trace,
-            termsOf(plan, { model: modelOf(plan), isFenced: isFenced(plan) }, 100_000),
+            termsOf(
+              plan,
+              { model: modelOf(plan, ownParts), isFenced: isFenced(plan, ownParts) },
+              100_000,
+            ),
             claims,
           ).length,
       ),

@@ -19,7 +19,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^fencepost$/, replacement: `${root}src/index.ts` }] },
   test: {
     include: [
-      'src/{core,check,scenario,linearizability,systems}/**/*.test.ts',
+      'src/{core,check,scenario,linearizability,systems,zoo}/**/*.test.ts',
       'src/search/{sweep,corpus}/*.test.ts',
       'src/{define-system,run}.test.ts',
       'src/report/{access-text,failure,history-report,plain-words}.test.ts',
@@ -36,10 +36,11 @@ export default defineConfig({
     exclude: [
       // They mock a module, for which each file would need its own copy of all modules.
       'src/{core/shrink/search,search/sweep/worker}.test.ts',
-      'src/{core,check,scenario,linearizability,systems,search/sweep}/**/*.slow.test.ts',
+      'src/{core,check,scenario,linearizability,systems,zoo,search/sweep}/**/*.slow.test.ts',
       // It judges no plan.
       'src/scenario/json-schema.test.ts',
-      'src/systems/{worker-lease/queue,store/{version,store}-server,lock-service/in-line}.test.ts',
+      'src/{zoo/worker-lease/queue,systems/store/{version,store}-server}.test.ts',
+      'src/systems/lock-service/in-line.test.ts',
     ],
     // All files share one copy of the modules, so that a mutant need not load any.
     isolate: false,

@@ -23,6 +23,7 @@ const HOT: readonly string[] = [
   'src/core/history/',
   'src/core/world/',
   'src/systems/',
+  'src/zoo/',
   'src/host/redis/',
   'src/check/trace-index',
   'src/check/evidence',
@@ -36,13 +37,13 @@ const HOT: readonly string[] = [
 const ONCE_PER_PLAN: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/core/world/pinning.ts', ['pinned']],
   ['src/systems/assemble.ts', ['assemble']],
-  ['src/systems/cache-lock/cache-lock.ts', ['constructor']],
-  ['src/systems/cache-lock/protocol.ts', ['build']],
+  ['src/zoo/cache-lock/cache-lock.ts', ['constructor']],
+  ['src/zoo/cache-lock/protocol.ts', ['build']],
   ['src/systems/define-lock.ts', ['protocolOf']],
   ['src/systems/lock-service/lock-service.ts', ['constructor']],
   ['src/systems/store/store.ts', ['like']],
   ['src/systems/store/store-kinds.ts', ['fenceKind', 'storeKindOf']],
-  ['src/systems/worker-lease/protocol.ts', ['published']],
+  ['src/zoo/worker-lease/protocol.ts', ['published']],
 ]);
 
 /** What runs for each event makes its objects with literals. */

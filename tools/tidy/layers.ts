@@ -27,6 +27,9 @@ const LAYERS: readonly string[] = [
   'linearizability',
   'core/world',
   'systems',
+  'servers.ts',
+  'zoo',
+  'parts.ts',
   'run.ts',
   'check',
   'scenario',
@@ -55,6 +58,8 @@ const DATA: readonly string[] = ['text', 'core/kernel', 'core/plan', 'core/histo
 const ONLY: ReadonlyMap<string, readonly string[]> = new Map([
   ['linearizability', ['text', 'core/kernel', 'linearizability']],
   ['systems', [...DATA, 'core/world', 'systems']],
+  // It shows that what users can import is enough for a system like these.
+  ['zoo', ['servers.ts', 'zoo']],
   ['check', [...DATA, 'linearizability', 'check']],
   ['scenario', [...DATA, 'scenario']],
   ['core/shrink', [...DATA, 'core/shrink']],

@@ -66,6 +66,8 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
           ['src/scenario/a.ts', `import '../harness.ts';`, 'scenario imports harness.ts'],
           ['src/scenario/a.ts', `import '../systems/job.ts';`, 'scenario imports systems'],
           ['src/run.ts', `import './check/claims.ts';`, 'run.ts imports check'],
+          ['src/zoo/a/b.ts', `import '../../core/world/world.ts';`, 'zoo imports core/world'],
+          ['src/systems/a.ts', `import '../zoo/a/b.ts';`, 'systems imports zoo'],
           ['src/harness.ts', `import './search/sweep/sweep.ts';`, 'harness.ts imports search'],
           ['src/search/sweep/a.ts', `import '../../report/page.ts';`, 'search imports report'],
           ['src/report/a.ts', `import '../cli/run.ts';`, 'report imports cli'],
@@ -75,6 +77,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
           ['src/core/plan/a.ts', `import '../kernel/json.ts'; import './plan.ts'; import 'yaml';`],
           ['src/search/sweep/a.ts', `import '../../run.ts'; import '../../harness.ts';`],
           ['src/harness.ts', `import './run.ts'; import './core/shrink/shrink.ts';`],
+          ['src/zoo/a/b.ts', `import '../../servers.ts'; import '../c/d.ts';`],
           ['src/core/kernel/a.test.ts', `import '../plan/plan.ts';`],
           [
             'src/core/kernel/a.ts',

@@ -41,7 +41,7 @@ describe('the modules of src', () => {
 
   test.each(SERVICES)('tell of %s in a folder that is short', (service) => {
     const code = project.filter(
-      ({ path }) => path.startsWith(`src/systems/${service}/`) && !isTest(path),
+      ({ path }) => path.startsWith(`src/zoo/${service}/`) && !isTest(path),
     );
     const lines = code.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
     expect(lines).toBeGreaterThan(100);

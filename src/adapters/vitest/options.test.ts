@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { builtInClaims } from '../../check/claims.ts';
 import { loadScenario } from '../../load.ts';
+import { protocols } from '../../parts.ts';
 import { scenarioFileSchema } from '../../scenario/scenario-file.ts';
-import { protocols } from '../../systems/protocols.ts';
 import { storeKinds } from '../../systems/store/store-kinds.ts';
 import { CLAIM_NAMES, LOCK_NAMES, STORE_NAMES } from './known-names.ts';
 import { type LockOptions, SCENARIO_FIELDS, type WrittenHere } from './options.ts';

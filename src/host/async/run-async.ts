@@ -11,11 +11,12 @@ import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts'
 import type { RunWatcher } from '../../core/world/world.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
 import { answersWith, expectsBreach, judgeRun } from '../../harness.ts';
+import { ownParts } from '../../parts.ts';
 import { digestOf, pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import type { SystemParts } from '../../systems/assemble.ts';
 import { assemble, isAsync, requirePrepared } from '../../systems/assemble.ts';
-import { ownParts, type SystemParts } from '../../systems/protocols.ts';
 import { graphToReuse, RealmBlock } from '../realm/realm-blocks.ts';
 import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';

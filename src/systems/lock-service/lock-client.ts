@@ -3,13 +3,7 @@
  * attaches it to what it writes and reads, so that no caller hands tokens around. It has no clock
  * and no network; times are arguments, in the unit of its lock service.
  */
-import {
-  requireFinite,
-  requireInteger,
-  requireMade,
-  requireName,
-  requireObject,
-} from '../mistakes.ts';
+import { argument } from '../argument.ts';
 import { type Access, Store, type StoreAnswer } from '../store/store.ts';
 import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
@@ -32,22 +26,22 @@ export class LockClient {
 
   /** Without a service it only remembers tokens, as one needs whose service is far away. */
   constructor(id: string, service: LockService | null = null) {
-    requireName('id', id);
-    if (service !== null) requireMade('service', service, LockService);
+    argument.name('id', id);
+    if (service !== null) argument.made('service', service, LockService);
     this.id = id;
     this.service = service;
   }
 
   /** Takes a lock for `ttl` from `now` on, and remembers the token if it is granted. */
   acquire(ask: { lock: string; ttl: number; now: number }): LockAnswer {
-    requireObject('ask', ask);
+    argument.object('ask', ask);
     const { lock, ttl, now } = ask;
     return this.heed(this.servedBy().acquire({ lock, client: this.id, ttl, now }));
   }
 
   /** Prolongs the grant whose token it remembers; denied where it remembers none. */
   renew(ask: { lock: string; ttl: number; now: number }): LockAnswer {
-    requireObject('ask', ask);
+    argument.object('ask', ask);
     const { lock, ttl, now } = ask;
     const token = this.token(lock);
     return this.heed(this.servedBy().renew({ lock, client: this.id, token, ttl, now }));
@@ -65,7 +59,7 @@ export class LockClient {
    * over: only the store can know whether somebody else had the lock since.
    */
   write(store: Store, place: GuardedPlace, value: number): GuardedAnswer {
-    requireFinite('value', value);
+    argument.finite('value', value);
     return this.access({ store, place }, (access) => store.write(access, value));
   }
 
@@ -81,24 +75,24 @@ export class LockClient {
 
   /** Keeps the token of a grant; a later grant of the same lock replaces it. */
   remember(grant: Pick<LockGrant, 'lock' | 'token'>): void {
-    requireObject('grant', grant);
+    argument.object('grant', grant);
     const { lock, token } = grant;
-    requireName('lock', lock);
-    requireInteger('token', token);
+    argument.name('lock', lock);
+    argument.integer('token', token);
     if (this.tokens.get(lock) !== token) this.sent.delete(lock);
     this.tokens.set(lock, token);
   }
 
   /** Forgets the token of a lock, after its release. */
   forget(lock: string): void {
-    requireName('lock', lock);
+    argument.name('lock', lock);
     this.tokens.delete(lock);
     this.sent.delete(lock);
   }
 
   /** The token to attach to an access under `lock`; 0, below every granted token, for none. */
   token(lock: string): number {
-    requireName('lock', lock);
+    argument.name('lock', lock);
     return this.tokens.get(lock) ?? 0;
   }
 
@@ -111,10 +105,10 @@ export class LockClient {
     { store, place }: { readonly store: Store; readonly place: GuardedPlace },
     send: (access: Access) => StoreAnswer,
   ): GuardedAnswer {
-    requireMade('store', store, Store);
-    requireObject('place', place);
+    argument.made('store', store, Store);
+    argument.object('place', place);
     const { lock, resource = lock, key } = place;
-    for (const [name, value] of Object.entries({ lock, resource, key })) requireName(name, value);
+    for (const [name, value] of Object.entries({ lock, resource, key })) argument.name(name, value);
     const token = this.tokens.get(lock);
     if (token === undefined) return { kind: 'no-token', lock };
     const sequence = (this.sent.get(lock) ?? 0) + 1;

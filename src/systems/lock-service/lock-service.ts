@@ -6,16 +6,7 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { mix } from '../../core/kernel/chance.ts';
-import {
-  requireFlag,
-  requireInteger,
-  requireList,
-  requireName,
-  requireObject,
-  requireTime,
-  requireWhole,
-  requireWord,
-} from '../mistakes.ts';
+import { argument } from '../argument.ts';
 
 /** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
 export interface LockGrant {
@@ -86,15 +77,15 @@ export class LockService {
 
   /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
   constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
-    requireWhole('firstToken', firstToken, 1);
+    argument.whole('firstToken', firstToken, 1);
     this.firstToken = firstToken;
-    requireObject('rules', rules);
+    argument.object('rules', rules);
     this.rules = { ...BOOK, ...rules };
     const { numbering, renewRaises, lockDelay, serves } = this.rules;
-    requireWord('serves', serves, SERVES);
-    requireWord('numbering', numbering, NUMBERINGS);
-    requireFlag('renewRaises', renewRaises);
-    requireWhole('lockDelay', lockDelay, 0);
+    argument.word('serves', serves, SERVES);
+    argument.word('numbering', numbering, NUMBERINGS);
+    argument.flag('renewRaises', renewRaises);
+    argument.whole('lockDelay', lockDelay, 0);
   }
 
   /**
@@ -148,7 +139,7 @@ export class LockService {
   }
 
   private heldBy(ask: ReleaseAsk): LockGrant | null {
-    if (ask.token !== null) requireInteger('token', ask.token);
+    if (ask.token !== null) argument.integer('token', ask.token);
     const held = this.grants.get(ask.lock);
     if (held === undefined || held.client !== ask.client) return null;
     return ask.token === null || ask.token === held.token ? held : null;
@@ -160,13 +151,13 @@ export class LockService {
 
   /** The grant that was given last for `lock`, expired or not; null after its release. */
   current(lock: string): LockGrant | null {
-    requireName('lock', lock);
+    argument.name('lock', lock);
     return this.grants.get(lock) ?? null;
   }
 
   /** Drops the entry of one lock, as a cache may; false where there was none. */
   forget(lock: string): boolean {
-    requireName('lock', lock);
+    argument.name('lock', lock);
     return this.grants.delete(lock);
   }
 
@@ -194,27 +185,27 @@ export class LockService {
 }
 
 function requireState(state: LockServiceState): void {
-  requireObject('state', state);
-  requireWhole('counter', state.counter, 0);
-  requireList('grants', state.grants);
+  argument.object('state', state);
+  argument.whole('counter', state.counter, 0);
+  argument.list('grants', state.grants);
   for (const grant of state.grants) {
     requireAsked(grant);
-    requireInteger('token', grant.token);
+    argument.integer('token', grant.token);
     requireTimes({ ttl: grant.ttl, now: grant.issuedAt });
   }
 }
 
 function requireAsked(ask: LockAsker): void {
-  requireObject('ask', ask);
+  argument.object('ask', ask);
   const { lock, client } = ask;
-  requireName('lock', lock);
-  requireName('client', client);
+  argument.name('lock', lock);
+  argument.name('client', client);
 }
 
 /** A ttl lasts; what a clock says may be anything, also before its epoch. */
 function requireTimes({ ttl, now }: Term): void {
-  requireWhole('ttl', ttl, 1);
-  requireTime('now', now);
+  argument.whole('ttl', ttl, 1);
+  argument.safe('now', now);
 }
 
 /**

@@ -8,15 +8,7 @@
  */
 import type { Refusal } from '../../core/history/server-events.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
-import {
-  requireFinite,
-  requireFlag,
-  requireInteger,
-  requireName,
-  requireObject,
-  requireWhole,
-  requireWord,
-} from '../mistakes.ts';
+import { argument } from '../argument.ts';
 
 export interface Access {
   readonly resource: string;
@@ -53,9 +45,9 @@ export class Store {
    * be below 0 or beyond 2^53, as those of lock services are that got it wrong.
    */
   constructor(kind: FenceRule | string, manners: { takesAnyToken?: boolean } = {}) {
-    requireObject('manners', manners);
+    argument.object('manners', manners);
     const { takesAnyToken = false } = manners;
-    requireFlag('takesAnyToken', takesAnyToken);
+    argument.flag('takesAnyToken', takesAnyToken);
     const rule = ruleOf(kind);
     this.rule = rule;
     this.takesAnyToken = takesAnyToken;
@@ -64,7 +56,7 @@ export class Store {
 
   write(access: Access, value: number): StoreAnswer {
     this.requireValid(access);
-    requireFinite('value', value);
+    argument.finite('value', value);
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
     if (this.rule.dropsWrites !== true) {
@@ -97,9 +89,9 @@ export class Store {
   private requireValid(access: Access): void {
     requirePlace(access);
     const { token, sequence } = access;
-    if (this.takesAnyToken) requireInteger('token', token);
-    else requireWhole('token', token, 0);
-    requireWhole('sequence', sequence, 0);
+    if (this.takesAnyToken) argument.integer('token', token);
+    else argument.whole('token', token, 0);
+    argument.whole('sequence', sequence, 0);
   }
 
   /** Why it has just refused an access; null where its token is below the highest. */
@@ -149,7 +141,7 @@ export class Store {
 
   /** What it holds of one resource; its highest token is the highest of any of its keys. */
   contents(resource: string): { highest: number; values: ReadonlyMap<string, number> } {
-    requireName('resource', resource);
+    argument.name('resource', resource);
     const registered = this.registered.get(resource)?.values() ?? [];
     return {
       highest: Math.max(0, ...[...registered].map(({ highest }) => highest)),
@@ -159,7 +151,7 @@ export class Store {
 
   /** Forgets the values of a key. Returns the resources that had one. */
   forget(key: string): readonly string[] {
-    requireName('key', key);
+    argument.name('key', key);
     const forgetful = [...this.values].filter(([, values]) => values.delete(key));
     return forgetful.map(([resource]) => resource);
   }
@@ -192,9 +184,9 @@ function ruleOf(kind: FenceRule | string): FenceRule {
 }
 
 function requirePlace(place: Pick<Access, 'resource' | 'key'>): void {
-  requireObject('access', place);
-  requireName('resource', place.resource);
-  requireName('key', place.key);
+  argument.object('access', place);
+  argument.name('resource', place.resource);
+  argument.name('key', place.key);
 }
 
 function twinOf<V>(whole: ByResource<V>): ByResource<V> {
@@ -351,11 +343,11 @@ export const stores: ReadonlyMap<string, FenceRule> = new Map([...variants, ...m
 
 /** Refuses what is no rule of a store. */
 function requireRule(rule: FenceRule): void {
-  requireObject('kind', rule);
-  requireWord('refuses', rule.refuses, REFUSES);
-  requireWord('scope', rule.scope, ['resource', 'key']);
-  requireWord('comparedBy', rule.comparedBy, ['store', 'client']);
-  for (const name of FLAGS) requireFlag(name, rule[name]);
+  argument.object('kind', rule);
+  argument.word('refuses', rule.refuses, REFUSES);
+  argument.word('scope', rule.scope, ['resource', 'key']);
+  argument.word('comparedBy', rule.comparedBy, ['store', 'client']);
+  for (const name of FLAGS) argument.flag(name, rule[name]);
 }
 
 const FLAGS = [

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { protocols } from '../../../systems/protocols.ts';
+import { protocols } from '../../../parts.ts';
 import { bundle, root } from './browser.fixture.ts';
 
 describe('the script of the page', () => {

@@ -1,0 +1,70 @@
+/** Every lock protocol and store that fencepost brings along, by its name in scenarios. */
+
+import type { SystemParts } from './systems/assemble.ts';
+import { lockService, lockServicePublished } from './systems/lock-service/protocol.ts';
+import type { LockDriver, Protocol } from './systems/protocol.ts';
+import { redis } from './systems/redis/protocol.ts';
+import { storeKinds } from './systems/store/store-kinds.ts';
+import { cacheLock } from './zoo/cache-lock/protocol.ts';
+import { etcd } from './zoo/etcd/protocol.ts';
+import { kubernetes } from './zoo/kubernetes/protocol.ts';
+import { optimistic } from './zoo/optimistic/protocol.ts';
+import { pessimistic } from './zoo/pessimistic/protocol.ts';
+import { postgres } from './zoo/postgres/protocol.ts';
+import { redlock } from './zoo/redlock/protocol.ts';
+import {
+  leaseDynamodb,
+  leaseDynamodbPublished,
+  leaseMemcached,
+  leaseMemcachedPublished,
+  leaseRedis,
+  leaseRedisPublished,
+} from './zoo/worker-lease/protocol.ts';
+import { zookeeper } from './zoo/zookeeper/protocol.ts';
+
+const noLock: LockDriver = {
+  *acquire(at) {
+    at.end = { clock: 'monotonic', us: Number.POSITIVE_INFINITY };
+    return true;
+  },
+  *renew() {
+    return true;
+  },
+  *release() {},
+};
+
+/** No lock at all: what happens when nobody takes turns, to compare the locks with. */
+const none: Protocol = {
+  about: 'no lock: everybody works at once',
+  source: 'the baseline',
+  options: [],
+  servers: () => [],
+  takesSeveral: false,
+  hasGrants: false,
+  unpromised: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
+  build: () => () => noLock,
+};
+
+export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
+  ['cache-lock', cacheLock],
+  ['etcd', etcd],
+  ['kubernetes', kubernetes],
+  ['lock-service', lockService],
+  ['lock-service-published', lockServicePublished],
+  ['none', none],
+  ['optimistic', optimistic],
+  ['pessimistic', pessimistic],
+  ['postgres', postgres],
+  ['lease-dynamodb', leaseDynamodb],
+  ['lease-dynamodb-published', leaseDynamodbPublished],
+  ['lease-memcached', leaseMemcached],
+  ['lease-memcached-published', leaseMemcachedPublished],
+  ['lease-redis', leaseRedis],
+  ['lease-redis-published', leaseRedisPublished],
+  ['redis', redis],
+  ['redlock', redlock],
+  ['zookeeper', zookeeper],
+]);
+
+/** Those that fencepost brings along. */
+export const ownParts: SystemParts = { locks: protocols, stores: storeKinds };

@@ -1,0 +1,99 @@
+/**
+ * Checks the arguments of locks, stores and servers that are plain classes. A denial or a refusal
+ * is an answer, which the caller must expect, and is returned; an argument that cannot be meant,
+ * such as a ttl of NaN, is a mistake in the program, and is thrown: a `TypeError` where it is of
+ * the wrong type, else a `RangeError`. Either says which argument, what was expected and given.
+ */
+
+/** Throws where the value of the argument called `name` is not what is expected of it. */
+type Check = (name: string, value: unknown) => void;
+
+function expecting(
+  expected: string,
+  isMeant: (value: unknown) => boolean,
+  errorOf: typeof errorFor = (_, what) => new TypeError(what),
+): Check {
+  return (name, value) => {
+    if (isMeant(value)) return;
+    throw errorOf(value, `${name} must be ${expected}, not ${shownValue(value)}`);
+  };
+}
+
+interface ArgumentChecks {
+  /** A text with at least one character. */
+  readonly name: Check;
+  /** An integer of any sign and size. */
+  readonly integer: Check;
+  /** A safe integer of any sign; a time too, as a clock may show what is before its epoch. */
+  readonly safe: Check;
+  readonly finite: Check;
+  /** Any number; whether it can be meant is for others to say. */
+  readonly number: Check;
+  /** Not what only looks like yes or no, such as `0` and `'false'`. */
+  readonly flag: Check;
+  /** What has named arguments in it. */
+  readonly object: Check;
+  readonly list: Check;
+  readonly function: Check;
+  /** What survives `JSON.stringify` as it is, so not NaN. */
+  readonly json: Check;
+  /** A safe integer from `least` on. */
+  readonly whole: (name: string, value: unknown, least: number) => void;
+  readonly word: (name: string, value: unknown, words: readonly string[]) => void;
+  /** An instance of a class. */
+  readonly made: (
+    name: string,
+    value: unknown,
+    by: abstract new (...given: never[]) => object,
+  ) => void;
+}
+
+/** `argument.whole('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0". */
+export const argument: ArgumentChecks = {
+  name: expecting('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
+  integer: expecting('a whole number', Number.isInteger, errorFor),
+  safe: expecting('a whole number', Number.isSafeInteger, errorFor),
+  finite: expecting('a finite number', Number.isFinite, errorFor),
+  number: expecting('a number', (value) => typeof value === 'number'),
+  flag: expecting('true or false', (value) => typeof value === 'boolean'),
+  object: expecting(
+    'an object',
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
+  list: expecting('a list', Array.isArray),
+  function: expecting('a function', (value) => typeof value === 'function'),
+  json: expecting('plain JSON data', isJson, errorFor),
+  whole(name, value, least) {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return;
+    const what = `${name} must be a whole number from ${least} on, not ${shownValue(value)}`;
+    throw errorFor(value, what);
+  },
+  word(name, value, words) {
+    if (words.some((word) => word === value)) return;
+    const what = `${name} must be one of ${words.join(', ')}, not ${shownValue(value)}`;
+    throw typeof value === 'string' ? new RangeError(what) : new TypeError(what);
+  },
+  made(name, value, by) {
+    if (value instanceof by) return;
+    throw new TypeError(`${name} must be a ${by.name}, not ${shownValue(value)}`);
+  },
+};
+
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value === 'object' && Object.values(value).every(isJson);
+}
+
+function errorFor(value: unknown, what: string): TypeError | RangeError {
+  return typeof value === 'number' ? new RangeError(what) : new TypeError(what);
+}
+
+/** A value as people recognize it, in a few characters. */
+function shownValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
+  if (typeof value === 'bigint') return `${value}n`;
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}

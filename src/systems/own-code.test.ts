@@ -1,0 +1,132 @@
+/** Code of one's own that takes no lock: its sections run without acquiring. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { builtIn, type Catalogue, extend } from '../catalogue.ts';
+import { builtInClaims, isAboutGrants } from '../check/claims.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { defineSystem } from '../define-system.ts';
+import { runAsync } from '../host/async/run-async.ts';
+import { loadScenario } from '../load.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
+import { sweep } from '../search/sweep/sweep.ts';
+import { renderProblem } from '../text/problem.ts';
+import type { LockDefinition } from './define-lock.ts';
+import { clientOf, eventsOf, planOf } from './plan.fixture.ts';
+
+/** Its updates take turns in the memory of its process, or not at all. */
+function service(isInTurn: boolean): LockDefinition {
+  return {
+    about: 'deposits',
+    lock: 'none',
+    servers: [],
+    buildAsync: () => () => {
+      let last = Promise.resolve();
+      return async (section) => {
+        const deposit = async (): Promise<void> => {
+          const guard = section.guard({ token: 3 });
+          const balance = await guard.read('x');
+          guard.renew();
+          await wait(3);
+          await guard.write('x', balance + 1);
+          guard.leave();
+        };
+        last = isInTurn ? last.then(deposit) : deposit();
+        await last;
+      };
+    },
+  };
+}
+
+const idle: LockDefinition = { ...service(true), buildAsync: () => () => async () => {} };
+const locks = { turns: service(true), careless: service(false), idle };
+const catalogue: Catalogue = extend(builtIn, defineSystem({ locks }));
+
+const textOf = (lock: string, expect_: string, more = 'clients: 2'): string => `
+name: free
+systems:
+  one: { lock: ${lock}, store: unfenced, expect: ${expect_} }
+workload: { kind: read-modify-write }
+${more}`;
+
+function scenarioOf(text: string): Scenario {
+  const read = loadScenario(text, 'free.yaml', catalogue);
+  return read.kind === 'scenario' ? read.scenario : expect.fail(JSON.stringify(read.problems));
+}
+
+function problemsOf(text: string): readonly string[] {
+  const read = loadScenario(text, 'free.yaml', catalogue);
+  return read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+}
+
+test('a guard stands for no grant, and what is done under it is done under none', async () => {
+  const clients = [clientOf('alice', []), clientOf('bob', [])];
+  const trace = await runAsync(planOf({ clients, lock: 'careless', store: 'unfenced' }), catalogue);
+  expect(trace.ending).toEqual({ kind: 'complete' });
+  const kinds: ReadonlySet<TraceEvent['kind']> = new Set(trace.events.map(({ kind }) => kind));
+  for (const kind of ['grant', 'renew', 'release', 'enter', 'leave', 'lease-test'] as const) {
+    expect(kinds).not.toContain(kind);
+  }
+  const writes = eventsOf(trace, 'write');
+  expect(writes.map(({ under, token }) => [under, token])).toContainEqual([0, 3]);
+  expect(writes.filter(({ isAccepted }) => isAccepted).length).toBe(2);
+});
+
+describe('a claim about grants', () => {
+  test('is refused where it stands, of code and of the built-in lock none', () => {
+    const what = 'mutual-exclusion is about grants, and sections of';
+    const holds = '{ holds: [no-lost-update, mutual-exclusion] }';
+    expect(problemsOf(textOf('turns', holds))).toEqual([
+      `free.yaml:4:74 systems.one.expect.holds[1]: ${what} turns acquire nothing`,
+    ]);
+    expect(problemsOf(textOf('none', '{ breaks: [mutual-exclusion] }'))).toEqual([
+      `free.yaml:4:58 systems.one.expect.breaks[0]: ${what} none acquire nothing`,
+    ]);
+    expect(problemsOf(textOf('none', '{ breaks: [no-lost-update] }'))).toEqual([]);
+  });
+
+  test('is none of those that ask about data, jobs or liveness', () => {
+    const others = [...builtInClaims.keys()].filter((name) => !isAboutGrants(name));
+    expect(others.filter((name) => !name.startsWith('linearizable'))).toEqual([
+      'no-lost-update',
+      'cross-key',
+      'at-most-once',
+      'single-flight',
+      'progress',
+      'acknowledged-durable',
+    ]);
+    expect(others.some((name) => name.startsWith('linearizable'))).toBe(true);
+    expect(isAboutGrants('a-claim-of-ones-own')).toBe(false);
+  });
+});
+
+describe('what applies', () => {
+  const several = `clients: { count: 1, concurrency: 3, think: 0ms..10ms }
+probe: false
+faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]`;
+
+  async function judged(lock: string, claim: string, more: string): Promise<Judgement> {
+    const scenario = scenarioOf(textOf(lock, `{ holds: [${claim}] }`, more));
+    const { tallies } = await sweep(scenario, { from: 0, to: 29, pool: null, catalogue });
+    const [[, tally] = expect.fail('nothing ran')] = tallies;
+    const [system = expect.fail('there is no system')] = scenario.systems;
+    return judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false });
+  }
+
+  test('is put to the test among the sections of one process, with faults too', async () => {
+    const turns = await judged('turns', 'no-lost-update', several);
+    expect(turns).toMatchObject({ met: true, unexpected: [], vacuous: [] });
+    const careless = await judged('careless', 'no-lost-update', several);
+    expect(careless).toMatchObject({ met: false, unexpected: ['no-lost-update'], vacuous: [] });
+  });
+
+  test('includes that a probe can write in the end', async () => {
+    const progress = await judged('turns', 'progress', 'clients: 2');
+    expect(progress).toMatchObject({ met: true, unexpected: [], vacuous: [] });
+  });
+
+  test('needs a write that was accepted', async () => {
+    const idle = await judged('idle', 'no-lost-update', several);
+    expect(idle.vacuous).toContain('no write was ever accepted');
+  });
+});

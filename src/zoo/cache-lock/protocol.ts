@@ -1,0 +1,370 @@
+/**
+ * djblets' CacheLock as a protocol: as it was published, with what would close its holes as
+ * options, and then what its client does: a value of its own under the lock's key, put there by
+ * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
+ * and deletes, and its documentation calls the lock imperfect and lossy for that.
+ *
+ * `commands.ts` has what it asks of the cache, whose server is at the end of this file, and
+ * `cache-lock.ts` the same lock as a class that needs no simulator.
+ */
+import {
+  type Answer,
+  askServer,
+  type Chosen,
+  type ClientPlan,
+  chosenFrom,
+  GrantBook,
+  LONGEST_MS,
+  type LockDriver,
+  type OptionProblem,
+  type Options,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  part,
+  proseDuration,
+  restoreAll,
+  type Section,
+  type Self,
+  type Server,
+  type ServerHost,
+  type Turn,
+  testLease,
+  under,
+  type World,
+} from '../../servers.ts';
+import { Cache, cacheSnapshot } from '../cache/cache.ts';
+import {
+  acquiredAlready,
+  type CacheReply,
+  type CacheRequest,
+  execute,
+  FOR_EVER,
+  giveBack,
+  notAcquired,
+  RELEASES,
+  type ReleaseCommand,
+  type Remainder,
+  refusalsOf,
+} from './commands.ts';
+
+const NAME = 'lock';
+
+const choices = {
+  blocking: ['yes', 'no'],
+  timeout: { range: [FOR_EVER, LONGEST_MS], fallback: FOR_EVER },
+  timeoutUs: { fallback: 0 },
+  countsFrom: ['reply', 'request'],
+  extends: ['anyone', 'owner'],
+  release: RELEASES,
+  expired: ['after', 'at'],
+  instance: ['section', 'client'],
+} as const;
+
+const options = optionsFor(choices, {
+  blocking: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
+  timeout:
+    'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
+    'these last',
+  timeoutUs: 'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
+  countsFrom: 'from when the holder counts its expiration; a reply may be arbitrarily late',
+  extends: 'whether a touch prolongs whatever key is there, or only the holder’s own',
+  release:
+    'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
+    'one that compares; or a plain delete',
+  expired: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
+  instance: 'whether each section makes a lock of its own, or a client keeps one for all of them',
+});
+
+export const cacheLock: Protocol = {
+  about: 'a lossy lock on a cache: add, touch, get, delete; the cache may evict it at any time',
+  source: 'djblets, djblets.protect.locks.CacheLock, which calls itself imperfect and lossy',
+  options,
+  servers: () => [NAME],
+  takesSeveral: false,
+  // djblets waits for its interval and up to a quarter more.
+  jitter: { numerator: 1, denominator: 4 },
+  problem,
+  unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
+  build: (world: World, given: Options) => {
+    const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
+    const settings = { ...chosenFrom(given, choices), timeoutUs: timeoutUsOf(given) };
+    // What the probe is to find out is whether the lock can be had, not how long one waits for it.
+    const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;
+    return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
+  },
+};
+
+function problem(
+  given: Options,
+  clients: readonly Pick<ClientPlan, 'countsLeaseFrom'>[],
+): OptionProblem | null {
+  const wait = waitProblem(given);
+  if (wait !== null) return wait;
+  const from = given.word('countsFrom');
+  const meant = { reply: 'reply', sent: 'request', issued: 'issued' } as const;
+  const other = clients.find(({ countsLeaseFrom: one }) => one !== 'sent' && meant[one] !== from);
+  if (other === undefined) return null;
+  const said = `countsLeaseFrom: ${other.countsLeaseFrom} of its clients`;
+  const what = `countsFrom: ${from} is what cache-lock goes by, and not ${said}`;
+  return { option: 'countsFrom', what };
+}
+
+/** Which of the options that say how long it waits cannot be meant. */
+function waitProblem(given: Options): OptionProblem | null {
+  const { blocking, timeout, timeoutUs } = chosenFrom(given, choices);
+  if (timeout === 0) {
+    const what = `a timeout is longer than 0, or ${FOR_EVER} for ever; blocking: no does not wait at all`;
+    return { option: 'timeout', what };
+  }
+  if (timeoutUs > 0 && timeout !== FOR_EVER) {
+    return { option: 'timeoutUs', what: 'timeout says it already' };
+  }
+  if (blocking === 'yes') return null;
+  const option = timeout !== FOR_EVER ? 'timeout' : timeoutUs > 0 ? 'timeoutUs' : null;
+  return option && { option, what: `${option} means nothing with blocking: no` };
+}
+
+/** `FOR_EVER`, or how long a busy lock is waited for. */
+function timeoutUsOf(given: Options): number {
+  const { timeout, timeoutUs } = chosenFrom(given, choices);
+  if (timeout !== FOR_EVER) return timeout * 1000;
+  return timeoutUs === 0 ? FOR_EVER : timeoutUs;
+}
+
+/** What was chosen, with `timeoutUs` by either of its options. */
+type CacheLockOptions = Chosen<typeof choices>;
+
+type Verb = 'acquire' | 'renew' | 'release';
+type Sent = PendingCall<CacheRequest, CacheReply>;
+
+/** A lock that was acquired and not released, whether its key is still there or not. */
+interface Held {
+  readonly lock: string;
+  readonly value: string;
+}
+
+const VERBS: Readonly<Record<ReleaseCommand['name'], Verb>> = {
+  'release-touch': 'renew',
+  'release-add': 'acquire',
+  'release-get': 'release',
+  release: 'release',
+};
+
+const TOPIC = 'cache-lock';
+
+class CacheLockDriver implements LockDriver {
+  private readonly options: CacheLockOptions;
+  private readonly server: ServerHost<CacheRequest, CacheReply>;
+  private readonly held: Map<string, Held> = new Map();
+  private readonly dropped: Held[] = [];
+  /** When the acquire that goes on began, by the client's monotonic clock. */
+  private sinceUs = 0;
+
+  constructor(options: CacheLockOptions, server: ServerHost<CacheRequest, CacheReply>) {
+    this.options = options;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'> {
+    const { self, plan, section } = at;
+    const { lock: key } = section;
+    const { ttlUs } = plan;
+    if (attempt === 1 && !this.mayAcquire(at)) return 'refused';
+    const value = at.name.text;
+    const sentUs = self.monotonicUs();
+    const ask = { kind: 'add', key, value, ttlUs } as const;
+    const call = yield* this.ask(at, { verb: 'acquire', label: part('acquire', attempt), ask });
+    if (call.reply?.kind !== 'done') return this.goesOnWaiting(at) ? false : 'given up';
+    this.held.set(key, { lock: key, value });
+    this.countOn(at, { sentUs, ttlUs });
+    self.enter({ section: at.name, lock: key, ordinal: call.granted, token: 0, end: at.end });
+    self.log(TOPIC, `acquired ${key} for ${proseDuration(ttlUs)}`);
+    return true;
+  }
+
+  /** Whether the lock is made with good arguments, and not held by this instance already. */
+  private mayAcquire(at: Section): boolean {
+    const { self, plan, section } = at;
+    this.sinceUs = self.monotonicUs();
+    const { ttlUs: expiration, backoffUs: retry } = plan;
+    const { timeoutUs: timeout } = this.options;
+    const refusals = refusalsOf({ key: section.lock, expiration, retry, timeout });
+    for (const refusal of refusals) self.log(TOPIC, `refused: ${refusal}`);
+    const { lock } = section;
+    const held = this.held.get(lock);
+    if (held === undefined) return refusals.length === 0;
+    if (this.options.instance === 'client') {
+      self.log(TOPIC, `refused: ${acquiredAlready(lock)}`);
+      return false;
+    }
+    // The section before lost its lock without releasing it; this one makes another.
+    this.held.delete(lock);
+    this.dropped.push(held);
+    return refusals.length === 0;
+  }
+
+  private goesOnWaiting({ self, section }: Section): boolean {
+    const { blocking, timeoutUs } = this.options;
+    if (blocking === 'no') return false;
+    if (timeoutUs === FOR_EVER || self.monotonicUs() - this.sinceUs < timeoutUs) return true;
+    self.log(TOPIC, `timed out waiting for ${section.lock}`);
+    return false;
+  }
+
+  holds(lock: string): boolean {
+    return this.options.instance === 'client' && this.held.has(lock);
+  }
+
+  *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
+    const { self, section } = at;
+    const { lock: key } = section;
+    if (!this.mustBeHeld(at, 'extended')) return false;
+    const sentUs = self.monotonicUs();
+    const onlyIf = this.options.extends === 'owner' ? at.name.text : null;
+    const ask = { kind: 'touch', key, ttlUs, onlyIf } as const;
+    const call = yield* this.ask(at, { verb: 'renew', label: part('renew', id), ask });
+    if (call.reply === null) return true;
+    if (call.reply.kind !== 'done') {
+      self.log(TOPIC, `${key} fell out of the cache; the lock is no longer valid`);
+      // As published the lock counts as acquired all the same, until its own time is over.
+      return this.options.extends === 'anyone';
+    }
+    this.countOn(at, { sentUs, ttlUs });
+    self.log(TOPIC, `extended ${key} to ${proseDuration(ttlUs)}`);
+    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
+    testLease(at);
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    const { self, section } = at;
+    const { lock } = section;
+    const held = this.mustBeHeld(at, 'released');
+    if (held === null) return;
+    this.held.delete(lock);
+    if (this.isOver(at)) {
+      self.log(TOPIC, `released ${lock}, which had expired`);
+      return;
+    }
+    const left = yield* this.giveBack(at, held.value);
+    if (left === 'gone') self.log(TOPIC, `${lock} fell out of the cache`);
+    if (left !== 'unknown') self.log(TOPIC, `released ${lock}`);
+    else self.log(TOPIC, `the cache did not answer; ${lock} may still be there`);
+  }
+
+  /** What it holds; null, and an error in the log, where it holds nothing. */
+  private mustBeHeld(
+    { self, section: { lock } }: Section,
+    deed: 'extended' | 'released',
+  ): Held | null {
+    const held = this.held.get(lock);
+    if (held !== undefined) return held;
+    self.log(TOPIC, `refused: ${notAcquired(lock, deed)}`);
+    return null;
+  }
+
+  /** Whether its time is over, by its own clock, so that there is nothing left to give back. */
+  private isOver({ self, end, plan }: Section): boolean {
+    const nowUs = self.monotonicUs();
+    const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;
+    const isOver = isPast && plan.leaseEnds !== 'refused';
+    self.testLease({ isLive: !isOver, end });
+    return isOver;
+  }
+
+  private *giveBack(at: Section, value: string): Program<Remainder> {
+    const key = at.section.lock;
+    const { ttlUs } = at.plan;
+    const { release, extends: whose } = this.options;
+    const commands = giveBack({ key, value, ttlUs, extends: whose, release });
+    // The grant that it had, unless it got another by adding its key again.
+    let returned: number | undefined;
+    let next = commands.next();
+    while (next.done !== true) {
+      const { name: label, ask } = next.value;
+      const call: Sent = yield* this.ask(at, { verb: VERBS[label], label, ask, under: returned });
+      if (call.granted > 0) returned = call.granted;
+      next = commands.next(call.reply);
+    }
+    return next.value;
+  }
+
+  /** The program ends: what it lost without releasing it is collected as garbage. */
+  finish(self: Self): void {
+    for (const { lock } of [...this.dropped, ...this.held.values()]) {
+      self.log(TOPIC, `${lock} was dropped without release`);
+    }
+  }
+
+  private countOn(at: Section, { sentUs, ttlUs }: { sentUs: number; ttlUs: number }): void {
+    const fromUs = this.options.countsFrom === 'reply' ? at.self.monotonicUs() : sentUs;
+    at.end = { clock: 'monotonic', us: fromUs + ttlUs };
+  }
+
+  private ask(
+    at: Section,
+    asked: { verb: Verb; label: string; under?: number | undefined; ask: CacheRequest },
+  ): Program<Sent> {
+    const { verb, label, under: ordinal, ask } = asked;
+    const describe = describeCacheReply(ask);
+    const question = { verb, target: this.server, request: ask, describe, under: ordinal };
+    return askServer(at, under(at.name, label), question);
+  }
+}
+
+/** What the trace says of a reply to this request. */
+export function describeCacheReply(request: CacheRequest): (reply: CacheReply) => Answer {
+  return (reply) => {
+    if (reply.kind === 'not-done') return { kind: 'denied', holder: ownerOf(reply.value) };
+    if (reply.kind === 'value') return { kind: 'accepted' };
+    if (request.kind === 'add') return { kind: 'granted', token: 0 };
+    return { kind: request.kind === 'touch' ? 'renewed' : 'released' };
+  };
+}
+
+/** Whose section a value names; '' for none. */
+export function ownerOf(value: string | null): string {
+  return value?.split('/')[0] ?? '';
+}
+
+/**
+ * The cache in the simulated world: it knows keys and values, no locks and no holders. Everything
+ * in it is lost in a crash, and a key may be evicted at any time.
+ */
+function cacheServer(name: string): Server<CacheRequest, CacheReply> {
+  const cache = new Cache();
+  const book = new GrantBook(name);
+  /** True time at which the cache's clock, as it now runs, ends the key. */
+  const endOf = (key: string, turn: Turn): number | null => {
+    const end = cache.endOf(key, turn.monotonicUs);
+    return end === null ? null : turn.trueTimeOf('monotonic', end);
+  };
+  const note = (request: CacheRequest, reply: CacheReply, turn: Turn): void => {
+    const { key: lock } = request;
+    const { client } = turn;
+    const isEffective = reply.kind === 'done';
+    if (request.kind === 'delete') book.release(turn, { lock, client, isEffective });
+    if (request.kind === 'get' || request.kind === 'delete') return;
+    if (reply.kind === 'not-done' && request.kind === 'add') {
+      book.deny(turn, { lock, client, holder: ownerOf(reply.value) });
+      return;
+    }
+    const { ttlUs } = request;
+    const untilUs = isEffective ? endOf(lock, turn) : null;
+    const lent = { lock, client, token: 0, ttlUs, untilUs, isEffective };
+    if (request.kind === 'add') book.grant(turn, lent);
+    else book.renew(turn, lent);
+  };
+  return {
+    handle(request, turn) {
+      const reply = execute(cache, request, turn.monotonicUs);
+      note(request, reply, turn);
+      return reply;
+    },
+    restart: () => cache.clear(),
+    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    evict: (key) => cache.forget(key),
+  };
+}

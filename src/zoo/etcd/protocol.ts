@@ -1,0 +1,299 @@
+/**
+ * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go): each process keeps
+ * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go): a
+ * third of the ttl after each answer it asks for the whole ttl anew, and the session is over once
+ * etcd says that there is no such lease, or the ttl has passed since the last answer. (In Go the
+ * watch on that comes by twice a second; here it comes exactly at the end.)
+ *
+ * To take a lock it puts a key of its own that hangs on its lease; the keys of a lock are served in
+ * the order in which they were made, so it waits until all older ones are gone, and then *looks
+ * again* whether its own is still there. It gives the lock back by deleting its key. The revision
+ * at which the key was made is a fencing token: later holders have higher ones, and no restart
+ * brings a lower one.
+ *
+ * What people get wrong is an option here:
+ * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456): whoever waits in
+ *   line while its lease ends is told that the lock is its own, as somebody else has it.
+ * - `token: lease` is etcd's own demonstration of fencing (contrib/lock): a lease's number is in no
+ *   order, so that its storage compares by `!=`, which is the store `fence-equality` here.
+ * - `oldLeader: revokes` is a leader that is replaced without noticing, and goes on to revoke
+ *   leases that were since kept alive at the new one (issue 15247).
+ * - `unanswered: kept`: a release that is lost leaves the key to the session, whose heartbeat keeps
+ *   it for as long as the process lives; so does a try to take the lock that is given up without an
+ *   answer, which may have made the key (`Lock` deletes it only where it waited in line). `orphans`
+ *   stops the heartbeat (`Orphan`), so that the ttl counts.
+ * - A lock alone keeps no late write away from a store that asks nothing. Two stores do: `fenced`,
+ *   which compares revisions, and `check-sequencer`, which stands for other keys of the same etcd:
+ *   `If version(own key) > 0 Then put` is one transaction, so its check costs no time.
+ *
+ * Read `server.ts` first: what etcd holds.
+ */
+import {
+  type Answer,
+  askServer,
+  backOff,
+  type CheckToken,
+  type Chosen,
+  chosenFrom,
+  type DriverOf,
+  type KeptSession,
+  type LockDriver,
+  mix,
+  Names,
+  type Opening,
+  type Options,
+  OwnSession,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  part,
+  type Section,
+  type ServerHost,
+  under,
+  type World,
+} from '../../servers.ts';
+import { type EtcdReply, type EtcdRequest, EtcdServer, US_A_SECOND } from './server.ts';
+
+const NAME = 'lock';
+
+/** How long the client waits before it opens a new stream for its heartbeat. */
+const RETRY_US = 500_000;
+
+const choices = {
+  recheck: ['yes', 'no'],
+  token: ['revision', 'lease', 'none'],
+  oldLeader: ['steps-down', 'revokes'],
+  unanswered: ['kept', 'orphans'],
+} as const;
+
+export const etcd: Protocol = {
+  about: 'etcd’s mutex: a key on a lease that a heartbeat keeps, served in the order of revisions',
+  source: 'etcd, client/v3/concurrency/mutex.go; Jepsen, etcd 3.4.3 (2020)',
+  options: optionsFor(choices, {
+    recheck: 'whether a client that waited looks again whether its own key is still there',
+    token: 'which number is the fencing token: the revision that made the key, the lease, or none',
+    oldLeader: 'what a leader that was replaced does about leases that it had counted down',
+    unanswered:
+      'what a client does about a release, or a last try, without an answer: nothing, or stops its heartbeat',
+  }),
+  servers: () => [NAME],
+  takesSeveral: true,
+  waitsInLine: true,
+  canRenew: false,
+  unpromised: [],
+  operations: ['lease', 'acquire', 'wait', 'recheck', 'heartbeat', 'release'],
+  build: (world, given) => build(world, given).driverOf,
+  buildAsked: build,
+};
+
+function build(world: World, given: Options): { driverOf: DriverOf; check: CheckToken } {
+  const chosen = chosenFrom(given, choices);
+  const etcdServer = new EtcdServer(NAME, {
+    oldLeader: chosen.oldLeader,
+    tells: chosen.recheck === 'yes' ? 'recheck' : 'wait',
+    tokenOf: (key) => tokenOf(chosen.token, key),
+  });
+  const host = world.addServer({ name: NAME, role: 'lock' }, etcdServer);
+  const check: CheckToken = (turn, asked, told) => {
+    const nowUs = host.process.clock.monotonicUs(turn.atUs);
+    told(etcdServer.hasKey(asked, nowUs), turn.atUs);
+  };
+  return { driverOf: () => new EtcdDriver(chosen, host), check };
+}
+
+function tokenOf(
+  token: Chosen<typeof choices>['token'],
+  key: { readonly lease: number; readonly revision: number },
+): number {
+  if (token === 'none') return 0;
+  return token === 'lease' ? key.lease : key.revision;
+}
+
+/** A lock that a section takes, and what the requests for it are called. */
+interface Wanted {
+  readonly lock: string;
+  readonly take: string;
+  /** Of what is asked while it waits. */
+  readonly prefix: string;
+  readonly giveBack: string;
+}
+
+interface Held {
+  readonly wanted: Wanted;
+  readonly lease: number;
+  readonly ordinal: number;
+  readonly token: number;
+}
+
+type Asked = Program<PendingCall<EtcdRequest, EtcdReply>>;
+
+class EtcdDriver implements LockDriver, Opening {
+  private readonly options: Chosen<typeof choices>;
+  private readonly server: ServerHost<EtcdRequest, EtcdReply>;
+  private readonly names: Names = new Names();
+  private readonly session: OwnSession;
+  private held: readonly Held[] = [];
+  /** Whether the last try for a lock may have left a key that no answer told of. */
+  private isUnknown = false;
+
+  constructor(options: Chosen<typeof choices>, server: ServerHost<EtcdRequest, EtcdReply>) {
+    this.options = options;
+    this.server = server;
+    this.session = new OwnSession(this.names, this);
+  }
+
+  *open(at: Section): ReturnType<Opening['open']> {
+    const operation = this.names.next(at, 'lease');
+    // The number of a lease, which etcd draws: of 20 high bits and 32 low ones, and in no order.
+    const high = mix(under(operation, 'id').hash) >>> 12;
+    const id = high * 0x1_0000_0000 + mix(operation.hash) + 1;
+    const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
+    const { reply } = yield* askServer<EtcdRequest, EtcdReply>(at, operation, {
+      verb: 'claim',
+      target: this.server,
+      request: { kind: 'grant-lease', lease: id, ttlS },
+      tries: 1,
+      describe: () => ({ kind: 'granted', token: 0 }),
+    });
+    const ttlUs = reply === null ? null : ttlUsOf(reply);
+    return ttlUs === null ? null : { id, ttlUs };
+  }
+
+  heartbeat({ id: lease, keeping }: KeptSession): Program<void> {
+    return keeping.beat<EtcdRequest, EtcdReply>({
+      target: this.server,
+      request: { kind: 'keep-alive', lease },
+      ttlUsOf,
+      lost: 'etcd has no such lease',
+      retryUs: RETRY_US,
+    });
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    const { lock } = at.section;
+    const wanted = { lock, take: part('acquire', attempt), prefix: '', giveBack: 'release' };
+    const has = yield* this.take(at, wanted);
+    if (!has && attempt === at.plan.attempts) this.abandonUnknown();
+    return has;
+  }
+
+  *also(at: Section, { id, lock }: { id: number; lock: string }): Program<boolean> {
+    const take = part('lock', id);
+    const wanted = { lock, take, prefix: `${take}-`, giveBack: part('unlock', id) };
+    const has = yield* this.take(at, wanted);
+    if (!has) this.abandonUnknown();
+    return has;
+  }
+
+  /** Gives up a key that may be there: a request of which nobody answered may have made it. */
+  private abandonUnknown(): void {
+    const { isUnknown } = this;
+    this.isUnknown = false;
+    if (isUnknown && this.options.unanswered === 'orphans') this.lose('left to its ttl');
+  }
+
+  private lose(why: string): void {
+    this.session.current?.keeping.lose(why);
+  }
+
+  private *take(at: Section, wanted: Wanted): Program<boolean> {
+    const { lock } = wanted;
+    const session = yield* this.session.during(at);
+    if (session === null) return false;
+    const { id: lease, keeping } = session;
+    const took = yield* this.ask(at, wanted.take, { kind: 'take', lock, lease });
+    this.isUnknown = took.reply === null;
+    if (took.reply?.kind === 'no-lease') this.lose('etcd has no such lease');
+    if (took.reply?.kind !== 'place') return false;
+    const { revision, first } = took.reply;
+    const told = first === revision ? took : yield* this.waitFor(at, session, wanted, revision);
+    if (told === null) return false;
+    const token = tokenOf(this.options.token, { lease, revision });
+    this.held = [...this.held, { wanted, lease, ordinal: told.granted, token }];
+    if (this.held.length === 1) keeping.enter(told.granted, token);
+    return true;
+  }
+
+  /** The answer by which the client knows that the lock is its own; null where it is not. */
+  private *waitFor(
+    at: Section,
+    { id: lease, keeping }: KeptSession,
+    { lock, prefix }: Wanted,
+    revision: number,
+  ): Program<PendingCall<EtcdRequest, EtcdReply> | null> {
+    const label = `${prefix}wait`;
+    const wait = { kind: 'wait', lock, lease, revision } as const;
+    let waited = yield* this.ask(at, label, wait, { timeoutUs: null });
+    while (waited.reply === null && !keeping.isOver) {
+      yield* backOff(this.names.next(at, `${label}-backoff`), at.plan.backoffUs);
+      waited = yield* this.ask(at, label, wait, { timeoutUs: null });
+    }
+    if (waited.reply === null) return null;
+    if (this.options.recheck === 'no') return waited;
+    const looked = yield* this.ask(at, `${prefix}recheck`, { kind: 'get', lock, lease });
+    if (looked.reply?.kind === 'place') return looked;
+    if (looked.reply?.kind === 'no-key') keeping.lose('its key is gone');
+    else {
+      const { reply } = yield* this.ask(at, 'withdraw', { kind: 'delete', lock, lease });
+      this.isUnknown = reply === null;
+    }
+    return null;
+  }
+
+  *release(at: Section): Program<void> {
+    const given = [...this.held].reverse();
+    this.held = [];
+    this.session.letGo();
+    for (const { wanted, lease, ordinal: under } of given) {
+      const ask = { kind: 'delete', lock: wanted.lock, lease } as const;
+      const { reply } = yield* this.ask(at, wanted.giveBack, ask, { under });
+      if (reply !== null || this.options.unanswered === 'kept') continue;
+      if (this.session.current?.id === lease) this.lose('left to its ttl');
+    }
+  }
+
+  *settle(at: Section): Program<void> {
+    this.held = [];
+    this.session.settle(at);
+  }
+
+  token(lock: string): number {
+    return this.held.find(({ wanted }) => wanted.lock === lock)?.token ?? 0;
+  }
+
+  private ask(
+    at: Section,
+    label: string,
+    ask: Extract<EtcdRequest, { lock: string }>,
+    {
+      timeoutUs = at.plan.lockTimeoutUs,
+      under: ordinal = 0,
+    }: { readonly timeoutUs?: number | null; readonly under?: number } = {},
+  ): Asked {
+    return askServer<EtcdRequest, EtcdReply>(at, this.names.next(at, label), {
+      verb: ask.kind === 'delete' ? 'release' : 'acquire',
+      lock: ask.lock,
+      target: this.server,
+      request: ask,
+      timeoutUs,
+      // To take, wait and look once more does nothing that was not done by the first try.
+      describe: (reply) => describe(reply, ask.lease, this.options.token),
+      under: ordinal,
+    });
+  }
+}
+
+/** How long a lease lasts by an answer; null where there is none. */
+function ttlUsOf(reply: EtcdReply): number | null {
+  return reply.kind === 'lease' && reply.ttlS > 0 ? reply.ttlS * US_A_SECOND : null;
+}
+
+/** What the trace says of an answer. */
+function describe(reply: EtcdReply, lease: number, token: Chosen<typeof choices>['token']): Answer {
+  if (reply.kind === 'deleted') return { kind: 'released' };
+  if (reply.kind === 'alone') return { kind: 'granted', token: 0 };
+  const isFirst = reply.kind === 'place' && reply.first === reply.revision;
+  if (!isFirst) return { kind: 'denied', holder: '' };
+  return { kind: 'granted', token: tokenOf(token, { lease, revision: reply.revision }) };
+}

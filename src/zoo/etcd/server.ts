@@ -1,0 +1,298 @@
+/**
+ * etcd as far as locks use it: keys with the revision at which they were made, leases that keys
+ * hang on, and one transaction. One server stands for the cluster, as its clients see it: what it
+ * acknowledged a majority has, so that neither a crash nor a change of leader loses anything.
+ *
+ * - Every change raises the revision of the whole store by one; a lease that ends takes all its
+ *   keys along in one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
+ * - The leader alone counts leases down, by its monotonic clock. Whoever becomes leader gives every
+ *   lease its whole ttl again (`Promote`), so that a ttl is only the least that a lease lasts.
+ * - A ttl has whole seconds, and no fewer than 2 with the usual election timeout of one second
+ *   (`minLeaseTTL`).
+ *
+ * Where it is simpler than etcd: a lease whose time has come ends before whatever is asked next,
+ * not when a loop comes by twice a second; and `wait` is one request that is kept, where Go's
+ * `waitDeletes` reads the last key before its own and watches that, again and again.
+ */
+import { type Boot, LATER, LineBook, type Server, type Turn } from '../../servers.ts';
+
+/** The key of a lock that a session makes: Go calls it `<prefix>/<lease, in hexadecimal>`. */
+type OwnKey = { readonly lock: string; readonly lease: number };
+
+export type EtcdRequest =
+  | { readonly kind: 'grant-lease'; readonly lease: number; readonly ttlS: number }
+  | { readonly kind: 'keep-alive'; readonly lease: number }
+  /** If CreateRevision(key) = 0 Then put(key), first(lock) Else get(key), first(lock). */
+  | (OwnKey & { readonly kind: 'take' })
+  /** Answered once no key of the lock is older than `revision`. */
+  | (OwnKey & { readonly kind: 'wait'; readonly revision: number })
+  | (OwnKey & { readonly kind: 'get' })
+  | (OwnKey & { readonly kind: 'delete' });
+
+export type EtcdReply =
+  /** What the lease lasts from now on; 0 where there is none. */
+  | { readonly kind: 'lease'; readonly ttlS: number }
+  /** When the own key was made, and when the oldest key of the lock was. */
+  | { readonly kind: 'place'; readonly revision: number; readonly first: number }
+  | { readonly kind: 'alone' }
+  | { readonly kind: 'no-lease' }
+  | { readonly kind: 'no-key' }
+  | { readonly kind: 'deleted'; readonly count: number };
+
+const LEAST_TTL_S = 2;
+export const US_A_SECOND = 1_000_000;
+
+interface Lease {
+  readonly ttlS: number;
+  /** By the leader's monotonic clock. */
+  readonly endUs: number;
+  /** For the observer: whose it is, and when the request left that it was last prolonged by. */
+  readonly client: string;
+  readonly sentAtUs: number;
+}
+
+interface Key extends OwnKey {
+  /** `CreateRevision`: its place among the keys of its lock. */
+  readonly revision: number;
+}
+
+/** What etcd holds, and its rules: no clock and no network. Times are in microseconds. */
+export class EtcdState {
+  /** That of an empty store. */
+  revision = 1;
+  private readonly leases: Map<number, Lease> = new Map();
+  /** For the observer: what leases were that are over. */
+  private readonly ended: Map<number, Lease> = new Map();
+  private keys: readonly Key[] = [];
+
+  lease(id: number): Lease | undefined {
+    return this.leases.get(id);
+  }
+
+  /** As it ended, where it is over. */
+  leaseThatWas(id: number): Lease | undefined {
+    return this.leases.get(id) ?? this.ended.get(id);
+  }
+
+  /** What it lasts, in seconds; 0 where there is one of that number already. */
+  grantLease(id: number, asked: Omit<Lease, 'endUs'>, nowUs: number): number {
+    if (this.leases.has(id)) return 0;
+    const { client, sentAtUs } = asked;
+    return this.set(id, { ttlS: Math.max(LEAST_TTL_S, asked.ttlS), client, sentAtUs }, nowUs);
+  }
+
+  /** What it lasts from now on, in seconds; 0 where there is none. */
+  keepAlive(id: number, sentAtUs: number, nowUs: number): number {
+    const lease = this.leases.get(id);
+    if (lease === undefined) return 0;
+    return this.set(id, { ttlS: lease.ttlS, client: lease.client, sentAtUs }, nowUs);
+  }
+
+  private set(id: number, { ttlS, client, sentAtUs }: Omit<Lease, 'endUs'>, nowUs: number): number {
+    this.leases.set(id, { ttlS, client, sentAtUs, endUs: nowUs + ttlS * US_A_SECOND });
+    return ttlS;
+  }
+
+  /** A leader begins: every lease lasts its whole ttl again. What they would have lasted. */
+  promote(atUs: number, nowUs: number): readonly (readonly [id: number, endUs: number])[] {
+    const before = [...this.leases].map(([id, { endUs }]) => [id, endUs] as const);
+    for (const [id] of before) this.keepAlive(id, atUs, nowUs);
+    return before;
+  }
+
+  /** The lease ends, and its keys go with it in one change. */
+  revoke(id: number): void {
+    const lease = this.leases.get(id);
+    if (lease === undefined) return;
+    this.leases.delete(id);
+    this.ended.set(id, lease);
+    this.remove(({ lease }) => lease === id);
+  }
+
+  /** Ends the leases whose time has come, the earliest first. */
+  expire(nowUs: number): void {
+    const over = [...this.leases].filter(([, { endUs }]) => endUs <= nowUs);
+    over.sort(([, a], [, b]) => a.endUs - b.endUs);
+    for (const [id] of over) this.revoke(id);
+  }
+
+  key(own: OwnKey): Key | undefined {
+    return this.keys.find(({ lock, lease }) => lock === own.lock && lease === own.lease);
+  }
+
+  /** All keys of a lock, the oldest first. */
+  keysOf(lock: string): readonly Key[] {
+    return this.keys.filter((key) => key.lock === lock);
+  }
+
+  keysOn(lease: number): readonly Key[] {
+    return this.keys.filter((key) => key.lease === lease);
+  }
+
+  /** The own key, made where it was not there; null where its lease is not. */
+  take({ lock, lease }: OwnKey): Key | null {
+    if (!this.leases.has(lease)) return null;
+    const known = this.key({ lock, lease });
+    if (known !== undefined) return known;
+    this.revision += 1;
+    const key = { lock, lease, revision: this.revision };
+    this.keys = [...this.keys, key];
+    return key;
+  }
+
+  /** How many went: 0 or 1. */
+  delete(own: OwnKey): number {
+    return this.remove(({ lock, lease }) => lock === own.lock && lease === own.lease);
+  }
+
+  private remove(isMeant: (key: Key) => boolean): number {
+    const left = this.keys.filter((key) => !isMeant(key));
+    const count = this.keys.length - left.length;
+    if (count > 0) this.revision += 1;
+    this.keys = left;
+    return count;
+  }
+
+  hasOlder({ lock, revision }: { readonly lock: string; readonly revision: number }): boolean {
+    return this.keys.some((key) => key.lock === lock && key.revision < revision);
+  }
+}
+
+/** What a scenario chooses of the server, and what its observer is to know of its clients. */
+interface EtcdServing {
+  /** What becomes of the list of leases that a leader counted down when it was replaced. */
+  readonly oldLeader: 'steps-down' | 'revokes';
+  /** Which answer tells a client that waited that the lock is its own. */
+  readonly tells: 'wait' | 'recheck';
+  /** The fencing token of whoever has this key. */
+  readonly tokenOf: (key: { readonly lease: number; readonly revision: number }) => number;
+}
+
+type EtcdTurn = Turn<EtcdReply>;
+type Ask<K extends EtcdRequest['kind']> = Extract<EtcdRequest, { kind: K }>;
+
+export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
+  private readonly serving: EtcdServing;
+  private readonly state: EtcdState = new EtcdState();
+  private readonly book: LineBook<Key>;
+  private waiting: readonly { readonly request: Ask<'wait'>; readonly turn: EtcdTurn }[] = [];
+  /** What a leader that was replaced has not noticed yet: the ends that it counted to. */
+  private overdue: readonly (readonly [id: number, endUs: number])[] = [];
+  private isReplaced = false;
+  /** What the observer has not been told yet of them. */
+  private readonly revoked: string[] = [];
+
+  constructor(name: string, serving: EtcdServing) {
+    this.serving = serving;
+    this.book = new LineBook(name, {
+      numberOf: ({ revision }) => revision,
+      lentTo: (key, boot) => this.lentTo(key, boot),
+    });
+  }
+
+  handle(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
+    this.expire(turn.monotonicUs);
+    for (const text of this.revoked.splice(0)) this.book.explain(turn, text);
+    const reply = this.act(request, turn);
+    this.tellThoseWhoWait(turn.atUs);
+    return reply;
+  }
+
+  /** `If version(key) > 0`: whether the key of that token is still there. */
+  hasKey(asked: { readonly lock: string; readonly token: number }, nowUs: number): boolean {
+    this.expire(nowUs);
+    const { tokenOf } = this.serving;
+    return this.state.keysOf(asked.lock).some((key) => tokenOf(key) === asked.token);
+  }
+
+  private expire(nowUs: number): void {
+    this.state.expire(nowUs);
+    for (const [id, endUs] of this.overdue) {
+      if (endUs > nowUs) continue;
+      const client = this.state.lease(id)?.client;
+      if (client !== undefined) {
+        this.revoked.push(`the leader that was replaced revokes the lease of ${client}`);
+      }
+      this.state.revoke(id);
+    }
+    this.overdue = this.overdue.filter(([, endUs]) => endUs > nowUs);
+  }
+
+  private act(request: EtcdRequest, turn: EtcdTurn): EtcdReply | typeof LATER {
+    const { state } = this;
+    switch (request.kind) {
+      case 'grant-lease': {
+        const { client, sentAtUs, monotonicUs } = turn;
+        const asked = { ttlS: request.ttlS, client, sentAtUs };
+        return { kind: 'lease', ttlS: state.grantLease(request.lease, asked, monotonicUs) };
+      }
+      case 'keep-alive': {
+        const ttlS = state.keepAlive(request.lease, turn.sentAtUs, turn.monotonicUs);
+        this.book.prolongAll(turn, state.keysOn(request.lease), turn.message);
+        return { kind: 'lease', ttlS };
+      }
+      case 'take': {
+        const key = state.take(request);
+        return key === null ? { kind: 'no-lease' } : this.place(key, turn);
+      }
+      case 'wait':
+        this.waiting = [...this.waiting, { request, turn }];
+        return LATER;
+      case 'get': {
+        const key = state.key(request);
+        return key === undefined ? { kind: 'no-key' } : this.place(key, turn);
+      }
+      case 'delete': {
+        const key = state.key(request) ?? null;
+        const count = state.delete(request);
+        this.book.giveBack(turn, request.lock, key);
+        return { kind: 'deleted', count };
+      }
+    }
+  }
+
+  private place(key: Key, turn: EtcdTurn): EtcdReply {
+    const [first = key] = this.state.keysOf(key.lock);
+    if (first === key) this.book.give(turn, key);
+    else this.book.wait(turn, key, this.state.lease(first.lease)?.client ?? '');
+    return { kind: 'place', revision: key.revision, first: first.revision };
+  }
+
+  private tellThoseWhoWait(atUs: number): void {
+    const { waiting } = this;
+    this.waiting = waiting.filter(({ request }) => this.state.hasOlder(request));
+    for (const { request, turn } of waiting) {
+      if (this.state.hasOlder(request)) continue;
+      // By the wait alone nobody learns whether its own key is still there.
+      const key = this.state.key(request) ?? request;
+      if (this.serving.tells === 'wait') this.book.give(turn, key, atUs);
+      turn.answer({ kind: 'alone' });
+    }
+  }
+
+  /** The terms of the lock that a key stands for; where its lease is over, as they were. */
+  private lentTo(key: Key, boot: Boot) {
+    const lease = this.state.leaseThatWas(key.lease);
+    if (lease === undefined) throw new Error('a key hangs on a lease');
+    const { ttlS, endUs, client, sentAtUs } = lease;
+    const untilUs = boot.trueTimeOf('monotonic', endUs);
+    const token = this.serving.tokenOf(key);
+    return { lock: key.lock, client, token, ttlUs: ttlS * US_A_SECOND, untilUs, sentAtUs };
+  }
+
+  /** Kept requests are gone with their connections. */
+  restart(boot: Boot): void {
+    this.waiting = [];
+    const before = this.state.promote(boot.atUs, boot.monotonicUs);
+    if (this.isReplaced && this.serving.oldLeader === 'revokes') this.overdue = before;
+    this.isReplaced = false;
+    for (const [lease] of before) this.book.prolongAll(boot, this.state.keysOn(lease), '');
+  }
+
+  /** A new leader knows all that was acknowledged, however far behind it was. */
+  snapshot(): () => void {
+    return () => {
+      this.isReplaced = true;
+    };
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Leader election by a Lease object of Kubernetes, as client-go does it
+ * (k8s.io/client-go/tools/leaderelection/leaderelection.go), each section one term of leadership.
+ * A candidate reads the record. Each time that it finds another one than before it notes when *by
+ * its own clock*; what it has seen unchanged for `LeaseDuration` it takes over, by an update that
+ * names the version it read. The leader updates its record every `RetryPeriod`; when that has not
+ * worked for `RenewDeadline` it stops leading. So clocks may be off by any amount, and may run
+ * apart by no more than LeaseDuration / (RetryPeriod + RenewDeadline): a scenario's `ttl` is the
+ * LeaseDuration, the two others are given in percent of it, by default 15 s, 10 s and 2 s.
+ *
+ * What the package says itself: it "does not guarantee that only one client is acting as a leader
+ * (a.k.a. fencing)". What can go wrong is an option here, or a setting of clients:
+ * - A leader that was paused finds its callbacks where they were, and they write on. A number that
+ *   could fence them is there, `leaseTransitions`, though nobody sends it (`token: transitions`).
+ * - `release: observed`: with `ReleaseOnCancel` it reads the object anew, for its version, and then
+ *   asks its *old* picture of the record whether it leads: a former leader clears the record of its
+ *   successor. `checked` asks what it has just read; `none` leaves the record to its time.
+ * - `duration: truncated`: the record has whole seconds, cut off, so that others take 1 s for the
+ *   end of a lease on which its holder counts for 1.5 s. `rounded-up` is safe.
+ * - `countsLeaseFrom: reply`, as client-go does: an answer that comes late makes a lease of old.
+ */
+import {
+  type Answer,
+  type Chosen,
+  type ClientSettings,
+  chosenFrom,
+  enterLock,
+  KeepAlive,
+  type LeaseTerm,
+  type LockDriver,
+  Names,
+  type OptionProblem,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  questionOf,
+  request,
+  type Section,
+  type ServerHost,
+  sleep,
+} from '../../servers.ts';
+import { ApiServer, type ElectionRecord, type LeaseReply, type LeaseRequest } from './server.ts';
+
+const NAME = 'lock';
+const US_A_SECOND = 1_000_000;
+
+const choices = {
+  release: ['observed', 'checked', 'none'],
+  duration: ['truncated', 'rounded-up'],
+  token: ['none', 'transitions'],
+  renewDeadline: { range: [1, 100], fallback: 67 },
+  retryPeriod: { range: [1, 100], fallback: 13 },
+} as const;
+
+type ChosenHere = Chosen<typeof choices>;
+
+export const kubernetes: Protocol = {
+  about: 'leader election of client-go: a Lease object, and a clock of each observer’s own',
+  source: 'kubernetes/client-go, tools/leaderelection/leaderelection.go',
+  options: optionsFor(choices, {
+    release: 'whether a leader that gives up asks its old picture of the record if it leads',
+    duration: 'what becomes of the part of a lease that is less than a second, in the record',
+    token: 'whether leaseTransitions is sent along as a fencing token',
+    renewDeadline: 'for how long a leader tries to renew, in percent of the ttl',
+    retryPeriod: 'the time between two tries, in percent of the ttl',
+  }),
+  servers: () => [NAME],
+  takesSeveral: false,
+  canRenew: false,
+  jitter: { numerator: 6, denominator: 5 },
+  unpromised: ['tokens-unique', 'tokens-increase'],
+  operations: ['get', 'acquire', 'heartbeat', 'release-get', 'release'],
+  problem: (options, clients) => problemOf(chosenFrom(options, choices), clients),
+  build: (world, given) => {
+    const chosen = chosenFrom(given, choices);
+    const server = new ApiServer(NAME, (record) => tokenOf(chosen, record));
+    const host = world.addServer({ name: NAME, role: 'lock' }, server);
+    return () => new Elector(chosen, host);
+  },
+};
+
+function problemOf(
+  { duration, renewDeadline, retryPeriod }: ChosenHere,
+  clients: readonly Pick<ClientSettings, 'ttlUs'>[],
+): OptionProblem | null {
+  const tooShort = clients.find(({ ttlUs }) => duration === 'truncated' && ttlUs < US_A_SECOND);
+  if (tooShort !== undefined) {
+    const what = 'a ttl of less than 1s is 0 in the record, which Kubernetes refuses';
+    return { option: 'duration', what: `${what}: take a longer one, or duration: rounded-up` };
+  }
+  if (renewDeadline + retryPeriod < 100) return null;
+  const what = 'renewDeadline and retryPeriod together must be less than 100 percent of the ttl';
+  return { option: 'renewDeadline', what };
+}
+
+function tokenOf({ token }: Pick<ChosenHere, 'token'>, { transitions }: ElectionRecord): number {
+  return token === 'none' ? 0 : transitions;
+}
+
+/** The record as a client saw it last, and when it first saw it so, by its own clock. */
+interface Observed {
+  readonly record: ElectionRecord;
+  readonly version: number;
+  readonly atUs: number;
+}
+
+type Host = ServerHost<LeaseRequest, LeaseReply>;
+type Asked = Program<PendingCall<LeaseRequest, LeaseReply>>;
+
+class Elector implements LockDriver {
+  private readonly options: ChosenHere;
+  private readonly server: Host;
+  private readonly names: Names = new Names();
+  /** By lock. */
+  private readonly observed: Map<string, Observed> = new Map();
+  private identity = '';
+  private ownToken = 0;
+  private leading: KeepAlive | null = null;
+
+  constructor(options: ChosenHere, server: Host) {
+    this.options = options;
+    this.server = server;
+  }
+
+  /** `tryAcquireOrRenew` of one that does not lead. */
+  *acquire(at: Section): Program<boolean> {
+    // Like a pod's: another one after a restart.
+    if (this.identity === '') this.identity = `${at.self.name}#${at.section.id}`;
+    const found = yield* this.get(at, 'get', 0);
+    if (found === null) return false;
+    const { holder } = found.record;
+    const isOver = at.self.monotonicUs() >= found.atUs + found.record.seconds * US_A_SECOND;
+    if (holder !== '' && holder !== this.identity && !isOver) return false;
+    const [sentUs, issuedAtUs] = [at.self.monotonicUs(), at.self.wallUs()];
+    const call = yield* this.put(at, 'acquire', { record: this.recordAfter(at, found), under: 0 });
+    if (call.reply?.kind !== 'lease') return false;
+    this.observe(at, call.reply);
+    const term = { sentUs, issuedAtUs, ttlUs: this.countedUs(at) };
+    yield* this.lead(at, term);
+    this.ownToken = tokenOf(this.options, call.reply.record);
+    const ask = { ordinal: call.granted, sentUs, sentWallUs: issuedAtUs };
+    enterLock(at, ask, { ttlUs: term.ttlUs, token: this.ownToken });
+    return true;
+  }
+
+  /** How long a leader counts on what it was last confirmed. */
+  private countedUs({ plan: { ttlUs } }: Section): number {
+    const { renewDeadline, retryPeriod } = this.options;
+    return Math.floor((ttlUs * (renewDeadline + retryPeriod)) / 100);
+  }
+
+  /** The record of its own leadership, after `found`. */
+  private recordAfter(at: Section, { record, version }: Observed): ElectionRecord {
+    const isOwn = record.holder === this.identity;
+    const transitions = isOwn || version === 0 ? record.transitions : record.transitions + 1;
+    const seconds = at.plan.ttlUs / US_A_SECOND;
+    const whole = this.options.duration === 'truncated' ? Math.floor(seconds) : Math.ceil(seconds);
+    // The first leader of all has 0, which is no token that could be compared.
+    return { holder: this.identity, seconds: whole, transitions: Math.max(1, transitions) };
+  }
+
+  private *lead(at: Section, term: LeaseTerm): Program<void> {
+    const leading = new KeepAlive(at, this.names);
+    this.leading = leading;
+    leading.holds = true;
+    yield* leading.begin(term, this.beat(leading));
+  }
+
+  /** The leader's update, every RetryPeriod, whether the one before worked or not. */
+  private *beat(leading: KeepAlive): Program<void> {
+    const { at, names } = leading;
+    const retryUs = Math.floor((at.plan.ttlUs * this.options.retryPeriod) / 100);
+    for (;;) {
+      yield* sleep(names.next(at, 'beat'), retryUs);
+      const known = this.observed.get(at.section.lock);
+      if (known?.record.holder !== this.identity) continue; // until the deadline
+      const [sentUs, issuedAtUs] = [at.self.monotonicUs(), at.self.wallUs()];
+      const { record } = known;
+      const { reply } = yield* this.put(at, 'heartbeat', { record });
+      if (reply?.kind === 'lease') {
+        this.observe(at, reply);
+        leading.prolong({ sentUs, issuedAtUs, ttlUs: this.countedUs(at) });
+      } else yield* this.get(at, 'heartbeat-get');
+    }
+  }
+
+  *release(at: Section): Program<void> {
+    const { leading } = this;
+    this.leading = null;
+    if (leading !== null) leading.holds = false;
+    leading?.lose('given up');
+    if (this.options.release === 'none') return;
+    const before = this.observed.get(at.section.lock);
+    const found = yield* this.get(at, 'release-get');
+    const judged = this.options.release === 'observed' ? before : found;
+    if (judged?.record.holder !== this.identity || found === null) return;
+    const { transitions } = judged.record;
+    const call = yield* this.put(at, 'release', {
+      record: { holder: '', seconds: 1, transitions },
+    });
+    if (call.reply?.kind === 'lease') this.observe(at, call.reply);
+  }
+
+  /** A leader that does not give up is gone: its heartbeat ends, and its record runs out. */
+  *settle(): Program<void> {
+    if (this.leading !== null) this.leading.holds = false;
+    this.leading?.lose('left to its ttl');
+    this.leading = null;
+  }
+
+  token(): number {
+    return this.ownToken;
+  }
+
+  /** Reads the record; when it is another than before, its time counts from now. */
+  private *get(at: Section, label: string, under?: number): Program<Observed | null> {
+    const ask = { kind: 'get', lock: at.section.lock } as const;
+    const { reply } = yield* this.ask(at, label, ask, under);
+    return reply?.kind === 'lease' ? this.observe(at, reply) : null;
+  }
+
+  private observe(
+    { self, section: { lock } }: Section,
+    { record, version }: Pick<Observed, 'record' | 'version'>,
+  ): Observed {
+    const known = this.observed.get(lock);
+    if (known?.version === version) return known;
+    const observed = { record, version, atUs: self.monotonicUs() };
+    this.observed.set(lock, observed);
+    return observed;
+  }
+
+  /** An update of the object as it was last seen. */
+  private put(
+    at: Section,
+    label: string,
+    { record, under }: { readonly record: ElectionRecord; readonly under?: number },
+  ): Asked {
+    const { lock } = at.section;
+    const version = this.observed.get(lock)?.version ?? 0;
+    const countedUs = this.countedUs(at);
+    return this.ask(at, label, { kind: 'put', lock, record, version, countedUs }, under);
+  }
+
+  private ask(at: Section, label: string, ask: LeaseRequest, under?: number): Asked {
+    const operation = this.names.next(at, label);
+    const verb = label.startsWith('release') ? 'release' : under === 0 ? 'acquire' : 'renew';
+    const describe = (reply: LeaseReply): Answer => answerTo(verb, ask, reply, this.options);
+    const question = {
+      verb,
+      target: this.server,
+      request: ask,
+      tries: 1,
+      describe,
+      under,
+    } as const;
+    return request(at.self, questionOf(at, operation, question));
+  }
+}
+
+/** What the trace says of an answer. */
+function answerTo(
+  verb: 'acquire' | 'renew' | 'release',
+  ask: LeaseRequest,
+  reply: LeaseReply,
+  options: Pick<ChosenHere, 'token'>,
+): Answer {
+  if (reply.kind !== 'lease') return { kind: 'denied', holder: '' };
+  if (ask.kind === 'get') return { kind: 'value', value: reply.version };
+  if (verb === 'acquire') return { kind: 'granted', token: tokenOf(options, reply.record) };
+  return { kind: verb === 'renew' ? 'renewed' : 'released' };
+}

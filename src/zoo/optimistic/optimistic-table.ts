@@ -1,0 +1,112 @@
+/**
+ * Optimistic locking by itself, without the simulator: a row changes only for an update that names
+ * the version it has. It is the table of the stores `versioned`, `timestamped` and `stock`. Values
+ * are integers. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
+ */
+import { argument, MemoryTable, type Row } from '../../servers.ts';
+
+export interface OptimisticTableSetting {
+  /** What every row begins as; absent: with value 0, never written. */
+  readonly first?: { readonly value: number; readonly version: number };
+  /** Whether a version counts the changes, or is the time of the last one. Default `count`. */
+  readonly version?: 'count' | 'timestamp';
+}
+
+/** An `UPDATE … WHERE id = ? AND version = ?`. */
+export interface Update {
+  readonly id: string;
+  /** The row's new value, or what is added to the value that it has. */
+  readonly set: { readonly value: number } | { readonly adds: number };
+  /** The version that the row must have; null: it was never written; absent: any. */
+  readonly version?: number | null;
+  /** A name under which it is applied at most once, so that it can be sent again. */
+  readonly once?: string;
+  /** The time, a whole number; only a table with timestamps wants it. */
+  readonly now?: number;
+}
+
+/** What became of an update, and what the row has now. */
+export type UpdateAnswer = Row &
+  (
+    | { readonly kind: 'accepted'; readonly rows: 1 }
+    /** It was applied before, under the same name, and is not applied again. */
+    | { readonly kind: 'repeated'; readonly rows: 0 }
+    /** The row has another version: read again, and try again. */
+    | { readonly kind: 'refused'; readonly rows: 0 }
+    /** The version is right, and nothing is left to take: where rows begin as something. */
+    | { readonly kind: 'forbidden'; readonly rows: 0 }
+  );
+
+/**
+ * Rows with versions.
+ *
+ * @example
+ * const products = new OptimisticTable({ first: { value: 10, version: 5 } });
+ * products.update({ id: '123', set: { adds: -1 }, version: 5 }); // accepted, version 6
+ * products.update({ id: '123', set: { adds: -1 }, version: 5 }); // refused, 0 rows
+ */
+export class OptimisticTable {
+  private readonly table: MemoryTable;
+  private readonly hasTimestamps: boolean;
+
+  constructor(setting: OptimisticTableSetting = {}) {
+    argument.object('setting', setting);
+    const { first, version = 'count' } = setting;
+    argument.word('version', version, ['count', 'timestamp']);
+    if (first !== undefined) {
+      // A row begins with no fewer than no pieces; a version may be a time.
+      argument.object('first', first);
+      argument.whole('first.value', first.value, 0);
+      argument.safe('first.version', first.version);
+    }
+    const stock = first === undefined ? null : { pieces: first.value, version: first.version };
+    this.table = new MemoryTable(stock);
+    this.hasTimestamps = version === 'timestamp';
+  }
+
+  /** A row's value and version; null is the version of a row that was never written. */
+  read(id: string): Row {
+    argument.name('id', id);
+    const cell = cellOf(id);
+    this.table.begin(cell);
+    const { value, version } = this.table.find(cell);
+    return { value, version };
+  }
+
+  /** A table with timestamps must be told the time. */
+  update(update: Update): UpdateAnswer {
+    argument.object('update', update);
+    requireUpdate(update);
+    const { id, set, version, once, now } = update;
+    if (this.hasTimestamps || now !== undefined) argument.safe('now', now);
+    const before = this.read(id);
+    // Beyond 2^53 a sum would silently be another one.
+    if ('adds' in set) argument.safe('the sum of the value and set.adds', before.value + set.adds);
+    const outcome = this.table.commit({
+      cell: cellOf(id),
+      value: 'value' in set ? set.value : before.value + set.adds,
+      adds: 'adds' in set ? set.adds : null,
+      stamp: this.hasTimestamps ? (now ?? null) : null,
+      expected: version,
+      once: once ?? null,
+    });
+    const row = this.read(id);
+    return outcome === 'applied'
+      ? { kind: 'accepted', rows: 1, value: row.value, version: row.version }
+      : { kind: outcome, rows: 0, value: row.value, version: row.version };
+  }
+}
+
+function requireUpdate({ id, set, version, once }: Update): void {
+  argument.name('id', id);
+  argument.object('set', set);
+  if ('value' in set && 'adds' in set) throw new TypeError('set must name value or adds, not both');
+  if ('adds' in set) argument.safe('set.adds', set.adds);
+  else argument.safe('set.value', set.value);
+  if (version !== undefined && version !== null) argument.safe('version', version);
+  if (once !== undefined) argument.name('once', once);
+}
+
+function cellOf(id: string): { readonly resource: string; readonly key: string } {
+  return { resource: id, key: '' };
+}

@@ -1,0 +1,273 @@
+/**
+ * The pessimistic lock as a server: first come, first served, and a request that has to wait is
+ * answered when its turn has come. It looks for circles whenever somebody begins to wait.
+ *
+ * Its table says who holds which lock and who stands in line for it: pure state and rules, no clock
+ * and no network. A lock is held until it is given back; a client stands in one line at a time, as
+ * its program waits for one answer at a time.
+ */
+import {
+  type Answer,
+  type Boot,
+  GrantBook,
+  LATER,
+  restoreAll,
+  type Server,
+  type Turn,
+} from '../../servers.ts';
+
+/** One acquisition, or the wish for it. `request` names it, the same in every try. */
+type Ask = { readonly lock: string; readonly client: string; readonly request: string };
+
+/** `sinceUs`: when its client began to ask, by its monotonic clock; a later one supersedes it. */
+type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
+
+/** A release gives the lock back, or up: that acquisition is meant. */
+export type PessimisticRequest = Acquire | (Ask & { readonly kind: 'release' });
+
+export type PessimisticReply =
+  | { readonly kind: 'granted'; readonly token: number }
+  | { readonly kind: 'released' }
+  | { readonly kind: 'denied'; readonly holder: string };
+
+export function describePessimisticReply(reply: PessimisticReply): Answer {
+  return reply;
+}
+
+interface PessimisticServerOptions {
+  /** What becomes of a request that closes a circle: it waits as well, or it is denied. */
+  readonly onDeadlock: 'wait' | 'abort';
+}
+
+type LockTurn = Turn<PessimisticReply>;
+
+export class PessimisticServer implements Server<PessimisticRequest, PessimisticReply> {
+  private readonly name: string;
+  private readonly options: PessimisticServerOptions;
+  private readonly table: LockTable = new LockTable();
+  private readonly book: GrantBook;
+  /** By request: the turns that wait for one answer, more than one where it was sent again. */
+  private readonly kept: Map<string, LockTurn[]> = new Map();
+
+  constructor(name: string, options: PessimisticServerOptions) {
+    this.name = name;
+    this.options = options;
+    this.book = new GrantBook(name);
+  }
+
+  handle(request: PessimisticRequest, turn: LockTurn): PessimisticReply | typeof LATER {
+    return request.kind === 'acquire' ? this.acquire(request, turn) : this.release(request, turn);
+  }
+
+  private acquire(asked: Acquire, turn: LockTurn): PessimisticReply | typeof LATER {
+    const { lock, client, request, sinceUs } = asked;
+    const ask = { lock, client, request };
+    const holder = this.table.holder(lock);
+    if (holder?.request === request) {
+      turn.grant(this.book.current(lock));
+      return { kind: 'granted', token: holder.token };
+    }
+    if (this.table.isOver(request) || !this.table.isNewest(client, sinceUs)) {
+      return this.deny(ask, turn, holder?.client ?? '');
+    }
+    // The program went on and stands nowhere else any more, whatever it stood in line for.
+    this.table.stepOut(client, request);
+    if (holder === null || holder.client === client) return this.give(ask, [turn], turn.atUs);
+    const circle = this.table.circleOf({ client, lock });
+    if (circle !== null) {
+      turn.observe({ kind: 'deadlock', atUs: turn.atUs, process: this.name, waits: circle });
+      if (this.options.onDeadlock === 'abort') {
+        this.table.end(ask);
+        return this.deny(ask, turn, holder.client);
+      }
+    }
+    this.book.deny(turn, { lock, client, holder: holder.client, waits: true });
+    this.table.lineUp(ask);
+    this.kept.set(request, [...(this.kept.get(request) ?? []), turn]);
+    return LATER;
+  }
+
+  private deny({ lock, client }: Ask, turn: LockTurn, holder: string): PessimisticReply {
+    this.book.deny(turn, { lock, client, holder });
+    return { kind: 'denied', holder };
+  }
+
+  private give(ask: Ask, turns: readonly LockTurn[], atUs: number): PessimisticReply {
+    const { lock, client } = ask;
+    this.kept.delete(ask.request);
+    const { token } = this.table.give(ask);
+    const [first, ...others] = turns;
+    if (first !== undefined) {
+      this.book.grant(first, { lock, client, token, ttlUs: 0, untilUs: null }, atUs);
+    }
+    for (const turn of others) turn.grant(this.book.current(lock));
+    return { kind: 'granted', token };
+  }
+
+  private release({ lock, client, request }: Ask, turn: LockTurn): PessimisticReply {
+    const wasWaiting = this.kept.delete(request);
+    const isEffective = this.table.end({ lock, client, request });
+    if (wasWaiting && !isEffective) {
+      const text = `${client} waits for ${lock} no more`;
+      turn.observe({ kind: 'log', atUs: turn.atUs, process: this.name, topic: 'line', text });
+      return { kind: 'released' };
+    }
+    // Who gives up a request does not know which grant it brought; the request names it still.
+    const under = turn.under === 0 && isEffective ? this.book.current(lock) : turn.under;
+    this.book.release(turn, { lock, client, isEffective, under });
+    if (!isEffective) return { kind: 'denied', holder: this.table.holder(lock)?.client ?? '' };
+    this.handOver(lock, turn.atUs);
+    return { kind: 'released' };
+  }
+
+  /** Gives a lock that nobody holds any more to the next in line. */
+  private handOver(lock: string, atUs: number): void {
+    const next = this.table.next(lock);
+    if (next === null) return;
+    const turns = this.kept.get(next.request) ?? [];
+    const reply = this.give(next, turns, atUs);
+    for (const turn of turns) turn.answer(reply);
+  }
+
+  /** Who holds what is durable; who stood in line has to ask again. */
+  restart(_boot: Boot): void {
+    this.table.clearLines();
+    this.kept.clear();
+  }
+
+  snapshot(): () => void {
+    return restoreAll(this.table.snapshot(), this.book.snapshot());
+  }
+
+  evict(key: string, { atUs }: Boot): boolean {
+    const wasHeld = this.table.forget(key);
+    if (wasHeld) this.handOver(key, atUs);
+    return wasHeld;
+  }
+}
+
+type Held = Ask & { readonly token: number };
+
+/** `client` waits for `lock`, which the next one holds; for the last one, the first. */
+interface Wait {
+  readonly client: string;
+  readonly lock: string;
+}
+
+class LockTable {
+  private counter = 0;
+  private held: Map<string, Held> = new Map();
+  private readonly lines: Map<string, Ask[]> = new Map();
+  /** Acquisitions that were given back or given up: what still comes for them is too late. */
+  private over: Set<string> = new Set();
+
+  /** By client: when it began with the newest thing that it asked for, by its own clock. */
+  private newest: Map<string, number> = new Map();
+
+  holder(lock: string): Held | null {
+    return this.held.get(lock) ?? null;
+  }
+
+  isOver(request: string): boolean {
+    return this.over.has(request);
+  }
+
+  /** Whether the client asked for nothing since: it no longer waits for what it asked before. */
+  isNewest(client: string, sinceUs: number): boolean {
+    const isNewest = sinceUs >= (this.newest.get(client) ?? sinceUs);
+    if (isNewest) this.newest.set(client, sinceUs);
+    return isNewest;
+  }
+
+  /** Gives the lock, with a token above all before it; what its holder had of it is over. */
+  give(ask: Ask): Held {
+    const before = this.held.get(ask.lock);
+    if (before !== undefined && before.request !== ask.request) this.over.add(before.request);
+    this.counter += 1;
+    const { lock, client, request } = ask;
+    const held: Held = { lock, client, request, token: this.counter };
+    this.held.set(lock, held);
+    return held;
+  }
+
+  /** Puts the client at the end of the line; whoever stands there for the same stays there. */
+  lineUp(ask: Ask): void {
+    const line = this.lines.get(ask.lock) ?? [];
+    if (!line.some(({ request }) => request === ask.request)) line.push(ask);
+    this.lines.set(ask.lock, line);
+  }
+
+  /** Takes the client out of every line, but for the one where it stands for `request`. */
+  stepOut(client: string, request: string | null): void {
+    for (const [lock, line] of this.lines) {
+      const left = line.filter((ask) => ask.client !== client || ask.request === request);
+      this.lines.set(lock, left);
+    }
+  }
+
+  /** Ends an acquisition, held or wished for; whether the client held the lock by it. */
+  end({ lock, client, request }: Ask): boolean {
+    this.over.add(request);
+    const left = this.lines.get(lock)?.filter((ask) => ask.request !== request);
+    if (left !== undefined) this.lines.set(lock, left);
+    const held = this.held.get(lock);
+    if (held?.client !== client || held.request !== request) return false;
+    this.held.delete(lock);
+    return true;
+  }
+
+  /** Who is next in line for a lock that nobody holds; it leaves the line. */
+  next(lock: string): Ask | null {
+    if (this.held.has(lock)) return null;
+    return this.lines.get(lock)?.shift() ?? null;
+  }
+
+  /**
+   * The circle that would close if `client` waited for `lock`: from `client` along the graph of who
+   * waits for whom, back to itself; null when nobody on the way waits for it.
+   */
+  circleOf({ client, lock }: Wait): readonly Wait[] | null {
+    const circle: Wait[] = [{ client, lock }];
+    const seen = new Set<string>();
+    let wanted = lock;
+    for (;;) {
+      const holder = this.held.get(wanted)?.client;
+      if (holder === undefined || seen.has(holder)) return null;
+      if (holder === client) return circle;
+      seen.add(holder);
+      const next = this.wantedBy(holder);
+      if (next === null) return null;
+      circle.push({ client: holder, lock: next });
+      wanted = next;
+    }
+  }
+
+  private wantedBy(client: string): string | null {
+    for (const [lock, line] of this.lines) {
+      if (line.some((ask) => ask.client === client)) return lock;
+    }
+    return null;
+  }
+
+  /** Forgets who holds the lock; false where nobody did. */
+  forget(lock: string): boolean {
+    return this.held.delete(lock);
+  }
+
+  /** Forgets who stands in line, as a crash makes it. */
+  clearLines(): void {
+    this.lines.clear();
+  }
+
+  /** A copy of what is durable, all but the lines, as a function that brings it back. */
+  snapshot(): () => void {
+    const { counter } = this;
+    const [held, over, newest] = [new Map(this.held), new Set(this.over), new Map(this.newest)];
+    return () => {
+      this.counter = counter;
+      this.held = new Map(held);
+      this.over = new Set(over);
+      this.newest = new Map(newest);
+    };
+  }
+}

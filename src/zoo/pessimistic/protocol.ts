@@ -1,0 +1,182 @@
+/**
+ * The pessimistic lock as a protocol, and what a client of it sends. The client remembers what its
+ * section holds, in the order in which it was taken, and gives it back in the reverse order. When a
+ * further lock is not given, it gives all of them back, waits a while, and takes them again from
+ * the first: a new *round*. The server is in `lock-server.ts`.
+ */
+import {
+  askServer,
+  backOff,
+  chosenFrom,
+  type LockDriver,
+  type Name,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  part,
+  type Section,
+  type ServerHost,
+  under,
+} from '../../servers.ts';
+import type { PessimisticReply, PessimisticRequest } from './lock-server.ts';
+import { describePessimisticReply, PessimisticServer } from './lock-server.ts';
+
+const NAME = 'lock';
+
+const choices = { onDeadlock: ['wait', 'abort'] } as const;
+
+const options = optionsFor(choices, {
+  onDeadlock:
+    'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
+});
+
+export const pessimistic: Protocol = {
+  about: 'held until released, no ttl; who waits stands in line, and circles are detected',
+  source: 'Gray and Reuter, Transaction Processing, chapters 7 and 8',
+  options,
+  servers: () => [NAME],
+  takesSeveral: true,
+  waitsInLine: true,
+  canRenew: false,
+  unpromised: [],
+  build: (world, given) => {
+    const server = new PessimisticServer(NAME, chosenFrom(given, choices));
+    const host = world.addServer({ name: NAME, role: 'lock' }, server);
+    return (client) => new PessimisticDriver(client.name, host);
+  },
+};
+
+type Host = ServerHost<PessimisticRequest, PessimisticReply>;
+
+/** A lock that the section wants, and what it calls taking it and giving it back. */
+interface Wish {
+  readonly lock: string;
+  readonly take: string;
+  readonly giveBack: string;
+}
+
+interface Holding extends Wish {
+  readonly ordinal: number;
+  readonly token: number;
+  /** The request that brought it. */
+  readonly request: string;
+}
+
+/** A lease that nobody ends, a hundred years long. */
+const NEVER_US = 3_155_760_000_000_000;
+
+class PessimisticDriver implements LockDriver {
+  private readonly client: string;
+  private readonly server: Host;
+  /** The locks of the present section, its own first. */
+  private wishes: readonly Wish[] = [];
+  private holdings: readonly Holding[] = [];
+  private round = 1;
+
+  constructor(client: string, server: Host) {
+    this.client = client;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    if (!at.plan.releases) {
+      // Without a ttl, `releases: false` would mean that it keeps the lock for good.
+      at.self.log('pessimistic', `${at.section.lock} is not taken, as it would not be given back`);
+      return false;
+    }
+    const wish = { lock: at.section.lock, take: part('acquire', attempt), giveBack: 'release' };
+    this.wishes = [wish];
+    this.holdings = [];
+    this.round = 1;
+    return yield* this.take(at, wish);
+  }
+
+  *also(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean> {
+    const { lock, id } = step;
+    const wish = { lock, take: part('lock', id), giveBack: part('unlock', id) };
+    this.wishes = [...this.wishes, wish];
+    let isTaken = yield* this.take(at, wish);
+    while (!isTaken) {
+      at.self.leave();
+      yield* this.giveAllBack(at);
+      if (this.round >= at.plan.attempts) return false;
+      yield* backOff(under(at.name, `backoff-round-${this.round}`), at.plan.backoffUs);
+      this.round += 1;
+      isTaken = yield* this.takeAll(at);
+    }
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    yield* this.giveAllBack(at);
+    this.wishes = [];
+  }
+
+  token(lock: string): number {
+    return this.holdings.find((holding) => holding.lock === lock)?.token ?? 0;
+  }
+
+  private *takeAll(at: Section): Program<boolean> {
+    for (const wish of this.wishes) {
+      if (!(yield* this.take(at, wish))) return false;
+    }
+    return true;
+  }
+
+  private *take(at: Section, wish: Wish): Program<boolean> {
+    const { lock } = wish;
+    const operation = this.nameOf(at, wish.take);
+    const sinceUs = at.self.monotonicUs();
+    const { client } = this;
+    const ask = { kind: 'acquire', lock, client, request: operation.text, sinceUs } as const;
+    const call = yield* this.ask(at, operation, ask);
+    if (call.state === 'unknown') yield* this.giveUp(at, operation, lock);
+    if (call.reply?.kind !== 'granted') return false;
+    const { token } = call.reply;
+    const ordinal = call.granted;
+    const { take, giveBack } = wish;
+    const holding = { lock, take, giveBack, ordinal, token, request: operation.text };
+    this.holdings = [...this.holdings, holding];
+    if (this.holdings.length > 1) return true;
+    at.end = { clock: 'monotonic', us: NEVER_US };
+    at.self.enter({ section: at.name, lock, ordinal, token, end: at.end });
+    return true;
+  }
+
+  /** Leaves its place in line, or gives back what it was given without hearing of it. */
+  private *giveUp(at: Section, acquire: Name, lock: string): Program<void> {
+    const operation = under(at.name, `${acquire.text.split('/').at(-1) ?? ''}-cancel`);
+    const { client } = this;
+    const ask = { kind: 'release', lock, client, request: acquire.text } as const;
+    yield* this.ask(at, operation, ask);
+  }
+
+  private *giveAllBack(at: Section): Program<void> {
+    const given = [...this.holdings].reverse();
+    this.holdings = [];
+    for (const { lock, giveBack, request: named, ordinal, token } of given) {
+      const operation = this.nameOf(at, giveBack);
+      const ask = { kind: 'release', lock, client: this.client, request: named } as const;
+      yield* this.ask(at, operation, ask, { token, ordinal });
+    }
+  }
+
+  /** `alice/1/lock` in the first round, then `alice/1/lock-round-2`. */
+  private nameOf(at: Section, label: string): Name {
+    return under(at.name, this.round === 1 ? label : `${label}-round-${this.round}`);
+  }
+
+  private ask(
+    at: Section,
+    operation: Name,
+    ask: PessimisticRequest,
+    { token, ordinal }: Pick<Holding, 'token' | 'ordinal'> = { token: 0, ordinal: 0 },
+  ): Program<PendingCall<PessimisticRequest, PessimisticReply>> {
+    const { kind: verb, lock } = ask;
+    const { server: target } = this;
+    const describe = describePessimisticReply;
+    const question = { verb, lock, token, target, request: ask, describe, under: ordinal };
+    return askServer(at, operation, question);
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * PostgreSQL's advisory locks as a protocol, and what a client of them does: it asks with
+ * `pg_try_advisory_lock` until it is told yes, as migration tools do, works, and unlocks. What the
+ * server does about it is in `server.ts`.
+ *
+ * What goes wrong, and what is done about it, are options here:
+ * - `pooler: transaction` with `level: session`: two hold it at once, or it is held for ever. With
+ *   `level: transaction` the work is one transaction, which keeps its backend: that is the cure.
+ * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours; `keepaliveMs` is
+ *   `tcp_keepalives_idle` and what follows, taken together. Shorter, it is the cure.
+ * - `idleTimeoutMs`, a lost connection, a crash of the server, a failover: the lock is free, and
+ *   its holder works on. Only what is written tells: `token: sequence` takes `nextval('fence')` in
+ *   the statement that locks, for a store that compares; where the data is in the same database,
+ *   writing on the session that holds the lock does the same, as it dies with the lock.
+ * - `unanswered: kept`: a client that gave up waiting for an answer, asks again and is told yes has
+ *   locked twice, and unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
+ */
+import {
+  askServer,
+  type Chosen,
+  chosenFrom,
+  type LockDriver,
+  type OptionProblem,
+  type Options,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  part,
+  type Section,
+  type ServerHost,
+  under,
+} from '../../servers.ts';
+import {
+  describePostgresReply,
+  type PostgresReply,
+  type PostgresRequest,
+  PostgresServer,
+} from './server.ts';
+
+const NAME = 'lock';
+
+const choices = {
+  level: ['session', 'transaction'],
+  pooler: ['none', 'transaction'],
+  backends: { range: [1, 100], fallback: 2 },
+  peerDeath: ['closes', 'half-open'],
+  /** 7,200 s, and nine probes 75 s apart. */
+  keepaliveMs: { fallback: 7_875_000 },
+  idleTimeoutMs: { fallback: 0 },
+  token: ['none', 'sequence'],
+  unanswered: ['unlocks-all', 'kept'],
+} as const;
+
+export const postgres: Protocol = {
+  about: 'PostgreSQL’s advisory lock: its session’s, or its transaction’s; no ttl, no token',
+  source: 'PostgreSQL documentation, 13.3.5, Advisory Locks; PgBouncer, pooling modes',
+  options: optionsFor(choices, {
+    level: 'whether the lock is the session’s, until it is unlocked, or the transaction’s',
+    pooler: 'whether a pooler in transaction mode gives each transaction any of its connections',
+    backends: 'how many connections that pooler keeps, from 1 to 100',
+    peerDeath: 'whether the end of a connection reaches the server, or leaves it half open',
+    keepaliveMs: 'after which silence the server finds that a half-open connection is dead',
+    idleTimeoutMs: 'after which silence it ends a session by itself; 0: never',
+    token: 'whether the statement that locks also takes a token from a sequence',
+    unanswered: 'what a client does that gave up waiting for the lock: unlocks all, or nothing',
+  }),
+  servers: () => [NAME],
+  takesSeveral: false,
+  canRenew: false,
+  problem,
+  unpromised: ['tokens-unique', 'tokens-increase'],
+  build: (world, given) => {
+    const chosen = chosenFrom(given, choices);
+    const server = world.addServer({ name: NAME, role: 'lock' }, new PostgresServer(NAME, chosen));
+    return () => new PostgresDriver(chosen, server);
+  },
+};
+
+function problem(given: Options): OptionProblem | null {
+  const { peerDeath, keepaliveMs, pooler, backends } = chosenFrom(given, choices);
+  if (peerDeath === 'closes' && keepaliveMs !== choices.keepaliveMs.fallback) {
+    return { option: 'keepaliveMs', what: 'keepaliveMs means nothing with peerDeath: closes' };
+  }
+  if (pooler === 'none' && backends !== choices.backends.fallback) {
+    return { option: 'backends', what: 'backends means nothing with pooler: none' };
+  }
+  return null;
+}
+
+type Host = ServerHost<PostgresRequest, PostgresReply>;
+
+/** A lock that nobody ends, a hundred years long. */
+const NEVER_US = 3_155_760_000_000_000;
+
+class PostgresDriver implements LockDriver {
+  private readonly chosen: Pick<Chosen<typeof choices>, 'unanswered'>;
+  private readonly server: Host;
+  private held: { readonly ordinal: number; readonly token: number } | null = null;
+
+  constructor(chosen: Pick<Chosen<typeof choices>, 'unanswered'>, server: Host) {
+    this.chosen = chosen;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    const { lock } = at.section;
+    if (!at.plan.releases) {
+      // A program that ends closes its session; without a ttl, this one would keep the lock.
+      at.self.log('postgres', `${lock} is not taken, as it would not be given back`);
+      return false;
+    }
+    const label = part('acquire', attempt);
+    const call = yield* this.ask(at, label, { verb: 'acquire', kind: 'lock' });
+    if (call.state === 'unknown' && this.chosen.unanswered === 'unlocks-all') {
+      yield* this.ask(at, `${label}-undo`, { verb: 'release', kind: 'unlock-all' });
+    }
+    if (call.reply?.kind !== 'granted') return false;
+    const { token } = call.reply;
+    this.held = { ordinal: call.granted, token };
+    at.end = { clock: 'monotonic', us: NEVER_US };
+    at.self.enter({ section: at.name, lock, ordinal: call.granted, token, end: at.end });
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    yield* this.ask(at, 'release', { verb: 'release', kind: 'unlock' });
+    this.held = null;
+  }
+
+  token(): number {
+    return this.held?.token ?? 0;
+  }
+
+  private ask(
+    at: Section,
+    label: string,
+    { verb, kind }: { verb: 'acquire' | 'release'; kind: PostgresRequest['kind'] },
+  ): Program<PendingCall<PostgresRequest, PostgresReply>> {
+    return askServer(at, under(at.name, label), {
+      verb,
+      target: this.server,
+      request: { kind, lock: at.section.lock },
+      describe: describePostgresReply,
+      tries: 1,
+    });
+  }
+}

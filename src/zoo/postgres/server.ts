@@ -1,0 +1,239 @@
+/**
+ * PostgreSQL's advisory locks as its server keeps them (documentation, 13.3.5 and 9.28.10). A lock
+ * belongs to a *session*, which is a connection to a backend process; it stands in shared memory,
+ * so it is in no log and on no standby. Nothing ends it but its owner: no time-out, no token.
+ *
+ * - Taken at *session* level it is held until it is unlocked as often as it was locked, or until
+ *   the session ends; taken at *transaction* level until the transaction does, with no unlock.
+ * - `pg_try_advisory_lock` is true for whoever has it already. `pg_advisory_unlock` by a session
+ *   that does not hold the lock is false, with a warning, and changes nothing.
+ * - A session ends as its connection is closed. Of a peer that vanished without a word (a host that
+ *   lost power, a link that was cut for good) the server learns only by TCP keep-alives, after two
+ *   hours and eleven minutes by Linux's defaults: until then the connection is half open.
+ * - It also ends a session that has been idle for too long, if it is told to
+ *   (`idle_session_timeout`, `idle_in_transaction_session_timeout`), while its client works on.
+ *
+ * In front of it may be a pooler in transaction mode (PgBouncer, "SQL feature map for pooling
+ * modes"): each transaction gets whichever server connection is free, here one after the other
+ * (`server_round_robin = 1`), and these stay open. A statement by itself is a transaction, so lock
+ * and unlock land on different backends, and two clients share one.
+ */
+import { type Answer, type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
+
+export type PostgresRequest =
+  | { readonly kind: 'lock' | 'unlock'; readonly lock: string }
+  /** `pg_advisory_unlock_all()`. */
+  | { readonly kind: 'unlock-all'; readonly lock: string };
+
+export type PostgresReply =
+  | { readonly kind: 'granted'; readonly token: number }
+  | { readonly kind: 'denied'; readonly holder: string }
+  | { readonly kind: 'released' };
+
+export function describePostgresReply(reply: PostgresReply): Answer {
+  return reply;
+}
+
+export interface PostgresSettings {
+  readonly level: 'session' | 'transaction';
+  readonly pooler: 'none' | 'transaction';
+  /** How many server connections the pooler keeps. */
+  readonly backends: number;
+  /** Whether the end of a client's connection reaches the server. */
+  readonly peerDeath: 'closes' | 'half-open';
+  /** How long after it last heard of a peer the server learns that it is gone. */
+  readonly keepaliveMs: number;
+  /** A session that has said nothing for so long is ended; 0: none is. */
+  readonly idleTimeoutMs: number;
+  readonly token: 'none' | 'sequence';
+}
+
+/** Who holds what: pure state and rules. */
+export class AdvisoryLocks<S extends object> {
+  private readonly holds: Map<string, { readonly session: S; count: number }> = new Map();
+
+  /** The session that holds a lock; null where none does. */
+  owner(lock: string): S | null {
+    return this.holds.get(lock)?.session ?? null;
+  }
+
+  /** `pg_try_advisory_lock`. */
+  tryLock(session: S, lock: string): boolean {
+    const hold = this.holds.get(lock);
+    if (hold === undefined) this.holds.set(lock, { session, count: 1 });
+    else if (hold.session === session) hold.count += 1;
+    return hold === undefined || hold.session === session;
+  }
+
+  /** `pg_advisory_unlock`: false, and a warning, for who does not hold it. */
+  unlock(session: S, lock: string): boolean {
+    const hold = this.holds.get(lock);
+    if (hold?.session !== session) return false;
+    hold.count -= 1;
+    if (hold.count === 0) this.holds.delete(lock);
+    return true;
+  }
+
+  /** `pg_advisory_unlock_all`, and what the end of a session does; which locks it freed. */
+  unlockAll(session: S): readonly string[] {
+    const own = [...this.holds].flatMap(([lock, hold]) => (hold.session === session ? [lock] : []));
+    for (const lock of own) this.holds.delete(lock);
+    return own;
+  }
+}
+
+interface Session {
+  /** The client's, as long as it is the client's alone; null for one that a pooler keeps open. */
+  connection: Turn['connection'] | null;
+  heardUs: number;
+}
+
+/** To whom a lock was given last, and with which token. */
+interface Given {
+  readonly client: string;
+  readonly token: number;
+}
+
+/** `nextval` logs so many values ahead, which a crash leaves out (`SEQ_LOG_VALS` in sequence.c). */
+const LOGGED_AHEAD = 32;
+
+type LockTurn = Turn<PostgresReply>;
+
+export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
+  private readonly settings: PostgresSettings;
+  private readonly book: GrantBook;
+  private locks: AdvisoryLocks<Session> = new AdvisoryLocks();
+  private readonly given: Map<string, Given> = new Map();
+  private sessions: Session[] = [];
+  /** Of a pooler: whose turn it is. */
+  private turns = 0;
+  /** The sequence from which tokens come: its value, and how far it has been logged. */
+  private value = 0;
+  private logged = 0;
+
+  constructor(name: string, settings: PostgresSettings) {
+    this.settings = settings;
+    this.book = new GrantBook(name);
+  }
+
+  handle(request: PostgresRequest, turn: LockTurn): PostgresReply {
+    this.endSessions(turn);
+    const session = this.sessionOf(turn);
+    session.heardUs = turn.monotonicUs;
+    const { lock } = request;
+    if (request.kind === 'lock') return this.lock(lock, session, turn);
+    if (request.kind === 'unlock') return this.unlock(lock, session, turn);
+    for (const held of this.locks.unlockAll(session)) this.note(held, turn);
+    return { kind: 'released' };
+  }
+
+  /** The backend that runs a statement. */
+  private sessionOf({ connection, monotonicUs: heardUs }: LockTurn): Session {
+    const own = this.sessions.find((session) => session.connection === connection);
+    if (own !== undefined) return own;
+    const isPooled = this.settings.pooler !== 'none';
+    const free = this.sessions.filter((session) => session.connection === null);
+    if (!isPooled || free.length < this.settings.backends) {
+      const session = { connection: isPooled ? null : connection, heardUs };
+      this.sessions.push(session);
+      return session;
+    }
+    this.turns += 1;
+    const next = free[this.turns % free.length];
+    if (next === undefined) throw new Error('a pooler has at least one connection');
+    return next;
+  }
+
+  private lock(lock: string, session: Session, turn: LockTurn): PostgresReply {
+    const { client } = turn;
+    const wasHeld = this.locks.owner(lock) !== null;
+    const last = this.given.get(lock);
+    if (!this.locks.tryLock(session, lock)) {
+      const holder = last?.client ?? '';
+      this.book.deny(turn, { lock, client, holder });
+      return { kind: 'denied', holder };
+    }
+    if (wasHeld && last?.client === client) {
+      turn.grant(this.book.current(lock));
+      return { kind: 'granted', token: last.token };
+    }
+    // A backend that has it says yes to whomever the pooler sends to it.
+    if (wasHeld && last !== undefined) {
+      const backend = `the backend that took ${lock} for ${last.client}`;
+      this.book.explain(turn, `the pooler sends ${client} to ${backend}`);
+    }
+    const token = this.nextToken();
+    this.given.set(lock, { client, token });
+    // A transaction keeps its backend until it ends.
+    if (this.settings.level === 'transaction') session.connection = turn.connection;
+    this.book.grant(turn, { lock, client, token, ttlUs: 0, untilUs: null });
+    return { kind: 'granted', token };
+  }
+
+  private nextToken(): number {
+    if (this.settings.token === 'none') return 0;
+    this.value += 1;
+    if (this.value > this.logged) this.logged = this.value + LOGGED_AHEAD;
+    return this.value;
+  }
+
+  /** An unlock, or the end of the transaction. */
+  private unlock(lock: string, session: Session, turn: LockTurn): PostgresReply {
+    const { level, pooler } = this.settings;
+    if (level === 'transaction') {
+      if (pooler !== 'none') session.connection = null;
+      for (const held of this.locks.unlockAll(session)) this.note(held, turn);
+      return { kind: 'released' };
+    }
+    if (this.locks.unlock(session, lock)) {
+      if (this.locks.owner(lock) === null) this.note(lock, turn);
+      return { kind: 'released' };
+    }
+    const { atUs, server: process, client } = turn;
+    const text = `WARNING: you don't own a lock of type ExclusiveLock (${client}, ${lock})`;
+    turn.observe({ kind: 'log', atUs, process, topic: 'postgres', text });
+    this.book.release(turn, { lock, client, isEffective: false });
+    return { kind: 'denied', holder: '' };
+  }
+
+  /** The observer is told that nobody has the lock now. */
+  private note(lock: string, turn: LockTurn): void {
+    this.book.release(turn, { lock, client: turn.client, isEffective: true });
+  }
+
+  /** Ends the sessions of which the server has come to know that they are over. */
+  private endSessions(turn: LockTurn): void {
+    for (const session of [...this.sessions]) {
+      if (!this.isOver(session, turn.monotonicUs)) continue;
+      for (const lock of this.locks.unlockAll(session)) {
+        const { client = '' } = this.given.get(lock) ?? {};
+        this.book.end(turn, { lock, client }, 'its session was over');
+      }
+      if (this.settings.pooler !== 'none') session.connection = null;
+      else this.sessions = this.sessions.filter((other) => other !== session);
+    }
+  }
+
+  private isOver({ connection, heardUs }: Session, nowUs: number): boolean {
+    if (connection === null) return false;
+    const { peerDeath, keepaliveMs, idleTimeoutMs } = this.settings;
+    const idleUs = nowUs - heardUs;
+    if (idleTimeoutMs > 0 && idleUs >= idleTimeoutMs * 1000) return true;
+    if (connection.isOpen) return false;
+    return peerDeath === 'closes' || idleUs >= keepaliveMs * 1000;
+  }
+
+  /** It comes back without a lock, and a standby never had one. */
+  restart(_boot: Boot): void {
+    this.sessions = [];
+    this.locks = new AdvisoryLocks();
+    this.value = this.logged;
+  }
+
+  snapshot(): () => void {
+    const { logged } = this;
+    return () => {
+      this.logged = logged;
+    };
+  }
+}

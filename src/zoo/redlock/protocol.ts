@@ -1,0 +1,377 @@
+/**
+ * Redlock as a protocol (redis.io, "Distributed Locks with Redis", "The Redlock Algorithm"): as it
+ * is specified, and with each of its precautions left out. A client notes the time, asks every node
+ * with one random value and a timeout that is short beside the ttl, takes the lock if a majority
+ * said yes and the ttl is not used up, and else unlocks every node, also those that seemed to say
+ * no; then it tries again after a random delay. M. Kleppmann, "How to do distributed locking"
+ * (2016), says what the options other than the first are about.
+ *
+ * How long the lock may be counted on is `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`; the margin
+ * for drift is that of the reference implementation redlock-rb, one hundredth of the ttl and 2 ms:
+ * a ttl of 10 s that took 300 ms to get is valid for 10,000 - 300 - 102 = 9,598 ms.
+ */
+import {
+  answerOf,
+  type Call,
+  type Chosen,
+  type ClientPlan,
+  chosenFrom,
+  describeRedisReply,
+  GrantBook,
+  type Kept,
+  type LeaseEnd,
+  type LockDriver,
+  type LockKey,
+  type LockNodeReply,
+  type LockNodeRequest,
+  leaseEnd,
+  type Name,
+  nodeChoices,
+  nodeOptions,
+  type OptionProblem,
+  type Options,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  part,
+  type Quorum,
+  questionOf,
+  RedisServer,
+  randomValue,
+  request,
+  type Section,
+  type ServerHost,
+  send,
+  testLease,
+  under,
+  type Witness,
+  type World,
+} from '../../servers.ts';
+
+const choices = {
+  nodes: { range: [1, 100], fallback: 5 },
+  asks: ['together', 'in-turn'],
+  quorum: ['majority', 'half'],
+  validity: ['checked', 'unchecked'],
+  drift: ['counted', 'ignored'],
+  driftFactorPpm: { fallback: 10_000 },
+  driftMarginUs: { fallback: 2_000 },
+  elapsed: ['monotonic', 'wall'],
+  partial: ['released', 'kept'],
+  restart: ['delayed', 'at-once'],
+} as const;
+
+const ownOptions = optionsFor(choices, {
+  nodes: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
+  asks: 'whether all nodes are asked at once, as its page advises, or one after the other',
+  quorum: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
+  validity:
+    'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
+  drift: 'whether the lock ends for its client before its keys expire, by the margin for drift',
+  driftFactorPpm:
+    'the part of the margin for drift that grows with the ttl, in parts per million of it',
+  driftMarginUs: 'the constant part of the margin for drift, in microseconds',
+  elapsed: 'by which of its clocks a client counts the time that asking took, and its lease',
+  partial: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
+  restart: 'whether a node that lost its keys stays out of service for the longest ttl in use',
+});
+
+export const redlock: Protocol = {
+  about: 'Redlock as specified: a majority of independent Redis nodes, within the time of validity',
+  source: 'redis.io, Distributed Locks with Redis: The Redlock Algorithm',
+  options: [...ownOptions, ...nodeOptions],
+  servers: nodeNames,
+  takesSeveral: false,
+  // "After a random delay", says its page, and not how long: up to twice the backoff.
+  jitter: { numerator: 1, denominator: 1 },
+  problem,
+  unpromised: ['tokens-unique', 'tokens-increase'],
+  build,
+};
+
+function problem(given: Options): OptionProblem | null {
+  const chosen = chosenFrom(given, choices);
+  const margins = ['driftFactorPpm', 'driftMarginUs'] as const;
+  const option = margins.find((name) => chosen[name] !== choices[name].fallback);
+  if (option === undefined || chosen.drift !== 'ignored') return null;
+  return { option, what: `${option} means nothing with drift: ignored` };
+}
+
+function nodeNames(given: Options): readonly string[] {
+  return Array.from({ length: given.whole('nodes') }, (_, index) => `lock-${index + 1}`);
+}
+
+function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
+  const nodeKeys = new NodeKeys();
+  const chosen = chosenFrom(given, choices);
+  const { restart, driftFactorPpm: factorPpm, driftMarginUs: constantUs } = chosen;
+  const { persistence, expiry } = chosenFrom(given, nodeChoices);
+  const parts = { persistence, expiry, restart };
+  const nodes = nodeNames(given).map((name) => {
+    const server = new RedisServer(parts, nodeWitness(name, nodeKeys));
+    return world.addServer({ name, role: 'lock' }, server);
+  });
+  const half = Math.max(1, Math.floor(nodes.length / 2));
+  const quorum = chosen.quorum === 'half' ? half : majorityOf(nodes.length);
+  const margin = chosen.drift === 'ignored' ? null : { factorPpm, constantUs };
+  const { asks, validity, partial, elapsed } = chosen;
+  const settings = { nodes, quorum, asks, validity, partial, margin, elapsed };
+  return () => new RedlockDriver(settings, nodeKeys);
+}
+
+type Node = ServerHost<LockNodeRequest, LockNodeReply>;
+type NodeCall = PendingCall<LockNodeRequest, LockNodeReply>;
+
+interface RedlockSettings
+  extends Pick<Chosen<typeof choices>, 'asks' | 'validity' | 'partial' | 'elapsed'> {
+  readonly nodes: readonly Node[];
+  readonly quorum: number;
+  /** Null counts no drift. */
+  readonly margin: DriftMargin | null;
+}
+
+/** A lock that this client holds, or once held and has not given back. */
+interface Held {
+  readonly value: number;
+  readonly ordinal: number;
+}
+
+/** One round of requests: when it began, by each clock, and what came of it. */
+interface Round {
+  readonly sentUs: number;
+  readonly sentWallUs: number;
+  readonly calls: readonly NodeCall[];
+  /** The first of them: the lease is counted from its departure. */
+  readonly since: NodeCall;
+}
+
+class RedlockDriver implements LockDriver {
+  private readonly settings: RedlockSettings;
+  private readonly nodeKeys: NodeKeys;
+  private readonly held: Map<string, Held> = new Map();
+
+  constructor(settings: RedlockSettings, nodeKeys: NodeKeys) {
+    this.settings = settings;
+    this.nodeKeys = nodeKeys;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    const { self, plan, section } = at;
+    const { lock } = section;
+    const name = under(at.name, part('acquire', attempt));
+    const { ttlUs } = plan;
+    const value = randomValue(name);
+    const ask = { kind: 'set', key: lock, value, ttlUs } as const;
+    const round = yield* this.round(at, { verb: 'acquire', name, ask });
+    if (!this.isEnough(at, round, ttlUs)) {
+      const undo = under(at.name, part('undo', attempt));
+      if (this.settings.partial === 'released') yield* this.unlock(at, undo, value);
+      return false;
+    }
+    const ordinal = self.quorum.grant(this.termOf(at, round, { value, ttlUs }));
+    this.held.set(lock, { value, ordinal });
+    self.enter({ section: at.name, lock, ordinal, token: 0, end: at.end });
+    return true;
+  }
+
+  /** "Extending the lock": like acquiring it, with a script that prolongs what is still ours. */
+  *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
+    const { self, section } = at;
+    const { lock } = section;
+    const held = this.held.get(lock);
+    if (held === undefined) return false;
+    const name = under(at.name, part('renew', id));
+    const ask = { kind: 'expire', key: lock, ifValue: held.value, ttlUs } as const;
+    const round = yield* this.round(at, { verb: 'renew', name, ask });
+    const { nodes, quorum } = this.settings;
+    if (!this.isEnough(at, round, ttlUs)) return countOf(round, 'nil') <= nodes.length - quorum;
+    const { value, ordinal } = held;
+    const term = this.termOf(at, round, { value, ttlUs });
+    self.quorum.renew(Object.assign(term, { ordinal }));
+    testLease(at);
+    return true;
+  }
+
+  /** What the observer is told of a lease that enough nodes gave; it begins to count. */
+  private termOf(
+    at: Section,
+    round: Round,
+    { value, ttlUs }: { readonly value: number; readonly ttlUs: number },
+  ): Parameters<Quorum['grant']>[0] {
+    at.end = this.endOf(at, round, ttlUs);
+    const heldUntilUs = this.nodeKeys.endUs(value, this.settings.quorum);
+    const { lock } = at.section;
+    return { lock, token: 0, ttlUs, since: round.since, end: at.end, heldUntilUs };
+  }
+
+  *release(at: Section): Program<void> {
+    const { lock } = at.section;
+    const held = this.held.get(lock);
+    if (held === undefined) return;
+    this.held.delete(lock);
+    at.self.quorum.release({ lock, ordinal: held.ordinal });
+    yield* this.unlock(at, under(at.name, 'release'), held.value);
+  }
+
+  /** "Releasing the lock": on every node, whether or not it seemed to be taken there. */
+  private *unlock(at: Section, name: Name, value: number): Program<void> {
+    const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
+    yield* this.round(at, { verb: 'release', name, ask });
+  }
+
+  /** Asks every node, and waits until each has answered or its timeout is over. */
+  private *round(
+    at: Section,
+    asked: { verb: Extract<Call, { lock: string }>['verb']; name: Name; ask: LockNodeRequest },
+  ): Program<Round> {
+    const [sentUs, sentWallUs] = [at.self.monotonicUs(), at.self.wallUs()];
+    const calls: NodeCall[] = [];
+    for (const [index, node] of this.settings.nodes.entries()) {
+      const { verb, name, ask } = asked;
+      const setting = questionOf(at, index === 0 ? name : under(name, node.process.name), {
+        verb,
+        target: node,
+        request: ask,
+        describe: describeRedisReply(ask, 0),
+        // A second SET NX would be denied because of the first.
+        tries: ask.kind === 'set' ? 1 : at.plan.tries,
+      });
+      const isTogether = this.settings.asks === 'together';
+      calls.push(yield* isTogether ? send(at.self, setting) : request(at.self, setting));
+    }
+    for (const call of calls) yield* answerOf(call);
+    const [since] = calls;
+    if (since === undefined) throw new Error('Redlock has at least one node');
+    return { sentUs, sentWallUs, calls, since };
+  }
+
+  private isEnough(at: Section, round: Round, ttlUs: number): boolean {
+    const { quorum, validity, elapsed } = this.settings;
+    if (countOf(round, 'done') < quorum) return false;
+    if (validity === 'unchecked') return true;
+    const { self } = at;
+    const elapsedUs =
+      elapsed === 'wall' ? self.wallUs() - round.sentWallUs : self.monotonicUs() - round.sentUs;
+    return validityUs({ ttlUs, elapsedUs, marginUs: this.marginUs(ttlUs) }) > 0;
+  }
+
+  private endOf(at: Section, { sentUs, sentWallUs }: Round, ttlUs: number): LeaseEnd {
+    const validUs = ttlUs - this.marginUs(ttlUs);
+    if (this.settings.elapsed === 'wall') return { clock: 'wall', us: sentWallUs + validUs };
+    return leaseEnd(at, { sentUs, issuedAtUs: sentWallUs, ttlUs: validUs });
+  }
+
+  private marginUs(ttlUs: number): number {
+    const { margin } = this.settings;
+    return margin === null ? 0 : marginUs(ttlUs, margin);
+  }
+}
+
+function countOf({ calls }: Round, kind: LockNodeReply['kind']): number {
+  return calls.filter(({ reply }) => reply?.kind === kind).length;
+}
+
+/** ⌊n/2⌋ + 1: any two majorities share a node. */
+export function majorityOf(nodes: number): number {
+  return Math.floor(nodes / 2) + 1;
+}
+
+/** `factorPpm` of the ttl, and `constantUs`. */
+interface DriftMargin {
+  readonly factorPpm: number;
+  readonly constantUs: number;
+}
+
+/** By how much a client takes its lock to be over before its keys expire, rounded up. */
+export function marginUs(ttlUs: number, { factorPpm, constantUs }: DriftMargin): number {
+  return Math.ceil((ttlUs * factorPpm) / 1_000_000) + constantUs;
+}
+
+/** What is left of the lock once its answers are in; not above 0 when they came too late. */
+export function validityUs(lease: {
+  readonly ttlUs: number;
+  readonly elapsedUs: number;
+  readonly marginUs: number;
+}): number {
+  return lease.ttlUs - lease.elapsedUs - lease.marginUs;
+}
+
+/**
+ * What the nodes really hold, kept for the observer: no node and no client knows it or acts on it.
+ * A lock that several nodes give together ends when fewer than a quorum still hold its key: a node
+ * lets go of it at its end, or when it forgets it and may give it again.
+ */
+class NodeKeys {
+  /** By random value, then by node: the true time at which the node lets go of the key. */
+  private readonly ends: Map<number, Map<string, number>> = new Map();
+
+  /** The node keeps a value until then, or a replica of it does. */
+  note(node: string, { value, untilUs }: Kept): void {
+    const ends = this.ends.get(value) ?? new Map<string, number>();
+    this.ends.set(value, ends.set(node, untilUs));
+  }
+
+  forget(node: string, { value }: Pick<LockKey, 'value'>): void {
+    const ends = this.ends.get(value);
+    ends?.delete(node);
+    if (ends?.size === 0) this.ends.delete(value);
+  }
+
+  /** The node lost the value at true time `atUs`, if it still had it then. */
+  lose(node: string, value: number, atUs: number): void {
+    const ends = this.ends.get(value);
+    const endUs = ends?.get(node);
+    if (endUs !== undefined) ends?.set(node, Math.min(endUs, atUs));
+  }
+
+  /** True time from which on fewer than `quorum` nodes hold the value; 0 if they never did. */
+  endUs(value: number, quorum: number): number {
+    const ends = [...(this.ends.get(value)?.values() ?? [])].sort((a, b) => b - a);
+    return ends[quorum - 1] ?? 0;
+  }
+}
+
+/** Watches one node: it gives no grant, but it denies, and it holds keys for a time. */
+function nodeWitness(process: string, nodeKeys: NodeKeys): Witness {
+  const book = new GrantBook(process);
+  const holders = new Map<string, string>();
+  /** By lock: the last that the node kept of it; it may have expired since. */
+  const kept = new Map<string, Kept>();
+  const note = (lock: string, one: Kept): void => {
+    kept.set(lock, one);
+    nodeKeys.note(process, one);
+  };
+  return {
+    taken: (turn, lock, one) => {
+      holders.set(lock, turn.client);
+      note(lock, one);
+    },
+    denied: (turn, lock) =>
+      book.deny(turn, { lock, client: turn.client, holder: holders.get(lock) ?? '' }),
+    prolonged: (_turn, lock, one) => {
+      if (one !== null) note(lock, one);
+    },
+    deleted: (_turn, lock, entry) => {
+      if (entry === null) return;
+      kept.delete(lock);
+      nodeKeys.forget(process, entry);
+    },
+    lost: (key, atUs) => {
+      for (const [lock, { value }] of [...kept]) {
+        if (key !== null && lock !== key) continue;
+        kept.delete(lock);
+        nodeKeys.lose(process, value, atUs);
+      }
+    },
+    // A replica that takes over holds what it was sent in time, and nothing else.
+    snapshot: () => {
+      const sent = [...kept];
+      return () => {
+        for (const { value } of kept.values()) nodeKeys.forget(process, { value });
+        kept.clear();
+        for (const [lock, one] of sent) note(lock, one);
+      };
+    },
+  };
+}

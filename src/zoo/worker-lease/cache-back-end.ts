@@ -1,0 +1,181 @@
+/**
+ * memcached or Redis as a back end of leases. A worker looks (`acquire`, `release`), decides, and
+ * stores (`take`, `free`); the server stores what it is told. A crash empties memcached, and a
+ * Redis that does not persist. The life of a key is counted by memcached on a monotonic clock, by
+ * Redis on the wall clock.
+ */
+import {
+  type Answer,
+  type CallSetting,
+  type PendingCall,
+  type Program,
+  questionOf,
+  request,
+  restoreAll,
+  type Section,
+  type Server,
+  type ServerHost,
+  under,
+  type World,
+} from '../../servers.ts';
+import { Cache, cacheSnapshot } from '../cache/cache.ts';
+import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
+import { LeaseBook, type Wish } from './lease-book.ts';
+import type { Delivery, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
+import { beginningAt, freedBy, takenBy } from './lease-rules.ts';
+import { CacheLeases, type Seen, type Vacant } from './leases.ts';
+
+type LeaseCacheCall = PendingCall<LeaseCacheRequest, LeaseCacheReply>;
+type Setting = CallSetting<LeaseCacheRequest, LeaseCacheReply>;
+
+interface Storing {
+  readonly record: LeaseRecord;
+  readonly seen: Seen;
+  readonly look: LeaseCacheCall;
+}
+
+export class CacheBackEnd implements LeaseBackEnd {
+  private readonly name: string;
+  private readonly terms: LeaseTerms;
+  private readonly book: LeaseBook;
+  private readonly server: ServerHost<LeaseCacheRequest, LeaseCacheReply>;
+
+  /** Adds the cache to the world. */
+  constructor(world: World, name: string, terms: LeaseTerms, setting: LeaseCacheSetting) {
+    this.name = name;
+    this.terms = terms;
+    this.book = new LeaseBook(name, terms);
+    this.server = world.addServer({ name, role: 'lock' }, cacheServer(setting, this.book));
+  }
+
+  *acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0> {
+    const { self, plan } = at;
+    const { time, clock, rules } = this.terms;
+    const [sentUs, wallUs] = [self.monotonicUs(), self.wallUs()];
+    const timeout = time.timeoutOf(plan.ttlUs);
+    const { steps, retries } = delivery;
+    const wish = { kind: 'acquire', steps, retries, now: time.timeOf(wallUs), timeout } as const;
+    const look = yield* request(self, this.look(at, attempt, wish));
+    if (look.reply?.kind !== 'seen') return 0;
+    const { reply: seen } = look;
+    const issuedAtUs = clock === 'client' ? wallUs : seen.wallUs;
+    const ask = { steps, retries, now: time.timeOf(issuedAtUs), timeout };
+    const taken = takenBy(seen.record, ask, rules);
+    if (taken === null) return false;
+    const isSeeded = seen.record === null && this.terms.absent === 'clock';
+    const record = isSeeded ? beginningAt(taken, issuedAtUs) : taken;
+    const put = yield* request(self, this.put(at, attempt, { record, seen, look }));
+    if (put.reply === null) return 0;
+    if (put.reply.kind !== 'stored') return false;
+    return { fence: record.fence, ordinal: put.granted, sentUs, issuedAtUs };
+  }
+
+  *release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0> {
+    const { steps, retries, fence } = lease;
+    const look = yield* request(
+      at.self,
+      this.look(at, attempt, { kind: 'release', steps, retries, fence }),
+    );
+    if (look.reply?.kind !== 'seen') return 0;
+    const record = freedBy(look.reply.record, lease);
+    if (record === null) return false;
+    const storing = { record, seen: look.reply, look };
+    const put = yield* request(at.self, this.put(at, attempt, storing));
+    return put.reply === null ? 0 : put.reply.kind === 'stored';
+  }
+
+  private look(at: Section, attempt: number, wish: Wish): Setting {
+    const token = wish.kind === 'acquire' ? 0 : Number(wish.fence);
+    const ask = { kind: 'look', lock: at.section.lock } as const;
+    const label = labelAt(this.name, wish.kind, attempt);
+    const setting = this.question(at, { verb: wish.kind, label, token }, ask);
+    this.book.noteWish(setting.operation.text, wish);
+    return setting;
+  }
+
+  private put(at: Section, attempt: number, { record, seen, look }: Storing): Setting {
+    const ask = { kind: 'put', lock: at.section.lock, record, unique: seen.unique } as const;
+    if (record.state === 'open') {
+      const label = labelAt(this.name, 'free', attempt);
+      return this.question(at, { verb: 'release', label, token: record.fence }, ask);
+    }
+    const label = labelAt(this.name, 'take', attempt);
+    const setting = this.question(at, { verb: 'acquire', label, token: 0 }, ask);
+    this.book.noteLease(setting.operation.text, { ttlUs: at.plan.ttlUs, since: look });
+    return setting;
+  }
+
+  private question(
+    at: Section,
+    { verb, label, token }: { verb: 'acquire' | 'release'; label: string; token: number },
+    ask: LeaseCacheRequest,
+  ): Setting {
+    const describe = describeLeaseCacheReply(ask);
+    const question = { verb, token, target: this.server, request: ask, describe };
+    return questionOf(at, under(at.name, label), question);
+  }
+}
+
+type LeaseCacheRequest =
+  | { readonly kind: 'look'; readonly lock: string }
+  | {
+      readonly kind: 'put';
+      readonly lock: string;
+      readonly record: LeaseRecord;
+      readonly unique: number | null;
+    };
+
+type LeaseCacheReply =
+  | ({ readonly kind: 'seen'; readonly wallUs: number } & Seen)
+  | { readonly kind: 'stored' }
+  /** Somebody stored, or the key went, in between. */
+  | { readonly kind: 'not-stored' };
+
+/** What the trace says of a reply; of a look, the fence token that it saw. */
+function describeLeaseCacheReply(request: LeaseCacheRequest): (reply: LeaseCacheReply) => Answer {
+  return (reply) => {
+    if (reply.kind === 'seen') return { kind: 'value', value: reply.record?.fence ?? 0 };
+    if (reply.kind === 'not-stored' || request.kind === 'look')
+      return { kind: 'denied', holder: '' };
+    const { state, fence } = request.record;
+    return state === 'leased' ? { kind: 'granted', token: fence } : { kind: 'released' };
+  };
+}
+
+export interface LeaseCacheSetting {
+  readonly keyLifeUs: number;
+  /** By which of its clocks a key's life is counted. */
+  readonly expiry: 'wall' | 'monotonic';
+  readonly isDurable: boolean;
+  readonly vacant: Vacant;
+}
+
+function cacheServer(
+  { expiry, keyLifeUs, isDurable, vacant }: LeaseCacheSetting,
+  book: LeaseBook,
+): Server<LeaseCacheRequest, LeaseCacheReply> {
+  const cache = new Cache();
+  const leases = new CacheLeases(cache, keyLifeUs, vacant);
+  return {
+    handle(request, turn) {
+      const { lock } = request;
+      const nowUs = expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
+      if (request.kind === 'look') {
+        const { record, unique } = leases.look(lock, nowUs);
+        book.looked(turn, lock, record);
+        return { kind: 'seen', record, unique, wallUs: turn.wallUs };
+      }
+      const { record } = request;
+      const isStored = leases.put(lock, record, request, nowUs);
+      if (record.state === 'open') book.release(turn, lock, isStored);
+      else if (isStored) book.grant(turn, lock, record);
+      else book.deny(turn, lock);
+      return { kind: isStored ? 'stored' : 'not-stored' };
+    },
+    restart: () => {
+      if (!isDurable) cache.clear();
+    },
+    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    evict: (key) => cache.forget(key),
+  };
+}

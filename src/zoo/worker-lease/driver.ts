@@ -1,0 +1,191 @@
+/**
+ * A worker, as the driver of its client. One that is given its steps dispatches, in each section,
+ * the step of its first job. One that gets them from a queue goes through one delivery a section:
+ * receive a message, dispatch it (see `dispatch.ts`), and, when the lease has been given back,
+ * delete it. Where all of its work went through, the next step of the machine is sent before that;
+ * where it did not, or no lease was to be had, the same step with one more retry. What a worker
+ * does not delete comes again.
+ */
+import {
+  askServer,
+  type JobStep,
+  type LockDriver,
+  type Program,
+  part,
+  type QueuePlan,
+  type Section,
+  type ServerHost,
+  under,
+} from '../../servers.ts';
+import { Dispatch, type DispatchManner, type LeaseBackEnd, type Machine } from './dispatch.ts';
+import type { JobGuard } from './job-guard.ts';
+import type { Delivery } from './lease-rules.ts';
+import type { Message, QueueReply, QueueRequest } from './queue-server.ts';
+import { describeQueueReply } from './queue-server.ts';
+
+/** What all workers of a system have in common. */
+interface WorkerParts {
+  /** The primary and, where there is one, the secondary. */
+  readonly backEnds: readonly LeaseBackEnd[];
+  readonly guard: JobGuard | null;
+  readonly manner: DispatchManner;
+}
+
+interface QueueParts {
+  readonly server: ServerHost<QueueRequest, QueueReply>;
+  readonly plan: QueuePlan;
+}
+
+/** A message that a worker has received and not deleted. */
+interface Received {
+  readonly lock: string;
+  readonly delivery: Delivery;
+  readonly receipt: number;
+  readonly machine: Machine;
+  readonly queue: QueueParts;
+  /** Whether what is to follow it lies in the queue. */
+  isSettled: boolean;
+}
+
+export class WorkerDriver implements LockDriver {
+  private readonly dispatch: Dispatch;
+  private readonly guard: JobGuard | null;
+  private readonly queue: QueueParts | null;
+  /** By lock, where its messages come from no queue. */
+  private readonly machines: Map<string, Machine> = new Map();
+  private lock = '';
+  private received: Received | null = null;
+
+  /** Without a queue it dispatches, in each section, the step of its first job. */
+  constructor({ backEnds, guard, manner }: WorkerParts, queue: QueueParts | null) {
+    this.dispatch = new Dispatch(backEnds, manner);
+    this.guard = guard;
+    this.queue = queue;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
+    this.lock = at.section.lock;
+    if (this.queue !== null) return yield* this.receive(at, attempt, this.queue);
+    // The step that it runs, and how often that failed before, are those of its first job.
+    const job = at.section.work.find((step) => step.kind === 'job');
+    const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
+    this.machines.set(this.lock, machine);
+    // A message that is retried says so: each attempt counts as one more retry.
+    const delivery = { steps: job?.tick ?? 0, retries: (job?.retries ?? 0) + attempt - 1 };
+    const isLast = attempt >= at.plan.attempts;
+    const what = { machine, delivery, number: attempt, isLast };
+    return yield* this.dispatch.take(at, what, noRetry);
+  }
+
+  /** Another attempt only asks the queue again: a message that fails is retried by the queue. */
+  private *receive(at: Section, attempt: number, queue: QueueParts): Program<boolean | 'given up'> {
+    const { lock } = at.section;
+    const label = part('receive', attempt);
+    const reply = yield* this.ask(at, label, { kind: 'receive', lock }, queue);
+    if (reply?.kind !== 'message') return false;
+    const { steps, retries, receipt, backEnd } = reply;
+    const delivery = { steps, retries };
+    const machine = { backEnd };
+    const received: Received = { lock, delivery, receipt, machine, queue, isSettled: false };
+    this.received = received;
+    const isLast = retries >= queue.plan.retries;
+    const isTaken = yield* this.dispatch.take(at, { machine, delivery, number: 1, isLast }, () =>
+      this.retry(at, received),
+    );
+    if (isTaken) return true;
+    yield* this.settle(at);
+    return 'given up';
+  }
+
+  delivery(): Delivery | null {
+    return this.received?.delivery ?? null;
+  }
+
+  /** Under the lease: what is to follow is sent, so that nothing is lost if the worker crashes. */
+  *worked(at: Section, isWhole: boolean): Program<void> {
+    const { received } = this;
+    if (received === null) return;
+    const hasRun = isWhole && at.section.work.some(({ kind }) => kind === 'transition');
+    if (!hasRun) return yield* this.retry(at, received);
+    const steps = received.delivery.steps + 1;
+    received.isSettled = true;
+    if (steps >= received.queue.plan.steps) return;
+    const { backEnd } = received.machine;
+    yield* this.send(at, 'next', { message: { steps, retries: 0, backEnd }, delayUs: 0, received });
+  }
+
+  private *retry(at: Section, received: Received): Program<void> {
+    const { steps, retries } = received.delivery;
+    received.isSettled = true;
+    if (retries >= received.queue.plan.retries) {
+      at.self.log('queue', `gives up step ${steps} of ${received.lock} after ${retries} retries`);
+      return;
+    }
+    const message = { steps, retries: retries + 1, backEnd: received.machine.backEnd };
+    yield* this.send(at, 'retry', { message, delayUs: at.plan.backoffUs, received });
+  }
+
+  /** Where nobody knows whether it came, the message that it follows stays, to come again. */
+  private *send(
+    at: Section,
+    label: string,
+    what: { readonly message: Message; readonly delayUs: number; readonly received: Received },
+  ): Program<void> {
+    const { received, message, delayUs } = what;
+    const { lock } = received;
+    const { steps, retries, backEnd } = message;
+    const ask = { kind: 'send', lock, delayUs, steps, retries, backEnd } as const;
+    const reply = yield* this.ask(at, label, ask, received.queue);
+    received.isSettled = reply !== null;
+    if (reply === null) at.self.log('queue', `no answer whether step ${steps} was sent`);
+  }
+
+  *release(at: Section): Program<void> {
+    yield* this.dispatch.giveBack(at);
+  }
+
+  *settle(at: Section): Program<void> {
+    const { received } = this;
+    this.received = null;
+    this.lock = '';
+    if (received?.isSettled !== true) return;
+    const { lock, receipt, delivery, queue } = received;
+    const reply = yield* this.ask(at, 'delete', { kind: 'delete', lock, receipt }, queue);
+    if (reply?.kind === 'deleted') return;
+    const why = reply === null ? 'no answer' : 'it was delivered again';
+    at.self.log('queue', `could not delete step ${delivery.steps} of ${lock}: ${why}`);
+  }
+
+  private *ask(
+    at: Section,
+    label: string,
+    ask: QueueRequest,
+    { server }: QueueParts,
+  ): Program<QueueReply | null> {
+    const call = yield* askServer(at, under(at.name, label), {
+      verb: ask.kind,
+      lock: ask.lock,
+      target: server,
+      request: ask,
+      tries: ask.kind === 'receive' ? 1 : at.plan.tries,
+      describe: describeQueueReply,
+    });
+    return call.reply;
+  }
+
+  token(lock: string): number {
+    return this.lock === lock ? this.dispatch.fence : 0;
+  }
+
+  *claimJob(at: Section, job: JobStep): Program<boolean> {
+    if (this.guard === null) return true;
+    return yield* this.guard.claim(at, job, this.dispatch.fence);
+  }
+
+  *finishJob(at: Section, job: JobStep): Program<void> {
+    if (this.guard !== null) yield* this.guard.finish(at, job, this.dispatch.fence);
+  }
+}
+
+/** The section itself tries again, as another attempt. */
+function* noRetry(): Program<void> {}

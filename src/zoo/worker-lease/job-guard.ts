@@ -1,0 +1,115 @@
+/**
+ * Keeps a delivery that comes again from running its job again. `marked`, as published: looked up
+ * before the job and marked after it, so a job that outlives its lease may still run twice. `step`
+ * and `step-fence` claim their key before the job; a worker that crashes in it leaves it undone.
+ *
+ * For what belongs to one machine the key is (machine, step); for a resource that several machines
+ * share and that understands fence tokens it is (machine, step, fence), and a token below the
+ * highest is refused. A server keeps the keys, and forgets none.
+ */
+import {
+  type Answer,
+  askServer,
+  type JobStep,
+  type Program,
+  part,
+  type Section,
+  type Server,
+  type ServerHost,
+  under,
+  type World,
+} from '../../servers.ts';
+
+export type Idempotency = 'none' | 'marked' | 'step' | 'step-fence';
+
+export class JobGuard {
+  private readonly keys: ServerHost<KeyRequest, KeyReply>;
+  private readonly idempotency: Exclude<Idempotency, 'none'>;
+
+  /** Adds a server of keys, `name`, to the world. */
+  constructor(world: World, name: string, idempotency: Exclude<Idempotency, 'none'>) {
+    this.keys = world.addServer({ name, role: 'lock' }, new JobKeys());
+    this.idempotency = idempotency;
+  }
+
+  /** Whether the job may run. Where no answer comes nobody knows, so it may not. */
+  *claim(at: Section, job: JobStep, fence: number): Program<boolean> {
+    const kind = this.idempotency === 'marked' ? 'look' : 'claim';
+    const isNew = yield* this.ask(at, { kind, job, fence });
+    if (isNew === null) at.self.log('idempotency', `no answer whether step ${job.tick} has run`);
+    return isNew === true;
+  }
+
+  *finish(at: Section, job: JobStep, fence: number): Program<void> {
+    if (this.idempotency !== 'marked') return;
+    const isNew = yield* this.ask(at, { kind: 'mark', job, fence });
+    if (isNew === null) at.self.log('idempotency', `no answer to the mark of step ${job.tick}`);
+  }
+
+  private *ask(
+    at: Section,
+    what: { kind: KeyRequest['kind']; job: JobStep; fence: number },
+  ): Program<boolean | null> {
+    const { kind, job } = what;
+    const { lock } = at.section;
+    const fence = this.idempotency === 'step-fence' ? what.fence : null;
+    const call = yield* askServer(at, under(at.name, part(kind, job.id)), {
+      verb: 'claim',
+      token: what.fence,
+      target: this.keys,
+      request: { kind, lock, tick: job.tick, fence },
+      describe: describeKeyReply,
+    });
+    return call.reply?.isNew ?? null;
+  }
+}
+
+/** A step of a machine; `fence` null where the key leaves it out. */
+type JobKey = { readonly lock: string; readonly tick: number; readonly fence: number | null };
+
+/** `look` only asks; `mark` and `claim` take the key, and `claim` may be refused. */
+type KeyRequest = JobKey & { readonly kind: 'look' | 'mark' | 'claim' };
+
+type KeyReply = { readonly isNew: boolean };
+
+function describeKeyReply({ isNew }: KeyReply): Answer {
+  return isNew ? { kind: 'accepted' } : { kind: 'denied', holder: 'an earlier delivery' };
+}
+
+export class JobKeys implements Server<KeyRequest, KeyReply> {
+  private done: Set<string> = new Set();
+  private highest: Map<string, number> = new Map();
+
+  handle(request: KeyRequest): KeyReply {
+    return { isNew: request.kind === 'look' ? !this.has(request) : this.claim(request) };
+  }
+
+  has(key: JobKey): boolean {
+    return this.done.has(textOf(key));
+  }
+
+  /** Takes the key; false when it was taken, or when a later fence token came for the machine. */
+  claim(key: JobKey): boolean {
+    const { lock, fence } = key;
+    if (this.has(key)) return false;
+    if (fence !== null) {
+      if (fence < (this.highest.get(lock) ?? 0)) return false;
+      this.highest.set(lock, fence);
+    }
+    this.done.add(textOf(key));
+    return true;
+  }
+
+  snapshot(): () => void {
+    const done = new Set(this.done);
+    const highest = new Map(this.highest);
+    return () => {
+      this.done = new Set(done);
+      this.highest = new Map(highest);
+    };
+  }
+}
+
+function textOf({ lock, tick, fence }: JobKey): string {
+  return `${lock}/${tick}/${fence ?? ''}`;
+}

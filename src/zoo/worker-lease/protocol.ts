@@ -1,0 +1,189 @@
+/** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
+
+import {
+  chosenFrom,
+  type DriverOf,
+  type Options,
+  optionsFor,
+  type Protocol,
+  type QueuePlan,
+  type World,
+} from '../../servers.ts';
+import { CacheBackEnd, type LeaseCacheSetting } from './cache-back-end.ts';
+import { type DispatchManner, PRIMARY, STANDBY } from './dispatch.ts';
+import { WorkerDriver } from './driver.ts';
+import { JobGuard } from './job-guard.ts';
+import { type LeaseTerms, LeaseTime } from './lease-rules.ts';
+import { KEY_LIFE_SECONDS } from './leases.ts';
+import { QueueServer } from './queue-server.ts';
+import { tableBackEnd } from './table-back-end.ts';
+
+const KEYS = 'lock-keys';
+
+const shared = {
+  clock: ['client', 'server'],
+  seconds: ['whole', 'truncated', 'exact'],
+  takeover: ['raises', 'keeps'],
+  timeout: ['recorded', 'own'],
+  standby: ['no', 'yes'],
+  onDenied: ['waits', 'flips'],
+  idempotency: ['none', 'marked', 'step', 'step-fence'],
+} as const;
+
+const sharedOptions = optionsFor(shared, {
+  clock: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
+  seconds: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
+  takeover: 'whether taking over a lease that timed out raises the fence token',
+  timeout: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
+  standby: 'whether there is a secondary, with tokens of its own, for when the primary is away',
+  onDenied: 'whether a lease that somebody holds is waited for, or flips like a system error',
+  idempotency:
+    'how a step that comes again is known: marked after it ran, or its key claimed before',
+});
+
+const ofCaches = {
+  keyLife: { range: [1, 1_000_000_000], fallback: KEY_LIFE_SECONDS },
+  absent: ['one', 'clock'],
+} as const;
+
+const cacheOptions = optionsFor(ofCaches, {
+  keyLife: 'seconds that a key lives after it was stored; the published 24 hours by default',
+  absent: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
+});
+
+const ofMemcached = { vacant: ['add', 'set'] } as const;
+
+const memcachedOptions = optionsFor(ofMemcached, {
+  vacant: 'how a first lease is stored: only where none is, or, as in early versions, over any',
+});
+
+const ofRedis = { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] } as const;
+
+const redisOptions = optionsFor(ofRedis, {
+  persistence: 'whether Redis finds its leases again after a crash',
+  expiry: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
+});
+
+/** What the published dispatch does where the options do not say otherwise. */
+const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
+
+/** What two holders at a time, with tokens of two counters, break without any fault. */
+const LOST_BY_FLIPPING: readonly string[] = [
+  'mutual-exclusion',
+  'tokens-unique',
+  'tokens-increase',
+  'lease-conservative',
+  'progress',
+  'grant-order',
+  'fence-monotone',
+  'read-fence',
+  'no-lost-update',
+  'cross-key',
+  'linearizable',
+];
+
+/** What keeps leases, and how that is chosen. */
+interface Kept extends Pick<Protocol, 'about' | 'options'> {
+  /** Null where a table keeps them. */
+  readonly cacheOf: (given: Options) => LeaseCacheSetting | null;
+}
+
+/** Leases with a dispatch that is right, unless options say otherwise. */
+function leases({ about, options, cacheOf }: Kept): Protocol {
+  return {
+    about,
+    source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
+    options: [...sharedOptions, ...options],
+    servers: (given) =>
+      given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS],
+    takesSeveral: false,
+    canRenew: false,
+    takesMessages: true,
+    problem: (given) => {
+      if (given.word('onDenied') === 'waits' || given.word('standby') === 'yes') return null;
+      const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
+      return { option: 'onDenied', what };
+    },
+    unpromised: ['at-most-once'],
+    build: (world, given, queue) =>
+      build(world, given, { cache: cacheOf(given), releases: 'held', queue }),
+  };
+}
+
+/** The same back end under the dispatch as it was published. */
+function published(kept: Kept): Protocol {
+  const lock = leases(kept);
+  return {
+    ...lock,
+    about: `${lock.about.split(':')[0]}, to the letter: a held lease flips too, release always`,
+    options: lock.options.map((option) => ({
+      ...option,
+      fallback: PUBLISHED[option.name] ?? option.fallback,
+    })),
+    unpromised: [...lock.unpromised, ...LOST_BY_FLIPPING],
+    build: (world, given, queue) =>
+      build(world, given, { cache: kept.cacheOf(given), releases: 'always', queue }),
+  };
+}
+
+const memcached: Kept = {
+  about: 'leases of at-least-once workers in memcached (gets, cas, add), which may evict them',
+  options: [...cacheOptions, ...memcachedOptions],
+  cacheOf: (given) => {
+    const { vacant } = chosenFrom(given, ofMemcached);
+    return { keyLifeUs: keyLifeUs(given), isDurable: false, expiry: 'monotonic', vacant };
+  },
+};
+
+const onRedis: Kept = {
+  about: 'leases of at-least-once workers on one Redis node (WATCH, MULTI)',
+  options: [...cacheOptions, ...redisOptions],
+  cacheOf: (given) => {
+    const { persistence, expiry } = chosenFrom(given, ofRedis);
+    const isDurable = persistence === 'always';
+    return { keyLifeUs: keyLifeUs(given), isDurable, expiry, vacant: 'add' };
+  },
+};
+
+const dynamodb: Kept = {
+  about: 'leases of at-least-once workers in DynamoDB: one conditional update, tokens are kept',
+  options: [],
+  cacheOf: () => null,
+};
+
+export const leaseMemcached: Protocol = leases(memcached);
+export const leaseMemcachedPublished: Protocol = published(memcached);
+export const leaseRedis: Protocol = leases(onRedis);
+export const leaseRedisPublished: Protocol = published(onRedis);
+export const leaseDynamodb: Protocol = leases(dynamodb);
+export const leaseDynamodbPublished: Protocol = published(dynamodb);
+
+function keyLifeUs(given: Options): number {
+  return chosenFrom(given, ofCaches).keyLife * 1_000_000;
+}
+
+function backEndsOf(given: Options): readonly string[] {
+  return given.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
+}
+
+interface Built {
+  readonly cache: LeaseCacheSetting | null;
+  readonly releases: DispatchManner['releases'];
+  readonly queue: QueuePlan | undefined;
+}
+
+function build(world: World, given: Options, { cache, releases, queue }: Built): DriverOf {
+  const { takeover, timeout, seconds, clock, idempotency, onDenied } = chosenFrom(given, shared);
+  const absent = cache === null ? 'one' : chosenFrom(given, ofCaches).absent;
+  const rules = { takeover, timeout };
+  const terms: LeaseTerms = { rules, time: new LeaseTime(seconds), clock, absent };
+  const backEnds = backEndsOf(given).map((name) =>
+    cache === null ? tableBackEnd(world, name, terms) : new CacheBackEnd(world, name, terms, cache),
+  );
+  const guard = idempotency === 'none' ? null : new JobGuard(world, KEYS, idempotency);
+  const parts = { backEnds, guard, manner: { onDenied, releases } };
+  if (queue === undefined) return () => new WorkerDriver(parts, null);
+  const process = { name: 'queue', role: 'lock' } as const;
+  const server = world.addServer(process, new QueueServer(process.name, queue));
+  return (_, role) => new WorkerDriver(parts, role === 'probe' ? null : { server, plan: queue });
+}

@@ -1,0 +1,304 @@
+/**
+ * The lock of Apache Curator on ZooKeeper as a protocol (`LockInternals`, after the recipe in
+ * zookeeper.apache.org, "Recipes and Solutions"): a client makes an ephemeral sequential child of
+ * the lock, lists all children, and has the lock if its own is the lowest; else it watches the one
+ * before its own, and looks again when that is gone. It gives the lock back by deleting its child.
+ * A heartbeat keeps its session, which is all that keeps its child.
+ *
+ * What people get wrong is an option here:
+ * - `token: sequence`: the number in the child's name looks like a fencing token. It is a count of
+ *   the parent, which a container forgets when it was empty for a while, and which wraps at 2³¹.
+ *   The `czxid` of the child grows over the whole ensemble and never begins again.
+ * - `protection: any`: a create whose answer was lost is looked for by the name that it was given.
+ *   Where that finds the child of the client's *previous* session, which a server that is behind
+ *   still shows, the client counts on a child that is gone. `session` asks whose it is
+ *   (`ProtectedMode` of Curator), and deletes it in the background once its tries are over
+ *   (`FindAndDeleteProtectedNodeInBackground`). `none` makes another one, and stands in line behind
+ *   itself.
+ * - `release: once`: a delete without an answer leaves the child to the session, whose heartbeat
+ *   keeps it for as long as the process lives. `guaranteed` tries again in the background, as
+ *   Curator's `deleteOurPath` does.
+ * - A pause that outlasts the session leaves its program where it was, as with any lease: a store
+ *   that compares czxids refuses what it sends then.
+ *
+ * Read `server.ts` first: what ZooKeeper keeps, and when a session ends.
+ */
+import {
+  type Answer,
+  backOff,
+  type Chosen,
+  chosenFrom,
+  type DriverOf,
+  inBackground,
+  type KeptSession,
+  type LockDriver,
+  Names,
+  type Opening,
+  type Options,
+  OwnSession,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  type Protocol,
+  questionOf,
+  request,
+  type Section,
+  type ServerHost,
+  sleep,
+  type World,
+} from '../../servers.ts';
+import { type LockChild, type ZkReply, type ZkRequest, ZkServer } from './server.ts';
+
+const NAME = 'lock';
+const US_A_MS = 1000;
+
+const choices = {
+  token: ['czxid', 'sequence', 'none'],
+  parent: ['persistent', 'container'],
+  protection: ['session', 'any', 'none'],
+  release: ['guaranteed', 'once'],
+  tickTime: { range: [1, 60_000], fallback: 2000 },
+  followerLag: { range: [0, 60_000], fallback: 0 },
+} as const;
+
+type ChosenHere = Chosen<typeof choices>;
+
+export const zookeeper: Protocol = {
+  about: 'Curator’s lock on ZooKeeper: ephemeral sequential children, the lowest has it',
+  source: 'zookeeper.apache.org, Recipes and Solutions: Locks; Apache Curator, LockInternals',
+  options: optionsFor(choices, {
+    token: 'which number of its child is the fencing token: its czxid, its sequence, or none',
+    parent: 'whether the parent of the children stays, or is a container that goes when empty',
+    protection: 'which child is taken for its own after a create without an answer',
+    release: 'whether a delete without an answer is tried again in the background',
+    tickTime: 'the tick of the leader, in ms: a session has 2 to 20, and ends at one',
+    followerLag: 'how far behind a server may be that answers reads, in ms',
+  }),
+  servers: () => [NAME],
+  takesSeveral: false,
+  waitsInLine: true,
+  canRenew: false,
+  unpromised: [],
+  operations: ['session', 'acquire', 'children', 'watch', 'heartbeat', 'release'],
+  build,
+};
+
+function build(world: World, given: Options): DriverOf {
+  const chosen = chosenFrom(given, choices);
+  const serving = {
+    tickUs: chosen.tickTime * US_A_MS,
+    lagUs: chosen.followerLag * US_A_MS,
+    isContainer: chosen.parent === 'container',
+    tokenOf: (child: LockChild) => tokenOf(chosen, child),
+  };
+  const host = world.addServer({ name: NAME, role: 'lock' }, new ZkServer(NAME, serving));
+  return () => new CuratorDriver(chosen, host);
+}
+
+function tokenOf({ token }: Pick<ChosenHere, 'token'>, { czxid, sequence }: LockChild): number {
+  if (token === 'none') return 0;
+  return token === 'czxid' ? czxid : sequence;
+}
+
+type Host = ServerHost<ZkRequest, ZkReply>;
+type Asked = Program<PendingCall<ZkRequest, ZkReply>>;
+type Verb = 'acquire' | 'release';
+
+/** The child by which a client has its lock, and the grant that it stands for; 0 for none. */
+interface Held {
+  readonly child: LockChild;
+  readonly ordinal: number;
+}
+
+class CuratorDriver implements LockDriver, Opening {
+  private readonly options: ChosenHere;
+  private readonly server: Host;
+  private readonly names: Names = new Names();
+  private readonly session: OwnSession;
+  /** What a create was named that got no answer. */
+  private unanswered: string | null = null;
+  private held: Held | null = null;
+
+  constructor(options: ChosenHere, server: Host) {
+    this.options = options;
+    this.server = server;
+    this.session = new OwnSession(this.names, this);
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    if (attempt === 1) this.unanswered = null;
+    const session = yield* this.session.during(at);
+    if (session === null) return false;
+    const child = yield* this.child(at, session);
+    if (child !== null) return yield* this.stand(at, session, child);
+    const { unanswered } = this;
+    if (unanswered !== null && this.isProtected() && attempt === at.plan.attempts) {
+      yield* inBackground(this.deleteFound(session, at.section.lock, unanswered));
+    }
+    return false;
+  }
+
+  private isProtected(): boolean {
+    return this.options.protection === 'session';
+  }
+
+  /** The child to stand in line with; null where it is not known whether there is one. */
+  private *child(at: Section, session: KeptSession): Program<LockChild | null> {
+    const found = yield* this.find(at, session);
+    if (found !== null) return found;
+    const isUnknown = this.unanswered !== null && this.isProtected();
+    return isUnknown ? null : yield* this.create(at, session);
+  }
+
+  /** Gives up a create without an answer: what it made is looked for until that is answered. */
+  private *deleteFound(session: KeptSession, lock: string, named: string): Program<void> {
+    const { id, keeping } = session;
+    while (!keeping.isOver) {
+      const { at } = keeping;
+      yield* sleep(this.names.next(at, 'find-backoff'), at.plan.backoffUs);
+      const ask = { kind: 'children', session: id, lock, own: 0 } as const;
+      const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
+      if (reply?.kind !== 'children') continue;
+      const child = reply.children.find((each) => each.named === named && each.session === id);
+      if (child !== undefined) yield* this.deleteAtLast(session, { child, ordinal: 0 });
+      return;
+    }
+  }
+
+  *open(at: Section): ReturnType<Opening['open']> {
+    const ask = { kind: 'connect', timeoutUs: at.plan.ttlUs } as const;
+    const { reply } = yield* this.ask(at, 'acquire', 'session', ask);
+    return reply?.kind === 'session' ? { id: reply.session, ttlUs: reply.timeoutUs } : null;
+  }
+
+  heartbeat({ id: session, keeping }: KeptSession): Program<void> {
+    return keeping.beat<ZkRequest, ZkReply>({
+      target: this.server,
+      request: { kind: 'ping', session },
+      ttlUsOf: ({ kind }) => (kind === 'alive' ? keeping.term.ttlUs : null),
+      lost: 'ZooKeeper has no such session',
+    });
+  }
+
+  /** The child that an earlier create made whose answer was lost; null where there is none. */
+  private *find(at: Section, { id, keeping }: KeptSession): Program<LockChild | null> {
+    const { unanswered } = this;
+    const { protection } = this.options;
+    if (unanswered === null || protection === 'none') return null;
+    const ask = { kind: 'children', session: id, lock: at.section.lock, own: 0 } as const;
+    const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
+    if (reply?.kind === 'expired') keeping.lose('ZooKeeper has no such session');
+    if (reply?.kind !== 'children') return null;
+    this.unanswered = null;
+    const found = reply.children.find(({ named }) => named === unanswered);
+    const isOwn = found !== undefined && (protection === 'any' || found.session === id);
+    return isOwn ? found : null;
+  }
+
+  private *create(at: Section, { id: session, keeping }: KeptSession): Program<LockChild | null> {
+    const named = `${at.name.text}#${session}`;
+    const ask = { kind: 'create', session, lock: at.section.lock, named } as const;
+    const { reply } = yield* this.ask(at, 'acquire', 'acquire', ask);
+    if (reply === null) this.unanswered = named;
+    if (reply?.kind === 'expired') keeping.lose('ZooKeeper has no such session');
+    return reply?.kind === 'created' ? reply.child : null;
+  }
+
+  /** Stands in line until its child is the lowest; false where it has none any more. */
+  private *stand(
+    at: Section,
+    { id: session, keeping }: KeptSession,
+    child: LockChild,
+  ): Program<boolean> {
+    const { lock } = at.section;
+    while (!keeping.isOver) {
+      const ask = { kind: 'children', session, lock, own: child.czxid } as const;
+      const { reply, granted: ordinal } = yield* this.ask(at, 'acquire', 'children', ask);
+      if (reply?.kind === 'expired') keeping.lose('ZooKeeper has no such session');
+      if (reply?.kind !== 'children') {
+        yield* backOff(this.names.next(at, 'children-backoff'), at.plan.backoffUs);
+        continue;
+      }
+      const place = reply.children.findIndex(({ czxid }) => czxid === child.czxid);
+      if (place < 0) return false;
+      const before = reply.children[place - 1];
+      if (before === undefined) {
+        this.held = { child, ordinal };
+        keeping.enter(ordinal, tokenOf(this.options, child));
+        return true;
+      }
+      const watch = { kind: 'watch', session, czxid: before.czxid } as const;
+      yield* this.ask(at, 'acquire', 'watch', watch, { timeoutUs: null });
+    }
+    return false;
+  }
+
+  *release(at: Section): Program<void> {
+    const { held } = this;
+    const { current } = this.session;
+    this.held = null;
+    this.session.letGo();
+    if (held === null || current === null) return;
+    if (yield* this.delete(at, current, held)) return;
+    if (this.options.release === 'guaranteed') {
+      yield* inBackground(this.deleteAtLast(current, held));
+    }
+  }
+
+  private *deleteAtLast(session: KeptSession, held: Held): Program<void> {
+    const { keeping } = session;
+    let isDone = false;
+    while (!isDone && !keeping.isOver) {
+      yield* sleep(this.names.next(keeping.at, 'release-backoff'), keeping.at.plan.backoffUs);
+      isDone = yield* this.delete(keeping.at, session, held);
+    }
+  }
+
+  /** Whether it was answered. */
+  private *delete(
+    at: Section,
+    { id: session }: KeptSession,
+    { child, ordinal: under }: Held,
+  ): Program<boolean> {
+    const { lock, czxid } = child;
+    const ask = { kind: 'delete', session, lock, czxid } as const;
+    const { reply } = yield* this.ask(at, 'release', 'release', ask, { under });
+    return reply !== null;
+  }
+
+  *settle(at: Section): Program<void> {
+    this.held = null;
+    this.session.settle(at);
+  }
+
+  token(): number {
+    return this.held === null ? 0 : tokenOf(this.options, this.held.child);
+  }
+
+  private ask(
+    at: Section,
+    verb: Verb,
+    label: string,
+    ask: ZkRequest,
+    {
+      under = 0,
+      timeoutUs = at.plan.lockTimeoutUs,
+    }: { readonly under?: number; readonly timeoutUs?: number | null } = {},
+  ): Asked {
+    const { options } = this;
+    const describe = (reply: ZkReply): Answer => answerTo(ask, reply, options);
+    const target = this.server;
+    const question = { verb, target, request: ask, tries: 1, timeoutUs, under, describe };
+    return request(at.self, questionOf(at, this.names.next(at, label), question));
+  }
+}
+
+/** What the trace says of an answer. */
+function answerTo(ask: ZkRequest, reply: ZkReply, options: Pick<ChosenHere, 'token'>): Answer {
+  if (reply.kind === 'expired') return { kind: 'denied', holder: '' };
+  if (ask.kind === 'delete') return { kind: 'released' };
+  if (reply.kind !== 'children' || ask.kind !== 'children') return { kind: 'current' };
+  const [first] = reply.children;
+  if (first?.czxid !== ask.own) return { kind: 'denied', holder: '' };
+  return { kind: 'granted', token: tokenOf(options, first) };
+}
