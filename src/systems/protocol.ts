@@ -223,7 +223,7 @@ export function optionsFor<C extends Choices>(
 
 /** What was chosen, by the names of options. */
 export type Chosen<C extends Choices> = {
-  readonly [Name in keyof C]: C[Name] extends readonly (infer Word)[] ? Word : number;
+  readonly [Option in keyof C]: C[Option] extends readonly (infer Word)[] ? Word : number;
 };
 
 /** So many ms are still a safe number of microseconds. */
