@@ -14,10 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { root, runHere } from './command-line.fixture.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
 const faulty = join(root, 'src/cli/faulty-files.fixture.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
@@ -45,14 +44,10 @@ function newFolder(...plans: readonly string[]): string {
   return made;
 }
 
-/** With trouble (`DIE_AT`, `MEET`), if there is to be any. */
-function fencepost(
-  args: readonly string[],
-  trouble: Record<string, string> = {},
-): { readonly code: number | null; readonly out: string; readonly err: string } {
-  const env = { ...process.env, NO_COLOR: '1', ...trouble };
-  const ended = spawnSync('node', ['--import', faulty, cli, ...args], { encoding: 'utf8', env });
-  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+/** The exit code of a process that dies at this change of files; null where it did. */
+function dying(args: readonly string[], dieAt: string): number | null {
+  const env = { ...process.env, NO_COLOR: '1', DIE_AT: dieAt };
+  return spawnSync('node', ['--import', faulty, cli, ...args], { stdio: 'ignore', env }).status;
 }
 
 /** The plans of a folder, each of which must be whole. */
@@ -69,12 +64,12 @@ function wholePlans(at: string): readonly string[] {
 }
 
 describe('killed at any of its changes of files', () => {
-  test('an add leaves the corpus without the plan or with it, and the next add goes well', () => {
-    const kills = killsOf((dieAt) => {
+  test('an add leaves the corpus without the plan or with it, and the next add goes well', async () => {
+    const kills = await killsOf(async (dieAt) => {
       const at = newFolder();
-      const { code } = fencepost(['corpus', 'add', zombie, '--corpus', at], { DIE_AT: dieAt });
+      const code = dying(['corpus', 'add', zombie, '--corpus', at], dieAt);
       const before = wholePlans(at);
-      const next = fencepost(['corpus', 'add', zombie, '--corpus', at]);
+      const next = await runHere(['corpus', 'add', zombie, '--corpus', at]);
       expect(next.code).toBe(0);
       expect(next.out).toContain(before.length === 0 ? 'added as' : 'kept already');
       expect(wholePlans(at)).toHaveLength(1);
@@ -83,17 +78,17 @@ describe('killed at any of its changes of files', () => {
     expect(kills).toBeGreaterThan(4);
   });
 
-  test('a replacement leaves the old plan or the new one; who comes next is told what to do', () => {
-    const kills = killsOf((dieAt) => {
+  test('a replacement leaves the old plan or the new one; who comes next is told what to do', async () => {
+    const kills = await killsOf(async (dieAt) => {
       const at = newFolder(longer);
       const add = ['corpus', 'add', zombie, '--replace', '--corpus', at];
-      const { code } = fencepost(add, { DIE_AT: dieAt });
+      const code = dying(add, dieAt);
       expect(wholePlans(at)).toEqual(['kept-0.yaml']);
-      const next = fencepost(add);
+      const next = await runHere(add);
       const left = readdirSync(at).filter((name) => name.endsWith('.new'));
       if (left.length > 0) expect(next.err).toContain(`delete ${join(at, left[0] ?? '')}`);
       for (const name of left) rmSync(join(at, name));
-      expect([0, 2]).toContain(fencepost(add).code);
+      expect([0, 2]).toContain((await runHere(add)).code);
       expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(zombie));
       return code;
     });
@@ -102,9 +97,9 @@ describe('killed at any of its changes of files', () => {
 });
 
 /** How often a process was killed until it came to its end. */
-function killsOf(attempt: (dieAt: string) => number | null): number {
+async function killsOf(attempt: (dieAt: string) => Promise<number | null>): Promise<number> {
   for (let kills = 0; kills < 60; kills += 1) {
-    if (attempt(String(kills + 1)) !== null) return kills;
+    if ((await attempt(String(kills + 1))) !== null) return kills;
   }
   throw new Error('it never came to its end');
 }
