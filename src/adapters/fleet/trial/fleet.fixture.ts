@@ -13,7 +13,8 @@ import type { OneRedis } from './one-redis.fixture.ts';
 const SCRIPT = fileURLToPath(new URL('worker.fixture.mjs', import.meta.url));
 const SCENARIO = join(root, 'fixtures/zombie-writer.yaml');
 export const SHARDS = 6;
-const SWEPT = [SCENARIO, '--seeds', '3000', '--json', '--reporter', 'html,json'];
+export const SEEDS = 300;
+const SWEPT = [SCENARIO, '--seeds', `${SEEDS}`, '--json', '--reporter', 'html,json'];
 
 const lineSchema = z.object({
   note: z.string().optional(),

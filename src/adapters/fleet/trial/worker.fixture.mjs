@@ -2,11 +2,14 @@
  * A worker of the fleet as a process of its own, with times that only tests can set, or one that
  * cannot do its work; what it does it says in JSON lines.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readQueueUrl } from '../../../../tools/built/modules/adapters/fleet/queue-url.js';
 import { startFleetWorker } from '../../../../tools/built/modules/adapters/fleet/worker.js';
 import { runShard } from '../../../../tools/built/modules/cli/run-scenarios.js';
 
 const { url, version, mode } = JSON.parse(process.argv[2] ?? '{}');
+/** Longer than a lock, which has to be renewed; and tests end something in the middle of a shard. */
+const SHARD_MS = 1_200;
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const options = {
   address: readQueueUrl(url).address,
@@ -17,7 +20,9 @@ const options = {
     say({ begun: run.shard.index });
     if (mode === 'dies') process.exit(1);
     if (mode === 'fails') throw new Error('no \u001b[2Jroom\n::error::left');
-    return mode === 'garbles' ? 'garbage' : await runShard(scenarios, run);
+    if (mode === 'garbles') return 'garbage';
+    const [text] = await Promise.all([runShard(scenarios, run), sleep(SHARD_MS)]);
+    return text;
   },
   onNote: (note) => say({ note }),
   onShard: (line) => say({ done: Number(/shard (\d+) of/.exec(line)?.[1]) }),
