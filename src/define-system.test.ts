@@ -194,7 +194,11 @@ describe('a definition', () => {
   const build = (): (() => typeof nothing) => () => nothing;
 
   test.each<readonly [string, Definitions, string]>([
-    ['has a build', { locks: { a: JSON.parse('{"about":"a"}') } }, 'locks.a.build is no function'],
+    [
+      'has a build',
+      { locks: { a: JSON.parse('{"about":"a"}') } },
+      'locks.a has no `section`, and no `build` or `buildAsync`',
+    ],
     ['has an about', { stores: { a: JSON.parse('{}') } }, 'stores.a.about is no text'],
     [
       'has known fields',

@@ -1,14 +1,14 @@
 /** A lock protocol as people define one of their own, and the protocol that it becomes. */
 import type { ClientPlan } from '../core/plan/plan.ts';
 import type { World } from '../core/world/world.ts';
-import type { LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
+import type { AsyncSection, LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
 import { Options as OptionValues } from './protocol.ts';
 
 /**
- * A lock: what it adds to the world, and how a client uses it. All but `about` and one of `build`,
- * `buildAsked` and `buildAsync` has a default; what it does not say to promise it promises, and it
- * takes one lock a section, whose acquire is answered at once. With `buildAsync` it has no `renew`,
- * `lock` and `memoize` steps: its code does as it does.
+ * A lock: what it adds to the world, and how a client uses it. All but `about` and one of
+ * `section`, `build`, `buildAsked` and `buildAsync` has a default; what it does not say to promise
+ * it promises, and it takes one lock a section, whose acquire is answered at once. With `section`
+ * or `buildAsync` it has no `renew`, `lock` and `memoize` steps: its code does as it does.
  */
 export interface LockDefinition
   extends Pick<
@@ -26,6 +26,12 @@ export interface LockDefinition
    * `lock`. A function where they depend on options.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
+  /**
+   * One critical section of a client, as its real asynchronous code goes through it, on servers
+   * that exist already: those of `hosts`. What it throws ends the section. `options` are the
+   * system's. A lock that adds servers of its own has `buildAsync` instead.
+   */
+  readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
   /**
    * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
    * server)`), and returns what makes the driver of a client: anew for each life of its program.
@@ -65,17 +71,20 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   };
 }
 
-/** The one that is given of the three, as functions. */
+/** The one that is given of the four, as functions. */
 function buildOf(
   where: string,
-  { build, buildAsked, buildAsync }: LockDefinition,
+  { build, buildAsked, buildAsync, section }: LockDefinition,
 ): Pick<Protocol, 'build' | 'buildAsync' | 'buildAsked'> {
-  const given = Object.entries({ build, buildAsked, buildAsync });
+  const given = Object.entries({ section, build, buildAsked, buildAsync });
   const [one, other] = given.filter(([, made]) => made !== undefined);
-  if (one === undefined) refuse(`${where}.build`, 'is no function');
+  if (one === undefined) refuse(where, 'has no `section`, and no `build` or `buildAsync`');
   if (typeof one[1] !== 'function') refuse(`${where}.${one[0]}`, 'is no function');
   if (other !== undefined) {
     refuse(`${where}.${other[0]}`, `stands beside \`${one[0]}\`: give one of them`);
+  }
+  if (section !== undefined) {
+    return { buildAsync: (_world, options) => () => (at) => section(at, options) };
   }
   if (buildAsync !== undefined) return { buildAsync };
   if (buildAsked !== undefined) {

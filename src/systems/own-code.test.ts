@@ -13,6 +13,7 @@ import { sweep } from '../search/sweep/sweep.ts';
 import { renderProblem } from '../text/problem.ts';
 import type { LockDefinition } from './define-lock.ts';
 import { clientOf, eventsOf, planOf } from './plan.fixture.ts';
+import type { AsyncSection } from './protocol.ts';
 
 /** Its updates take turns in the memory of its process, or not at all. */
 function service(isInTurn: boolean): LockDefinition {
@@ -129,4 +130,30 @@ faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2
     const idle = await judged('idle', 'no-lost-update', several);
     expect(idle.vacuous).toContain('no write was ever accepted');
   });
+});
+
+test('a `section` is given the options of its system, and comes to what a `buildAsync` does', async () => {
+  const options = [{ name: 'by', values: 'integer', fallback: 1, about: 'what it adds' }] as const;
+  const deposit = async (section: AsyncSection, by: number): Promise<void> => {
+    const guard = section.guard();
+    await guard.write('x', (await guard.read('x')) + by);
+    guard.leave();
+  };
+  const lock = { about: 'deposits', lock: 'none', servers: [], options } as const;
+  const own = defineSystem({
+    locks: {
+      short: { ...lock, section: (section, given) => deposit(section, given.whole('by')) },
+      long: {
+        ...lock,
+        buildAsync: (_world, given) => () => (section) => deposit(section, given.whole('by')),
+      },
+    },
+  });
+  const written = async (name: string): Promise<unknown> => {
+    const plan = planOf({ clients: [clientOf('alice', [])], lock: name, options: { by: 7 } });
+    const trace = await runAsync(plan, extend(builtIn, own));
+    return eventsOf(trace, 'write').map(({ value }) => value);
+  };
+  expect(await written('short')).toEqual(await written('long'));
+  expect(await written('short')).toContain(7);
 });
