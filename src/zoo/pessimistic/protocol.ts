@@ -3,6 +3,10 @@
  * section holds, in the order in which it was taken, and gives it back in the reverse order. When a
  * further lock is not given, it gives all of them back, waits a while, and takes them again from
  * the first: a new *round*. The server is in `lock-server.ts`.
+ *
+ * Each folder here is made like this one: `etcd/protocol.ts` and `zookeeper/protocol.ts` keep a
+ * session beside the work, `redlock/protocol.ts` asks several servers at once, and
+ * `worker-lease/protocol.ts` gets its steps from a queue.
  */
 import {
   askServer,
