@@ -234,7 +234,7 @@ function showRun(section: HTMLElement, data: PageData): void {
     plan,
     claim,
     evidence,
-    linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
+    linearization: linearizationOf(trace, { claim, model: modelOf(plan, builtIn) }),
     title: explanation?.headline ?? 'The run as you turned it',
   };
   const id = `${section.closest('article')?.id ?? ''}-t`;

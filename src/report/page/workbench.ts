@@ -295,7 +295,7 @@ function show({ system, claim, which, plan }: Broken): void {
     prefix: '',
     mostRows: 400,
     isFenced: false,
-    linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
+    linearization: linearizationOf(trace, { claim, model: modelOf(plan, builtIn) }),
     title: explanation.headline,
   };
   const steps = listSteps(trace, { evidence, faults: plan.faults });
