@@ -2,34 +2,26 @@
  * One plan is told in the same words by all that tell it: `explainPlan`, `run`, `replay`, `show`,
  * `shrink`, `--json` and the test that `simTest` makes.
  */
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { parseDocument, YAMLSeq } from 'yaml';
 import { Project } from '../src/adapters/vitest/project.fixture.ts';
 import type { Explanation } from '../src/check/verdict.ts';
+import { root, runHere } from '../src/cli/command-line.fixture.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { storyOf } from '../src/report/failure.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const output = mkdtempSync(join(tmpdir(), 'fencepost-story-'));
 
 afterAll(() => rmSync(output, { recursive: true }));
 
 /** What a command prints, on one line, so that it does not matter where lines are broken. */
-function printed(...args: string[]): string {
-  const env = { ...process.env, NO_COLOR: '1' };
-  const cli = join(root, 'dist/cli.js');
-  const { stdout, stderr } = spawnSync('node', [cli, ...args], {
-    cwd: root,
-    env,
-    encoding: 'utf8',
-  });
-  return onOneLine(stdout + stderr);
+async function printed(...args: string[]): Promise<string> {
+  const { out, err } = await runHere(args);
+  return onOneLine(out + err);
 }
 
 /** Where the sweep of a scenario writes a counterexample. */
@@ -37,7 +29,7 @@ function writtenTo([scenario, system, claim]: Case): string {
   return join(output, `${scenario}-${system}-${claim}.yaml`);
 }
 
-function sweep([scenario]: Case, ...more: string[]): string {
+function sweep([scenario]: Case, ...more: string[]): Promise<string> {
   const listed = ['--output', output, '-v', '--workers', '0'];
   return printed('run', `fixtures/${scenario}.yaml`, '--seeds', '20', ...listed, ...more);
 }
@@ -66,16 +58,16 @@ test.each(cases)(
   'a counterexample of %s, by all that tell it',
   { timeout: 180_000 },
   async (...one) => {
-    const ran = sweep(one);
+    const ran = await sweep(one);
     const file = writtenTo(one);
     const explanation = await toldBy(file, one[2]);
     const story = onOneLine(storyOf(explanation).join(' '));
     expect(explanation.cure).not.toBe('');
     expect(ran).toContain(story);
-    expect(printed('replay', file)).toContain(story);
-    expect(printed('show', file)).toContain(story);
-    expect(printed('shrink', file)).toContain(story);
-    expect(sweep(one, '--json')).toContain(onOneLine(JSON.stringify(explanation)));
+    expect(await printed('replay', file)).toContain(story);
+    expect(await printed('show', file)).toContain(story);
+    expect(await printed('shrink', file)).toContain(story);
+    expect(await sweep(one, '--json')).toContain(onOneLine(JSON.stringify(explanation)));
   },
 );
 
@@ -83,7 +75,7 @@ test('the same, as plans that are kept of a `simTest`', { timeout: 180_000 }, as
   const project = new Project({});
   for (const one of cases) {
     const [scenario, system] = one;
-    if (!existsSync(writtenTo(one))) sweep(one);
+    if (!existsSync(writtenTo(one))) await sweep(one);
     project.write(`${scenario}.yaml`, promisingIt(one));
     const options = JSON.stringify({ scenario: `./${scenario}.yaml`, system });
     const text = `import { simTest } from 'fencepost/vitest';\nsimTest('${scenario}', ${options});\n`;
