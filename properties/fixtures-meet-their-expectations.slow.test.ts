@@ -83,33 +83,36 @@ describe('a scenario of fixtures/', () => {
     expect(textOf(`${name}.yaml`)).toMatch(/^# .+\n# .+\nname: /);
   });
 
-  test.each(scenarios)('%s meets every expectation, and breaks no claim unlisted', async (name) => {
-    const scenario = scenarioOf(name);
-    const all = await sweptOf(name);
-    for (const system of scenario.systems) {
-      const tally = all.get(system.name) ?? EMPTY_TALLY;
-      const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, tally, {
-        isWhole: true,
-        isSingle: false,
-      });
-      expect({ system: system.name, unexpected, missing, vacuous, met }).toEqual({
-        system: system.name,
-        unexpected: [],
-        missing: [],
-        vacuous: [],
-        met: true,
-      });
-      const { holds, breaks, may = [] } = system.expect;
-      const listed = [...holds, ...breaks, ...may];
-      const broken = Object.keys(tally.claims).filter((claim) => isBroken(tally, claim));
-      expect({ system: system.name, unlisted: without(broken, listed) }).toEqual({
-        system: system.name,
-        unlisted: [],
-      });
-    }
-  });
+  test.each(some(scenarios))(
+    '%s meets every expectation, and breaks no claim unlisted',
+    async (name) => {
+      const scenario = scenarioOf(name);
+      const all = await sweptOf(name);
+      for (const system of scenario.systems) {
+        const tally = all.get(system.name) ?? EMPTY_TALLY;
+        const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, tally, {
+          isWhole: true,
+          isSingle: false,
+        });
+        expect({ system: system.name, unexpected, missing, vacuous, met }).toEqual({
+          system: system.name,
+          unexpected: [],
+          missing: [],
+          vacuous: [],
+          met: true,
+        });
+        const { holds, breaks, may = [] } = system.expect;
+        const listed = [...holds, ...breaks, ...may];
+        const broken = Object.keys(tally.claims).filter((claim) => isBroken(tally, claim));
+        expect({ system: system.name, unlisted: without(broken, listed) }).toEqual({
+          system: system.name,
+          unlisted: [],
+        });
+      }
+    },
+  );
 
-  test.each(scenarios)('%s promises nothing that is never tested', async (name) => {
+  test.each(some(scenarios))('%s promises nothing that is never tested', async (name) => {
     const first = await sweptOf(name);
     for (const { name: system, expect: expected } of scenarioOf(name).systems) {
       for (const claim of expected.holds) {
