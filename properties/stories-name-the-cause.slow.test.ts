@@ -17,6 +17,7 @@ import type { Scenario } from '../src/scenario/scenario.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
 import { type ForeignLock, foreignLocks } from './foreign-locks.ts';
 import { retriedLocks } from './foreign-retries.ts';
+import { some } from './runs.ts';
 
 const SEEDS = 120;
 
@@ -58,7 +59,7 @@ async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: s
 }
 
 describe('the story of a lock that', () => {
-  const rows = [...foreignLocks, ...retriedLocks].map(
+  const rows = [...some(foreignLocks), ...some(retriedLocks)].map(
     (foreign) => [foreign.title, foreign] as const,
   );
   test.each(rows)('%s', async (_, foreign) => {
