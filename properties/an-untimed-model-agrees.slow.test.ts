@@ -145,7 +145,7 @@ async function searched(row: Row): Promise<Set<string>> {
   return found;
 }
 
-/** Adds what more pauses reach than a search has time for: up to one at each point of each client. */
+/** Adds what more pauses than a search has time for reach: up to one at each point of a client. */
 async function draw(row: Row, found: Set<string>, isWhole: () => boolean): Promise<void> {
   const points = POINTS[row.workload].map((point) => `before: ${point}, chance: 1/2`);
   const pauses = [...points, 'at: 0ms..30ms, chance: 1/4'].map(
