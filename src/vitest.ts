@@ -20,7 +20,7 @@
  * they are deterministic, then takes fresh seeds until one breaks what should hold. It fails where
  * that happens, where what should break did not, and where a fault or a claim was never put to the
  * test. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change what
- * it does without an edit; see `vitest/test-place.ts`.
+ * it does without an edit; see `scenario-check/test-place.ts`.
  */
 export type {
   Body,
@@ -28,13 +28,13 @@ export type {
   Handles,
   LockOptions,
   TestOptions,
-} from './adapters/vitest/options.ts';
+} from './adapters/scenario-check/options.ts';
 export type {
   FaultOption as FaultField,
   OddsText as Odds,
   ScenarioFields,
   Time,
   TimeRange,
-} from './adapters/vitest/scenario-fields.ts';
+} from './adapters/scenario-check/scenario-fields.ts';
 export type { CaseOf, SimTest, SimTestCall, SimTestEach } from './adapters/vitest/sim-test.ts';
 export { simTest } from './adapters/vitest/sim-test.ts';

@@ -27,7 +27,7 @@ const source = at('../src/');
 /** What people import, what they run, and what is loaded by its URL. */
 const imported = ['index', 'servers', 'fast-check', 'redis', 'vitest', 'fleet'];
 const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/examiner'];
-const others = ['adapters/vitest/watchdog-thread'];
+const others = ['adapters/scenario-check/watchdog-thread'];
 const pages = ['report/page/boot', 'report/page/workbench'];
 const entries = [...imported, 'cli', ...threads, ...others, ...pages];
 

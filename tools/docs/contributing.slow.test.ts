@@ -69,7 +69,7 @@ test('what is forgotten does not compile', SLOW, () => {
     'src/search/evidence/cures.ts',
     'src/core/plan/fault-words.ts',
     'src/core/world/injector.ts',
-    'src/adapters/vitest/scenario-fields.ts',
+    'src/adapters/scenario-check/scenario-fields.ts',
   ];
   const claim = blocksOf('A claim').map((block) => {
     return { ...block, text: block.text.replace(/rules: \{.*\},/, 'rules: {},') };

@@ -29,7 +29,7 @@ export default defineConfig({
       'src/cli/check-{mistakes,reading}.slow.test.ts',
       'properties/{plain-classes,every-claim,every-rule,kept-plans,no-false-alarm}*.test.ts',
       'properties/{a-seed-gives,edits,shrunk,siblings,grant-order,fenced,chance}*.test.ts',
-      'src/adapters/vitest/{exhaust,test-campaign}.test.ts',
+      'src/adapters/scenario-check/{exhaust,test-campaign}.test.ts',
       'src/host/async/{jobs,shrinking}.test.ts',
       'properties/{operation-names,a-trace-shows,second-opinions/*}*.test.ts',
     ],

@@ -2,14 +2,15 @@
  * `simTest` and its variants, as tests of vitest. Vitest's own timeout is off, since it knows
  * nothing of seeds: the test ends itself, and says how far it came.
  *
- * From here read on: `options.ts` (with `scenario-fields.ts`) is what a test is given,
- * `run-test.ts` runs it, `subject.ts` makes its scenario, `test-campaign.ts` goes through its
- * seeds, `kept-plans.ts` judges what was kept, and `failure-block.ts` says what broke.
- * `sim-run.ts` is what each of them gets, and `test-place.ts` where the test stands.
+ * From here read on in `scenario-check`, which knows nothing of vitest: `options.ts` (with
+ * `scenario-fields.ts`) is what a test is given, `run-test.ts` runs it, `subject.ts` makes its
+ * scenario, `test-campaign.ts` goes through its seeds, `kept-plans.ts` judges what was kept, and
+ * `failure-block.ts` says what broke. `sim-run.ts` is what each of them gets, and `test-place.ts`
+ * where the test stands.
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
-import { BodyModules } from './body-modules.ts';
+import { BodyModules } from '../scenario-check/body-modules.ts';
 import {
   type Body,
   type BodyModuleOptions,
@@ -17,10 +18,10 @@ import {
   type CheckedOptions,
   checkOptions,
   type LockOptions,
-} from './options.ts';
-import { runTest, type TestEnd } from './run-test.ts';
-import { lockOfBody } from './subject.ts';
-import { lineThatCalled, readWishes, SimTestError } from './test-place.ts';
+} from '../scenario-check/options.ts';
+import { runTest, type TestEnd } from '../scenario-check/run-test.ts';
+import { lockOfBody } from '../scenario-check/subject.ts';
+import { lineThatCalled, readWishes, SimTestError } from '../scenario-check/test-place.ts';
 
 requireVersions(['vitest']);
 

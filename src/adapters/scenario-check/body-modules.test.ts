@@ -6,9 +6,9 @@ import type { Trace } from '../../core/history/trace.ts';
 import { runAsync } from '../../host/async/run-async.ts';
 import { digestOf } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
+import { type SimTest, simTest } from '../vitest/sim-test.ts';
 import { BodyModules } from './body-modules.ts';
 import { type Body, checkOptions } from './options.ts';
-import { type SimTest, simTest } from './sim-test.ts';
 import { lockOfBody, Mistakes, readSubject, type TestSubject } from './subject.ts';
 
 interface Counter {
