@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { brokenLinks, pagesIn } from './docs/pages.ts';
 import { install, needsOf, pack, type Tarball } from './installed.fixture.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -60,12 +61,14 @@ function sizeOf(folder: string): number {
 describe('what people install', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-package-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const home = join(folder, 'node_modules/fencepost');
   const node = (args: readonly string[]): SpawnSyncReturns<string> =>
     spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   let packed: Tarball;
 
   beforeAll(() => {
     packed = pack(folder);
+    install(folder, ['vitest'], packed);
   });
 
   test('is a tarball of at most 800 kB with at most 300 files', () => {
@@ -96,8 +99,6 @@ describe('what people install', () => {
   });
 
   test('loads, with no more beside it than the packages that it asks for', () => {
-    install(folder, ['vitest'], packed);
-    const home = join(folder, 'node_modules/fencepost');
     const entries = ['', '/fast-check', '/redis', '/vitest', '/fleet'];
     // Of the adapter for vitest only that it is found: it runs nowhere but in a test.
     const loaded = entries.map((entry) => `import 'fencepost${entry}';`).join('\n');
@@ -111,6 +112,12 @@ describe('what people install', () => {
     const { status, stdout } = node([join(home, 'dist/cli.js'), 'run', 'six-steps']);
     expect(stdout).toContain('✓ 3 of 3 expectations met');
     expect(status).toBe(0);
+  });
+
+  test('has every page, links only to what it has itself or to the web, and builds nothing', () => {
+    expect(pagesIn(home)).toEqual(pagesIn(root));
+    expect(pagesIn(home).flatMap((path) => brokenLinks(home, path))).toEqual([]);
+    expect(readFileSync(join(home, 'package.json'), 'utf8')).not.toContain('"prepare"');
   });
 
   test('has types that need none of Node', () => {

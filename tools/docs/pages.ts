@@ -1,20 +1,49 @@
 /** The README and the pages of `docs`, for tests of what they show. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root: string = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Each page's text by its path from the root of the project. */
 export const pages: ReadonlyMap<string, string> = new Map(
-  [
-    'README.md',
-    ...readdirSync(join(root, 'docs'))
+  ['README.md', ...pagesIn(root).filter((path) => path.startsWith('docs/'))].map((path) => [
+    path,
+    readFileSync(join(root, path), 'utf8'),
+  ]),
+);
+
+/** The pages below `folder`: those beside its README, and those of `docs`. */
+export function pagesIn(folder: string): readonly string[] {
+  return ['', 'docs/'].flatMap((below) =>
+    readdirSync(join(folder, below))
       .filter((name) => name.endsWith('.md'))
       .sort()
-      .map((name) => `docs/${name}`),
-  ].map((path) => [path, readFileSync(join(root, path), 'utf8')]),
-);
+      .map((name) => `${below}${name}`),
+  );
+}
+
+/** The links of a page that lead neither to a file or heading below `folder`, nor to `https:`. */
+export function brokenLinks(folder: string, path: string): readonly string[] {
+  const links = readFileSync(join(folder, path), 'utf8').matchAll(/\]\((?!https:)([^)]*)\)/g);
+  return [...links].flatMap(([, link = '']) => {
+    const [file = '', heading] = link.split('#');
+    const target = join(folder, file === '' ? path : join(dirname(path), file));
+    if (!target.startsWith(folder) || !existsSync(target)) return [link];
+    if (heading === undefined) return [];
+    return headingsOf(readFileSync(target, 'utf8')).includes(heading) ? [] : [link];
+  });
+}
+
+/** As GitHub names them in links. */
+function headingsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 /** One page's text. */
 export function pageOf(path: string): string {

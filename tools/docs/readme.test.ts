@@ -9,7 +9,7 @@ import { builtIn } from '../../src/catalogue.ts';
 import { runHere } from '../../src/cli/command-line.fixture.ts';
 import { FAULT_WORDS } from '../../src/core/plan/fault-words.ts';
 import { loadScenario } from '../../src/load.ts';
-import { pageOf, pages } from './pages.ts';
+import { brokenLinks, pageOf, pages, pagesIn } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = pageOf('README.md');
@@ -92,23 +92,9 @@ test('every claim that one may want exists, and each has a row', () => {
   expect([...new Set(named)].sort()).toEqual(claims.sort());
 });
 
-test.each([...pages])('every file and heading that %s links to exists', (path, text) => {
-  for (const [, link = '', heading] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]*))?\)/g)) {
-    const target = link === '' ? path : join(dirname(path), link);
-    expect(existsSync(join(root, target)), link).toBe(true);
-    if (heading !== undefined) expect(headingsOf(pageOf(target)), link).toContain(heading);
-  }
+test.each(pagesIn(root))('every file and heading that %s links to exists', (path) => {
+  expect(brokenLinks(root, path)).toEqual([]);
 });
-
-/** As GitHub names them in links. */
-function headingsOf(text: string): readonly string[] {
-  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  );
-}
 
 const architecture = pageOf('docs/architecture.md');
 
