@@ -10,6 +10,7 @@ export type { Json } from './core/kernel/json.ts';
 export { type Name, under } from './core/kernel/name.ts';
 export type { ClientSettings } from './core/plan/client-text.ts';
 export { proseDuration } from './core/plan/duration.ts';
+export { QUEUE } from './core/plan/operation-names.ts';
 export type { ClientPlan, QueuePlan } from './core/plan/plan.ts';
 export type { CallSetting, PendingCall } from './core/world/calls.ts';
 export type { LeaseEnd, Quorum } from './core/world/client-view.ts';

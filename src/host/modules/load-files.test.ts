@@ -189,7 +189,7 @@ describe('a module', () => {
       "export default defineSystem({ locks: { mine: { about: 'mine' } } });",
     ].join('\n');
     expect(await problemIn('no-build.mjs', text)).toContain(
-      `${at}./no-build.mjs cannot be loaded: locks.mine.build is no function`,
+      `${at}./no-build.mjs cannot be loaded: locks.mine has no \`section\`, and no \`build\``,
     );
   });
 

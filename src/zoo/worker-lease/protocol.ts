@@ -6,6 +6,7 @@ import {
   type Options,
   optionsFor,
   type Protocol,
+  QUEUE,
   type QueuePlan,
   type World,
 } from '../../servers.ts';
@@ -183,7 +184,7 @@ function build(world: World, given: Options, { cache, releases, queue }: Built):
   const guard = idempotency === 'none' ? null : new JobGuard(world, KEYS, idempotency);
   const parts = { backEnds, guard, manner: { onDenied, releases } };
   if (queue === undefined) return () => new WorkerDriver(parts, null);
-  const process = { name: 'queue', role: 'lock' } as const;
-  const server = world.addServer(process, new QueueServer(process.name, queue));
+  const process = { name: QUEUE, role: 'lock' } as const;
+  const server = world.addServer(process, new QueueServer(QUEUE, queue));
   return (_, role) => new WorkerDriver(parts, role === 'probe' ? null : { server, plan: queue });
 }
