@@ -1,9 +1,10 @@
 /** The shrinker on real counterexamples: seeds of the zombie writer before an unfenced store. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { RangeUs } from '../src/core/plan/duration.ts';
 import type { Fault } from '../src/core/plan/fault.ts';
 import { durationsOf, outside } from '../src/core/plan/places.ts';
-import type { Plan, RangeUs } from '../src/core/plan/plan.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
 import { type ShrinkResult, shrinkWith } from '../src/core/shrink/shrink.ts';
 import { isSimpler } from '../src/core/shrink/simpler.ts';
 import { breaks } from '../src/harness.ts';

@@ -3,9 +3,9 @@
  * options and help, and each file from its reading to its report; `check-read.ts` reads it,
  * `check-judge.ts` judges and explains it part by part.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Json } from '../core/kernel/json.ts';
-import { yieldToEventLoop } from '../host/async/ambient.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
 import { readEdn } from '../linearizability/formats/edn.ts';
 import { formats } from '../linearizability/formats/formats.ts';
@@ -134,7 +134,7 @@ async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<
       }
       if (report !== null || !interruption.isInterrupted) left.shift();
       codes.push(report === null ? exits.usage : VERDICT_EXITS[report.verdict]);
-      await yieldToEventLoop();
+      await setImmediate();
       if (interruption.isInterrupted) break;
     }
   } finally {

@@ -1,19 +1,16 @@
 /**
  * What the commands have in common: how one is added, the options that several of them have, each
- * declared once, and how the numbers, seeds and reporters that people type are read. A command is
+ * declared once, and how the numbers and seeds that people type are read. A command is
  * one file: its flags, its options and help, then what it does. `program.ts` loads only the command
  * that was asked for; where that runs plans, its action imports what does, so that help comes soon.
  */
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
-import { FENCEPOST } from '../report/finding.ts';
-import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import type { Exit } from '../search/campaign/exit-codes.ts';
-import { suggest } from '../text/problem.ts';
+import { FENCEPOST } from '../text/prose.ts';
 import { UserError } from './exit.ts';
-import { readText } from './files.ts';
 
 /** Gives a command of the registry its options, its help and its action. */
 export type AddCommand = (command: Command, done: Done, version: string) => void;
@@ -25,8 +22,6 @@ export type Done = (code: Exit) => void;
 export function withExample(command: Command, example: string): Command {
   return command.addHelpText('after', `\nExample:\n  ${[...FENCEPOST, example].join(' ')}`);
 }
-
-const REPORTER_NAMES: readonly string[] = Object.keys(REPORTERS);
 
 /** What `--help` says of `--reporter`. */
 const ABOUT_REPORTERS: string = `what is written, a list: ${Object.entries(REPORTERS)
@@ -99,31 +94,6 @@ export function outputOptions({ json, quiet, verbose }: OutputFlags): {
   return { isJson: json === true, isQuiet: quiet === true, isVerbose: verbose === true };
 }
 
-export interface ReportFlags extends OutputFlags {
-  readonly output: string;
-  readonly reporter: string;
-  readonly baseline?: string;
-}
-
-/** The same, and what flags say of the reports that are written. */
-export function reportOptions(
-  flags: ReportFlags,
-): ReturnType<typeof outputOptions> &
-  Pick<ReportFlags, 'output'> & { reporters: Reporters; baseline: readonly Earlier[] | null } {
-  const reporters = parseReporters(flags.reporter);
-  const baseline = given(flags.baseline, '--baseline', baselineIn);
-  return { output: flags.output, reporters, baseline, ...outputOptions(flags) };
-}
-
-/** An earlier report grows with what was found. */
-const MOST_BASELINE_BYTES = 100_000_000;
-
-function baselineIn(file: string): readonly Earlier[] {
-  const read = readBaseline(readText(file, MOST_BASELINE_BYTES));
-  if (typeof read === 'string') throw new UserError([`${file}:1:1: ${read}`]);
-  return read;
-}
-
 /** An option as `parse` reads it; null where it was not given. */
 export function given<T>(
   text: string | undefined,
@@ -131,23 +101,6 @@ export function given<T>(
   parse: (text: string, flag: string) => T,
 ): T | null {
   return text === undefined ? null : parse(text, flag);
-}
-
-/** The names of those that were chosen. */
-export type Reporters = ReadonlySet<string>;
-
-/** The reporters of a list such as `text,junit`; refuses what is none of them. */
-export function parseReporters(text: string): Reporters {
-  const names = text.split(',').map((name) => name.trim());
-  const unknown = names.filter((name) => !REPORTER_NAMES.includes(name));
-  if (unknown.length === 0) return new Set(names);
-  throw new UserError(
-    unknown.map((name) => {
-      const hint = suggest(name, REPORTER_NAMES);
-      const known = hint.includes('; known:') ? '' : `; known: ${REPORTER_NAMES.join(', ')}`;
-      return `--reporter ${text}: unknown reporter "${name}"${hint}${known}`;
-    }),
-  );
 }
 
 /** `1000` is the first thousand seeds; `500..999` is that range, both included. */

@@ -1,11 +1,12 @@
 /** Makes findings of the failures of a campaign, with the files that a command writes of them. */
 import { resolve } from 'node:path';
 import { describeShrunk, type FindingPlace } from '../report/describe-finding.ts';
-import { replayCommand, shellWords } from '../report/finding.ts';
+import { replayCommand } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
 import type { Finding } from '../search/campaign/result.ts';
 import type { ShrunkFailure, Subject } from '../search/campaign/setting.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
+import { shellWords } from '../text/prose.ts';
 import { folderToKeepIn } from './corpus-place.ts';
 import { pageFileOf, planFileOf } from './output-files.ts';
 import { plansFolderOf, scenarioTyped } from './shipped.ts';

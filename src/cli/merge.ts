@@ -1,6 +1,7 @@
 /** `fencepost merge`: puts the shards of a run together; `shards.ts` does so. */
 import type { Command } from 'commander';
-import { type Done, type ReportFlags, reportOptions, shared, withExample } from './command.ts';
+import { type Done, shared, withExample } from './command.ts';
+import { type ReportFlags, reportOptions } from './report-options.ts';
 
 interface MergeFlags extends ReportFlags {
   readonly modules?: string | false;

@@ -12,10 +12,10 @@ import { type ReportedRun, renderReports } from '../report/report.ts';
 import { findingLine } from '../report/report-json.ts';
 import type { Result } from '../search/campaign/result.ts';
 import type { Concluded } from '../search/campaign/setting.ts';
-import type { Reporters } from './command.ts';
 import { UserError } from './exit.ts';
 import { allowed, readText, systemMessage, writeText } from './files.ts';
 import { pageFileOf } from './output-files.ts';
+import type { Reporters } from './report-options.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 

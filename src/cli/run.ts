@@ -9,13 +9,12 @@ import {
   parsePositive,
   parseSeeds,
   parseTimeMs,
-  type ReportFlags,
-  reportOptions,
   seedsOption,
   shared,
   withExample,
 } from './command.ts';
 import { UserError } from './exit.ts';
+import { type ReportFlags, reportOptions } from './report-options.ts';
 
 interface RunFlags extends ReportFlags {
   readonly seeds: string;

@@ -15,21 +15,18 @@ import {
   shardName,
   sweepIdOf,
 } from '../adapters/fleet/shard-order.ts';
-import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { failureFinder, replayKeptPlans } from '../search/campaign/campaign.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { originOf } from '../search/sweep/sealed.ts';
 import type { FiledShard, ScenarioShard, SeedRange } from '../search/sweep/shards.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
-import { countOf, groupDigits } from '../text/prose.ts';
+import { countOf, FENCEPOST, groupDigits, shellWords } from '../text/prose.ts';
 import {
   type Done,
   given,
   parsePositive,
   parseSeeds,
-  type ReportFlags,
-  reportOptions,
   seedsOption,
   shared,
   withExample,
@@ -48,6 +45,7 @@ import {
   reached,
   requireNoUrl,
 } from './open-queue.ts';
+import { type ReportFlags, reportOptions } from './report-options.ts';
 import { requireOwnPages } from './reporting.ts';
 import { type MergeOptions, mergeShardFiles } from './shards.ts';
 import { type LoadedScenario, loadScenarios } from './sources.ts';

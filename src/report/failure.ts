@@ -7,10 +7,10 @@ import type { Explanation } from '../check/verdict.ts';
 import type { Finding, ShrunkSize } from '../search/campaign/result.ts';
 import { type Paint, paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { firstLines } from '../text/output-lines.ts';
-import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
+import { countOf, groupDigits, lead, sentence, shellWords } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import { trialText } from './exhausted.ts';
-import { evidenceShown, keepCommand, replayCommand, rerunCommand, shellWords } from './finding.ts';
+import { evidenceShown, keepCommand, replayCommand, rerunCommand } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
 import { essentialSteps, fitSteps } from './story-steps.ts';
 

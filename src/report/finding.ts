@@ -2,6 +2,7 @@
 import type { Evidence } from '../check/verdict.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { Finding } from '../search/campaign/result.ts';
+import { FENCEPOST } from '../text/prose.ts';
 
 /**
  * What no picture leaves out: the evidence, and what runs beside it show to have caused it. That a
@@ -25,12 +26,6 @@ export function evidenceShown({
   });
   return [...verdict.evidence, ...(added ?? [])];
 }
-
-/**
- * How every command that is printed begins: in a folder where fencepost is not installed, npx would
- * else fetch whatever has that name in the registry.
- */
-export const FENCEPOST: readonly string[] = ['npx', '--no-install', 'fencepost'];
 
 /** `… replay <plan>`, as words; it says where the plan's modules lie, if it has any. */
 export function replayCommand(finding: Commanded): readonly string[] {
@@ -70,11 +65,4 @@ export function keepCommand(finding: Finding): readonly string[] {
   const { planFile, keptIn } = finding;
   const corpus = keptIn === '' ? [] : ['--corpus', keptIn.replace(/\/$/, '')];
   return [...FENCEPOST, 'corpus', 'add', planFile, ...corpus, ...modulesOf(finding)];
-}
-
-/** Words that a POSIX shell reads back as they are. */
-export function shellWords(words: readonly string[]): readonly string[] {
-  return words.map((word) =>
-    word === '&&' || /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
-  );
 }

@@ -6,12 +6,12 @@
 
 import type { Finding, Summary, SystemResult } from '../search/campaign/result.ts';
 import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../text/markup.ts';
-import { countOf } from '../text/prose.ts';
+import { countOf, shellWords } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 import { type Case, casesOf, isFailure, type ReportedScenario } from './cases.ts';
 import { trialOfAll, trialText } from './exhausted.ts';
 import { shrunkText, storyOf } from './failure.ts';
-import { replayCommand, rerunCommand, shellWords } from './finding.ts';
+import { replayCommand, rerunCommand } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
 import { claimColumns, claimRows, markOf, metText } from './overview.ts';
 

@@ -5,8 +5,16 @@
  */
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { clip, displayWidth, hang, pad, visible, wrap } from '../text/visible.ts';
-import { type Column, railsBeside } from './sequence-text.ts';
+import {
+  type Column,
+  clip,
+  displayWidth,
+  hang,
+  pad,
+  railsBeside,
+  visible,
+  wrap,
+} from '../text/visible.ts';
 
 export interface HistoryReport {
   readonly file: string;

@@ -3,7 +3,15 @@ import type { ProcessInfo } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';
 import { millisecondsOf } from '../text/prose.ts';
-import { clip, displayWidth, hang, pad, visible } from '../text/visible.ts';
+import {
+  type Column,
+  clip,
+  displayWidth,
+  hang,
+  pad,
+  railsBeside,
+  visible,
+} from '../text/visible.ts';
 import { laneOrder, type Step, withPart } from './steps.ts';
 
 const GAP = 2;
@@ -60,13 +68,6 @@ function marginsOf(steps: readonly Step[]): readonly string[] {
   );
 }
 
-/** A lane of a picture in text. */
-export interface Column {
-  readonly name: string;
-  readonly start: number;
-  readonly width: number;
-}
-
 /**
  * Evenly spaced, so that the last column's texts still fit: others may run over the columns to
  * their right. A column whose texts would leave the screen starts further left.
@@ -120,19 +121,4 @@ function linesOf(
     const [before, after] = railsBeside(columns, { start, end }, () => '│');
     return paint.faint(before) + (step.part === '' ? text : paint.bold(text)) + paint.faint(after);
   });
-}
-
-/** The rails of the other columns, before and after a text that stands from `start` to `end`. */
-export function railsBeside(
-  columns: readonly Column[],
-  { start, end }: { readonly start: number; readonly end: number },
-  rail: (column: Column) => string,
-): readonly [string, string] {
-  let before = '';
-  let after = '';
-  for (const column of columns) {
-    if (column.start < start) before = `${before.padEnd(column.start)}${rail(column)}`;
-    else if (column.start > end) after = `${after.padEnd(column.start - end)}${rail(column)}`;
-  }
-  return [before.padEnd(start), after];
 }

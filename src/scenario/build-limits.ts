@@ -2,6 +2,8 @@
  * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside:
  * as the file says, else long enough for all the work.
  */
+
+import type { RangeUs } from '../core/plan/duration.ts';
 import { type FaultKind, fieldsOfKind } from '../core/plan/fault.ts';
 import { HEARTBEAT } from '../core/plan/operation-names.ts';
 import { formatPlace } from '../core/plan/places.ts';
@@ -14,7 +16,6 @@ import {
   LIMIT_DEFAULTS,
   type Limits,
   QUEUE_DEFAULTS,
-  type RangeUs,
 } from '../core/plan/plan.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
 import type { UnplacedProblem } from '../text/problem.ts';

@@ -1,6 +1,7 @@
 /** A stream of integers per name and seed: a client's draws never depend on another's. */
 import alea from 'seedrandom/lib/alea.js';
-import type { Odds, RangeUs } from '../core/plan/plan.ts';
+import type { RangeUs } from '../core/plan/duration.ts';
+import type { Odds } from '../core/plan/plan.ts';
 
 const MILLISECOND_US = 1_000;
 

@@ -7,6 +7,7 @@
 import { unreachable } from '../core/kernel/assert.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { nameOf } from '../core/kernel/name.ts';
+import type { RangeUs } from '../core/plan/duration.ts';
 import {
   type Fault,
   type FieldType,
@@ -17,7 +18,7 @@ import {
   type WhichTimer,
 } from '../core/plan/fault.ts';
 import { isLockServer, sectionPointsOf, type Verb } from '../core/plan/operation-names.ts';
-import type { ClientPlan, RangeUs } from '../core/plan/plan.ts';
+import type { ClientPlan } from '../core/plan/plan.ts';
 import { Draw } from './draw.ts';
 import {
   type FaultTemplate,

@@ -10,6 +10,7 @@
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, runningAtOnce, settingsOver } from '../core/plan/client-text.ts';
+import type { RangeUs } from '../core/plan/duration.ts';
 import type { FaultKind } from '../core/plan/fault.ts';
 import {
   type ChancePlan,
@@ -17,7 +18,6 @@ import {
   type Odds,
   type Plan,
   type QueuePlan,
-  type RangeUs,
   type SectionPlan,
   type StepOfMachine,
   WORK_DEFAULTS,

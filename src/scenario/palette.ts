@@ -7,10 +7,10 @@
  * a store loses by itself are lost behind every lock.
  */
 
+import type { RangeUs } from '../core/plan/duration.ts';
 import type { ServerPlace } from '../core/plan/fault.ts';
 import { FAULT_KINDS, type FaultKind } from '../core/plan/fault.ts';
 import { isLockServer } from '../core/plan/operation-names.ts';
-import type { RangeUs } from '../core/plan/plan.ts';
 import { expand } from './expand.ts';
 import type { ReadFault } from './read-faults.ts';
 import type { Scenario, SystemScenario } from './scenario.ts';

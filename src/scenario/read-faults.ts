@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { unreachable } from '../core/kernel/assert.ts';
+import type { RangeUs } from '../core/plan/duration.ts';
 import {
   FAULT_KINDS,
   type FaultField,
@@ -29,7 +30,7 @@ import {
   stepRange,
 } from '../core/plan/fields.ts';
 import type { Verb } from '../core/plan/operation-names.ts';
-import type { Odds, RangeUs } from '../core/plan/plan.ts';
+import type { Odds } from '../core/plan/plan.ts';
 import { suggest, type UnplacedProblem } from '../text/problem.ts';
 import {
   type ClientScenario,

@@ -5,6 +5,7 @@
  * microseconds.
  */
 import type { ClientSettings, ReadSettings } from '../core/plan/client-text.ts';
+import type { RangeUs } from '../core/plan/duration.ts';
 import type { FaultKind, FieldType, FieldTypes } from '../core/plan/fault.ts';
 import type {
   Bounds,
@@ -13,7 +14,6 @@ import type {
   NetworkPlan,
   Odds,
   QueuePlan,
-  RangeUs,
   SystemPlan,
 } from '../core/plan/plan.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';

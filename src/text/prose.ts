@@ -1,4 +1,4 @@
-/** How times, counts and lists read in a sentence, and sentences. Never locale-dependent. */
+/** How times, counts, lists, sentences and commands read. Never locale-dependent. */
 
 /** An instant of virtual time in milliseconds, for a column: `12`, `12.5`, `12.345`. */
 export function millisecondsOf(us: number): string {
@@ -44,4 +44,17 @@ export function sentence(clause: string): string {
   if (clause === '') return '';
   const first = capitalized(clause);
   return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+/**
+ * How every command that is printed begins: in a folder where fencepost is not installed, npx would
+ * else fetch whatever has that name in the registry.
+ */
+export const FENCEPOST: readonly string[] = ['npx', '--no-install', 'fencepost'];
+
+/** Words that a POSIX shell reads back as they are. */
+export function shellWords(words: readonly string[]): readonly string[] {
+  return words.map((word) =>
+    word === '&&' || /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+  );
 }

@@ -115,3 +115,25 @@ export function wrap(text: string, columns: number): string[] {
   lines.push(line);
   return lines;
 }
+
+/** A lane of a picture in text. */
+export interface Column {
+  readonly name: string;
+  readonly start: number;
+  readonly width: number;
+}
+
+/** The rails of the other columns, before and after a text that stands from `start` to `end`. */
+export function railsBeside(
+  columns: readonly Column[],
+  { start, end }: { readonly start: number; readonly end: number },
+  rail: (column: Column) => string,
+): readonly [string, string] {
+  let before = '';
+  let after = '';
+  for (const column of columns) {
+    if (column.start < start) before = `${before.padEnd(column.start)}${rail(column)}`;
+    else if (column.start > end) after = `${after.padEnd(column.start - end)}${rail(column)}`;
+  }
+  return [before.padEnd(start), after];
+}

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { runningAtOnce } from '../../core/plan/client-text.ts';
+import type { RangeUs } from '../../core/plan/duration.ts';
 import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import {
   FAULT_KINDS,
@@ -17,7 +18,7 @@ import {
   type When,
   type Which,
 } from '../../core/plan/fault.ts';
-import type { Plan, RangeUs, Work } from '../../core/plan/plan.ts';
+import type { Plan, Work } from '../../core/plan/plan.ts';
 
 const us = fc.oneof(
   fc.constantFrom(0, 1, 999, 1_000, 9_999, 10_000, 1_500_000, 86_400_000_000),

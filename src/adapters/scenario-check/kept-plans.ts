@@ -10,7 +10,6 @@ import { amendedText, renamedPlan } from '../../core/plan/amend.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
-import { shellWords } from '../../report/finding.ts';
 import { whyRefused } from '../../run.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
 import type { Finding } from '../../search/campaign/result.ts';
@@ -19,6 +18,7 @@ import { type KeptReplay, replayKept } from '../../search/corpus/kept-replay.ts'
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
 import { renderProblem } from '../../text/problem.ts';
+import { shellWords } from '../../text/prose.ts';
 import {
   asShrunk,
   findingOf,

@@ -5,7 +5,6 @@
  */
 import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
 import { outputBlock } from '../../report/failure.ts';
-import { shellWords } from '../../report/finding.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { campaign } from '../../search/campaign/campaign.ts';
 import { TooManyPlans } from '../../search/campaign/count-plans.ts';
@@ -21,7 +20,7 @@ import { contentionAdvice } from '../../search/sweep/hints.ts';
 import type { RunDifference, SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { unsimulatedText } from '../../search/sweep/unsimulated.ts';
-import { countOf, groupDigits } from '../../text/prose.ts';
+import { countOf, groupDigits, shellWords } from '../../text/prose.ts';
 import { findingOf, seedBlock, showSeed } from './failure-block.ts';
 import { KeptPlans, keep } from './kept-plans.ts';
 import { type SimRun, trialOf } from './sim-run.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shellWords } from '../../report/finding.ts';
+import { shellWords } from '../../text/prose.ts';
 import { commandWith, readWishes, seedsOf, slugOf } from './test-place.ts';
 
 const place = (name: string): Parameters<typeof slugOf>[0] => ({

@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { endEndless } from '../../host/async/endless.ts';
 import { entitled, tellWhereabouts, Whereabouts } from '../../host/async/whereabouts.ts';
-import { shellWords } from '../../report/finding.ts';
+import { shellWords } from '../../text/prose.ts';
 import { commandWith, type TestPlace } from './test-place.ts';
 
 /** What the watchdog is started with. */

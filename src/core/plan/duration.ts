@@ -7,7 +7,11 @@
  * asynchronous code runs, which may well refuse 1970. In files an instant is written as in RFC
  * 3339, in UTC: `2024-01-01` or `2024-01-01T12:30:00Z`.
  */
-import type { RangeUs } from './plan.ts';
+/** From `minUs` to `maxUs`, both included. */
+export interface RangeUs {
+  readonly minUs: number;
+  readonly maxUs: number;
+}
 
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['us', 1],

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
+import type { RangeUs } from './duration.ts';
 import {
   DURATION_PATTERN,
   INSTANT_PATTERN,
@@ -14,7 +15,7 @@ import {
   parseStepRange,
 } from './duration.ts';
 import { parsePlace } from './places.ts';
-import type { FaultPlace, HostNames, Odds, RangeUs } from './plan.ts';
+import type { FaultPlace, HostNames, Odds } from './plan.ts';
 
 /** Plain data that a YAML writer turns into text. */
 export type FieldMap = { [key: string]: unknown };

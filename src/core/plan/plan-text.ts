@@ -10,7 +10,7 @@ import type { Problem } from '../../text/problem.ts';
 import type { Json } from '../kernel/json.ts';
 import { clientFields, concurrencyField, runningAtOnce, settingsOver } from './client-text.ts';
 import { check, parseFile, type SourceFile } from './document.ts';
-import { formatDuration, formatInstant, formatRange } from './duration.ts';
+import { formatDuration, formatInstant, formatRange, type RangeUs } from './duration.ts';
 import { FAULT_KINDS, type FaultKind } from './fault.ts';
 import { faultFields, faultSchema } from './fault-text.ts';
 import {
@@ -48,7 +48,6 @@ import {
   type NetworkPlan,
   type Odds,
   type Plan,
-  type RangeUs,
   SECTION_DEFAULTS,
   type SectionPlan,
   type SystemPlan,

@@ -13,6 +13,7 @@
  * old plans.
  */
 import type { Json } from '../kernel/json.ts';
+import type { RangeUs } from './duration.ts';
 import type { Fault, FaultKind } from './fault.ts';
 
 export interface Plan {
@@ -211,12 +212,6 @@ export interface NetworkPlan {
 export interface Odds {
   readonly numerator: number;
   readonly denominator: number;
-}
-
-/** From `minUs` to `maxUs`, both included. */
-export interface RangeUs {
-  readonly minUs: number;
-  readonly maxUs: number;
 }
 
 /** Decisions that are drawn while the run goes on, each a function of the seed and its own name. */

@@ -4,6 +4,8 @@
  * match nothing. All else is shared with the plan they were made from. Ids stay, so the other names
  * stay valid.
  */
+
+import type { RangeUs } from '../plan/duration.ts';
 import { amountOf, type Fault, placeNamed, processesNamed, withAmount } from '../plan/fault.ts';
 import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
 import { durationsOf, lengthIn } from '../plan/places.ts';
@@ -13,7 +15,6 @@ import {
   machinesOf,
   type Plan,
   type QueuePlan,
-  type RangeUs,
   type SectionPlan,
   type StepOfMachine,
   type Work,

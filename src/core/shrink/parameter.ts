@@ -1,4 +1,6 @@
 /** Every number of a plan that shrinking may move: its value, its range and how to write it. */
+
+import type { RangeUs } from '../plan/duration.ts';
 import {
   amountField,
   amountOf,
@@ -10,7 +12,7 @@ import {
   withInstant,
 } from '../plan/fault.ts';
 import { durationsOf } from '../plan/places.ts';
-import type { Bounds, Plan, QueuePlan, RangeUs } from '../plan/plan.ts';
+import type { Bounds, Plan, QueuePlan } from '../plan/plan.ts';
 import { changeFault, changeQueue, changeSection } from './change.ts';
 
 export type ParameterKind =

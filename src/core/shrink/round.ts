@@ -8,7 +8,7 @@
  * and shows by its size what it has to outlast; if one digit were rounder than two it would be 20
  * ms, as if two leases had to go by, and half a millisecond less would be one more digit to read.
  */
-import type { RangeUs } from '../plan/plan.ts';
+import type { RangeUs } from '../plan/duration.ts';
 
 const MS = 1_000;
 const LEAST_OF_THREE_DIGITS = 100;

@@ -6,8 +6,9 @@
 import { unreachable } from '../kernel/assert.ts';
 import { Chance, draws } from '../kernel/chance.ts';
 import type { Name } from '../kernel/name.ts';
+import type { RangeUs } from '../plan/duration.ts';
 import type { Fault, FaultOf, Which } from '../plan/fault.ts';
-import type { ChancePlan, Odds, Plan, RangeUs } from '../plan/plan.ts';
+import type { ChancePlan, Odds, Plan } from '../plan/plan.ts';
 
 /** What was drawn in a run, in the terms of a plan. */
 export interface DrawLog {

@@ -17,10 +17,10 @@ import {
   render,
   sentenceMarkup,
 } from '../../text/markup.ts';
-import { capitalized, countOf } from '../../text/prose.ts';
+import { capitalized, countOf, shellWords } from '../../text/prose.ts';
 import { trialText } from '../exhausted.ts';
 import { shrunkText } from '../failure.ts';
-import { evidenceShown, keepCommand, replayCommand, rerunCommand, shellWords } from '../finding.ts';
+import { evidenceShown, keepCommand, replayCommand, rerunCommand } from '../finding.ts';
 import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
 import { type PlainSentence, tellPlainly } from '../plain-words.ts';

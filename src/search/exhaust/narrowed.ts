@@ -3,7 +3,9 @@
  * few clients and sections, every range of time that is no fault's becomes its shortest, and what
  * else a seed would draw, such as which of several locks a section takes, is as seed 0 draws it.
  */
-import type { Plan, RangeUs } from '../../core/plan/plan.ts';
+
+import type { RangeUs } from '../../core/plan/duration.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { expand } from '../../scenario/expand.ts';
 import { onlyOn } from '../../scenario/expand-faults.ts';
 import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';

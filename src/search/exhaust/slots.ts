@@ -7,6 +7,7 @@ import type { Catalogue } from '../../catalogue.ts';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
+import type { RangeUs } from '../../core/plan/duration.ts';
 import {
   amountField,
   type Fault,
@@ -20,7 +21,7 @@ import {
 } from '../../core/plan/fault.ts';
 import { isTimer, sectionPointsOf } from '../../core/plan/operation-names.ts';
 import { outside } from '../../core/plan/places.ts';
-import type { Plan, RangeUs } from '../../core/plan/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { RunWatcher } from '../../core/world/world.ts';
 import {
   type FaultTemplate,
