@@ -142,9 +142,9 @@ describe('the same history', () => {
 });
 
 test('every model and every format can be named, and is told in the help', () => {
-  expect([...dialects.keys()].sort()).toEqual([...models.keys()].sort());
+  expect([...dialects.keys()].sort()).toEqual(Object.keys(models).sort());
   // A model that was renamed is known under both names and told under one.
-  const names = new Set([...models.values()].map((begin) => begin().name));
+  const names = new Set(Object.values(models).map((begin) => begin().name));
   expect([...aboutModels.keys()].sort()).toEqual([...names].sort());
   for (const line of CHECK_HELP.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
   for (const about of [...aboutModels.values(), ...formats.map((format) => format.about)]) {

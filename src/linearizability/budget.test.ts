@@ -196,11 +196,11 @@ describe('a log as short as those of Jepsen', () => {
 
 describe('a registered model', () => {
   it('has the name under which it is registered', () => {
-    for (const [name, begin] of models) expect(begin().name).toBe(name);
+    for (const [name, begin] of Object.entries(models)) expect(begin().name).toBe(name);
   });
   it('begins as it is told', () => {
-    expect(models.get('register')?.({ value: 7 }).init).toBe(7);
-    expect(models.get('kv')?.({ text: null }).init).toBeNull();
-    expect(models.get('semaphore')?.({ permits: 3 }).init).toBe(3);
+    expect(models.register({ value: 7 }).init).toBe(7);
+    expect(models.kv({ text: null }).init).toBeNull();
+    expect(models.semaphore({ permits: 3 }).init).toBe(3);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What the calls of a model hold. One table says it twice: to the type checker (`CallsOf`), and at
- * run time to callers whom none stops (`mistakesIn`).
+ * Checks at run time what the types of a model's calls say, for callers that no compiler checks.
+ * The table of a model must name every field of its calls, each with the words for its type.
  */
 
 const mostShown = 80;
@@ -32,24 +32,28 @@ const accepts: { readonly [Words in keyof Held]: (value: unknown) => boolean } =
 type CallField = keyof Held | readonly string[];
 type OptionalField = { readonly optional: CallField };
 
-type HeldBy<Field> = Field extends keyof Held
-  ? Held[Field]
-  : Field extends readonly (infer Word)[]
-    ? Word
-    : HeldBy<Extract<Field, OptionalField>['optional']>;
+/** The words for a field of this type. */
+type WordsFor<Value> =
+  | {
+      [Words in keyof Held]: [Value, Held[Words]] extends [Held[Words], Value] ? Words : never;
+    }[keyof Held]
+  | ([Value] extends [string] ? readonly Value[] : never);
 
-type OptionalIn<Fields> = {
-  [Each in keyof Fields]: Fields[Each] extends OptionalField ? Each : never;
-}[keyof Fields];
+type FieldFor<Value> = undefined extends Value
+  ? { readonly optional: WordsFor<Exclude<Value, undefined>> }
+  : WordsFor<Value>;
 
-type CallOf<Name, Fields> = { readonly name: Name } & {
-  readonly [Each in keyof Fields as Exclude<Each, OptionalIn<Fields>>]: HeldBy<Fields[Each]>;
-} & { readonly [Each in OptionalIn<Fields>]?: HeldBy<Fields[Each]> };
-
-/** The calls of a table `as const`. */
-export type CallsOf<Table> = { [Name in keyof Table]: CallOf<Name, Table[Name]> }[keyof Table];
+/** Every field of every call, by the name of the call. */
+type TableOf<Call extends { readonly name: string }> = {
+  readonly [Each in Call as Each['name']]: {
+    readonly [Field in Exclude<keyof Each, 'name'>]: FieldFor<Each[Field]>;
+  };
+};
 
 /** For `Model.mistakeIn`: the first mistake in a call, null when it has none. */
+export function mistakesIn<Call extends { readonly name: string }>(
+  table: TableOf<Call>,
+): (call: Call) => string | null;
 export function mistakesIn(table: {
   readonly [name: string]: { readonly [field: string]: CallField | OptionalField };
 }): (call: { readonly name: string }) => string | null {

@@ -117,7 +117,7 @@ describe('a model of this package knows its own calls and no others', () => {
     expectKnown(repertoires.keyValues);
     expectKnown(repertoires.versionedRegisters);
   });
-  it.each([...models])('%s', (_, make) => {
+  it.each(Object.entries<() => Model>(models))('%s', (_, make) => {
     expect(make().mistakeIn?.({ name: 'no such call' })).toContain('unknown call "no such call"');
   });
 });

@@ -1,49 +1,87 @@
 /** The models by the names that a command line gives them, each beginning as its object does. */
-import type { Model } from './model.ts';
-import { counter } from './models/counter.ts';
-import { fencedMutex, reentrantFencedMutex } from './models/fenced-mutex.ts';
-import { fencedRegister, fencedRegisterWithReads } from './models/fenced-register.ts';
-import { keyValue } from './models/key-value.ts';
-import { lease } from './models/lease.ts';
-import { anonymousMutex, mutex, reentrantMutex } from './models/mutex.ts';
-import { casRegister, register, type Value } from './models/register.ts';
-import { semaphore } from './models/semaphore.ts';
-import { versionedRegister } from './models/versioned-register.ts';
+import type { Json } from '../core/kernel/json.ts';
+import type { CallData, Model } from './model.ts';
+import { type CounterCall, counter } from './models/counter.ts';
+import { type FencedMutexCall, fencedMutex, reentrantFencedMutex } from './models/fenced-mutex.ts';
+import {
+  type FencedCall,
+  fencedRegister,
+  fencedRegisterWithReads,
+} from './models/fenced-register.ts';
+import { type KeyValueCall, keyValue } from './models/key-value.ts';
+import { type LeaseCall, lease } from './models/lease.ts';
+import { anonymousMutex, type MutexCall, mutex, reentrantMutex } from './models/mutex.ts';
+import {
+  type CasRegisterCall,
+  casRegister,
+  type RegisterCall,
+  register,
+  type Value,
+} from './models/register.ts';
+import { type SemaphoreCall, semaphore } from './models/semaphore.ts';
+import { type VersionedCall, versionedRegister } from './models/versioned-register.ts';
 
-/** What may be told of an object's beginning; a model takes what it knows. */
+/** How an object begins and what bounds it; each model takes the fields that concern it. */
 export interface Beginning {
   /** What a register holds, or a counter, which takes a number only. */
   readonly value?: Value;
+  /** The version of a versioned register's value; 0 by default. */
+  readonly version?: number;
   /** What a key holds that was never put. */
   readonly text?: string | null;
-  /** How many permits a semaphore has. */
+  /** How many permits a semaphore has; 1 by default. */
   readonly permits?: number;
+  /** How many times at once its owner may hold a reentrant mutex; no limit by default. */
+  readonly maxDepth?: number;
 }
 
-type MakeModel = (beginning?: Beginning) => Model;
+/** Makes a model of an object that begins so. */
+export type MakeModel<Call extends CallData> = (beginning?: Beginning) => Model<Json, Call>;
 
-/** A map from names to what makes the model. */
-export const models: ReadonlyMap<string, MakeModel> = new Map<string, MakeModel>([
-  ['register', ({ value = null } = {}) => register(value)],
-  ['cas-register', ({ value = null } = {}) => casRegister(value)],
-  ['versioned-register', ({ value = null } = {}) => versionedRegister(value)],
-  ['kv', ({ text = '' } = {}) => keyValue(text)],
-  ['counter', ({ value = 0 } = {}) => counter(typeof value === 'number' ? value : 0)],
-  ['mutex', () => mutex()],
-  ['anonymous-mutex', () => anonymousMutex()],
-  ['reentrant-mutex', () => reentrantMutex()],
-  ['fenced-mutex', () => fencedMutex()],
-  ['reentrant-fenced-mutex', () => reentrantFencedMutex()],
-  ['semaphore', ({ permits = 1 } = {}) => semaphore(permits)],
-  ['lease', () => lease()],
-  ['fenced-register', ({ value = null } = {}) => fencedRegister({ initial: value })],
-  ['fenced-register-strict', strictFencedRegister],
-  ['fenced-register-with-reads', ({ value = null } = {}) => fencedRegisterWithReads(value)],
-]);
+/**
+ * The models by their names on the command line. `aboutModels` describes each.
+ *
+ * ```ts
+ * const lock = models['fenced-mutex']();
+ * const register = models.register({ value: 0 });
+ * ```
+ */
+export const models: {
+  readonly register: MakeModel<RegisterCall>;
+  readonly 'cas-register': MakeModel<CasRegisterCall>;
+  readonly 'versioned-register': MakeModel<VersionedCall>;
+  readonly kv: MakeModel<KeyValueCall>;
+  readonly counter: MakeModel<CounterCall>;
+  readonly mutex: MakeModel<MutexCall>;
+  readonly 'anonymous-mutex': MakeModel<MutexCall>;
+  readonly 'reentrant-mutex': MakeModel<MutexCall>;
+  readonly 'fenced-mutex': MakeModel<FencedMutexCall>;
+  readonly 'reentrant-fenced-mutex': MakeModel<FencedMutexCall>;
+  readonly semaphore: MakeModel<SemaphoreCall>;
+  readonly lease: MakeModel<LeaseCall>;
+  readonly 'fenced-register': MakeModel<FencedCall>;
+  readonly 'fenced-register-strict': MakeModel<FencedCall>;
+  readonly 'fenced-register-with-reads': MakeModel<FencedCall>;
+} = {
+  register: ({ value = null } = {}) => register(value),
+  'cas-register': ({ value = null } = {}) => casRegister(value),
+  'versioned-register': ({ value = null, version } = {}) => versionedRegister(value, version),
+  kv: ({ text = '' } = {}) => keyValue(text),
+  counter: ({ value = 0 } = {}) => counter(typeof value === 'number' ? value : 0),
+  mutex,
+  'anonymous-mutex': anonymousMutex,
+  'reentrant-mutex': reentrantMutex,
+  'fenced-mutex': fencedMutex,
+  'reentrant-fenced-mutex': reentrantFencedMutex,
+  semaphore: ({ permits } = {}) => semaphore(permits),
+  lease,
+  'fenced-register': ({ value = null } = {}) => fencedRegister({ initial: value }),
+  'fenced-register-strict': ({ value = null } = {}) =>
+    fencedRegister({ initial: value, isStrict: true }),
+  'fenced-register-with-reads': ({ value = null } = {}) => fencedRegisterWithReads(value),
+};
 
-function strictFencedRegister({ value = null }: Beginning = {}): Model {
-  return fencedRegister({ initial: value, isStrict: true });
-}
+export type ModelName = keyof typeof models;
 
 /** What each model is, for people who choose one by its name: the weaker first. */
 export const aboutModels: ReadonlyMap<string, string> = new Map([

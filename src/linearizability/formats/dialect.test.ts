@@ -4,7 +4,7 @@ import { type Answers, type Dialect, readSaid } from './dialect.ts';
 import type { Fields, RecordedOperation } from './record.ts';
 
 const dialect: Dialect = {
-  model: 'm',
+  model: 'mutex',
   words: new Map(),
   keys: ['key', 'lock'],
   begin: () => 'nothing',

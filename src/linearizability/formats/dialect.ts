@@ -6,7 +6,7 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
-import type { Beginning } from '../models.ts';
+import type { Beginning, ModelName } from '../models.ts';
 import { ednText, isArray } from './edn.ts';
 import type { Fields, Format, RecordedOperation } from './record.ts';
 
@@ -15,7 +15,7 @@ export type NamedFields = { readonly [field: string]: Json; readonly name: strin
 
 export interface Dialect {
   /** The model's name. */
-  readonly model: string;
+  readonly model: ModelName;
   /** By what a log may say: the name of the model's call. */
   readonly words: ReadonlyMap<string, string>;
   /** The fields that may name the independent object, the first that is there. */

@@ -2,7 +2,6 @@
  * Makes of recorded operations the history that the checker judges: chooses the model when nobody
  * named it, and remembers where each operation stands in the file.
  */
-import { assert } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { Integers } from '../integers.ts';
@@ -117,9 +116,7 @@ export class HistoryBuilder {
     }
     const beginning = dialect.begin(this.options.initial);
     if (typeof beginning === 'string') return malformed(first, `--init for ${name}: ${beginning}`);
-    const model = models.get(dialect.model)?.(beginning);
-    assert(model !== undefined, 'a dialect is one of a known model');
-    this.chosen = { dialect, model };
+    this.chosen = { dialect, model: models[dialect.model](beginning) };
     for (const operation of this.waiting) {
       const problem = this.add(operation, this.chosen);
       if (problem !== null) return problem;

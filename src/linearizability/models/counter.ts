@@ -1,13 +1,17 @@
 /** A counter: an increment adds, a read returns the sum so far. Each key is its own counter. */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-const calls = {
+/** A call of `counter`. */
+export type CounterCall =
+  | { readonly name: 'increment'; readonly key: string; readonly by: number }
+  /** `unknown`: no answer was seen. */
+  | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
+
+const mistakeIn = mistakesIn<CounterCall>({
   increment: { key: 'a text', by: 'a number' },
   read: { key: 'a text', value: 'a number or unknown' },
-} as const;
-
-export type CounterCall = CallsOf<typeof calls>;
+});
 
 export function counter(initial = 0): Model<number, CounterCall> {
   return {
@@ -18,7 +22,7 @@ export function counter(initial = 0): Model<number, CounterCall> {
       return call.value === state || call.value === 'unknown' ? [state] : illegal;
     },
     isPure: (call) => call.name === 'read',
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.key,
     describe: (call) =>
       call.name === 'increment' ? `increment(${call.by})` : `read=${call.value}`,

@@ -2,23 +2,37 @@
  * A mutex whose every grant carries a fencing token above all before; the reentrant one gives its
  * owner the same token again while it is held.
  */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 import { describeHold, type Hold, holdAfter, mutexNeeds, type ReentrantOptions } from './mutex.ts';
 
-const calls = {
+/** A call of `fenced-mutex` or `reentrant-fenced-mutex`. */
+export type FencedMutexCall =
+  | {
+      readonly name: 'acquire';
+      readonly lock: string;
+      readonly owner: string;
+      readonly answer: 'granted' | 'denied' | 'unknown';
+      /** The token of the grant; null when there was none, or none was seen. */
+      readonly token: number | null;
+    }
+  | {
+      readonly name: 'release';
+      readonly lock: string;
+      readonly owner: string;
+      readonly answer: 'released' | 'denied' | 'unknown';
+    };
+
+const mistakeIn = mistakesIn<FencedMutexCall>({
   acquire: {
     lock: 'a text',
     owner: 'a text',
     answer: ['granted', 'denied', 'unknown'],
-    /** The token of the grant; null when there was none, or nobody saw it. */
     token: 'a number or null',
   },
   release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
-} as const;
-
-export type FencedMutexCall = CallsOf<typeof calls>;
+});
 
 export type FencedHold = {
   readonly hold: Hold;
@@ -66,7 +80,7 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
         : illegal;
     },
     isPure: (call) => call.answer === 'denied',
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.lock,
     whenFailed: (call) =>
       call.name === 'acquire'

@@ -3,11 +3,37 @@
  * 2016): it accepts a write iff its token is at least the highest that it has seen, or, where it is
  * strict, above it. Reads register nothing, or, in a store with reads, their token too.
  */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
 
-const calls = {
+/** A call of `fenced-register`, `fenced-register-strict` or `fenced-register-with-reads`. */
+export type FencedCall =
+  | {
+      readonly name: 'write';
+      readonly resource: string;
+      readonly key: string;
+      readonly value: Value;
+      readonly token: number;
+      readonly answer: 'accepted' | 'refused' | 'unknown';
+    }
+  /** Registers its token and writes nothing. */
+  | {
+      readonly name: 'open';
+      readonly resource: string;
+      readonly token: number;
+      readonly answer: 'accepted' | 'refused' | 'unknown';
+    }
+  | {
+      readonly name: 'read';
+      readonly resource: string;
+      readonly key: string;
+      readonly token: number;
+      /** `refused` or `unknown` may stand in place of the value. */
+      readonly value: Value;
+    };
+
+const mistakeIn = mistakesIn<FencedCall>({
   write: {
     resource: 'a text',
     key: 'a text',
@@ -15,18 +41,14 @@ const calls = {
     token: 'a number',
     answer: ['accepted', 'refused', 'unknown'],
   },
-  /** Registers its token and writes nothing. */
   open: { resource: 'a text', token: 'a number', answer: ['accepted', 'refused', 'unknown'] },
-  /** `refused` or `unknown` may stand in place of the value. */
   read: {
     resource: 'a text',
     key: 'a text',
     token: 'a number',
     value: 'a number, a text or null',
   },
-} as const;
-
-export type FencedCall = CallsOf<typeof calls>;
+});
 
 /** One resource. A key that is not in `values` was never written. */
 export type FencedState = {
@@ -58,7 +80,7 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
       return [passes ? accept(state, call) : state];
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.resource,
     describe(call): string {
       const token = `with token ${call.token}`;

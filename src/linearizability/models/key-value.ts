@@ -1,27 +1,39 @@
 /** A map from keys to texts: get, put, append, compare and set, delete. Each key is independent. */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 /** What a key holds; null when it holds nothing and the map tells that from the empty text. */
 export type Text = string | null;
 
-const calls = {
-  /** One without an answer may hold anything: it says nothing. */
+/** A call of `kv`. */
+export type KeyValueCall =
+  /** Null: the key holds nothing. Without an answer it may hold any value. */
+  | { readonly name: 'get'; readonly key: string; readonly value: string | null }
+  | { readonly name: 'put'; readonly key: string; readonly value: string }
+  /** To a key that holds nothing it puts `value`. */
+  | { readonly name: 'append'; readonly key: string; readonly value: string }
+  | {
+      readonly name: 'cas';
+      readonly key: string;
+      readonly expected: string | null;
+      readonly value: string;
+      /** `missed`: it found another text and put nothing. */
+      readonly answer: 'matched' | 'missed' | 'unknown';
+    }
+  | { readonly name: 'delete'; readonly key: string };
+
+const mistakeIn = mistakesIn<KeyValueCall>({
   get: { key: 'a text', value: 'a text or null' },
   put: { key: 'a text', value: 'a text' },
-  /** To a key that holds nothing it puts `value`. */
   append: { key: 'a text', value: 'a text' },
   cas: {
     key: 'a text',
     expected: 'a text or null',
     value: 'a text',
-    /** `missed`: it found another text and put nothing. */
     answer: ['matched', 'missed', 'unknown'],
   },
   delete: { key: 'a text' },
-} as const;
-
-export type KeyValueCall = CallsOf<typeof calls>;
+});
 
 /**
  * `initial` is what a key holds that was never put. A deleted key holds nothing: it reads as null
@@ -58,7 +70,7 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
       }
     },
     isPure: (call) => call.name === 'get' || (call.name === 'cas' && call.answer === 'missed'),
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.key,
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
     awaits: awaited,

@@ -4,28 +4,40 @@
  * may hold it, the caller included, whose own earlier attempt may not have been answered; never
  * while it was not taken, or was given back or seen to have expired, since it was taken last.
  */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-const calls = {
-  acquire: {
-    lease: 'a text',
-    owner: 'a text',
-    /** `denied`: it is held and may not have expired, by whomever. */
-    answer: ['granted', 'denied', 'unknown'],
-  },
-  renew: {
-    lease: 'a text',
-    owner: 'a text',
-    /** `denied`: the caller does not hold it, perhaps no longer. */
-    answer: ['renewed', 'denied', 'unknown'],
-  },
-  release: { lease: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
-  /** Somebody saw that it expired. */
-  expire: { lease: 'a text' },
-} as const;
+/** A call of `lease`. */
+export type LeaseCall =
+  | {
+      readonly name: 'acquire';
+      readonly lease: string;
+      readonly owner: string;
+      /** `denied`: it is held, perhaps by the caller, and may not have expired. */
+      readonly answer: 'granted' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'renew';
+      readonly lease: string;
+      readonly owner: string;
+      /** `denied`: the caller does not hold it, perhaps no longer. */
+      readonly answer: 'renewed' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'release';
+      readonly lease: string;
+      readonly owner: string;
+      readonly answer: 'released' | 'denied' | 'unknown';
+    }
+  /** A client saw that it expired. */
+  | { readonly name: 'expire'; readonly lease: string };
 
-export type LeaseCall = CallsOf<typeof calls>;
+const mistakeIn = mistakesIn<LeaseCall>({
+  acquire: { lease: 'a text', owner: 'a text', answer: ['granted', 'denied', 'unknown'] },
+  renew: { lease: 'a text', owner: 'a text', answer: ['renewed', 'denied', 'unknown'] },
+  release: { lease: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
+  expire: { lease: 'a text' },
+});
 
 /**
  * The state is who holds it; null: nobody. That it expires unseen takes no call: `step` lets it
@@ -53,7 +65,7 @@ export function lease(): Model<string | null, LeaseCall> {
       // A denied renewal is not: it may show that the lease has expired.
       return call.name === 'renew' && call.answer !== 'denied';
     },
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.lease,
     whenFailed: (call) => (call.name === 'expire' ? null : { ...call, answer: 'denied' }),
     describe: (call) =>

@@ -1,29 +1,34 @@
 /** Locks without tokens: a mutex with an owner, an anonymous one and a reentrant one. */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 
-const calls = {
-  acquire: {
-    lock: 'a text',
-    owner: 'a text',
-    /** `denied`: somebody held it (a try-lock); waiting for it is one long call. */
-    answer: ['granted', 'denied', 'unknown'],
-  },
-  release: {
-    lock: 'a text',
-    owner: 'a text',
-    /** `denied`: the caller did not hold it. */
-    answer: ['released', 'denied', 'unknown'],
-  },
-} as const;
+/** A call of `mutex`, `anonymous-mutex` or `reentrant-mutex`. */
+export type MutexCall =
+  | {
+      readonly name: 'acquire';
+      readonly lock: string;
+      readonly owner: string;
+      /** `denied`: it was held (a try-lock); waiting for it is one long call. */
+      readonly answer: 'granted' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'release';
+      readonly lock: string;
+      readonly owner: string;
+      /** `denied`: the caller did not hold it. */
+      readonly answer: 'released' | 'denied' | 'unknown';
+    };
 
-export type MutexCall = CallsOf<typeof calls>;
+const mistakeIn = mistakesIn<MutexCall>({
+  acquire: { lock: 'a text', owner: 'a text', answer: ['granted', 'denied', 'unknown'] },
+  release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
+});
 
 /** What they have in common. */
 const anyLock = {
   isPure: (call: MutexCall): boolean => call.answer === 'denied',
-  mistakeIn: mistakesIn(calls),
+  mistakeIn,
   partition: (call: MutexCall): string => call.lock,
   whenFailed: (call: MutexCall): MutexCall => ({ ...call, answer: 'denied' }),
   describe: (call: MutexCall): string => `${call.name}(${call.lock})=${call.answer}`,

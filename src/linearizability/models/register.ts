@@ -2,7 +2,7 @@
  * A register: a read returns what the last write wrote; and one that also compares and sets: it
  * writes `value` only where it finds `expected`. Each key is a register of its own.
  */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
 
@@ -12,13 +12,16 @@ import { illegal, type Model } from '../model.ts';
  */
 export type Value = number | string | null;
 
+/** A call of `register`. */
+export type RegisterCall =
+  /** `unknown` in place of the value: no answer was seen. */
+  | { readonly name: 'read'; readonly key: string; readonly value: Value }
+  | { readonly name: 'write'; readonly key: string; readonly value: Value };
+
 const registerCalls = {
-  /** `unknown`: nobody saw what it read. */
   read: { key: 'a text', value: 'a number, a text or null' },
   write: { key: 'a text', value: 'a number, a text or null' },
 } as const;
-
-export type RegisterCall = CallsOf<typeof registerCalls>;
 
 export function register(initial: Value = null): Model<Value, RegisterCall> {
   return {
@@ -29,7 +32,7 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
       return call.value === state || call.value === 'unknown' ? [state] : illegal;
     },
     isPure: (call) => call.name === 'read',
-    mistakeIn: mistakesIn(registerCalls),
+    mistakeIn: mistakesIn<RegisterCall>(registerCalls),
     partition: (call) => call.key,
     awaits: (call) => (call.name === 'read' && call.value !== 'unknown' ? call.value : undefined),
     provides: (call) => (call.name === 'write' ? call.value : undefined),
@@ -42,17 +45,27 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
   };
 }
 
-const casCalls = {
+/** A call of `cas-register`. */
+export type CasRegisterCall =
+  | RegisterCall
+  | {
+      readonly name: 'cas';
+      readonly key: string;
+      readonly expected: Value;
+      readonly value: Value;
+      /** `missed`: it found another value and wrote nothing. */
+      readonly answer: 'matched' | 'missed' | 'unknown';
+    };
+
+const mistakeInCas = mistakesIn<CasRegisterCall>({
+  ...registerCalls,
   cas: {
     key: 'a text',
     expected: 'a number, a text or null',
     value: 'a number, a text or null',
-    /** `missed`: it found another value and wrote nothing. */
     answer: ['matched', 'missed', 'unknown'],
   },
-} as const;
-
-export type CasRegisterCall = RegisterCall | CallsOf<typeof casCalls>;
+});
 
 export function casRegister(initial: Value = null): Model<Value, CasRegisterCall> {
   const plain = register(initial);
@@ -66,7 +79,7 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
       return [matches ? call.value : state];
     },
     isPure: (call) => call.name === 'read' || (call.name === 'cas' && call.answer === 'missed'),
-    mistakeIn: mistakesIn({ ...registerCalls, ...casCalls }),
+    mistakeIn: mistakeInCas,
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
     awaits: (call) => (call.name === 'cas' ? call.expected : plain.awaits?.(call)),
     provides: (call) => (call.name === 'cas' ? call.value : plain.provides?.(call)),

@@ -1,23 +1,28 @@
 /** A semaphore: so many permits, of which an acquire takes some and a release gives some back. */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-const calls = {
-  acquire: {
-    semaphore: 'a text',
-    permits: 'a number',
-    /** `denied`: too few were left. */
-    answer: ['granted', 'denied', 'unknown'],
-  },
-  release: {
-    semaphore: 'a text',
-    permits: 'a number',
-    /** `denied`: so many were not taken. */
-    answer: ['released', 'denied', 'unknown'],
-  },
-} as const;
+/** A call of `semaphore`. */
+export type SemaphoreCall =
+  | {
+      readonly name: 'acquire';
+      readonly semaphore: string;
+      readonly permits: number;
+      /** `denied`: too few were left. */
+      readonly answer: 'granted' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'release';
+      readonly semaphore: string;
+      readonly permits: number;
+      /** `denied`: so many were not taken. */
+      readonly answer: 'released' | 'denied' | 'unknown';
+    };
 
-export type SemaphoreCall = CallsOf<typeof calls>;
+const mistakeIn = mistakesIn<SemaphoreCall>({
+  acquire: { semaphore: 'a text', permits: 'a number', answer: ['granted', 'denied', 'unknown'] },
+  release: { semaphore: 'a text', permits: 'a number', answer: ['released', 'denied', 'unknown'] },
+});
 
 /** The state is how many of its `permits` are left. */
 export function semaphore(permits = 1): Model<number, SemaphoreCall> {
@@ -32,7 +37,7 @@ export function semaphore(permits = 1): Model<number, SemaphoreCall> {
       return call.answer === 'unknown' ? [left] : illegal;
     },
     isPure: (call) => call.answer === 'denied',
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.semaphore,
     whenFailed: (call) => ({ ...call, answer: 'denied' }),
     describe: (call) => `${call.name}(${call.permits})=${call.answer}`,

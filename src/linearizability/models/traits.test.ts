@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import type { CallData, Model } from '../model.ts';
-import { models } from '../models.ts';
+import { type Beginning, type ModelName, models } from '../models.ts';
 import { counter } from './counter.ts';
 import { fencedMutex, reentrantFencedMutex } from './fenced-mutex.ts';
 import { fencedRegister, fencedRegisterWithReads } from './fenced-register.ts';
@@ -308,10 +308,11 @@ describe('a search that begins anywhere begins', () => {
 });
 
 describe('a model begins', () => {
-  it.each([
+  it.each<[ModelName, Beginning, Json]>([
     ['register', { value: 7 }, 7],
     ['cas-register', { value: 7 }, 7],
     ['versioned-register', { value: 7 }, { value: 7, version: 0 }],
+    ['versioned-register', { version: 3 }, { value: null, version: 3 }],
     ['kv', { text: 'a' }, 'a'],
     ['kv', {}, ''],
     ['counter', { value: 7 }, 7],
@@ -322,12 +323,12 @@ describe('a model begins', () => {
     ['mutex', {}, null],
     ['fenced-register', {}, { highest: 0, values: {} }],
   ])('%s as %j asks it to', (name, beginning, init) => {
-    expect(models.get(name)?.(beginning).init).toEqual(init);
+    expect(models[name](beginning).init).toEqual(init);
   });
-  it.each(['fenced-register', 'fenced-register-strict', 'fenced-register-with-reads'])(
+  it.each<ModelName>(['fenced-register', 'fenced-register-strict', 'fenced-register-with-reads'])(
     '%s, whose keys hold what it is told',
     (name) => {
-      const model = models.get(name)?.({ value: 7 }) ?? expect.fail('it is there');
+      const model: Model = models[name]({ value: 7 });
       const read = (value: number): CallData => {
         return { name: 'read', resource: 'db', key, token: 1, value };
       };

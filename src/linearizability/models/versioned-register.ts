@@ -3,27 +3,42 @@
  * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does. A write that says
  * which version it expects is accepted over that one only, and refused over any other only.
  */
-import { type CallsOf, mistakesIn } from '../call-shape.ts';
+import { mistakesIn } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
 import { refuteOrder } from '../verify-order.ts';
 import type { Value } from './register.ts';
 
-const calls = {
+/** A call of `versioned-register`. */
+export type VersionedCall =
+  | {
+      readonly name: 'write';
+      readonly key: string;
+      readonly value: Value;
+      /** The one that it made; of a refused write the one that it found. Null: unknown. */
+      readonly version: number | null;
+      /** The version that it must find, 0 or the first one before any write. Absent: any. */
+      readonly expected?: number;
+      /** Absent: it is accepted, if it takes effect at all. */
+      readonly answer?: 'refused';
+    }
+  /** Of a read without an answer the value is `unknown` and the version null. */
+  | {
+      readonly name: 'read';
+      readonly key: string;
+      readonly value: Value;
+      readonly version: number | null;
+    };
+
+const mistakeIn = mistakesIn<VersionedCall>({
   write: {
     key: 'a text',
     value: 'a number, a text or null',
-    /** The one that it made; of a refused write the one that it found. Null: unknown. */
     version: 'a number or null',
-    /** The version that it must find, 0 or the first one before any write. Absent: any. */
     expected: { optional: 'a number' },
-    /** Absent: it is accepted, if it takes effect at all. */
     answer: { optional: ['refused'] },
   },
-  /** Of a read without an answer the value is `unknown` and the version null. */
   read: { key: 'a text', value: 'a number, a text or null', version: 'a number or null' },
-} as const;
-
-export type VersionedCall = CallsOf<typeof calls>;
+});
 
 export type Versioned = { readonly value: Value; readonly version: number };
 
@@ -51,7 +66,7 @@ export function versionedRegister(
       return [{ value: call.value, version }];
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
-    mistakeIn: mistakesIn(calls),
+    mistakeIn,
     partition: (call) => call.key,
     versionOf: (call) => call.version,
     fastPath: decideByVersion,
