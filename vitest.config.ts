@@ -36,6 +36,10 @@ const config: ViteUserConfig = defineConfig({
         replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)),
       },
       {
+        find: /^fencepost\/check$/,
+        replacement: fileURLToPath(new URL('src/check.ts', import.meta.url)),
+      },
+      {
         find: /^fencepost\/servers$/,
         replacement: fileURLToPath(new URL('src/servers.ts', import.meta.url)),
       },

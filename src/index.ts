@@ -1,6 +1,6 @@
 /**
  * The public names of the package, one by one, sorted by the files that have them. In which order
- * data flows through those, `harness.ts` shows.
+ * data flows through those, `harness.ts` shows. The checker of histories is `fencepost/check`.
  */
 
 export type { Catalogue, LoadedModule, SystemDefinition } from './catalogue.ts';
@@ -68,38 +68,6 @@ export {
 } from './host/async/run-async.ts';
 export type { PlanFileRead, ScenarioFileRead } from './host/modules/load-files.ts';
 export { loadPlanFile, loadScenarioFile } from './host/modules/load-files.ts';
-export type { HistoryVerdict, PartVerdict } from './linearizability/check-history.ts';
-export { checkHistory, checkParts, MalformedOperation } from './linearizability/check-history.ts';
-export type { Core } from './linearizability/core.ts';
-export type { CheckOptions, Decision } from './linearizability/decide.ts';
-export type { ExplainedState, Reasons } from './linearizability/explain.ts';
-export { explainHistory } from './linearizability/explain.ts';
-export type { HistoryRead, ReadHistoryOptions } from './linearizability/formats/formats.ts';
-export { readHistory } from './linearizability/formats/formats.ts';
-export type { CallData, History, Operation } from './linearizability/model.ts';
-export { type FastDecision, illegal, type Model } from './linearizability/model.ts';
-export { type CounterCall, counter } from './linearizability/models/counter.ts';
-export type { FencedHold, FencedMutexCall } from './linearizability/models/fenced-mutex.ts';
-export { fencedMutex, reentrantFencedMutex } from './linearizability/models/fenced-mutex.ts';
-export {
-  type FencedCall,
-  type FencedOptions,
-  type FencedState,
-  fencedRegister,
-  fencedRegisterWithReads,
-} from './linearizability/models/fenced-register.ts';
-export { type KeyValueCall, keyValue, type Text } from './linearizability/models/key-value.ts';
-export { type LeaseCall, lease } from './linearizability/models/lease.ts';
-export type { Hold, MutexCall, ReentrantOptions } from './linearizability/models/mutex.ts';
-export { anonymousMutex, mutex, reentrantMutex } from './linearizability/models/mutex.ts';
-export type { CasRegisterCall, RegisterCall, Value } from './linearizability/models/register.ts';
-export { casRegister, register } from './linearizability/models/register.ts';
-export { type SemaphoreCall, semaphore } from './linearizability/models/semaphore.ts';
-export type { Versioned, VersionedCall } from './linearizability/models/versioned-register.ts';
-export { versionedRegister } from './linearizability/models/versioned-register.ts';
-export { type Beginning, models } from './linearizability/models.ts';
-export { explainInWords } from './linearizability/sentence.ts';
-export { refuteOrder } from './linearizability/verify-order.ts';
 export { loadScenario } from './load.ts';
 export { digestOf, pin, run } from './run.ts';
 export { expand } from './scenario/expand.ts';

@@ -27,9 +27,11 @@ const linesIn = (paths) =>
 
 const IMPORT = /(?:\bfrom |\bimport |\bimport\()'(\.[^']+)'/g;
 
-function reachedFrom(entry) {
-  const sources = new Set(src);
-  const met = new Set([join(root, entry)]);
+/** `without`: a folder that is not followed. */
+function reachedFrom(entries, without = null) {
+  const left = (path) => without !== null && path.startsWith(join(root, without));
+  const sources = new Set(src.filter((path) => !left(path)));
+  const met = new Set([entries].flat().map((entry) => join(root, entry)));
   for (const path of met) {
     const imports = readFileSync(path, 'utf8').matchAll(IMPORT);
     for (const [, specifier] of imports) {
@@ -71,6 +73,15 @@ async function seedPath() {
   return await modulesRun(examine);
 }
 
+const CHECK = ['src/check.ts', 'src/cli/check.ts'];
+
+/** What an entry exports, by name only. */
+function namesOf(entry) {
+  const text = readFileSync(join(root, entry), 'utf8');
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(([, list]) => list);
+  return lists.flatMap((list) => list.split(',').filter((name) => name.trim() !== ''));
+}
+
 const fleet = src.filter((path) =>
   /\/(?:adapters\/fleet\/|fleet[^/]*\.ts|cli\/(?:sweep|worker|open-queue))/.test(path),
 );
@@ -85,6 +96,8 @@ for (const [name, value] of [
   ['reached by cli/run, lines', linesIn(reachedFrom('src/cli/run.ts'))],
   ['reached by vitest/sim-test, lines', linesIn(reachedFrom('src/adapters/vitest/sim-test.ts'))],
   ['reached by cli/check, lines', linesIn(reachedFrom('src/cli/check.ts'))],
+  ['the same + fencepost/check - its page', linesIn(reachedFrom(CHECK, 'src/report/html/'))],
+  ['names of fencepost/check', namesOf('src/check.ts').length],
   ['on the path of examineSeed, modules', path.length],
   ['commands', [...program.matchAll(/^ {4}usage: /gm)].length],
   ['fleet, lines', linesIn(fleet)],

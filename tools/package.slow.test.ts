@@ -87,7 +87,7 @@ describe('what people install', () => {
 
   test('has the entry points, what is loaded by its URL, and the licences of others', () => {
     const paths = packed.files.map(({ path }) => path);
-    const modules = ['index', 'fast-check', 'redis', 'vitest', 'fleet'];
+    const modules = ['index', 'check', 'fast-check', 'redis', 'vitest', 'fleet'];
     for (const path of [
       ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
       ...loadedByUrl(),
@@ -99,7 +99,7 @@ describe('what people install', () => {
   });
 
   test('loads, with no more beside it than the packages that it asks for', () => {
-    const entries = ['', '/fast-check', '/redis', '/vitest', '/fleet'];
+    const entries = ['', '/check', '/fast-check', '/redis', '/vitest', '/fleet'];
     // Of the adapter for vitest only that it is found: it runs nowhere but in a test.
     const loaded = entries.map((entry) => `import 'fencepost${entry}';`).join('\n');
     const { stderr } = node(['--input-type=module', '--eval', loaded]);
@@ -121,7 +121,7 @@ describe('what people install', () => {
   });
 
   test('has types that need none of Node', () => {
-    const entries = ['index', 'fast-check', 'redis', 'vitest', 'fleet'];
+    const entries = ['index', 'check', 'fast-check', 'redis', 'vitest', 'fleet'];
     const files = entries.map((name) => join(root, `dist/${name}.d.ts`));
     const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'es2023' };
     const own = { ...compilerOptions, lib: ['es2023'], types: [] };

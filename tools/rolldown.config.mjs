@@ -25,7 +25,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const source = at('../src/');
 
 /** What people import, what they run, and what is loaded by its URL. */
-const imported = ['index', 'servers', 'fast-check', 'redis', 'vitest', 'fleet'];
+const imported = ['index', 'check', 'servers', 'fast-check', 'redis', 'vitest', 'fleet'];
 const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/examiner'];
 const others = ['adapters/scenario-check/watchdog-thread'];
 const pages = ['report/page/boot', 'report/page/workbench'];

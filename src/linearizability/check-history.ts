@@ -43,6 +43,16 @@ export interface PartVerdict {
  * without a return, a call without a name, or one that the model refuses (`Model.mistakeIn`; those
  * of this package refuse unknown names and missing or impossible fields). Throws a `RangeError` for
  * an option that is none.
+ *
+ * ```ts
+ * const ok = { outcome: 'ok' } as const;
+ * const history: History<RegisterCall> = [
+ *   { ...ok, client: 'alice', call: { name: 'write', key: 'x', value: 4 }, invoke: 0, return: 1 },
+ *   { ...ok, client: 'bob', call: { name: 'read', key: 'x', value: 5 }, invoke: 2, return: 3 },
+ * ];
+ * const verdict = checkHistory(history, models.register());
+ * console.log(verdict.kind); // invalid
+ * ```
  */
 export function checkHistory<State extends Json, Call extends CallData>(
   history: History<Call>,

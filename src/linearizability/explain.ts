@@ -19,7 +19,10 @@ import type { CallData, History, Model } from './model.ts';
 import { cutHistory, leaveOut } from './relax.ts';
 
 /** A state that the bad operation may have found. */
-export interface ExplainedState<State> extends PossibleState<State> {
+export interface ExplainedState<State> {
+  readonly state: State;
+  /** Operations that lead to it, in order; those that change no state are left out. */
+  readonly order: readonly number[];
   /**
    * An operation that returned before the bad one was called, and fits into no order unless the
    * last of `order` came before that: so the bad one cannot have come first. Only where the last

@@ -7,6 +7,7 @@ import type { Json } from '../core/kernel/json.ts';
 /** Every operation that clients called, in any order; verdicts name each by its index here. */
 export type History<Call = CallData> = readonly Operation<Call>[];
 
+/** One call of a client, and how it ended. */
 export interface Operation<Call = CallData> {
   readonly client: string;
   /** What was asked together with what was answered, as the model defines it. */

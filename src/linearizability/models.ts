@@ -39,7 +39,7 @@ export interface Beginning {
 export type MakeModel<Call extends CallData> = (beginning?: Beginning) => Model<Json, Call>;
 
 /**
- * The models by their names on the command line. `aboutModels` describes each.
+ * The models by their names on the command line; `fencepost check --help` describes each.
  *
  * ```ts
  * const lock = models['fenced-mutex']();

@@ -18,10 +18,7 @@ import type { Reasons } from './explain.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 import { distinctCalls, leaveOut, makeOptional } from './relax.ts';
 
-/** How a reader finds a span of positions: "in lines 8–13"; null: from the beginning on. */
-export type SpanInWords = (from: number | null, to: number) => string;
-
-const inPositions: SpanInWords = (from, to) =>
+const inPositions = (from: number | null, to: number): string =>
   from === null ? `up to position ${to}` : `in positions ${from}–${to}`;
 
 /** Of more, the sentence tells how many they are. */
@@ -30,13 +27,14 @@ const maxConfigurations = 2_000;
 
 /**
  * `history` is the one that was explained. Names all operations of the core, up to 12, and what the
- * others, which its reader need not look at, have in common.
+ * others, which its reader need not look at, have in common. `spanInWords` says how a reader finds
+ * a span of positions, "in lines 8–13"; null: from the beginning on.
  */
 export function explainInWords<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
   { at, core }: Pick<Reasons<State>, 'at' | 'core'>,
-  spanInWords: SpanInWords = inPositions,
+  spanInWords: (from: number | null, to: number) => string = inPositions,
 ): string {
   const bad = history[at];
   if (bad === undefined) return 'There is no such operation.';

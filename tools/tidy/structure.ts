@@ -1,13 +1,23 @@
 /**
  * Decides what the modules of `src` may look like together: no circle of imports, no file that is a
- * splinter of its only reader, no exported name with two meanings. Tests and what only tests import
- * are not counted.
+ * splinter of its only reader, no exported name with two meanings, no public entry that leads to
+ * more than it shows. Tests and what only tests import are not counted.
  */
 import {
+  isBlock,
   isClassDeclaration,
+  isExportDeclaration,
+  isExpressionWithTypeArguments,
   isFunctionDeclaration,
+  isIdentifier,
+  isImportDeclaration,
   isInterfaceDeclaration,
+  isNamedExports,
+  isNamedImports,
   isTypeAliasDeclaration,
+  isTypeQueryNode,
+  isTypeReferenceNode,
+  isVariableDeclaration,
   isVariableStatement,
   type Node,
   SyntaxKind,
@@ -123,4 +133,116 @@ function isExported(node: Node): boolean {
     if (child.kind === SyntaxKind.ExportKeyword) found = true;
   });
   return found;
+}
+
+/**
+ * The modules that `starts` import and all that these import, `starts` included. What a path of
+ * `without` begins is not followed.
+ */
+export function reachedFrom(
+  imports: Imports,
+  starts: readonly string[],
+  without: string,
+): readonly string[] {
+  const reached = new Set(starts);
+  for (const path of reached) {
+    for (const next of imports.get(path) ?? []) {
+      if (imports.has(next) && !next.startsWith(without)) reached.add(next);
+    }
+  }
+  return [...reached];
+}
+
+/** What a user of an entry meets: its exported names, and types in their signatures. */
+export interface PublicNames {
+  readonly exported: readonly string[];
+  /** Names that signatures lead to, and the entry does not export. */
+  readonly hidden: readonly string[];
+  /** Exported names without a doc comment. */
+  readonly undocumented: readonly string[];
+}
+
+/** `entry` exports by name only, as `export { a, type B } from './c.ts'`. */
+export function publicNames(sources: readonly Source[], entry: string): PublicNames {
+  const modules = new Map(sources.map((source) => [source.path, declarationsIn(source)]));
+  const exported = new Set<string>();
+  const undocumented: string[] = [];
+  const waiting = new Map<string, Declared>();
+  for (const [name, declared] of modules.get(entry)?.passedOn ?? []) {
+    exported.add(name);
+    waiting.set(name, declared);
+  }
+  for (const [name, { path, original }] of waiting) {
+    const own = modules.get(path);
+    const node = own?.declared.get(original);
+    if (node === undefined) continue;
+    if (exported.has(name) && !/^\s*\/\*\*/.test(node.getFullText())) undocumented.push(name);
+    for (const used of typesIn(node)) {
+      const from = own?.imported.get(used) ?? { path, original: used };
+      const isKnown = modules.get(from.path)?.declared.has(from.original) ?? false;
+      if (isKnown && !waiting.has(used)) waiting.set(used, from);
+    }
+  }
+  const hidden = [...waiting.keys()].filter((name) => !exported.has(name));
+  return { exported: [...exported], hidden, undocumented };
+}
+
+/** Where a name is declared, and what it is called there. */
+interface Declared {
+  readonly path: string;
+  readonly original: string;
+}
+
+interface Declarations {
+  readonly declared: ReadonlyMap<string, Node>;
+  readonly imported: ReadonlyMap<string, Declared>;
+  readonly passedOn: ReadonlyMap<string, Declared>;
+}
+
+function declarationsIn(source: Source): Declarations {
+  const declared = new Map<string, Node>();
+  const imported = new Map<string, Declared>();
+  const passedOn = new Map<string, Declared>();
+  source.tree.forEachChild((node) => {
+    if (isVariableStatement(node)) {
+      for (const { name } of node.declarationList.declarations) declared.set(name.getText(), node);
+    } else if (isImportDeclaration(node) || isExportDeclaration(node)) {
+      const from = resolve(source.path, node.moduleSpecifier?.getText().slice(1, -1) ?? '');
+      const named = isImportDeclaration(node)
+        ? node.importClause?.namedBindings
+        : node.exportClause;
+      if (named === undefined || !(isNamedImports(named) || isNamedExports(named))) return;
+      const names = isImportDeclaration(node) ? imported : passedOn;
+      for (const { name, propertyName } of named.elements) {
+        const original = (propertyName ?? name).getText();
+        names.set(name.getText(), { path: from, original });
+      }
+    } else if (
+      isFunctionDeclaration(node) ||
+      isClassDeclaration(node) ||
+      isInterfaceDeclaration(node) ||
+      isTypeAliasDeclaration(node)
+    ) {
+      const name = node.name?.getText() ?? '';
+      if (!declared.has(name)) declared.set(name, node);
+    }
+  });
+  return { declared, imported, passedOn };
+}
+
+/** The names of types in a declaration, without bodies and values. */
+function typesIn(node: Node): readonly string[] {
+  const names: string[] = [];
+  const visit = (part: Node): void => {
+    if (isBlock(part)) return;
+    if (isTypeReferenceNode(part)) names.push(part.typeName.getText());
+    if (isTypeQueryNode(part)) names.push(part.exprName.getText());
+    if (isExpressionWithTypeArguments(part) && isIdentifier(part.expression)) {
+      names.push(part.expression.getText());
+    }
+    if (!isVariableDeclaration(part)) part.forEachChild(visit);
+    else if (part.type !== undefined) visit(part.type);
+  };
+  visit(node);
+  return names;
 }

@@ -12,8 +12,9 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
+import type { History, Model } from '../model.ts';
 import { dialects } from './dialects.ts';
-import { type BuildOptions, type BuiltHistory, HistoryBuilder } from './history-builder.ts';
+import { type BuildOptions, HistoryBuilder } from './history-builder.ts';
 import { jepsenLog, jepsenText } from './jepsen-log.ts';
 import { edn, json, jsonl, porcupine } from './map-events.ts';
 import { operations } from './operations.ts';
@@ -22,7 +23,6 @@ import {
   type EventOrder,
   type Format,
   type HistoryReader,
-  type Malformed,
   type TimeDisorder,
 } from './record.ts';
 
@@ -65,6 +65,7 @@ export function openHistory(options: BuildOptions & { readonly order?: EventOrde
   return { builder, reader };
 }
 
+/** What the text does not say, or says otherwise. */
 export interface ReadHistoryOptions {
   /** As `fencepost check --format` takes it, e.g. `jsonl`. Absent: as the text begins. */
   readonly format?: string;
@@ -73,27 +74,53 @@ export interface ReadHistoryOptions {
   /** What the object holds at first. Absent: as the model says. */
   readonly initial?: Json;
   /** `time`: events are in the order of their times, not of the file; equal ones overlap. */
-  readonly order?: EventOrder;
+  readonly order?: 'file' | 'time';
 }
 
 /** What was read, or the first thing that is wrong in the text, and where. */
 export type HistoryRead =
-  | ({
+  | {
       readonly kind: 'history';
       readonly format: string;
+      /** The model that was named, or that the operations tell. */
+      readonly model: Model;
+      readonly history: History;
       /** By operation: the lines of its call and of its completion, from 1; 0 where it has none. */
       readonly invokeLines: readonly number[];
       readonly returnLines: readonly number[];
+      /** Reads of nil without a known answer, as in Knossos. */
+      readonly hiddenReads: number;
+      /** Operations whose key is the first of a value of two, as Jepsen writes it. */
+      readonly keyedByPair: number;
+      /** Operations with a value that says nothing of them. */
+      readonly ignoredValues: number;
       /** Whether the last line has no end, so that it may be cut short. */
       readonly mayBeCut: boolean;
       /** The times that contradict the order of the file, which counts; null if there are none. */
       readonly disorder: TimeDisorder | null;
-    } & Pick<BuiltHistory, 'model' | 'history' | 'hiddenReads' | 'keyedByPair' | 'ignoredValues'>)
-  | ({ readonly kind: 'malformed' } & Malformed);
+    }
+  | {
+      readonly kind: 'malformed';
+      /** From 1, as `column` is, in UTF-16 units. */
+      readonly line: number;
+      readonly column: number;
+      readonly what: string;
+    };
 
 /**
- * Reads the text of a history that is in memory. Throws a `RangeError` for a format, a
- * model or an order that it does not know.
+ * Reads the text of a recorded history, in any of the formats of `fencepost check`. Throws a
+ * `RangeError` for a format, a model or an order that it does not know.
+ *
+ * ```ts
+ * const read = readHistory(`
+ *   {"process": "alice", "type": "invoke", "f": "write", "value": 4}
+ *   {"process": "alice", "type": "ok", "f": "write"}
+ *   {"process": "bob", "type": "invoke", "f": "read"}
+ *   {"process": "bob", "type": "ok", "f": "read", "value": 5}
+ * `);
+ * if (read.kind === 'malformed') throw new Error(`${read.line}:${read.column}: ${read.what}`);
+ * console.log(read.model.name, read.history.length); // register 2
+ * ```
  */
 export function readHistory(text: string, options: ReadHistoryOptions = {}): HistoryRead {
   const names = formats.map(({ name }) => name);

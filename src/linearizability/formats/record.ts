@@ -35,7 +35,10 @@ export const EVENT_ORDERS = ['file', 'time'] as const;
 export type EventOrder = (typeof EVENT_ORDERS)[number];
 
 /** Events whose time is before that of an event above them in the file; the place of the first. */
-export interface TimeDisorder extends FilePlace {
+export interface TimeDisorder {
+  /** From 1, as `column` is. */
+  readonly line: number;
+  readonly column: number;
   readonly count: number;
   /** The line of an event above the first one that has a later time. */
   readonly afterLine: number;
