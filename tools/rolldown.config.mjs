@@ -6,9 +6,9 @@
  * leads to stays where it would be without bundling.
  *
  * Of the packages that are used, three are taken in: zod, of which a twentieth is needed and 8 MB
- * would be installed; fengari (`lua-as-modules.mjs`), with two packages that only a Lua with a
- * terminal needs; and of seedrandom the one file that is needed, since the page has it too.
- * `licences.mjs` puts their licences beside the code.
+ * would be installed; fengari, with two packages that only a Lua with a terminal needs; and of
+ * seedrandom the one file that is needed, since the page has it too. `licences.mjs` puts their
+ * licences beside the code.
  */
 import { posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +17,7 @@ import { minifySync, parseSync } from 'rolldown/utils';
 import { dts } from 'rolldown-plugin-dts';
 import { groupsOf } from './chunks.mjs';
 import { licences } from './licences.mjs';
-import { luaAsModules } from './lua-as-modules.mjs';
 import { schemasAsFiles } from './schemas.mjs';
-import { zodAsUsed } from './zod-as-used.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const source = at('../src/');
@@ -34,7 +32,7 @@ const entries = [...imported, 'cli', ...threads, ...others, ...pages];
 const isPackage = (id) => /^[^./]/.test(id);
 const inputs = (names, place) => Object.fromEntries(names.map((name) => [name, at(place(name))]));
 
-const TAKEN_IN = /^(?:zod|fengari|sprintf-js|seedrandom)(?:\/|$)/;
+const TAKEN_IN = /^(?:zod|fengari|sprintf-js|readline-sync|tmp|seedrandom)(?:\/|$)/;
 const THEIRS = [
   { name: 'zod', test: /[\\/]node_modules[\\/]zod[\\/]/ },
   { name: 'fengari', test: /[\\/]node_modules[\\/](?:fengari|sprintf-js)[\\/]/ },
@@ -98,6 +96,13 @@ const aleaAsModule = {
   },
 };
 
+/** Without the libraries of Lua that ask for packages of a terminal as they are loaded. */
+const luaOfScripts = {
+  name: 'lua-of-scripts',
+  load: (id) =>
+    /[\\/]fengari[\\/]src[\\/]l(?:db|os)lib\.js$/.test(id) ? 'module.exports = {};' : null,
+};
+
 const bundled = {
   input: inputs(entries, (name) => `../src/${name}.ts`),
   platform: 'node',
@@ -105,7 +110,7 @@ const bundled = {
 };
 const groups = await groupsOf({
   ...bundled,
-  plugins: [schemasAsFiles, aleaAsModule, luaAsModules],
+  plugins: [schemasAsFiles, aleaAsModule, luaOfScripts],
 });
 
 export default defineConfig([
@@ -114,9 +119,8 @@ export default defineConfig([
     plugins: [
       schemasAsFiles,
       placed,
-      zodAsUsed,
       aleaAsModule,
-      luaAsModules,
+      luaOfScripts,
       smaller,
       licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
     ],
