@@ -3,6 +3,7 @@
  * people write themselves. A plan that fails one is made smaller by fencepost's own shrinker.
  */
 import { Arbitrary, integer, type Random, Stream, Value } from 'fast-check';
+import { requireVersions } from './adapters/installed-version.ts';
 import { builtIn, type Catalogue } from './catalogue.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { shrink } from './core/shrink/shrink.ts';
@@ -11,6 +12,8 @@ import { pin } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { isAsync } from './systems/assemble.ts';
+
+requireVersions(['fast-check']);
 
 export interface PlanArbitraryOptions {
   /** The highest seed; `2³¹ − 1` by default. */

@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest';
 import { requireVersions } from './installed-version.ts';
 
-const OLDEST = { bullmq: '5.6.0', ioredis: '5.3.0', vitest: '3.2.0' };
+const NAMES = ['bullmq', 'fast-check', 'ioredis', 'vitest'] as const;
+const OLDEST = { bullmq: '5.6.0', 'fast-check': '4.0.0', ioredis: '5.3.0', vitest: '3.2.0' };
 
 /** What is thrown where these are installed; '' for nothing. */
 function told(installed: Readonly<Record<string, string>>): string {
   try {
-    requireVersions(['bullmq', 'ioredis', 'vitest'], (name) => installed[name] ?? null);
+    requireVersions(NAMES, (name) => installed[name] ?? null);
     return '';
   } catch (error) {
     return String(error);
@@ -19,6 +20,11 @@ test.each([
     'bullmq',
     '5.5.9',
     'Error: bullmq 5.5.9 is installed, and fencepost works with 5.6 or later: npm install bullmq@6',
+  ],
+  [
+    'fast-check',
+    '3.23.2',
+    'Error: fast-check 3.23.2 is installed, and fencepost works with 4.0 or later: npm install --save-dev fast-check@4',
   ],
   [
     'ioredis',
@@ -45,5 +51,5 @@ test('what is not installed, or has no version, is left to whoever imports it', 
 });
 
 test('what is installed here works', () => {
-  expect(() => requireVersions(['bullmq', 'ioredis', 'vitest'])).not.toThrow();
+  expect(() => requireVersions(NAMES)).not.toThrow();
 });

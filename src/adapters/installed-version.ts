@@ -10,6 +10,7 @@ import { gte, valid } from 'semver';
 /** The oldest version that works, how it is called in a sentence, and one that CI runs. */
 const NEEDED = {
   bullmq: { least: '5.6.0', since: '5.6', install: 'npm install bullmq@6' },
+  'fast-check': { least: '4.0.0', since: '4.0', install: 'npm install --save-dev fast-check@4' },
   ioredis: { least: '5.3.0', since: '5.3', install: 'npm install ioredis@5' },
   vitest: { least: '3.2.0', since: '3.2', install: 'npm install --save-dev vitest@4' },
 } as const;

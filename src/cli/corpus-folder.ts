@@ -20,7 +20,6 @@ import { idOf, signatureOf } from '../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../search/corpus/write-whole.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, FENCEPOST, shellWords } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
 import { foldersKept, folderToKeepIn } from './corpus-place.ts';
@@ -175,7 +174,6 @@ export interface AddOptions extends CorpusOptions {
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
-  await prepare([loaded.plan.system], loaded.catalogue);
   const claim = await claimFor(file, loaded);
   const result = await replayKept(loaded.plan, { claim, catalogue: loaded.catalogue });
   const { outcome } = result;

@@ -12,7 +12,6 @@ import { exitsOfKept } from '../search/campaign/conclude.ts';
 import { type Exit, worstOf } from '../search/campaign/exit-codes.ts';
 import { FATES, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
@@ -37,7 +36,6 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   const terminal = openTerminal(outputOptions(flags));
   const plans: (LoadedPlan & { readonly file: string })[] = [];
   for (const file of files) plans.push({ file, ...(await loadPlan(file, { modules })) });
-  for (const { plan, catalogue } of plans) await prepare([plan.system], catalogue);
   const codes: Exit[] = [];
   for (const loaded of plans) {
     await yieldToEventLoop();

@@ -36,7 +36,6 @@ import {
   type Shard,
 } from '../search/sweep/shards.ts';
 import { claimTally } from '../search/sweep/tally.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { describeIn } from './describe-failures.ts';
 import { makeAll, UserError } from './exit.ts';
@@ -352,7 +351,6 @@ async function countAgain({
   catalogue,
   file,
 }: LoadedScenario): Promise<Examined['plans']> {
-  await prepare(scenario.systems, catalogue);
   const tasks = { pool: null, catalogue, isGivenUp: () => false };
   try {
     return await countAllPlans(scenario, tasks, () => undefined);

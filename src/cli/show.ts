@@ -25,7 +25,6 @@ import { explainRun } from '../search/evidence/explain-plan.ts';
 import type { ToldBreach } from '../search/evidence/explain-run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { unsimulatedText } from '../search/sweep/unsimulated.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
@@ -87,7 +86,6 @@ async function show(file: string, flags: ShowFlags): Promise<Exit> {
     ? await loadPlan(file, { modules: flags.modules ?? null })
     : await planOfScenario(file, seed, flags);
   const { plan, catalogue } = loaded;
-  await prepare([plan.system], catalogue);
   if (isPlan) noteChanges(file, loaded, terminal);
   if (flags.plan !== undefined) {
     const shown = flags.plan === 'pinned' ? await pinAsync(plan, catalogue) : plan;
@@ -207,7 +205,6 @@ async function siblingTexts(
   const own = scenario?.systems.find(({ name }) => name === plan.system.name);
   const claim = own?.expect.breaks.find((name) => broken.some((verdict) => verdict.claim === name));
   if (scenario === undefined || claim === undefined || system !== undefined) return [];
-  await prepare(scenario.systems, catalogue);
   const siblings = await runSiblings(scenario, { plan, claim }, catalogue);
   return siblings.map((sibling) => siblingLine(sibling, trace).text);
 }

@@ -16,7 +16,6 @@ import { digestOf } from '../run.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { explainPlan } from '../search/evidence/explain-plan.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
 import { groupDigits } from '../text/prose.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { UserError } from './exit.ts';
@@ -45,7 +44,6 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const terminal = openTerminal(outputOptions(flags));
   const loaded = await loadPlan(file, { modules });
   const { plan, catalogue } = loaded;
-  await prepare([plan.system], catalogue);
   noteChanges(file, loaded, terminal);
   const claim = plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);

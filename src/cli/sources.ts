@@ -19,6 +19,8 @@ import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Subject } from '../search/campaign/setting.ts';
 import { placeFindings } from '../search/points/places.ts';
+import { MissingSqlEngine } from '../systems/store/sql-table.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
 import { firstLines } from '../text/output-lines.ts';
 import { type Problem, renderProblem } from '../text/problem.ts';
 import { visible } from '../text/visible.ts';
@@ -50,7 +52,10 @@ export interface ModuleOptions {
   readonly known?: ModuleDigests;
 }
 
-/** Reads scenarios by file or by shipped name; the `UserError` has every problem of every file. */
+/**
+ * Reads scenarios by file or by shipped name, and loads what they need; the `UserError` has every
+ * problem of every file.
+ */
 export async function loadScenarios(
   files: readonly string[],
   options: ModuleOptions,
@@ -74,8 +79,19 @@ export async function loadScenarioText(
   const problems = refusals(file, read);
   if (problems.length > 0) throw new UserError(problems);
   const { scenario, catalogue } = read;
+  await prepareStores(file, scenario.systems, catalogue);
   const warnings = [...read.warnings, ...(await misplaced({ file, text }, read))];
   return { file, text, scenario, catalogue, warnings: warnings.map(renderProblem) };
+}
+
+/** Loads what stores need; a `UserError` says what to install for that. */
+async function prepareStores(file: string, ...asked: Parameters<typeof prepare>): Promise<void> {
+  try {
+    await prepare(...asked);
+  } catch (error) {
+    if (!(error instanceof MissingSqlEngine)) throw error;
+    throw new UserError([`${file}:1:1: ${error.message}`]);
+  }
 }
 
 const MOST_OUTPUT = 10;
@@ -144,8 +160,9 @@ export interface PlanFile extends LoadedPlan {
 }
 
 /**
- * Reads one plan file, or one of fencepost by name. Of many, the thread says in between that it is
- * alive: to read 223 on a busy machine took longer than one that is silent is waited for.
+ * Reads one plan file, or one of fencepost by name, and loads what it needs. Of many, the thread
+ * says in between that it is alive: to read 223 on a busy machine took longer than one that is
+ * silent is waited for.
  */
 export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
   await yieldToEventLoop();
@@ -166,5 +183,6 @@ export async function loadPlan(named: string, options: ModuleOptions): Promise<P
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);
   if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
+  await prepareStores(file, [plan.system], catalogue);
   return { ...read, text };
 }

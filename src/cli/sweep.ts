@@ -20,7 +20,6 @@ import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { originOf } from '../search/sweep/sealed.ts';
 import type { FiledShard, ScenarioShard, SeedRange } from '../search/sweep/shards.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, FENCEPOST, groupDigits, shellWords } from '../text/prose.ts';
 import {
   type Done,
@@ -193,7 +192,6 @@ async function cutNow(
   let milliseconds = 0;
   try {
     for (const { scenario, catalogue } of scenarios) {
-      await prepare(scenario.systems, catalogue);
       const startedMs = performance.now();
       const tookMs = (): number => performance.now() - startedMs;
       let warm = { done: 0, ms: 0 };

@@ -31,7 +31,9 @@ export type ReadNames = number | readonly string[];
 export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
-const store = z.string().max(100).describe('A store that `fencepost list` prints, or your own.');
+const STORE =
+  'A store that `fencepost list` prints, or your own; …-sql needs the package node-sqlite3-wasm.';
+const store = z.string().max(100).describe(STORE);
 const claim = z.string().max(100).describe('A claim that `fencepost list` prints, or your own.');
 const json: z.ZodType<Json> = z.json();
 

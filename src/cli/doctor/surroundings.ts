@@ -12,6 +12,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { initSync, parse } from 'es-module-lexer';
 import { satisfies, valid, validRange } from 'semver';
 import { z } from 'zod';
+import { MissingSqlEngine } from '../../systems/store/sql-table.ts';
 import { prepare, storeKinds } from '../../systems/store/store-kinds.ts';
 import { packageRoot } from '../shipped.ts';
 import { type Check, messageOf, ok, problem, warning } from './check.ts';
@@ -167,7 +168,7 @@ async function firstMessage(worker: Worker, limitMs: number): Promise<void> {
   }
 }
 
-/** Loads SQLite, and asks a store in it something. */
+/** Loads SQLite, where it is installed, and asks a store in it something. */
 export async function checkSql(): Promise<Check> {
   const store = 'versioned-sql';
   try {
@@ -176,8 +177,9 @@ export async function checkSql(): Promise<Check> {
     server?.close?.();
     return ok('sql', 'SQLite in WebAssembly loads');
   } catch (error) {
+    if (error instanceof MissingSqlEngine) return ok('sql', error.message);
     const what = `SQLite in WebAssembly does not load: ${messageOf(error)}`;
-    const fix = 'install fencepost again; Node must not run with --jitless';
+    const fix = 'install node-sqlite3-wasm again; Node must not run with --jitless';
     return warning('sql', `${what}; only the stores …-sql need it`, fix);
   }
 }

@@ -223,11 +223,19 @@ class OwnDatabase {
 
 let engine: Engine | null = null;
 
-/** Loads the engine; without effect when that has been done. */
+/** The package of the engine is not installed, which only stores in SQL need. */
+export class MissingSqlEngine extends Error {}
+
+/** Loads the engine, once; throws `MissingSqlEngine`. */
 export async function loadSqlEngine(): Promise<void> {
-  if (engine !== null) return;
-  const { default: loaded } = await import('node-sqlite3-wasm');
-  engine = loaded;
+  try {
+    engine ??= (await import('node-sqlite3-wasm')).default;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const install = 'npm install --save-dev node-sqlite3-wasm';
+    throw new MissingSqlEngine(`stores in SQL need one more package: ${install}`);
+  }
 }
 
 /** Whether databases can be opened. */

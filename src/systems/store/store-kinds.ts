@@ -48,6 +48,8 @@ export interface Replicated {
   readonly build: (world: World, stores: readonly string[], options: Options) => SeveralServers;
 }
 
+const IN_SQL = '; in SQLite, by the package node-sqlite3-wasm';
+
 const ABOUT: Readonly<Record<Version, string>> = {
   count: 'accepts a write if the version that it expects is the current one, and counts it up',
   clock: 'the same, but the version is the time of the last change, in whole milliseconds',
@@ -137,7 +139,7 @@ function modelOf({ refuses, coversReads, opensAnything, comparedBy }: FenceRule)
 
 function versionKind(version: Version, isSql: boolean): StoreKind {
   return {
-    about: isSql ? `${ABOUT[version]}; in SQLite` : ABOUT[version],
+    about: `${ABOUT[version]}${isSql ? IN_SQL : ''}`,
     source: 'optimistic locking, Kung and Robinson (1981)',
     unpromised: version === 'count' ? [] : ['no-lost-update', 'linearizable'],
     manners: { needsOpen: false, comparesItself: false, hasVersions: true },
@@ -153,7 +155,7 @@ function stockKind(isSql: boolean): StoreKind {
   const about =
     'products: adds to and takes from the stock itself if the version is right, never below 0';
   return {
-    about: isSql ? `${about}; in SQLite` : about,
+    about: `${about}${isSql ? IN_SQL : ''}`,
     source: 'UPDATE … SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?',
     unpromised: [],
     manners: { needsOpen: false, comparesItself: false, hasVersions: true, addsItself: true },
@@ -175,7 +177,8 @@ function stockKind(isSql: boolean): StoreKind {
 
 /**
  * Loads what the stores of these systems need, before the first run of any; a run of one that was
- * not prepared is refused. `stores` are those that the systems may name.
+ * not prepared is refused. `stores` are those that the systems may name. Rejects with
+ * `MissingSqlEngine`, which says what to install.
  */
 export async function prepare(
   systems: Iterable<{ readonly store: string }>,
