@@ -1,3 +1,4 @@
+// Needs modules of its own: a run that another test never ends is still under way in its thread.
 import { expect, test } from 'vitest';
 import { nameOf } from '../../core/kernel/name.ts';
 import { Scheduler } from '../../core/kernel/scheduler.ts';
