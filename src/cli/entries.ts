@@ -2,7 +2,7 @@
  * All that can be explained, by walking the registries: claims, faults, locks, stores, models, the
  * schema of scenarios, what becomes of kept plans, exit codes, and the commands with their options.
  * Nothing is said here: each row says what it is, and `glossary.ts` has the words that stand in no
- * registry. `list`, `explain` and `docs/glossary.md` print these entries; `examples.ts` has YAML.
+ * registry. `list` and `explain` print these entries; `examples.ts` has YAML.
  */
 import type { Command } from 'commander';
 import { builtInClaims } from '../check/claims.ts';

@@ -85,6 +85,11 @@ describe('every word that there is', () => {
     for (const word of [...words, ...rules]) expect(() => meaningsOf(word), word).not.toThrow();
   });
 
+  test('of the glossary stands in alphabetical order', () => {
+    const names = terms.map(({ name }) => name);
+    expect(names).toEqual([...names].sort((a, b) => (a < b ? -1 : 1)));
+  });
+
   test('of the glossary leads on to words that there are', () => {
     for (const { name, see, also } of terms) {
       for (const word of [...see, ...also]) expect(() => meaningsOf(word), name).not.toThrow();
