@@ -1,8 +1,8 @@
 /**
  * The words of fencepost that stand in no registry, in alphabetical order, and what each kind of
- * event of a trace says. A row has other forms of the word in brackets, then a sentence or two, then
- * where to read on. `entries.ts` puts them beside the words
- * that say themselves what they are: claims, faults, locks, stores, commands, settings and others.
+ * event of a trace says. A row has other forms of the word in brackets, then a sentence or two,
+ * then where to read on. `entries.ts` puts them beside the words that say themselves what they are:
+ * claims, faults, locks, stores, commands, settings and others.
  */
 import type { TraceEvent } from '../core/history/trace.ts';
 
