@@ -3,6 +3,16 @@
  * data flows through those, `harness.ts` shows. The checker of histories is `fencepost/check`.
  */
 
+export {
+  checkScenario,
+  type ScenarioFileOptions,
+} from './adapters/scenario-check/check-scenario.ts';
+export type {
+  CheckedScenario,
+  CheckedSystem,
+  MetExpectation,
+} from './adapters/scenario-check/test-campaign.ts';
+export { ScenarioCheckFailed } from './adapters/scenario-check/test-place.ts';
 export type { Catalogue, LoadedModule, SystemDefinition } from './catalogue.ts';
 export { builtIn, extend } from './catalogue.ts';
 export type {

@@ -8,12 +8,13 @@
  *       servers: (world) => ({ redis: … world.addServer({ name: 'lock', role: 'lock' }, …) … }),
  *     }, async (section, { redis, client }) => { … });
  *
- * What was decided, and why. The body is the lock's client, written as in production: it takes the
- * lock, says so (`section.guard()`), works and gives it back; without a body `lock` names one that
- * fencepost has, or is a definition. All that a scenario file says is said in the same words, flat
- * and beside one another, since a test has one system: its reader reads them, so that mistakes are
- * told as there. `faults` has no default: a test in which nothing can go wrong is to look like
- * that. `store` is `unfenced` and `holds` is `grant-order`, the least that a lock is taken for.
+ * It is `checkScenario` as a test of vitest. What was decided, and why. The body is the lock's
+ * client, written as in production: it takes the lock, says so (`section.guard()`), works and gives
+ * it back; without a body `lock` names one that fencepost has, or is a definition. All that a
+ * scenario file says is said in the same words, flat and beside one another, since a test has one
+ * system: its reader reads them, so that mistakes are reported as there. `faults` has no default: a
+ * test in which nothing can go wrong is to look like that. `store` is `unfenced` and `holds` is
+ * `grant-order`, the least that a lock is taken for.
  * `time` is virtual, as in a scenario; what a test may take in reality is `timeout` and `budgetMs`.
  *
  * A test replays its kept plans (`__fencepost__/<test file>/`), repeats a few seeds to see that

@@ -25,7 +25,9 @@ const source = at('../src/');
 /** What people import, what they run, and what is loaded by its URL. */
 const imported = ['index', 'check', 'servers', 'fast-check', 'redis', 'vitest', 'fleet'];
 const threads = ['cli/command-thread', 'search/sweep/worker', 'search/sweep/examiner'];
-const others = ['adapters/scenario-check/watchdog-thread'];
+const others = ['watchdog-thread', 'check-scenario'].map(
+  (name) => `adapters/scenario-check/${name}`,
+);
 const pages = ['report/page/boot', 'report/page/workbench'];
 const entries = [...imported, 'cli', ...threads, ...others, ...pages];
 

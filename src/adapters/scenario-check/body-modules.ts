@@ -13,7 +13,7 @@ import { ModuleGraph } from '../../host/realm/module-graph.ts';
 import { realmsOf } from '../../host/realm/realm-blocks.ts';
 import type { AsyncClient } from '../../systems/protocol.ts';
 import { errorText } from '../../text/error-text.ts';
-import { SimTestError } from './test-place.ts';
+import { TestRefused } from './test-place.ts';
 
 /** What a module exports, by the name that the test gives it. */
 export type LoadedModules = Readonly<Record<string, object>>;
@@ -23,15 +23,15 @@ export class BodyModules {
   private graph: ModuleGraph | null = null;
   private urls: readonly (readonly [name: string, url: string])[] = [];
 
-  /** Throws a `SimTestError` where they are no map from names to paths. */
+  /** Throws a `TestRefused` where they are no map from names to paths. */
   constructor(given: unknown) {
     if (typeof given !== 'object' || given === null) {
-      throw new SimTestError(['modules: expected names with paths, { lock: "./my-lock.ts" }']);
+      throw new TestRefused(['modules: expected names with paths, { lock: "./my-lock.ts" }']);
     }
     this.paths = Object.entries(given).map(([name, path]: [string, unknown]) => {
       if (typeof path === 'string' && /^\.{1,2}\//.test(path)) return [name, path];
       const example = `modules: { ${name}: "./my-lock.ts" }`;
-      throw new SimTestError([`modules.${name}: expected a path from the test, ${example}`]);
+      throw new TestRefused([`modules.${name}: expected a path from the test, ${example}`]);
     });
   }
 
@@ -44,7 +44,7 @@ export class BodyModules {
       this.graph = await ModuleGraph.open(first, others);
       await requireApart(this.graph, [first, ...others]);
     } catch (error) {
-      throw new SimTestError([`modules: ${errorText(error)}`]);
+      throw new TestRefused([`modules: ${errorText(error)}`]);
     }
   }
 
@@ -64,14 +64,14 @@ export class BodyModules {
 const known: Map<string, Promise<readonly string[]>> = new Map();
 
 /**
- * Throws a `SimTestError` for each import of a test file that draws as it is loaded: vitest has
+ * Throws a `TestRefused` for each import of a test file that draws as it is loaded: vitest has
  * loaded it before anything was virtual, so what it drew is real, and another in each run.
  */
 export async function requireCalmImports(file: string): Promise<void> {
   const found = known.get(file) ?? problemsIn(file);
   known.set(file, found);
   const lines = await found;
-  if (lines.length > 0) throw new SimTestError(lines);
+  if (lines.length > 0) throw new TestRefused(lines);
 }
 
 async function problemsIn(file: string): Promise<readonly string[]> {

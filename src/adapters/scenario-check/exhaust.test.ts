@@ -1,8 +1,8 @@
 /** `exhaust`: a test that examines every plan of a scope, of generators and of its own body. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runTest } from './check-scenario.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
-import { runTest } from './run-test.ts';
 import { lockOfBody } from './subject.ts';
 import { readWishes } from './test-place.ts';
 
@@ -13,7 +13,7 @@ const HERE = join(import.meta.dirname, 'known-names.ts');
 async function ended(options: AnyOptions, body?: Body<object, object>, seed = ''): Promise<string> {
   const printed: string[] = [];
   const lock = body === undefined ? null : lockOfBody({}, body, []);
-  const place = { file: HERE, name: 'small', fullName: 'small' };
+  const place = { file: HERE, fullName: 'small', command: ['npx', 'vitest'], alone: [] };
   const { signal } = new AbortController();
   const print = (text: string): void => void printed.push(text);
   try {

@@ -12,6 +12,7 @@ import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
 import { whyRefused } from '../../run.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
+import type { SystemScenario } from '../../scenario/scenario.ts';
 import type { Finding } from '../../search/campaign/result.ts';
 import type { KeptPlan } from '../../search/campaign/setting.ts';
 import { type KeptReplay, replayKept } from '../../search/corpus/kept-replay.ts';
@@ -28,7 +29,13 @@ import {
   verdictLine,
 } from './failure-block.ts';
 import type { SimRun } from './sim-run.ts';
-import { commandWith, corpusFolderOf, SimTestError, typedPath } from './test-place.ts';
+import {
+  commandWith,
+  corpusFolderOf,
+  ScenarioCheckFailed,
+  TestRefused,
+  typedPath,
+} from './test-place.ts';
 import { namedInTest } from './watchdog.ts';
 
 /** The kept plans of a test: each is read as it is asked for, and judged once it was replayed. */
@@ -42,7 +49,7 @@ export class KeptPlans {
     this.run = run;
   }
 
-  /** Reads the plans; throws a `SimTestError` for one that this test cannot run. */
+  /** Reads the plans; throws a `ScenarioCheckFailed` for one that this test cannot run. */
   *read(): Generator<KeptPlan> {
     for (const kept of keptPlansOf(this.run)) {
       const why = whyUnrunnable(kept, this.run);
@@ -57,7 +64,7 @@ export class KeptPlans {
     }
   }
 
-  /** Throws a `SimTestError` if the plan breaks what should hold, or is stale. */
+  /** Throws a `ScenarioCheckFailed` if the plan breaks what should hold, or is stale. */
   async judge({ file, kind }: KeptPlan, replay: KeptReplay | null): Promise<void> {
     const kept = this.plans.get(file);
     if (kind === 'damaged' || kept === undefined || replay === null) return;
@@ -93,10 +100,12 @@ async function judgeReplay(
   if (trace.ending.kind === 'failed') {
     const { process, error } = trace.ending;
     const text = `✗ kept plan ${typedPath(file)} failed to run: ${process}: ${error}`;
-    throw new SimTestError([text], run.mistakes.find(error));
+    throw new ScenarioCheckFailed([text], run.mistakes.find(error));
   }
   if (difference !== null) {
-    throw new SimTestError([`✗ kept plan ${typedPath(file)} is not deterministic: ${difference}`]);
+    throw new ScenarioCheckFailed([
+      `✗ kept plan ${typedPath(file)} is not deterministic: ${difference}`,
+    ]);
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
   if (result.otherCause !== null) {
@@ -109,7 +118,7 @@ async function judgeReplay(
     if (expect?.holds.includes(claim) !== true) return result;
     const finding = await findingOf(asShrunk(result.plan, claim), run);
     const breaks = `✗ kept plan ${typedPath(file)} breaks ${claim}`;
-    throw new SimTestError([finding === null ? breaks : keptBlock(finding, run, file)]);
+    throw new ScenarioCheckFailed([finding === null ? breaks : keptBlock(finding, run, file)]);
   }
   if (outcome === 'diverged' && run.wishes.isUpdate && result.lost?.rename != null) {
     const plan = renamedPlan(kept.plan, [result.lost.rename]);
@@ -149,7 +158,7 @@ function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
     return null;
   }
   const command = shellWords(commandWith('FENCEPOST_UPDATE=1', run.place)).join(' ');
-  throw new SimTestError([
+  throw new ScenarioCheckFailed([
     `✗ kept plan ${typedPath(kept.file)} guards nothing any more`,
     `  ${why}`,
     'to take it out, and to keep what fresh seeds break instead:',
@@ -160,7 +169,7 @@ function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
 /** Replays one file alone, and prints what happens; false where it is of another test. */
 export async function replayWished(file: string, run: SimRun): Promise<boolean> {
   const kept = readKept(file);
-  if (kept.plan.scenario !== run.slug) return false;
+  if (!isOf(run, kept)) return false;
   if (whyUnrunnable(kept, run) === null) {
     const { trace, verdict, outcome } = await replayKept(kept.plan, {
       catalogue: run.catalogue,
@@ -186,18 +195,25 @@ function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   const names = readdirSync(folder).filter((name) => /^[^.].*\.yaml$/.test(name));
   return names.sort().flatMap((name) => {
     const kept = readKept(join(folder, name));
-    return kept.plan.scenario === run.slug ? [kept] : [];
+    return isOf(run, kept) ? [kept] : [];
   });
 }
 
-/** Throws a `SimTestError` where it is no plan, or there is no such file. */
+/** Whether a plan is of this test, and not of a system that its scenario has for another test. */
+function isOf({ scenario, systems }: SimRun, { plan }: KeptTestPlan): boolean {
+  const isNamed = ({ name }: SystemScenario): boolean => name === plan.system.name;
+  if (plan.scenario !== scenario.name) return false;
+  return systems.some(isNamed) || !scenario.systems.some(isNamed);
+}
+
+/** Throws a `TestRefused` where it is no plan, or there is no such file. */
 function readKept(given: string): KeptTestPlan {
   const file = resolve(given);
   const typed = typedPath(file);
-  if (!existsSync(file)) throw new SimTestError([`${typed}: there is no such file`]);
+  if (!existsSync(file)) throw new TestRefused([`${typed}: there is no such file`]);
   const text = readFileSync(file, 'utf8');
   const read = readPlan({ file: typed, text });
-  if (read.kind === 'problems') throw new SimTestError(read.problems.map(renderProblem));
+  if (read.kind === 'problems') throw new TestRefused(read.problems.map(renderProblem));
   return { file, text, plan: read.plan };
 }
 
@@ -232,5 +248,5 @@ function changed(
   const change = changeWhole(file, text, after);
   if (change.kind === 'done') return true;
   const why = change.kind === 'changed' ? 'somebody changed it' : `${change.by} reserves it`;
-  throw new SimTestError([`${typedPath(file)}: was left as it is: ${why}`]);
+  throw new TestRefused([`${typedPath(file)}: was left as it is: ${why}`]);
 }

@@ -14,7 +14,7 @@ import { type PathStep, renderPath, suggest } from '../../text/problem.ts';
 import type { BodyModules } from './body-modules.ts';
 import type { ClaimName, LockName, StoreName } from './known-names.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
-import { SimTestError } from './test-place.ts';
+import { TestRefused } from './test-place.ts';
 
 export interface TestOptions {
   /** How many, from 0 on, or from one to another, both included. Default 200. */
@@ -200,7 +200,7 @@ export interface CheckedOptions {
 const SEEDS = 200;
 const TIMEOUT_MS = 60_000;
 
-/** Throws a `SimTestError`; `body` is the lock that the body became, if there is one. */
+/** Throws a `TestRefused`; `body` is the lock that the body became, if there is one. */
 export function checkOptions(
   options: AnyOptions,
   body: LockDefinition | null,
@@ -208,7 +208,7 @@ export function checkOptions(
 ): CheckedOptions {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
-    throw new SimTestError([`options: expected an object, not ${shown(given)}`]);
+    throw new TestRefused([`options: expected an object, not ${shown(given)}`]);
   }
   const lines = [
     ...unknownFields(given),
@@ -218,7 +218,7 @@ export function checkOptions(
     ...timeProblems(options),
     ...exhaustProblems(options),
   ];
-  if (lines.length > 0) throw new SimTestError(lines);
+  if (lines.length > 0) throw new TestRefused(lines);
   const { seeds = SEEDS, timeout = TIMEOUT_MS, budgetMs = null, use = [] } = options;
   const lock = 'lock' in options && typeof options.lock === 'object' ? options.lock : null;
   return {

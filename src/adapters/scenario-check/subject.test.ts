@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type BuildAsync, defineSystem } from '../../index.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
 import { lockOfBody, Mistakes, readSubject, type TestSubject } from './subject.ts';
-import { SimTestError } from './test-place.ts';
+import { TestRefused } from './test-place.ts';
 
 const none = { faults: [] } as const;
 const body: Body<object, object> = async (section) => {
@@ -21,7 +21,7 @@ async function subjectOf(options: object, given?: Body<object, object>): Promise
 
 const problemsOf = async (options: object, given?: Body<object, object>): Promise<string> => {
   const error = await subjectOf(options, given).catch((reason: unknown) => reason);
-  return error instanceof SimTestError ? error.message : expect.fail(String(error));
+  return error instanceof TestRefused ? error.message : expect.fail(String(error));
 };
 
 test('a body that takes no lock runs without acquiring, and is asked about its data', async () => {

@@ -5,7 +5,7 @@
  * name; what its operations are called is learnt from a few runs in which nothing goes wrong, and
  * what it throws is kept, since a run itself knows the message only.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Catalogue, extend, type SystemDefinition } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -28,7 +28,7 @@ import { prepare } from '../../systems/store/store-kinds.ts';
 import { type Problem, renderProblem, suggest } from '../../text/problem.ts';
 import type { BodyModules } from './body-modules.ts';
 import { type Body, type BodyParts, type CheckedOptions, SCENARIO_FIELDS } from './options.ts';
-import { SimTestError } from './test-place.ts';
+import { TestRefused } from './test-place.ts';
 
 export interface TestSubject {
   readonly scenario: Scenario;
@@ -49,7 +49,7 @@ interface SubjectSource {
   readonly mistakes: Mistakes;
 }
 
-/** Throws a `SimTestError` with every problem. */
+/** Throws a `TestRefused` with every problem. */
 export async function readSubject(
   options: CheckedOptions,
   source: SubjectSource,
@@ -57,7 +57,7 @@ export async function readSubject(
   const text = textOf(options, source);
   const catalogue = await catalogueOf(text, options, source);
   const read = loadScenario(text.text, text.file, catalogue);
-  if (read.kind === 'problems') throw new SimTestError(linesOf(read.problems, text));
+  if (read.kind === 'problems') throw new TestRefused(linesOf(read.problems, text));
   const { scenario } = read;
   const systems = chosen(scenario.systems, options, text);
   const refusals = systems.flatMap(({ name }) => {
@@ -74,7 +74,7 @@ export async function readSubject(
   const lines = refusals.map(({ name, why }) =>
     text.isWrittenHere ? `lock: ${why}` : `${text.file}: systems.${name}: ${why}`,
   );
-  throw new SimTestError(lines, source.mistakes.find(first.why));
+  throw new TestRefused(lines, source.mistakes.find(first.why));
 }
 
 /** Throws where a fault is placed nowhere; returns what is to be told of places. */
@@ -85,8 +85,8 @@ async function requirePlaces(
 ): Promise<readonly string[]> {
   const { problems, warnings } = await placeFindings(scenario, catalogue);
   const parsed = parseFile(text);
-  if (parsed.kind === 'problems') throw new SimTestError(linesOf(parsed.problems, text));
-  if (problems.length > 0) throw new SimTestError(linesOf(parsed.locate(problems), text));
+  if (parsed.kind === 'problems') throw new TestRefused(linesOf(parsed.problems, text));
+  if (problems.length > 0) throw new TestRefused(linesOf(parsed.locate(problems), text));
   return linesOf(parsed.locate(warnings), text);
 }
 
@@ -107,7 +107,8 @@ function textOf(options: CheckedOptions, source: SubjectSource): ScenarioText {
   if (scenario.includes('\n')) {
     return { file: 'scenario', text: scenario, isWrittenHere: false, folder };
   }
-  const file = resolve(folder, scenario);
+  const beside = resolve(folder, scenario);
+  const file = existsSync(beside) ? beside : resolve(scenario);
   const text = readText(file, scenario);
   return { file: scenario, text, isWrittenHere: false, folder: dirname(file) };
 }
@@ -118,8 +119,8 @@ function readText(file: string, given: string): string {
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const why = isMissing ? 'there is no such file' : String(error);
-    const hint = 'name one beside the test, or give the text of a scenario';
-    throw new SimTestError([`scenario: ${given}: ${why}; ${hint}`]);
+    const hint = 'name one beside the test or in the working directory, or give its text';
+    throw new TestRefused([`scenario: ${given}: ${why}; ${hint}`]);
   }
 }
 
@@ -142,11 +143,11 @@ async function catalogueOf(
 ): Promise<Catalogue> {
   await ownModules?.open(folder);
   const named = readUse(text);
-  if (named.kind === 'problems') throw new SimTestError(linesOf(named.problems, text));
+  if (named.kind === 'problems') throw new TestRefused(linesOf(named.problems, text));
   const modules = { kind: 'folder', folder: text.folder } as const;
   const loaded = await loadCatalogue(named.modules, modules);
   if (loaded.kind === 'findings') {
-    throw new SimTestError(linesOf(named.locate(loaded.findings), text));
+    throw new TestRefused(linesOf(named.locate(loaded.findings), text));
   }
   const used = use.reduce(extended, loaded.catalogue);
   if (ownLock === null) return used;
@@ -172,7 +173,7 @@ function extended(catalogue: Catalogue, definition: SystemDefinition): Catalogue
   try {
     return extend(catalogue, definition);
   } catch (error) {
-    throw new SimTestError([`use: ${messageOf(error)}`]);
+    throw new TestRefused([`use: ${messageOf(error)}`]);
   }
 }
 
@@ -180,7 +181,7 @@ function ownDefinition(lock: LockDefinition): SystemDefinition {
   try {
     return defineSystem({ locks: { [OWN_LOCK]: lock } });
   } catch (error) {
-    throw new SimTestError([messageOf(error).replace(`locks.${OWN_LOCK}`, 'lock')]);
+    throw new TestRefused([messageOf(error).replace(`locks.${OWN_LOCK}`, 'lock')]);
   }
 }
 
@@ -205,13 +206,13 @@ function chosen(
 ): readonly SystemScenario[] {
   const names = systems.map(({ name }) => name);
   if (system !== null && !names.includes(system)) {
-    throw new SimTestError([`system: ${file} has no system "${system}"${suggest(system, names)}`]);
+    throw new TestRefused([`system: ${file} has no system "${system}"${suggest(system, names)}`]);
   }
   const found = system === null ? systems : systems.filter(({ name }) => name === system);
   const idle = found.filter(({ expect }) => expect.holds.length + expect.breaks.length === 0);
   if (idle.length === 0) return found;
   const list = idle.map(({ name }) => name).join(', ');
-  throw new SimTestError([`scenario: ${file} expects nothing of ${list}; say what \`holds\``]);
+  throw new TestRefused([`scenario: ${file} expects nothing of ${list}; say what \`holds\``]);
 }
 
 const SEEDS: readonly number[] = [0, 1, 2];
@@ -308,9 +309,9 @@ function isObject<T extends object>(value: unknown): value is T {
   return typeof value === 'object' && value !== null;
 }
 
-function noObject(where: string, value: unknown): SimTestError {
+function noObject(where: string, value: unknown): TestRefused {
   const what = value === undefined ? 'nothing' : typeof value;
-  return new SimTestError([`${where}: expected an object for the body, not ${what}`]);
+  return new TestRefused([`${where}: expected an object for the body, not ${what}`]);
 }
 
 /** The servers that it adds to a world in which nothing else happens. */

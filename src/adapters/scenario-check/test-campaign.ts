@@ -24,15 +24,42 @@ import { countOf, groupDigits, shellWords } from '../../text/prose.ts';
 import { findingOf, seedBlock, showSeed } from './failure-block.ts';
 import { KeptPlans, keep } from './kept-plans.ts';
 import { type SimRun, trialOf } from './sim-run.ts';
-import { commandWith, SimTestError, typedPath } from './test-place.ts';
+import { commandWith, ScenarioCheckFailed, TestRefused, typedPath } from './test-place.ts';
 import { namedInTest } from './watchdog.ts';
 
 /** Seeds that are run twice, however long that takes. */
 const REPEATED = { seeds: 3 } as const;
 const NONE_REPEATED = { seeds: 0 } as const;
 
-/** Throws a `SimTestError` unless every expectation is met. `seeds` is null for all plans. */
-export async function runTestCampaign(run: SimRun, seeds: SeedRange | null): Promise<void> {
+/** A scenario whose every expectation was met. */
+export interface CheckedScenario {
+  /** Empty where `FENCEPOST_REPLAY` named a plan, which is run instead of seeds. */
+  readonly systems: readonly CheckedSystem[];
+}
+
+/** One system of it. */
+export interface CheckedSystem {
+  readonly name: string;
+  /** How many seeds were examined; with `exhaust`, plans. */
+  readonly seeds: number;
+  readonly expectations: readonly MetExpectation[];
+}
+
+/** A claim that held on every seed, or that broke on some, as was expected. */
+export interface MetExpectation {
+  readonly claim: string;
+  readonly expected: 'holds' | 'breaks';
+  /** Seeds on which its hazard arose. */
+  readonly exercised: number;
+  /** Seeds that broke it; 0 also where only a kept plan did. */
+  readonly broken: number;
+}
+
+/** Throws a `ScenarioCheckFailed` unless all expectations are met. `seeds`: null for all plans. */
+export async function runTestCampaign(
+  run: SimRun,
+  seeds: SeedRange | null,
+): Promise<CheckedScenario> {
   const { scenario, catalogue, place, stopwatch, wishes } = run;
   const isSingle = wishes.seed !== null;
   // A single seed cannot show that something should have broken.
@@ -76,12 +103,12 @@ export async function runTestCampaign(run: SimRun, seeds: SeedRange | null): Pro
     },
   };
   try {
-    test.judge(await campaign([subject], setting));
+    return test.judge(await campaign([subject], setting));
   } catch (error) {
     if (!(error instanceof TooManyPlans)) throw error;
     const fewer = 'take a smaller `exhaust`, or say of how many `clients` and `sections`';
     const many = tooManyText(scenario, error.plans);
-    throw new SimTestError([`exhaust: ${error.system}: ${many}`, fewer]);
+    throw new TestRefused([`exhaust: ${error.system}: ${many}`, fewer]);
   }
 }
 
@@ -112,7 +139,7 @@ class TestSweep {
     const { run } = this;
     switch (event.kind) {
       case 'not counted':
-        throw new SimTestError([
+        throw new ScenarioCheckFailed([
           event.why ??
             `timed out after ${run.stopwatch.timeoutMs / 1000} s, as the plans of ${event.system} were counted`,
         ]);
@@ -144,7 +171,7 @@ class TestSweep {
       case 'vanished': {
         const { seed, claim, system } = event;
         const what = `${trialOf(run)} ${seed} broke ${claim} of ${system}, and does not when it is run again`;
-        throw new SimTestError([`✗ not deterministic: ${what}`]);
+        throw new ScenarioCheckFailed([`✗ not deterministic: ${what}`]);
       }
     }
   }
@@ -201,17 +228,17 @@ class TestSweep {
   }
 
   /** Throws unless every expectation is met. */
-  judge({ summary, findings }: Result): void {
+  judge({ summary, findings }: Result): CheckedScenario {
     const { run } = this;
     const [scenario] = summary.scenarios;
-    if (scenario === undefined) throw new SimTestError(['cancelled before the first seed']);
+    if (scenario === undefined) throw new ScenarioCheckFailed(['cancelled before the first seed']);
     const isWanted = ({ system, claim }: Finding): boolean =>
       run.systems.some(({ name, expect }) => name === system && expect.breaks.includes(claim));
     for (const finding of findings.filter(isWanted)) keep(finding, run);
     const [finding] = findings.filter((one) => !isWanted(one));
     if (finding !== undefined) {
       const keptAs = run.wishes.isUpdate ? keep(finding, run) : null;
-      throw new SimTestError([seedBlock(finding, run, keptAs)]);
+      throw new ScenarioCheckFailed([seedBlock(finding, run, keptAs)]);
     }
     this.requireNoFailure(scenario.systems);
     if (run.stopwatch.isCancelled) throw this.outOfTime(0);
@@ -224,8 +251,10 @@ class TestSweep {
       run.print(`fencepost: ${run.place.fullName}: the budget is spent after ${done}`);
     }
     for (const system of scenario.systems) this.requireMet(system);
-    if (this.plans === null || run.wishes.seed !== null) return;
-    run.print(`fencepost: ${run.place.fullName}: ${exhaustedTextOf(scenario.systems)}`);
+    if (this.plans !== null && run.wishes.seed === null) {
+      run.print(`fencepost: ${run.place.fullName}: ${exhaustedTextOf(scenario.systems)}`);
+    }
+    return { systems: scenario.systems.map(checkedSystem) };
   }
 
   private requireNoFailure(systems: readonly SystemResult[]): void {
@@ -239,20 +268,21 @@ class TestSweep {
       const lines = [`✗ ${name} failed on ${trial} ${seed}: ${error}`];
       if (unsimulated !== undefined) lines.push(`  ${unsimulatedText(unsimulated)}`);
       lines.push(...outputBlock(output?.lines, 100), `${trial}:   ${command}`);
-      throw new SimTestError(lines, run.mistakes.find(error));
+      throw new ScenarioCheckFailed(lines, run.mistakes.find(error));
     }
   }
 
-  private outOfTime(asked: number): SimTestError {
+  private outOfTime(asked: number): ScenarioCheckFailed {
     const { stopwatch } = this.run;
     const trial = trialOf(this.run);
     const unfinished = [...this.tallies].filter(
       ([system, { seeds }]) => seeds !== this.plans?.get(system)?.plans,
     );
     const done = Math.min(this.mostSeeds, ...unfinished.map(([, { seeds }]) => seeds));
-    if (stopwatch.isCancelled) return new SimTestError([`cancelled after ${countOf(done, trial)}`]);
+    if (stopwatch.isCancelled)
+      return new ScenarioCheckFailed([`cancelled after ${countOf(done, trial)}`]);
     const examined = `${groupDigits(done)} of ${countOf(asked, trial)} examined`;
-    return new SimTestError([
+    return new ScenarioCheckFailed([
       `timed out after ${stopwatch.timeoutMs / 1000} s, with ${examined}`,
       this.plans === null
         ? 'raise `timeout`, ask for fewer `seeds`, or set `budgetMs` to take as many as fit'
@@ -286,8 +316,18 @@ class TestSweep {
       const where = `${countOf(unknown, trialOf(run))}, first on ${firstUnknown.seed}`;
       lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
     }
-    if (lines.length > 0) throw new SimTestError(lines);
+    if (lines.length > 0) throw new ScenarioCheckFailed(lines);
   }
+}
+
+function checkedSystem({ name, seeds, expect, claims }: SystemResult): CheckedSystem {
+  const expectations = (['holds', 'breaks'] as const).flatMap((expected) =>
+    (expect[expected] ?? []).map((claim): MetExpectation => {
+      const { exercised = 0, broken = 0 } = claims[claim] ?? {};
+      return { claim, expected, exercised, broken };
+    }),
+  );
+  return { name, seeds, expectations };
 }
 
 function requirePlan(
@@ -296,14 +336,14 @@ function requirePlan(
 ): void {
   const last = Math.max(...[...plans.values()].map((one) => one.plans)) - 1;
   if (wishes.seed === null || wishes.seed <= last) return;
-  throw new SimTestError([`FENCEPOST_SEED: there is no plan ${wishes.seed}; the last is ${last}`]);
+  throw new TestRefused([`FENCEPOST_SEED: there is no plan ${wishes.seed}; the last is ${last}`]);
 }
 
 const MOST_SHOWN = 300;
 
-function notDeterministic({ system, seed, what }: RunDifference): SimTestError {
+function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckFailed {
   const shown = what.slice(0, MOST_SHOWN) + (what.length > MOST_SHOWN ? '…' : '');
-  return new SimTestError([
+  return new ScenarioCheckFailed([
     `✗ not deterministic: two runs of seed ${seed} of ${system} differ`,
     `  ${shown}`,
     'what a test keeps between runs, or imports during one, is shared by all of them',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requireCalmImports } from './body-modules.ts';
-import { SimTestError } from './test-place.ts';
+import { TestRefused } from './test-place.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-imports-'));
 
@@ -23,7 +23,7 @@ async function problemsOf(imports: string): Promise<readonly string[]> {
   const file = join(folder, `case-${count}.test.ts`);
   writeFileSync(file, `import { simTest } from 'fencepost/vitest';\n${imports}`);
   const error: unknown = await requireCalmImports(file).catch((reason: unknown) => reason);
-  return error instanceof SimTestError ? error.message.split('\n') : [];
+  return error instanceof TestRefused ? error.message.split('\n') : [];
 }
 
 test('an import that draws as it is loaded is told, with the form that does without', async () => {

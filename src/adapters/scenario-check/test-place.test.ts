@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { shellWords } from '../../text/prose.ts';
-import { commandWith, readWishes, seedsOf, slugOf } from './test-place.ts';
+import { commandWith, patternOf, readWishes, seedsOf, slugOf } from './test-place.ts';
 
 const place = (name: string): Parameters<typeof slugOf>[0] => ({
   file: `${process.cwd()}/src/lock.test.ts`,
-  name,
   fullName: `locks ${name}`,
+  command: ['npx', 'vitest', 'run', 'src/lock.test.ts'],
+  alone: ['-t', patternOf(name)],
 });
 
 describe('the name of a test', () => {

@@ -13,10 +13,12 @@ import type { SeedRange } from '../../search/sweep/shards.ts';
 export interface TestPlace {
   /** The absolute path of its file. */
   readonly file: string;
-  /** As it was given. */
-  readonly name: string;
-  /** The same behind the names of the groups that it stands in. */
+  /** Its name, behind the names of the groups that it stands in. */
   readonly fullName: string;
+  /** The words of a command that runs its file, `npx vitest run src/lock.test.ts`. */
+  readonly command: readonly string[];
+  /** Those that are added to run this test alone, `-t 'the name'`. */
+  readonly alone: readonly string[];
 }
 
 /** The line of a stack that called `callee`. */
@@ -31,15 +33,19 @@ export function typedPath(file: string): string {
   return relative(process.cwd(), file).replaceAll('\\', '/');
 }
 
+/** The name of a test as a pattern that means itself, for `-t`. */
+export function patternOf(name: string): string {
+  return name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\s/g, ' ');
+}
+
 /** `FENCEPOST_SEED=17 npx vitest run src/lock.test.ts -t 'the name'`, as words. */
-export function commandWith(setting: string, { file, name }: TestPlace): readonly string[] {
-  const pattern = name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\s/g, ' ');
-  return [setting, 'npx', 'vitest', 'run', typedPath(file), '-t', pattern];
+export function commandWith(setting: string, { command, alone }: TestPlace): readonly string[] {
+  return [setting, ...command, ...alone];
 }
 
 /** `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`: other tests leave it out. */
-export function replayCommandOf(planFile: string, { file }: TestPlace): readonly string[] {
-  return [`FENCEPOST_REPLAY=${typedPath(planFile)}`, 'npx', 'vitest', 'run', typedPath(file)];
+export function replayCommandOf(planFile: string, { command }: TestPlace): readonly string[] {
+  return [`FENCEPOST_REPLAY=${typedPath(planFile)}`, ...command];
 }
 
 /** The folder of the plans that were kept of the tests of a file. */
@@ -73,7 +79,7 @@ export interface Wishes {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws a `SimTestError` that names the variable. */
+/** Throws a `TestRefused` that names the variable. */
 export function readWishes(environment: Environment): Wishes {
   const { FENCEPOST_SEED: seed = '', FENCEPOST_SEEDS: seeds = '' } = environment;
   const { FENCEPOST_REPLAY: planFile = '', FENCEPOST_UPDATE: update = '' } = environment;
@@ -92,27 +98,42 @@ export function seedsOf(own: SeedRange, { seeds }: Pick<Wishes, 'seeds'>): SeedR
   const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(seeds) ?? [];
   if (first === undefined || last === undefined) {
     const count = wholeNumber(seeds, where);
-    if (count === 0) throw new SimTestError([`${where}: at least one seed is needed`]);
+    if (count === 0) throw new TestRefused([`${where}: at least one seed is needed`]);
     return { from: own.from, to: own.from + count - 1 };
   }
   const range = { from: wholeNumber(first, where), to: wholeNumber(last, where) };
   if (range.to >= range.from) return range;
-  throw new SimTestError([`${where}: the range ends before it begins`]);
+  throw new TestRefused([`${where}: the range ends before it begins`]);
 }
 
 function wholeNumber(text: string, where: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new SimTestError([`${where}: a whole number is expected, e.g. 17`]);
+  throw new TestRefused([`${where}: a whole number is expected, e.g. 17`]);
 }
 
-export class SimTestError extends Error {
+/** An expectation that is not met, or that no seed exercised; the message is the report. */
+export class ScenarioCheckFailed extends Error {
   constructor(lines: readonly string[], cause?: unknown) {
     super(lines.join('\n'), cause === undefined ? {} : { cause });
   }
+}
 
-  /** `site` is a line of a stack. */
-  standAt(site: string): void {
-    this.stack = `${this.name}: ${this.message}\n${site}`;
+/** A mistake in what a test is given, or in what it asks for. */
+export class TestRefused extends Error {
+  constructor(lines: readonly string[], cause?: unknown) {
+    super(lines.join('\n'), cause === undefined ? {} : { cause });
+  }
+}
+
+/** What `work` throws of these stands at `site`, a line of a stack. */
+export async function standingAt<T>(site: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ScenarioCheckFailed || error instanceof TestRefused) {
+      error.stack = `${error.name}: ${error.message}\n${site}`;
+    }
+    throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** A test whose body waits for ever fails with the place where it does, unless it may. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runTest } from './check-scenario.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
-import { runTest } from './run-test.ts';
 import { lockOfBody } from './subject.ts';
 import { readWishes } from './test-place.ts';
 
@@ -26,7 +26,7 @@ async function whyFailed(odds: number, more: Partial<WrittenHere>, seed = ''): P
     guard.leave();
   };
   const options: AnyOptions = { ...scenario, ...more, lock: 'none' };
-  const place = { file: HERE, name: 'small', fullName: 'small' };
+  const place = { file: HERE, fullName: 'small', command: ['npx', 'vitest'], alone: [] };
   const { signal } = new AbortController();
   try {
     const wishes = readWishes(seed === '' ? {} : { FENCEPOST_SEED: seed });

@@ -28,7 +28,7 @@ function watch({ whereabouts: memory }: WatchdogSetting): void {
   const bark = (what: string): void => {
     watching.end();
     const [name = '', command = ''] = whereabouts.what.split('\n');
-    const lines = [`✗ ${name} ${what}; its worker is ended`, `seed:   ${command}`];
+    const lines = [`✗ ${name} ${what}; its process is ended`, `seed:   ${command}`];
     writeSync(STDERR, `\nfencepost\n${lines.map(visible).join('\n')}\n\n`);
     process.kill(process.pid, 'SIGTERM');
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), GRACE_MS);

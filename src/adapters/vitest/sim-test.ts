@@ -1,27 +1,19 @@
 /**
  * `simTest` and its variants, as tests of vitest. Vitest's own timeout is off, since it knows
  * nothing of seeds: the test ends itself, and says how far it came.
- *
- * From here read on in `scenario-check`, which knows nothing of vitest: `options.ts` (with
- * `scenario-fields.ts`) is what a test is given, `run-test.ts` runs it, `subject.ts` makes its
- * scenario, `test-campaign.ts` goes through its seeds, `kept-plans.ts` judges what was kept, and
- * `failure-block.ts` says what broke. `sim-run.ts` is what each of them gets, and `test-place.ts`
- * where the test stands.
+ * All else is of `scenario-check`, which knows nothing of vitest.
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
-import { BodyModules } from '../scenario-check/body-modules.ts';
-import {
-  type Body,
-  type BodyModuleOptions,
-  type BodyOptions,
-  type CheckedOptions,
-  checkOptions,
-  type LockOptions,
+import { checkAt, checkedOptions } from '../scenario-check/check-scenario.ts';
+import type {
+  Body,
+  BodyModuleOptions,
+  BodyOptions,
+  CheckedOptions,
+  LockOptions,
 } from '../scenario-check/options.ts';
-import { runTest, type TestEnd } from '../scenario-check/run-test.ts';
-import { lockOfBody } from '../scenario-check/subject.ts';
-import { lineThatCalled, readWishes, SimTestError } from '../scenario-check/test-place.ts';
+import { lineThatCalled, patternOf, typedPath } from '../scenario-check/test-place.ts';
 
 requireVersions(['vitest']);
 
@@ -92,7 +84,7 @@ function callOf(api: Api): SimTestCall {
     body?: Body<S, T>,
   ): void {
     const site = lineThatCalled(define);
-    const given = (): CheckedOptions => checked(options, body, []);
+    const given = (): CheckedOptions => checkedOptions(options, body, []);
     api(name, UNTIMED, (context) => happen(context, { site, given }));
   }
   return Object.assign(define, { each: <const C>(cases: readonly C[]) => eachOf(api, cases) });
@@ -110,7 +102,7 @@ function eachOf<C>(api: Api, cases: readonly C[]): SimTestEach<C> {
     api.for(cases)(name, UNTIMED, (one, context) => {
       const args: unknown = Array.isArray(one) ? one : [one];
       if (!isCase<C>(args)) return;
-      const given = (): CheckedOptions => checked(options(...args), body, args);
+      const given = (): CheckedOptions => checkedOptions(options(...args), body, args);
       return happen(context, { site, given });
     });
   };
@@ -121,39 +113,17 @@ function isCase<C>(args: unknown): args is CaseOf<C> {
   return Array.isArray(args);
 }
 
-function checked<S extends object, T extends object, A extends readonly unknown[]>(
-  options: BodyOptions<S, T> | LockOptions,
-  body: Body<S, T, A> | undefined,
-  args: A,
-): CheckedOptions {
-  if (body !== undefined && typeof body !== 'function') {
-    throw new SimTestError([`body: expected a function, not ${typeof body}`]);
-  }
-  const given: unknown = options;
-  const isObject = typeof given === 'object' && given !== null;
-  const named: unknown = isObject ? Reflect.get(given, 'modules') : undefined;
-  const modules = named === undefined ? null : new BodyModules(named);
-  const lock = body === undefined || !isObject ? null : lockOfBody(options, body, args, modules);
-  return checkOptions(options, lock, modules);
-}
-
-/** One test. What it throws stands where the test does. */
 async function happen(
   context: TestContext,
   { site, given }: { readonly site: string; readonly given: () => CheckedOptions },
 ): Promise<void> {
   const { task, signal } = context;
-  const names = [task.name];
+  const { name } = task;
+  const names = [name];
   for (let group = task.suite; group !== undefined; group = group.suite) names.unshift(group.name);
-  const place = { file: task.file.filepath, name: task.name, fullName: names.join(' ') };
-  const print = (text: string): void => console.log(text);
-  let end: TestEnd;
-  try {
-    const wishes = readWishes(process.env);
-    end = await runTest(given(), { place, wishes, signal, print });
-  } catch (error) {
-    if (error instanceof SimTestError) error.standAt(site);
-    throw error;
-  }
-  if (end === 'foreign') context.skip('FENCEPOST_REPLAY names a plan of another test');
+  const file = task.file.filepath;
+  const command = ['npx', 'vitest', 'run', typedPath(file)];
+  const place = { file, fullName: names.join(' '), command, alone: ['-t', patternOf(name)] };
+  const end = await checkAt(place, { site, given, signal });
+  if (end === null) context.skip('FENCEPOST_REPLAY names a plan of another test');
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
+import { runTest } from '../../adapters/scenario-check/check-scenario.ts';
 import { checkOptions } from '../../adapters/scenario-check/options.ts';
-import { runTest } from '../../adapters/scenario-check/run-test.ts';
 import { lockOfBody } from '../../adapters/scenario-check/subject.ts';
 import { readWishes } from '../../adapters/scenario-check/test-place.ts';
 import { rangeOfShard } from '../sweep/shards.ts';
@@ -70,7 +70,8 @@ async function sectionsOf(seeds: number): Promise<number> {
   );
   const clients = { count: 1, ttl: '20ms', sections: 1 } as const;
   const options = { clients, faults: [], probe: false, holds: ['grant-order'], seeds } as const;
-  const place = { file: join(import.meta.dirname, 'exit-codes.ts'), name: 'own', fullName: 'own' };
+  const file = join(import.meta.dirname, 'exit-codes.ts');
+  const place = { file, fullName: 'own', command: [], alone: [] };
   const { signal } = new AbortController();
   const setting = { place, wishes: readWishes({}), signal, print: () => {} };
   // What one client puts to the test does not matter here.

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runTest } from '../../adapters/scenario-check/check-scenario.ts';
 import { checkOptions } from '../../adapters/scenario-check/options.ts';
-import { runTest } from '../../adapters/scenario-check/run-test.ts';
 import { lockOfBody } from '../../adapters/scenario-check/subject.ts';
 import { readWishes } from '../../adapters/scenario-check/test-place.ts';
 import { builtIn, extend } from '../../catalogue.ts';
@@ -87,7 +87,8 @@ test('a test of vitest fails by it on its first seed', async () => {
     seeds: 50,
   } as const;
   const lock = lockOfBody({}, work(true), []);
-  const place = { file: join(import.meta.dirname, 'exit-codes.ts'), name: 'own', fullName: 'own' };
+  const file = join(import.meta.dirname, 'exit-codes.ts');
+  const place = { file, fullName: 'own', command: [], alone: [] };
   const { signal } = new AbortController();
   const wishes = readWishes({});
   const end = runTest(checkOptions(options, lock), { place, wishes, signal, print: () => {} });
