@@ -1,8 +1,9 @@
 /**
  * Which modules share a file of `dist`. First those of the page, whose script is made of the same
- * files: `core`, the locks that a page has only if it needs them, `flow`, which knows all locks,
+ * files: `checker`, which `fencepost/check` has too, `core`, the locks that a page has only if it needs them, `flow`, which knows all locks,
  * `page`, which both pages have, and `reader`, which only the playground needs. Of what only Node
  * runs, few files too, since each takes 60 bytes of the tarball and its lists of names many more:
+ * `histories`, the rest of `fencepost/check`;
  * `start`, which every command loads; `library`, which people import and worker threads run, and
  * `host`, the part of it that loads the modules of others; `redis`, which most runs do not need;
  * `commands`, and `runs`, those that need the host. What leads to a package that not everybody has,
@@ -56,6 +57,7 @@ export async function groupsOf(options) {
   const ever = (module) => [...atOnce(module), ...(module?.later ?? [])];
   const ofPage = reached(['report/page/boot'], ever);
   const ofWorkbench = reached(['report/page/workbench'], ever);
+  const ofCheck = reached(['check'], atOnce);
   const ofStart = reached(['cli/supervisor', 'cli/command-thread'], atOnce);
   const ofLibrary = reached(
     ['index', 'vitest', 'adapters/fleet/worker', 'search/sweep/worker'],
@@ -76,6 +78,7 @@ export async function groupsOf(options) {
   const groupOf = (id) => {
     const [, own] = /[\\/]src[\\/]report[\\/]page[\\/](\w+)\.ts$/.exec(id) ?? [];
     if (own !== undefined) return ofPage.has(id) && own !== 'boot' ? 'page' : null;
+    if (ofCheck.has(id) && !entries.has(id)) return ofPage.has(id) ? 'checker' : 'histories';
     if (ofPage.has(id)) return sparedOf(id) ?? (leadsTo(sparedOf, id) ? 'flow' : 'core');
     if (TAKEN_IN_PATH.test(id)) return null;
     if (ofWorkbench.has(id)) return 'reader';

@@ -126,6 +126,16 @@ describe('what people install', () => {
     expect(readFileSync(join(home, 'package.json'), 'utf8')).not.toContain('"prepare"');
   });
 
+  test('loads of the simulator nothing for `fencepost/check`', () => {
+    const checker = ['check', 'shared/checker', 'shared/histories'];
+    const imported = checker.flatMap((name) => {
+      const text = readFileSync(join(root, `dist/${name}.js`), 'utf8');
+      return [...text.matchAll(/^import\b.*"([^"]+)";$/gm)].map(([, path = '']) => path);
+    });
+    const own = ['./shared/checker.js', './shared/histories.js', './checker.js'];
+    expect(imported).toEqual(own);
+  });
+
   test('has types that need none of Node', () => {
     const entries = ['index', 'check', 'fast-check', 'redis', 'vitest', 'fleet'];
     const files = entries.map((name) => join(root, `dist/${name}.d.ts`));

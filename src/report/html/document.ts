@@ -148,7 +148,7 @@ export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null
 /** The script of the playground: the page's, with all locks, and what reads scenarios. */
 export function readWorkbenchScript(): PageScript | null {
   const locks = SPARED.map(([file]) => file);
-  const shared = ['core', ...locks, 'flow', 'page', 'zod', 'reader'];
+  const shared = ['checker', 'core', ...locks, 'flow', 'page', 'zod', 'reader'];
   const names = shared.map((name) => `shared/${name}.js`);
   const own = [WORKBENCH, LOADER].map(({ href }) => href.slice(HERE.href.length));
   return scriptOf([...names, ...own], HERE, [['yaml', yamlModule()]]);
@@ -185,7 +185,7 @@ files[path](module,module.exports,require);return module.exports};
 /** The files of the page's script, each after those that it imports from. */
 function filesWith(locks: readonly string[]): readonly string[] {
   const spared = SPARED.filter(([, theirs]) => theirs.some((lock) => locks.includes(lock)));
-  const shared = ['core', ...spared.map(([file]) => file), 'flow', 'page'];
+  const shared = ['checker', 'core', ...spared.map(([file]) => file), 'flow', 'page'];
   const own = [BOOT, LOADER].map(({ href }) => href.slice(HERE.href.length));
   return [...shared.map((name) => `shared/${name}.js`), ...own];
 }

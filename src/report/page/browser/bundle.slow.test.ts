@@ -34,12 +34,13 @@ describe('the script of the page', () => {
   it('imports nothing, and leaves out only what only commands call', () => {
     expect(script).not.toMatch(/^(?:import|export)\b|import\.meta/m);
     const spared = ['caches', 'redis', 'services'].map((name) => `locks-on-${name}`);
-    const from = ['core', ...spared, 'flow'].flatMap((name) => {
+    const from = ['checker', 'core', ...spared, 'flow'].flatMap((name) => {
       const text = readFileSync(join(root, `dist/shared/${name}.js`), 'utf8');
       return [...text.matchAll(/^import.*"([^"]+)";$/gm)].map(([, other]) => `${name}: ${other}`);
     });
     expect(from.sort()).toEqual(
       [
+        'core: ./checker.js',
         ...spared.map((name) => `${name}: ./core.js`),
         ...['core', ...spared].map((name) => `flow: ./${name}.js`),
         'flow: @noble/hashes/sha2.js',
