@@ -1,6 +1,6 @@
 /** What the README and docs show is what is printed, and their commands and links exist. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -158,77 +158,4 @@ test('every check that a page shows judges a history', () => {
     expect([0, 1], command).toContain(status);
     expect(stdout).toMatch(/[✓✗] (in)?valid/);
   }
-});
-
-/** What an example prints, once its types are checked and it is built. */
-function outputOf(example: string): string {
-  // Inside the package, where modules find `fencepost` by its name.
-  const folder = mkdtempSync(join(root, 'reports/readme-'));
-  writeFileSync(join(folder, 'example.ts'), example);
-  const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
-  const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck'];
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const built = spawnSync('node', [tsc, ...options, ...types, join(folder, 'example.ts')], {
-    encoding: 'utf8',
-  });
-  expect(built.stdout).toBe('');
-  const file = join(folder, 'example.js');
-  const { stdout } = spawnSync('node', [file], { cwd: root, encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
-  return stdout;
-}
-
-const examples = [...everything.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
-
-/** The one that says so. */
-function exampleWith(words: string): string {
-  const found = examples.filter((text) => text.includes(words));
-  expect(found, words).toHaveLength(1);
-  return found[0] ?? '';
-}
-
-test('the examples run, and say what their comments say', () => {
-  expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
-  for (const words of ['new LockService()', 'new OptimisticTable(']) {
-    const classes = exampleWith(words);
-    expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
-      [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
-    );
-  }
-  expect(outputOf(exampleWith('planArbitrary('))).toBe('patient\n');
-  expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
-});
-
-test('the leases answer as their comments say', () => {
-  const leases = exampleWith('new LeaseTable()');
-  const said = [...leases.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
-  const answers = outputOf(leases).replace(/\{ kind: '(\w+)', (\w+): (\d+),.*/g, '$1, $2 $3');
-  expect(answers.trim().split('\n')).toEqual(said);
-  expect(said).toHaveLength(6);
-});
-
-test('a plan is explained as the comments say', () => {
-  const told = exampleWith('explainPlan(read.plan');
-  const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
-  expect(outputOf(told).trim().split('\n')).toEqual(said);
-  expect(said).toHaveLength(4);
-});
-
-test('every example of a page is run by a test', () => {
-  const run = [
-    'explainPlan(read.plan',
-    'shrinkFailure(plan',
-    'new LockService()',
-    'new LeaseTable()',
-    'planArbitrary(',
-    'new OptimisticTable(',
-    // driver.slow.test.ts runs these two, vitest.slow.test.ts those in vitest.
-    "from 'ioredis'",
-    "from './src/lock.ts'",
-    // readme-cache-lock.slow.test.ts runs the last.
-    'checkHistory(',
-    "'fencepost/vitest'",
-    'new CacheLock(',
-  ];
-  expect(examples.filter((text) => !run.some((words) => text.includes(words)))).toEqual([]);
 });

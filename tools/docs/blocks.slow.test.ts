@@ -1,0 +1,162 @@
+/**
+ * Each fenced block of the README and the docs is run by the test that a table names. Those of this
+ * test are run where the packed package is installed in an empty folder.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { install } from '../installed.fixture.ts';
+import { pages } from './pages.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-blocks-'));
+const home = join(folder, 'node_modules/fencepost');
+
+beforeAll(() => {
+  install(folder, ['fast-check', '@types/node']);
+  mkdirSync(join(folder, 'node_modules/.bin'));
+  // As `init` writes them.
+  cpSync(join(home, 'fixtures/starter/locks'), join(folder, 'locks'), { recursive: true });
+  symlinkSync('../fencepost/dist/cli.js', join(folder, 'node_modules/.bin/fencepost'));
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The page, the language and the text of each block. */
+const blocks = [...pages].flatMap(([page, whole]) =>
+  [...whole.matchAll(/^```(.*\n[\s\S]*?)\n```$/gm)].map(([, block = '']) => `${page} ${block}`),
+);
+
+/** Blocks, and the test that runs them; null for this one. */
+const RUN_BY: readonly (readonly [block: RegExp, by: string | null])[] = [
+  [/^README\.md sh\n.*\n.* run six-steps/, null],
+  [/^README\.md sh\nnpm ci/, '.ci/run'],
+  [/^README\.md text/, 'tools/docs/readme.test.ts'],
+  [/^README\.md sh\n.* init\n/, 'src/cli/init.slow.test.ts'],
+  [
+    /^(README|docs\/own-lock)\.md (ts\n[\s\S]*(ioredis|\/lock\.ts)|yaml\nname: lock\n|sh\n.* run lock\.yaml)/,
+    'tools/docs/driver.slow.test.ts',
+  ],
+  [/^docs\/own-lock\.md sh\nnpm init/, 'tools/docs/driver.slow.test.ts'],
+  [
+    /^docs\/own-lock\.md (js\n[\s\S]*turns|yaml\n[\s\S]*turns|sh\n[\s\S]* run turns)/,
+    'tools/docs/in-memory.slow.test.ts',
+  ],
+  [
+    /^docs\/own-lock\.md (js\n(?![\s\S]*turns)|yaml\n[\s\S]*my-lock\.fencepost|sh\n.* run my-lock)/,
+    'tools/docs/guide.slow.test.ts',
+  ],
+  [/^docs\/check\.md ts/, null],
+  [/^docs\/contributing\.md/, 'tools/docs/contributing.slow.test.ts'],
+  [/^docs\/corpus\.md text/, 'src/cli/corpus.slow.test.ts'],
+  [/^docs\/corpus\.md sh/, null],
+  [/^docs\/documents\.md/, 'tools/docs/documents.slow.test.ts'],
+  [/^docs\/exhaustive\.md/, 'src/cli/exhaust.slow.test.ts'],
+  [/^docs\/fleet\.md sh/, 'tools/docs/help-examples.slow.test.ts'],
+  [/^docs\/library\.md ts(?![\s\S]*CacheLock)/, null],
+  [/^docs\/library\.md ts[\s\S]*CacheLock/, 'tools/docs/readme-cache-lock.slow.test.ts'],
+  [/^docs\/packages\.md sh/, 'tools/docs/packages.slow.test.ts'],
+  [/^docs\/scenarios\.md yaml/, 'tools/docs/readme.test.ts'],
+  [/^docs\/vitest\.md ts/, 'src/adapters/vitest/vitest.slow.test.ts'],
+  // A diagram, and how other simulators are measured.
+  [/^docs\/architecture\.md \n/, 'docs/architecture.md'],
+  [/^docs\/speed\.md console/, 'docs/speed.md'],
+];
+
+const rowsOf = (text: string) => RUN_BY.filter(([block]) => block.test(text));
+
+test('one test runs each block, and each row has one', () => {
+  expect(blocks.filter((block) => rowsOf(block).length !== 1)).toEqual([]);
+  expect(RUN_BY.filter((row) => !blocks.some((block) => rowsOf(block).includes(row)))).toEqual([]);
+  expect(RUN_BY.filter(([, by]) => !existsSync(join(root, by ?? '')))).toEqual([]);
+});
+
+/** The blocks of a language that this test runs, in the order in which one reads on. */
+function blocksHere(language: string): readonly string[] {
+  const own = blocks.filter((block) => rowsOf(block).some(([, by]) => by === null));
+  return own.flatMap((block) => {
+    const [, text] = new RegExp(`^\\S+ ${language}\\n([\\s\\S]*)$`).exec(block) ?? [];
+    return text ?? [];
+  });
+}
+
+/** As `npx --no-install` does, without installing again, and on few seeds. */
+function typed(block: string): string {
+  return block
+    .replaceAll(/^npm install .*$/gm, '')
+    .replaceAll('npx --no-install fencepost', 'node_modules/.bin/fencepost')
+    .replaceAll(/(?<=fencepost run [\w./ -]*\w)(?= *(?:#|$))/gm, ' --seeds 40 --workers 0')
+    .replaceAll('999999', '9');
+}
+
+test.each(blocksHere('sh'))('a shell runs %s', { timeout: 120_000 }, (block) => {
+  const options = { cwd: folder, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync('sh', ['-ec', typed(block)], options);
+  expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+});
+
+/** What an example prints, once its types are checked and it is built. */
+function outputOf(example: string): string {
+  ran.add(example);
+  writeFileSync(join(folder, 'example.mts'), example);
+  const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
+  const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck'];
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const built = spawnSync('node', [tsc, ...options, ...types, join(folder, 'example.mts')], {
+    encoding: 'utf8',
+  });
+  expect(built.stdout).toBe('');
+  const file = join(folder, 'example.mjs');
+  return spawnSync('node', [file], { cwd: home, encoding: 'utf8' }).stdout;
+}
+
+const examples = blocksHere('ts');
+const ran: Set<string> = new Set();
+
+/** The one that says so. */
+function exampleWith(words: string): string {
+  const found = examples.filter((text) => text.includes(words));
+  expect(found, words).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+test('the examples run, and say what their comments say', () => {
+  expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
+  for (const words of ['new LockService()', 'new OptimisticTable(']) {
+    const classes = exampleWith(words);
+    expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
+      [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
+    );
+  }
+  expect(outputOf(exampleWith('planArbitrary('))).toBe('patient\n');
+  expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
+});
+
+test('the leases answer as their comments say', () => {
+  const leases = exampleWith('new LeaseTable()');
+  const said = [...leases.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
+  const answers = outputOf(leases).replace(/\{ kind: '(\w+)', (\w+): (\d+),.*/g, '$1, $2 $3');
+  expect(answers.trim().split('\n')).toEqual(said);
+  expect(said).toHaveLength(6);
+});
+
+test('a plan is explained as the comments say', () => {
+  const told = exampleWith('explainPlan(read.plan');
+  const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
+  expect(outputOf(told).trim().split('\n')).toEqual(said);
+  expect(said).toHaveLength(4);
+});
+
+test('every example was run', () => {
+  expect(examples.filter((example) => !ran.has(example))).toEqual([]);
+});
