@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check';
 import { runningAtOnce } from '../../core/plan/client-text.ts';
-import type { RangeUs } from '../../core/plan/duration.ts';
-import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
+import { ASYNC_EPOCH_US, type RangeUs } from '../../core/plan/duration.ts';
 import {
   FAULT_KINDS,
   type Fault,

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
-import type { RangeUs } from './duration.ts';
 import {
   DURATION_PATTERN,
   INSTANT_PATTERN,
@@ -13,6 +12,7 @@ import {
   parseRange,
   parseStep,
   parseStepRange,
+  type RangeUs,
 } from './duration.ts';
 import { parsePlace } from './places.ts';
 import type { FaultPlace, HostNames, Odds } from './plan.ts';

@@ -7,8 +7,7 @@
  * In files a place is a text: `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`.
  */
 
-import type { RangeUs } from './duration.ts';
-import { formatRange, parseRange } from './duration.ts';
+import { formatRange, parseRange, type RangeUs } from './duration.ts';
 import type { Fault, FaultKind, When } from './fault.ts';
 import { type SectionPoint, sectionPointsOf } from './operation-names.ts';
 import type { Bounds, FaultPlace, Plan } from './plan.ts';
