@@ -7,6 +7,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+/** Commands are links to where they lie: of a copy, not of what was copied. */
+const COPIED = { recursive: true, verbatimSymlinks: true };
+
 /** Copies `from` to the new folder `to` and installs there: what npm said if it failed, or null. */
 export function installPackage(from, to) {
   const lock = readFileSync(join(from, 'package-lock.json'));
@@ -17,7 +20,7 @@ export function installPackage(from, to) {
   cpSync(from, to, { recursive: true, filter: isSource });
   const modules = join(to, 'node_modules');
   if (existsSync(kept)) {
-    cpSync(kept, modules, { recursive: true });
+    cpSync(kept, modules, COPIED);
     return null;
   }
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
@@ -31,7 +34,7 @@ export function installPackage(from, to) {
 function keep(modules, kept) {
   const copy = `${kept}-${process.pid}`;
   mkdirSync(dirname(kept), { recursive: true });
-  cpSync(modules, copy, { recursive: true });
+  cpSync(modules, copy, COPIED);
   try {
     renameSync(copy, kept);
   } catch (error) {
