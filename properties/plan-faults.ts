@@ -1,6 +1,5 @@
 /** Faults as fast-check arbitraries, of every kind, over what the runs of some clients have. */
 import fc from 'fast-check';
-import { faultFrom } from '../src/adapters/fast-check/plan-arbitrary.ts';
 import {
   FAULT_KINDS,
   type Fault,
@@ -11,6 +10,7 @@ import {
   type Which,
 } from '../src/core/plan/fault.ts';
 import type { ClientPlan, Work } from '../src/core/plan/plan.ts';
+import { faultFrom } from '../src/core/plan/plan-arbitrary.fixture.ts';
 import { storeNamesOf } from '../src/systems/assemble.ts';
 
 /** Every kind; what a law draws by a fixed seed depends on the order, so new ones come last. */

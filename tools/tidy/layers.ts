@@ -78,7 +78,6 @@ const PURE_PACKAGES: readonly string[] = [
   'yaml',
   'zod',
   'seedrandom',
-  'fast-check',
   '@noble/hashes',
   'node-sqlite3-wasm',
 ];

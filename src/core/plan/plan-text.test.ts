@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
-import { faultArbitrary, planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import { renderProblem } from '../../text/problem.ts';
 import { FAULT_KINDS } from './fault.ts';
 import type { Plan } from './plan.ts';
+import { faultArbitrary, planArbitrary } from './plan-arbitrary.fixture.ts';
 import { readPlan, renderPlan } from './plan-text.ts';
 
 describe('a plan as text', () => {

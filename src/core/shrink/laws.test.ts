@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
-import { planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import type { Plan } from '../plan/plan.ts';
+import { planArbitrary } from '../plan/plan-arbitrary.fixture.ts';
 import { readPlan, renderPlan } from '../plan/plan-text.ts';
 import { cases, expectInBounds, type Predicate, plan } from './any-plan.fixture.ts';
 import {

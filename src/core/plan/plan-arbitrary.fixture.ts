@@ -3,8 +3,8 @@
  * and numbers at their limits, for properties of whatever takes a plan.
  */
 import fc from 'fast-check';
-import { runningAtOnce } from '../../core/plan/client-text.ts';
-import { ASYNC_EPOCH_US, type RangeUs } from '../../core/plan/duration.ts';
+import { runningAtOnce } from './client-text.ts';
+import { ASYNC_EPOCH_US, type RangeUs } from './duration.ts';
 import {
   FAULT_KINDS,
   type Fault,
@@ -16,8 +16,8 @@ import {
   fieldsOfKind,
   type When,
   type Which,
-} from '../../core/plan/fault.ts';
-import type { Plan, Work } from '../../core/plan/plan.ts';
+} from './fault.ts';
+import type { Plan, Work } from './plan.ts';
 
 const us = fc.oneof(
   fc.constantFrom(0, 1, 999, 1_000, 9_999, 10_000, 1_500_000, 86_400_000_000),
