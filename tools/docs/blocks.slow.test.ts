@@ -67,7 +67,7 @@ const RUN_BY: readonly (readonly [block: RegExp, by: string | null])[] = [
   [/^docs\/library\.md ts[\s\S]*CacheLock/, 'tools/docs/readme-cache-lock.slow.test.ts'],
   [/^docs\/packages\.md sh/, 'tools/docs/packages.slow.test.ts'],
   [/^docs\/scenarios\.md yaml/, 'tools/docs/readme.test.ts'],
-  [/^docs\/vitest\.md ts/, 'src/adapters/vitest/vitest.slow.test.ts'],
+  [/^docs\/tests\.md ts/, 'src/adapters/vitest/vitest.slow.test.ts'],
   // A diagram, and how other simulators are measured.
   [/^docs\/architecture\.md \n/, 'docs/architecture.md'],
   [/^docs\/speed\.md console/, 'docs/speed.md'],
