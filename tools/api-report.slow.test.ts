@@ -1,0 +1,28 @@
+/** What the built package makes public is what is written down; `npm run api` writes it down. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** At most so many names may an entry export. */
+const MOST: Readonly<Record<string, number>> = {
+  'fencepost/check': 40,
+  'fencepost/redis': 25,
+  'fencepost/fast-check': 10,
+  'fencepost/fleet': 10,
+};
+
+const printed = spawnSync('node', [at('api-report.mjs')], { encoding: 'utf8' }).stdout;
+
+test('the public surface is that of tools/api-report.txt', () => {
+  expect(printed.length).toBeGreaterThan(10_000);
+  expect(printed).toBe(readFileSync(at('api-report.txt'), 'utf8'));
+});
+
+test.each(Object.entries(MOST))('%s exports at most %i names', (entry, most) => {
+  const [, count = ''] = new RegExp(`^${entry}: (\\d+) names$`, 'm').exec(printed) ?? [];
+  expect(Number(count)).toBeGreaterThan(0);
+  expect(Number(count)).toBeLessThanOrEqual(most);
+});
