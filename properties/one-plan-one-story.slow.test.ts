@@ -73,6 +73,7 @@ test.each(cases)(
 
 test('the same, as plans that are kept of a `simTest`', { timeout: 180_000 }, async () => {
   const project = new Project({});
+  project.link('node-sqlite3-wasm'); // for a store of `optimistic`
   for (const one of cases) {
     const [scenario, system] = one;
     if (!existsSync(writtenTo(one))) await sweep(one);

@@ -1,13 +1,13 @@
 /**
  * Which modules share a file of `dist`. First those of the page, whose script is made of the same
- * files: `checker`, which `fencepost/check` has too, `core`, the locks that a page has only if it needs them, `flow`, which knows all locks,
- * `page`, which both pages have, and `reader`, which only the playground needs. Of what only Node
- * runs, few files too, since each takes 60 bytes of the tarball and its lists of names many more:
- * `histories`, the rest of `fencepost/check`;
- * `start`, which every command loads; `library`, which people import and worker threads run, and
- * `host`, the part of it that loads the modules of others; `redis`, which most runs do not need;
- * `commands`, and `runs`, those that need the host. What leads to a package that not everybody has,
- * or only `doctor` needs, stays by itself.
+ * files: `checker`, which `fencepost/check` has too, `core`, the locks that a page has only if it
+ * needs them, `flow`, which knows all locks, `page`, which both pages have, and `reader`, which only
+ * the playground needs. Of what only Node runs, few files too, since each takes 60 bytes of the
+ * tarball and its lists of names many more: `histories`, the rest of `fencepost/check`; `start`,
+ * which every command loads; `library`, which people import and worker threads run, and `host`, the
+ * part of it that loads the modules of others; `redis`, which most runs do not need; `commands`, and
+ * `runs`, those that need the host. What leads to a package that not everybody has, or only `doctor`
+ * needs, stays by itself.
  */
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -78,7 +78,9 @@ export async function groupsOf(options) {
   const groupOf = (id) => {
     const [, own] = /[\\/]src[\\/]report[\\/]page[\\/](\w+)\.ts$/.exec(id) ?? [];
     if (own !== undefined) return ofPage.has(id) && own !== 'boot' ? 'page' : null;
-    if (ofCheck.has(id) && !entries.has(id)) return ofPage.has(id) ? 'checker' : 'histories';
+    if (ofCheck.has(id) && !entries.has(id)) {
+      return ofPage.has(id) || ofWorkbench.has(id) ? 'checker' : 'histories';
+    }
     if (ofPage.has(id)) return sparedOf(id) ?? (leadsTo(sparedOf, id) ? 'flow' : 'core');
     if (TAKEN_IN_PATH.test(id)) return null;
     if (ofWorkbench.has(id)) return 'reader';

@@ -105,6 +105,18 @@ const luaOfScripts = {
     /[\\/]fengari[\\/]src[\\/]l(?:db|os)lib\.js$/.test(id) ? 'module.exports = {};' : null,
 };
 
+/** Without what writes JSON Schema: the schemas that are published are written by the build. */
+const zodWithoutJsonSchema = {
+  name: 'zod-without-json-schema',
+  load: (id) =>
+    /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/.test(id)
+      ? `const none = () => undefined;
+export { none as createStandardJSONSchemaMethod, none as createToJSONSchemaMethod };
+export { none as extractDefs, none as finalize, none as handleUnrepresentable };
+export { none as initializeContext, none as process, none as processSchema };`
+      : null,
+};
+
 const bundled = {
   input: inputs(entries, (name) => `../src/${name}.ts`),
   platform: 'node',
@@ -112,7 +124,7 @@ const bundled = {
 };
 const groups = await groupsOf({
   ...bundled,
-  plugins: [schemasAsFiles, aleaAsModule, luaOfScripts],
+  plugins: [schemasAsFiles, aleaAsModule, luaOfScripts, zodWithoutJsonSchema],
 });
 
 export default defineConfig([
@@ -123,6 +135,7 @@ export default defineConfig([
       placed,
       aleaAsModule,
       luaOfScripts,
+      zodWithoutJsonSchema,
       smaller,
       licences(['zod', 'fengari', 'sprintf-js', 'seedrandom']),
     ],

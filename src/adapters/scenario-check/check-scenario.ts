@@ -190,7 +190,7 @@ async function runAnywhere(
   const load: (url: string) => Promise<Other> = runInThisContext('(url) => import(url)', {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  const { runForContext } = await load(import.meta.url);
+  const { runForContext } = await load(new URL('./check-scenario.js', import.meta.url).href);
   const ended: Ended = JSON.parse(await runForContext(options, setting));
   if (ended.kind === 'checked') return ended.checked;
   throw new (ended.kind === 'failed' ? ScenarioCheckFailed : TestRefused)([ended.message]);
