@@ -116,7 +116,7 @@ const REPORTS = ['report.json', 'junit.xml', 'my-lock.html'];
 const LIMIT = { timeout: 180_000 };
 /** The starter's lock, as it is in each section. */
 const ALWAYS = [
-  ['loop', 'for (;;);', stalledFor(SHORT_MS), SHORT_MS],
+  ['loop', 'for (;;);', stalledFor(DEFAULT_MS), DEFAULT_MS],
   [
     'eat',
     'for (const kept = []; ; ) kept.push(new Array(1e4).fill(1.5));',
