@@ -9,6 +9,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import process from 'node:process';
+import { runInThisContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import zlib from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -201,4 +202,27 @@ describe('real work that no exit saw', () => {
     timers.push(kept(() => undefined, 60_000));
     expect((await run).ending.kind).toBe('complete');
   });
+});
+
+test('vitest may report while a process runs, and code in another package may not', async () => {
+  const real: unknown = Reflect.get(process, '_send');
+  const sent: unknown[] = [];
+  // Whatever vitest itself reports meanwhile is sent.
+  Reflect.set(process, '_send', (...args: readonly unknown[]): unknown => {
+    if (typeof args[0] === 'string') return sent.push(args[0]);
+    return typeof real === 'function' ? Reflect.apply(real, process, args) : true;
+  });
+  const sendIn = (name: string): Script => {
+    const filename = `/node_modules/${name}/index.js`;
+    return runInThisContext(`async () => void process._send('${name}')`, { filename });
+  };
+  try {
+    const { ending } = await happen({ alice: sendIn('vitest') });
+    expect(ending).toEqual({ kind: 'complete' });
+    const other = await happen({ alice: sendIn('other') });
+    expect(other.ending).toMatchObject({ kind: 'failed' });
+  } finally {
+    Reflect.set(process, '_send', real);
+  }
+  expect(sent).toEqual(['vitest']);
 });

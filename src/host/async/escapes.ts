@@ -14,6 +14,7 @@ import {
   isOfNode,
   isOfPackage,
   isUnderTest,
+  packageOf,
   pathOf,
 } from './call-site.ts';
 import { type CallResult, inRealFolder, READS, readFromDisk } from './disk-reads.ts';
@@ -150,6 +151,8 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const site = deepSiteOf(refuse);
   const leaver = leaverIn(site);
   if (leaver.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;
+  // What vitest reports of its tests, by a timer of its own that comes while a process runs.
+  if (call === 'process._send' && leaver.isOfVitest) return null;
   const ofPackage = leaver.isOfPackage ? read(true) : null;
   if (ofPackage !== null) return ofPackage;
   current.noteUnsimulated({ kind: 'builtin', what: call }, site);
@@ -171,6 +174,7 @@ interface Leaver {
   readonly text: string;
   /** The code that called Node is in a package. */
   readonly isOfPackage: boolean;
+  readonly isOfVitest: boolean;
   /** It was Node itself that called, to load a module or to print. */
   readonly isMachinery: boolean;
 }
@@ -192,11 +196,14 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
     .some(({ line }) => MACHINERY.test(line));
   const theirs = frames.filter(isUnderTest);
   const [first] = theirs;
-  if (first === undefined) return { text: 'an unknown place', isOfPackage: false, isMachinery };
+  if (first === undefined) {
+    return { text: 'an unknown place', isOfPackage: false, isOfVitest: false, isMachinery };
+  }
+  const isOfVitest = packageOf(first) === 'vitest';
   const own = theirs.find((frame) => !isOfPackage(frame));
   const places = own === undefined || own === first ? [first] : [first, own];
   const text = places.map((frame) => `${pathOf(frame)}:${frame.place}`).join(', called from ');
-  return { text, isOfPackage: isOfPackage(first), isMachinery };
+  return { text, isOfPackage: isOfPackage(first), isOfVitest, isMachinery };
 }
 
 /*
