@@ -33,7 +33,7 @@ const noLock: LockDriver = {
   *release() {},
 };
 
-/** No lock at all: what happens when nobody takes turns, to compare the locks with. */
+/** No lock: clients work at once. The baseline for all others. */
 const none: Protocol = {
   about: 'no lock: everybody works at once',
   source: 'the baseline',

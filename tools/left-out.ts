@@ -102,7 +102,7 @@ export function tierLine(
     case 'test':
       return `left out: ${rest}: servers, browsers, packed installs, the fleet, the verdict table; ${laws} (npm run test:all)`;
     case 'test:all':
-      return `left out: ${laws}, each second sweep of a fixture, of npm’s lock packages and of the locks that are told of, half of the repeated layouts, 10,000 seeds a row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)`;
+      return `left out: ${laws}, each second sweep of a fixture, of npm’s lock packages and of the foreign locks that are explained, half of the repeated layouts, 10,000 seeds a row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)`;
     default:
       return null;
   }

@@ -158,7 +158,7 @@ test('whoever draws as it is loaded is named, and what cannot be loaded is not',
   expect(await drawersIn(broken, [broken.rootUrl])).toEqual([]);
 });
 
-test('of two modules with one name, what each printed is told', async () => {
+test('the output of two modules with one name is reported for each', async () => {
   takeLoadOutput();
   await load(await graphOf({ 'main.mjs': 'console.log(1);' }));
   await load(await graphOf({ 'main.mjs': 'console.log(2);' }));

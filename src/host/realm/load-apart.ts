@@ -55,7 +55,7 @@ export async function loadApart(graph: ModuleGraph): Promise<object> {
   return loaded;
 }
 
-/** What definitions printed as they were loaded and nobody took yet, by the URL of their module. */
+/** What definitions printed while they were loaded, until it is taken, by their module's URL. */
 const outputs = new Map<string, readonly string[]>();
 
 /** Returns what definitions printed as they were loaded, a line each; the next time only news. */
