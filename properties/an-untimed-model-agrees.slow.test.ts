@@ -9,7 +9,7 @@
  */
 import { expect, test } from 'vitest';
 import { builtIn } from '../src/catalogue.ts';
-import type { TraceEvent } from '../src/core/history/trace.ts';
+import type { TraceEvent } from '../src/core/history/events.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { examineEither, watchAsync } from '../src/host/async/run-async.ts';
 import { loadScenario } from '../src/load.ts';

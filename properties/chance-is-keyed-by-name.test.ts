@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
+import type { TraceEvent } from '../src/core/history/events.ts';
+import type { Trace } from '../src/core/history/trace.ts';
 import type { Fault } from '../src/core/plan/fault.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { digestOf, run } from '../src/run.ts';

@@ -4,7 +4,8 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../src/catalogue.ts';
-import type { Answer, Trace } from '../src/core/history/trace.ts';
+import type { Answer } from '../src/core/history/call.ts';
+import type { Trace } from '../src/core/history/trace.ts';
 import type { Program } from '../src/core/world/program.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
 import { defineSystem } from '../src/define-system.ts';

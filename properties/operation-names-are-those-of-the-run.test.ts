@@ -1,7 +1,8 @@
 /** The names that scenarios and the shrinker give to operations are those that a run gives them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
+import type { TraceEvent } from '../src/core/history/events.ts';
+import type { Trace } from '../src/core/history/trace.ts';
 import type { Fault } from '../src/core/plan/fault.ts';
 import { type SectionPoint, sectionPointsOf } from '../src/core/plan/operation-names.ts';
 import {

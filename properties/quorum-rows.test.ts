@@ -8,7 +8,7 @@
  * rest.
  */
 import { describe, expect, test } from 'vitest';
-import { isEarlier, type Stamp } from '../src/core/history/server-events.ts';
+import { isEarlier, type Stamp } from '../src/core/history/events.ts';
 import type { Trace } from '../src/core/history/trace.ts';
 import { loadScenario } from '../src/load.ts';
 import { run } from '../src/run.ts';

@@ -4,7 +4,7 @@
  * it may be paused or crash; a server takes a message and a turn, and answers. The systems in `zoo`
  * are made of nothing else.
  */
-export type { Answer, Call } from './core/history/trace.ts';
+export type { Answer, Call } from './core/history/call.ts';
 export { mix } from './core/kernel/chance.ts';
 export type { Json } from './core/kernel/json.ts';
 export { type Name, under } from './core/kernel/name.ts';

@@ -2,8 +2,8 @@
  * `grant-order` once more, written without a look at it: quadratic, with no index of the trace, no
  * sorting and no search, straight from the claim's sentence.
  */
-import type { Read, Recovered, Stamp, Write } from '../../src/core/history/server-events.ts';
-import type { Trace, TraceEvent } from '../../src/core/history/trace.ts';
+import type { Read, Recovered, Stamp, TraceEvent, Write } from '../../src/core/history/events.ts';
+import type { Trace } from '../../src/core/history/trace.ts';
 
 interface Access {
   readonly event: Write | Read;

@@ -3,7 +3,8 @@
  * `fencepost check`: JSON lines, an event each, in their order. It is made from the trace alone,
  * and shares nothing with what hands histories to `linearizable`.
  */
-import type { Answer, Call, Trace } from '../../src/core/history/trace.ts';
+import type { Answer, Call } from '../../src/core/history/call.ts';
+import type { Trace } from '../../src/core/history/trace.ts';
 import type { Json } from '../../src/core/kernel/json.ts';
 
 type StoreCall = Extract<Call, { readonly store: string }>;

@@ -1,7 +1,6 @@
 /** The words that several claims share for an access that should not have been taken. */
 import { describe, expect, test } from 'vitest';
-import type { Write } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent, Write } from '../core/history/events.ts';
 import { acceptance, issueOrder, lostInRecovery, writeAfterRead } from './access-words.ts';
 import { Contradiction, type Sentences } from './explanation.ts';
 import {

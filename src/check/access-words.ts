@@ -1,5 +1,5 @@
 /** The words of rules about accesses that several claims have, and what made a store accept. */
-import type { Read, Write } from '../core/history/server-events.ts';
+import type { Read, Write } from '../core/history/events.ts';
 import { hasTokens } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';

@@ -3,7 +3,7 @@
  * that its client knows to be accepted, or one that was accepted after that and not yet
  * acknowledged.
  */
-import type { Recovered } from '../core/history/server-events.ts';
+import type { Recovered } from '../core/history/events.ts';
 import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Deliver, Job, TraceEvent } from '../core/history/trace.ts';
+import type { Deliver, Job, TraceEvent } from '../core/history/events.ts';
 import {
   breachOf,
   fault,

@@ -3,7 +3,7 @@
  * crash cut short has run, and runs no longer. Whatever the occurrence, two bodies under one lock
  * never run at the same time.
  */
-import type { FaultInjected, Job } from '../core/history/trace.ts';
+import type { FaultInjected, Job } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';

@@ -1,6 +1,7 @@
 /** What a breach came from, told from the trace: which faults it depends on, and what they hit. */
 import { describe, expect, test } from 'vitest';
-import type { Call, FaultInjected, Invoke, Receive, TraceEvent } from '../core/history/trace.ts';
+import type { Call } from '../core/history/call.ts';
+import type { FaultInjected, Invoke, Receive, TraceEvent } from '../core/history/events.ts';
 import {
   type BreachCause,
   causeOf,

@@ -15,7 +15,8 @@
  * Had alice been paused before her write instead, the lock would have gone to bob by itself.
  */
 
-import type { FaultInjected, Invoke, ProcessInfo } from '../core/history/trace.ts';
+import type { FaultInjected, Invoke } from '../core/history/events.ts';
+import type { ProcessInfo } from '../core/history/trace.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';

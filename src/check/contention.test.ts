@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Call, Invoke, Receive, TraceEvent } from '../core/history/trace.ts';
+import type { Call } from '../core/history/call.ts';
+import type { Invoke, Receive, TraceEvent } from '../core/history/events.ts';
 import { acquiresOf, unnotedAcquires } from './contention.ts';
 import {
   accepted,

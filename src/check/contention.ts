@@ -5,8 +5,7 @@
  * program has the lock from when it enters until it leaves. Where a process runs several sections
  * at once, each asks as it begins: it may wait for the others without a call.
  */
-import type { Deny, Grant } from '../core/history/server-events.ts';
-import type { Enter, Invoke, Mark } from '../core/history/trace.ts';
+import type { Deny, Enter, Grant, Invoke, Mark } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';

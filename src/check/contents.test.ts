@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Receive, TraceEvent } from '../core/history/trace.ts';
+import type { Receive, TraceEvent } from '../core/history/events.ts';
 import { intentOf, isCarriedOut, unheardReads } from './contents.ts';
 import {
   accepted,

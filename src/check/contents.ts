@@ -3,7 +3,7 @@
  * And what else of a store's accesses counts: reads whose value a program heard, keys that lie in
  * several stores, and writes that carry out one intent again.
  */
-import type { Read, Recovered, Write } from '../core/history/server-events.ts';
+import type { Read, Recovered, Write } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { addTo } from '../core/kernel/entries.ts';
 import {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Read, Write } from '../core/history/server-events.ts';
-import type { Invoke, TraceEvent } from '../core/history/trace.ts';
+import type { Invoke, Read, TraceEvent, Write } from '../core/history/events.ts';
 import {
   accepted,
   breachOf,

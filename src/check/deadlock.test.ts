@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Deadlock, TraceEvent } from '../core/history/trace.ts';
+import type { Deadlock, TraceEvent } from '../core/history/events.ts';
 import { breachOf, fault, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
 
 const circle = (ms: number): Deadlock => ({

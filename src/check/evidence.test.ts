@@ -1,6 +1,6 @@
 /** Which faults, and which other events, stand behind a contradiction. */
 import { describe, expect, test } from 'vitest';
-import type { FaultInjected, Log, TraceEvent } from '../core/history/trace.ts';
+import type { FaultInjected, Log, TraceEvent } from '../core/history/events.ts';
 import {
   accessBreach,
   breachShown,

@@ -4,7 +4,7 @@
  * the hazard built up. Each has a role, by which the words find it; faults go by their kind:
  * `pause`, `delay`, ….
  */
-import { type FaultInjected, type Log, WHY } from '../core/history/trace.ts';
+import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
 import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { isQuorumGrant } from './holders.ts';
 import { serversOf } from './leases.ts';

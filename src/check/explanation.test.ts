@@ -1,6 +1,6 @@
 /** The phrases of which explanations are made, one by one. */
 import { describe, expect, test } from 'vitest';
-import type { FaultInjected, TraceEvent } from '../core/history/trace.ts';
+import type { FaultInjected, TraceEvent } from '../core/history/events.ts';
 import { at, Contradiction, explainBy, giverOf } from './explanation.ts';
 import {
   acquire,

@@ -3,13 +3,8 @@
  * play, and phrases for single events: grants, faults, accesses and how an access came to be late.
  * Every string is a clause without its final stop.
  */
-import type { Grant, Read, Write } from '../core/history/server-events.ts';
-import {
-  type FaultInjected,
-  hasTokens,
-  type Trace,
-  type TraceEvent,
-} from '../core/history/trace.ts';
+import type { FaultInjected, Grant, Read, TraceEvent, Write } from '../core/history/events.ts';
+import { hasTokens, type Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';

@@ -1,7 +1,6 @@
 /** Faults and messages as clauses, in traces written by hand. */
 import { describe, expect, test } from 'vitest';
-import type { KeyChange } from '../core/history/server-events.ts';
-import type { Send, TraceEvent } from '../core/history/trace.ts';
+import type { KeyChange, Send, TraceEvent } from '../core/history/events.ts';
 import { callPhrase, faultPhrase, messagePhrase, spanPhrase } from './fault-phrase.ts';
 import { acquire, fault, grant, invoke, release, traceOf, write } from './trace-builder.fixture.ts';
 

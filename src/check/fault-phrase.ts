@@ -3,8 +3,8 @@
  * came 20 ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Clients go by their names, servers
  * and all else stand in backticks.
  */
-import type { Grant } from '../core/history/server-events.ts';
-import type { FaultInjected, Trace } from '../core/history/trace.ts';
+import type { FaultInjected, Grant } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { hitsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';

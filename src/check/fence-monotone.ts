@@ -3,7 +3,7 @@
  * handled its writes. An `open` counts as a write: it is there to register its token. Writes under
  * no grant are out of scope; a write that carries no token (0) is judged by its grant alone.
  */
-import type { Write } from '../core/history/server-events.ts';
+import type { Write } from '../core/history/events.ts';
 import { acceptance, staleWrite } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, recoveriesBetween } from './evidence.ts';

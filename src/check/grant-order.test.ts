@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import { judge } from './claims.ts';
 import {
   breachOf,

@@ -2,7 +2,7 @@
  * Judges `holder-order`, for each grant within one resource of one store. An `open` has no effect
  * that could be out of order, so it is left aside. What a recovery lost did not take effect.
  */
-import type { Recovered } from '../core/history/server-events.ts';
+import type { Recovered } from '../core/history/events.ts';
 import { issueOrder } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';

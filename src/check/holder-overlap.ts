@@ -3,7 +3,7 @@
  * where pauses, partitions and bad clocks are excluded, and a measurement everywhere else: how
  * often, and how long, two programs believe that they hold a lock.
  */
-import type { Enter } from '../core/history/trace.ts';
+import type { Enter } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';

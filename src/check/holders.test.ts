@@ -1,7 +1,7 @@
 /** Who held which keys until when, and in which orders grants may have been acquired. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import type { Grant, KeyChange } from '../core/history/events.ts';
 import { type Acquisition, KeyHolds, ordersOf, untilUsBefore } from './holders.ts';
 import { grant, keyChange, send } from './trace-builder.fixture.ts';
 

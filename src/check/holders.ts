@@ -21,8 +21,7 @@
  * anything, entered in between. Then every order of these grants that the other two allow is
  * possible, and a claim breaks only if it breaks in all of them.
  */
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Receive, Send, TraceEvent } from '../core/history/trace.ts';
+import type { Grant, KeyChange, Receive, Send, TraceEvent } from '../core/history/events.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 

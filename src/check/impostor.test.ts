@@ -1,7 +1,7 @@
 /** Whose lease was over before it entered. */
 import { describe, expect, test } from 'vitest';
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { type Impostor, impostorUnder as impostorIn } from './impostor.ts';
 import { enter, fault, grant, keyChange, send, traceOf } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';

@@ -16,8 +16,8 @@
  *
  * Where a program names an end itself that comes before that one, its own word is told.
  */
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Enter, Trace } from '../core/history/trace.ts';
+import type { Enter, Grant, KeyChange } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { isQuorumGrant } from './holders.ts';
 import { keyAtEntry } from './leases.ts';

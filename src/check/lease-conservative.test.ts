@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyChange } from '../core/history/server-events.ts';
+import type { KeyChange } from '../core/history/events.ts';
 import {
   breachOf,
   enter,

@@ -6,8 +6,7 @@
  * its grants or keys, a program that takes the lock after another shows that the server had ended
  * the lease; what the holder itself says of that end shows nothing.
  */
-import type { Grant, KeyChange, Renew } from '../core/history/server-events.ts';
-import type { Enter, LeaseTest, Leave } from '../core/history/trace.ts';
+import type { Enter, Grant, KeyChange, LeaseTest, Leave, Renew } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';

@@ -1,7 +1,7 @@
 /** Grants that a client takes from a quorum of servers, judged and told as such. */
 import { describe, expect, test } from 'vitest';
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import type { Answer } from '../core/history/call.ts';
+import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
 import { type AcquisitionOrder, REPORTED_ORDER } from './holders.ts';
 import {
   actualEndUs,

@@ -1,7 +1,7 @@
 /** What the lock service holds of a grant: where, until when, and whether it was given back. */
 
-import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
-import type { FaultInjected, Trace } from '../core/history/trace.ts';
+import type { FaultInjected, Grant, KeyChange, Release, Renew } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.ts';
 import type { GrantLog, LockLog, Numbered, PlaceLog, TraceIndex } from './trace-index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { explain } from './explain.ts';
 import { inWords } from './in-words.fixture.ts';

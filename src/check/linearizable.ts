@@ -3,7 +3,7 @@
  * one at a time, each between its call and its return, with a model giving the answers? A history
  * is cut where its trace is; what has no answer there may or may not have happened.
  */
-import type { Answer } from '../core/history/trace.ts';
+import type { Answer } from '../core/history/call.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { errorText } from '../text/error-text.ts';

@@ -1,7 +1,6 @@
 /** Which keys of a server are locks, by their names and by who enters. */
 import { expect, test } from 'vitest';
-import type { KeyChange } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { KeyChange, TraceEvent } from '../core/history/events.ts';
 import { changesOfLocks } from './lock-keys.ts';
 import {
   breachOf,

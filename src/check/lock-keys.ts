@@ -11,7 +11,7 @@
  * there: a client that had taken it and no longer has it loses nothing.
  */
 
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import type { Grant, KeyChange } from '../core/history/events.ts';
 import { sectionName } from '../core/history/trace.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyChange } from '../core/history/server-events.ts';
-import type { Answer, FaultInjected, TraceEvent } from '../core/history/trace.ts';
+import type { Answer } from '../core/history/call.ts';
+import type { FaultInjected, KeyChange, TraceEvent } from '../core/history/events.ts';
 import { measureLossNoticed } from './loss-noticed.ts';
 import {
   answer,

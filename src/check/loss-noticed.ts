@@ -6,7 +6,7 @@
  * crash. How long that takes is measured on every run. As a claim it must take no longer than the
  * ttl, not counting the time for which its process is paused, when it can notice nothing.
  */
-import type { Enter, TraceEvent } from '../core/history/trace.ts';
+import type { Enter, TraceEvent } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import {
   answer,
   breachOf,

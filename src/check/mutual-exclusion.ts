@@ -7,8 +7,7 @@
  * it took the keys, as long as they were promised to it, if their servers report that. Crashes,
  * evictions, failovers, clock steps and the release of another holder do not end it.
  */
-import type { Grant, KeyChange, Release, Renew } from '../core/history/server-events.ts';
-import type { Enter, LeaseTest } from '../core/history/trace.ts';
+import type { Enter, Grant, KeyChange, LeaseTest, Release, Renew } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';

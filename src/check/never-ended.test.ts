@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Ending, SectionEnd, SectionRun, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import type { Ending, SectionEnd, SectionRun, Trace } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
 import { explain } from './explain.ts';
 import { inWords } from './in-words.fixture.ts';

@@ -8,13 +8,8 @@
  * probe has, so that a loop that tries for ever is found, too; the probe itself is made to try
  * again. One that was cut after so many events, at whatever time, shows nothing.
  */
-import {
-  openSections,
-  type SectionRun,
-  sectionName,
-  type TraceEvent,
-  type Wait,
-} from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import { openSections, type SectionRun, sectionName, type Wait } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';

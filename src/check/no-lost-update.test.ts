@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Write } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent, Write } from '../core/history/events.ts';
 import {
   accepted,
   answer,

@@ -16,7 +16,7 @@
  * other's grant, or, without grants, of its section. They were kept apart if the other's acquire
  * was handled in between, and no access of it.
  */
-import { stampText, type Write } from '../core/history/server-events.ts';
+import { stampText, type Write } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { lostInRecovery } from './access-words.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyChange } from '../core/history/server-events.ts';
-import type { FaultInjected, TraceEvent } from '../core/history/trace.ts';
+import type { FaultInjected, KeyChange, TraceEvent } from '../core/history/events.ts';
 import {
   acquire,
   answer,

@@ -13,8 +13,7 @@
  *
  * Of several servers one denial decides nothing, so these are left to `progress`.
  */
-import type { Deny, KeyChange } from '../core/history/server-events.ts';
-import type { Invoke, Return } from '../core/history/trace.ts';
+import type { Deny, Invoke, KeyChange, Return } from '../core/history/events.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';

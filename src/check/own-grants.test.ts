@@ -1,7 +1,6 @@
 /** Locks of which only the client says that it has them: in which order, and in which words. */
 import { describe, expect, test } from 'vitest';
-import type { Grant, KeyChange } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
 import { takingUnder } from './lock-keys.ts';
 import {
   breachOf,

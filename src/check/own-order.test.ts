@@ -1,6 +1,6 @@
 /** Which of two own grants came first, where no server notes who took a key. */
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import type { Json } from '../core/kernel/json.ts';
 import {
   acquire,

@@ -5,7 +5,7 @@
  * grant, although it cannot say which one. On a server that keeps keys, whoever removes or prolongs
  * a lock that another has taken does the same (`lock-keys.ts`).
  */
-import type { Release, Renew } from '../core/history/server-events.ts';
+import type { Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyChange, Write } from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { KeyChange, TraceEvent, Write } from '../core/history/events.ts';
 import { judge } from './claims.ts';
 import type { Terms } from './terms.ts';
 import {

@@ -10,7 +10,7 @@
  * there is nothing left in stock. No circle of clients stays that wait for one another, none of
  * them giving back what the one before it wants. And each section ends (`never-ended.ts`).
  */
-import type { Deadlock } from '../core/history/trace.ts';
+import type { Deadlock } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';

@@ -2,7 +2,7 @@
  * Judges `renew-live`: when a renew comes too late, what it was to prolong is over: released, or
  * expired by the service's own clock.
  */
-import type { Renew } from '../core/history/server-events.ts';
+import type { Renew } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown } from './evidence.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Log, TraceEvent } from '../core/history/trace.ts';
+import type { Log, TraceEvent } from '../core/history/events.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { run } from '../run.ts';
 import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';

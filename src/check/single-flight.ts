@@ -3,8 +3,7 @@
  * that is paused while it computes, or that has lost its lock meanwhile, still computes. And
  * measures what a lock around it is for: how many programs compute the same value at once.
  */
-import type { Read } from '../core/history/server-events.ts';
-import type { FaultInjected, Invoke, Log, Mark } from '../core/history/trace.ts';
+import type { FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';

@@ -1,6 +1,7 @@
 /** What each model sees of the operations on one resource in one store. */
 import { describe, expect, test } from 'vitest';
-import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import type { Answer } from '../core/history/call.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { mix } from '../core/kernel/chance.ts';
 import { checkHistory } from '../linearizability/check-history.ts';

@@ -4,7 +4,7 @@
  * never executed is left out, and so is a read without an answer; an unknown write may take effect
  * at any time after its call.
  */
-import type { Answer, Call } from '../core/history/trace.ts';
+import type { Answer, Call } from '../core/history/call.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';

@@ -4,33 +4,28 @@
  * otherwise.
  */
 
+import type { Answer, Call } from '../core/history/call.ts';
 import type {
   Deny,
+  Enter,
+  EventOf,
+  FaultInjected,
   Grant,
+  Invoke,
   KeyChange,
+  LeaseTest,
+  Leave,
+  Mark,
   Read,
   Recovered,
   Release,
   Renew,
-  Write,
-} from '../core/history/server-events.ts';
-import type {
-  Answer,
-  Call,
-  Ending,
-  Enter,
-  FaultInjected,
-  Healed,
-  Invoke,
-  LeaseTest,
-  Leave,
-  Mark,
-  ProcessInfo,
   Return,
   Send,
-  Trace,
   TraceEvent,
-} from '../core/history/trace.ts';
+  Write,
+} from '../core/history/events.ts';
+import type { Ending, ProcessInfo, Trace } from '../core/history/trace.ts';
 import { judge } from './claims.ts';
 import { explain } from './explain.ts';
 import { inWords } from './in-words.fixture.ts';
@@ -285,7 +280,7 @@ export function pause(ms: number, process: string, untilMs: number): FaultInject
   return fault(ms, 'pause', process, { untilMs, amount: us(untilMs - ms) });
 }
 
-export function healed(ms: number): Healed {
+export function healed(ms: number): EventOf<'healed'> {
   return { kind: 'healed', atUs: us(ms) };
 }
 

@@ -1,7 +1,7 @@
 /** What a trace is sorted into. */
 
 import { describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import {
   accepted,

@@ -4,6 +4,19 @@
  *
  * A lock and the resource that it guards have the same name, so a write's grant is looked up there.
  */
+
+import type {
+  Deadlock,
+  Enter,
+  FaultInjected,
+  Invoke,
+  Job,
+  LeaseTest,
+  Leave,
+  Mark,
+  Return,
+  TraceEvent,
+} from '../core/history/events.ts';
 import {
   type Deny,
   type Grant,
@@ -15,20 +28,8 @@ import {
   type Renew,
   type Stamp,
   type Write,
-} from '../core/history/server-events.ts';
-import type {
-  Deadlock,
-  Enter,
-  FaultInjected,
-  Invoke,
-  Job,
-  LeaseTest,
-  Leave,
-  Mark,
-  Return,
-  Trace,
-  TraceEvent,
-} from '../core/history/trace.ts';
+} from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import { BEGIN } from '../core/plan/operation-names.ts';

@@ -1,6 +1,6 @@
 /** Where two runs first differ on the way to a breach. */
 import { describe, expect, test } from 'vitest';
-import type { Return, TraceEvent } from '../core/history/trace.ts';
+import type { Return, TraceEvent } from '../core/history/events.ts';
 import {
   answer,
   deny,

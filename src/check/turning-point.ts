@@ -12,7 +12,8 @@
  * before is the turning point.
  */
 
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { operationOf } from '../core/kernel/name.ts';
 import { tokenText } from '../text/prose.ts';

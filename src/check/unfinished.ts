@@ -3,7 +3,8 @@
  * the run shows. A section that a lock service kept in line, and that touched no store until then,
  * is not one of them: it did nothing, and what the others did stands.
  */
-import { type Invoke, openSections, type SectionRun, type Trace } from '../core/history/trace.ts';
+import type { Invoke } from '../core/history/events.ts';
+import { openSections, type SectionRun, type Trace } from '../core/history/trace.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 
 export function unfinishedIn(

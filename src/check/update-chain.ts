@@ -13,7 +13,7 @@
  * guard knew the key (`base`); a write to a store that adds itself from what the store held. A
  * store that recovers holds the latest state that has the value it came back with.
  */
-import type { Read, Recovered, Write } from '../core/history/server-events.ts';
+import type { Read, Recovered, Write } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { firstValue, intentOf, isEffective, recoveredValue, unheardReads } from './contents.ts';

@@ -1,6 +1,7 @@
 /** `linearizable` of stores with versions and with timestamps, on histories written by hand. */
 import { describe, expect, test } from 'vitest';
-import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import type { Answer } from '../core/history/call.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import { accepted, answer, invoke, unknown, verdictOn, write } from './trace-builder.fixture.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -4,7 +4,7 @@
  * then where to read on. `entries.ts` puts them beside the words that say themselves what they are:
  * claims, faults, locks, stores, commands, settings and others.
  */
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 
 const TERMS: Readonly<Record<string, string>> = {
   advice:

@@ -2,7 +2,7 @@
  * `fencepost show --points`: the places of a scenario at which a fault can be injected, by client
  * and section, in the order in which a run without faults passes them, with what each is.
  */
-import type { Answer, Call } from '../core/history/trace.ts';
+import type { Answer, Call } from '../core/history/call.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';

@@ -5,10 +5,10 @@ import type {
   Refusal,
   Release,
   Renew,
+  TraceEvent,
   Write,
   WriteVersion,
-} from '../core/history/server-events.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+} from '../core/history/events.ts';
 import { changeText, flagText, lockCallName, refusalReason, whyDenied } from './access-text.ts';
 
 const MADE_IN_2024 = 1_704_067_200_000;

@@ -4,6 +4,9 @@
  * in one place for every rule of every store, why it refused. The terminal, the pictures and the
  * tables share it.
  */
+
+import type { Call } from '../core/history/call.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import {
   type Grant,
   type Read,
@@ -13,8 +16,8 @@ import {
   stampText,
   type VersionScale,
   type Write,
-} from '../core/history/server-events.ts';
-import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
+} from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';
 

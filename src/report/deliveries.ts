@@ -2,7 +2,8 @@
  * What became of the messages that a queue delivered, as a table of steps, retries and fences: the
  * one by which idempotency is explained for workers whose messages come at least once.
  */
-import type { Deliver, Job, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Deliver, Job, TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { columnWidths, tableLine } from '../text/visible.ts';
 

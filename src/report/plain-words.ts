@@ -3,8 +3,9 @@
  * out, who got the lock meanwhile, and who wrote over whom. What follows the violation is left out.
  */
 import type { Evidence } from '../check/verdict.ts';
-import type { Grant, Write } from '../core/history/server-events.ts';
-import { type FaultInjected, type Trace, type TraceEvent, WHY } from '../core/history/trace.ts';
+import type { Grant, Write } from '../core/history/events.ts';
+import { type FaultInjected, type TraceEvent, WHY } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { listOf, tokenText } from '../text/prose.ts';

@@ -1,5 +1,5 @@
 /** Builds the events of hand-written traces: whole acquisitions and writes, message by message. */
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 
 export type Link = { readonly from: string; readonly to: string; readonly message: string };
 

@@ -1,5 +1,6 @@
 /** The zombie write as the shrinker leaves it, written by hand, and variations of it. */
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Finding } from '../search/campaign/result.ts';
 import { acquires, MS, writes } from './sample-events.fixture.ts';

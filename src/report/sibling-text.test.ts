@@ -1,7 +1,7 @@
 /** The line that compares a sibling with what broke. */
 import { expect, test } from 'vitest';
 import { grant, traceOf } from '../check/trace-builder.fixture.ts';
-import type { Grant } from '../core/history/server-events.ts';
+import type { Grant } from '../core/history/events.ts';
 import { planOf } from '../systems/plan.fixture.ts';
 import { siblingLine } from './sibling-text.ts';
 

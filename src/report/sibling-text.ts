@@ -3,8 +3,17 @@
  * `same plan on fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. It says no more
  * than the two traces show: what was refused here and not there, and what the claim came to.
  */
-import type { Deny, Grant, Read, Release, Renew, Write } from '../core/history/server-events.ts';
-import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
+import type {
+  Deny,
+  Grant,
+  Job,
+  Read,
+  Release,
+  Renew,
+  TraceEvent,
+  Write,
+} from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { SiblingLine } from '../search/campaign/result.ts';
 import type { Replay, Sibling } from '../search/corpus/replay.ts';

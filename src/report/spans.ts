@@ -6,8 +6,8 @@
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
-import type { Grant } from '../core/history/server-events.ts';
-import type { FaultEnds, FaultInjected, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { FaultEnds, FaultInjected, Grant, TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { keyChange } from '../check/trace-builder.fixture.ts';
-import type { KeyChange } from '../core/history/server-events.ts';
-import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Job, KeyChange, TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { eventText } from './step-text.ts';
 import { surroundingsOf } from './surroundings.ts';
 

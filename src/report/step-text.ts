@@ -1,7 +1,7 @@
 /** Says in a few words what an event of a trace is, as seen from the process it happens to. */
 import { isOwnGrant } from '../check/holders.ts';
-import type { Refusal } from '../core/history/server-events.ts';
-import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import type { Answer } from '../core/history/call.ts';
+import type { EventOf, Refusal, TraceEvent } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { hitsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
@@ -19,8 +19,6 @@ import {
 } from './access-text.ts';
 import { clockText } from './spans.ts';
 import type { Surroundings } from './surroundings.ts';
-
-type EventOf<Kind extends TraceEvent['kind']> = Extract<TraceEvent, { kind: Kind }>;
 
 /** The text of one event, without its time and its process. */
 export function eventText(event: TraceEvent, around: Surroundings): string {

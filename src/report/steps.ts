@@ -7,7 +7,8 @@
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
-import type { ProcessInfo, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './access-text.ts';

@@ -1,5 +1,6 @@
 /** A run in which nearly everything happens that a picture must be able to draw. */
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { acquires, MS, receive, request, send, writes } from './sample-events.fixture.ts';
 
 const carolsWrite = request('carol', 'store', 'carol/1/write');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { zombieFinding, zombieTrace } from './sample.fixture.ts';
 import { lastOfStory, listSteps } from './steps.ts';
 import { stormTrace } from './storm.fixture.ts';

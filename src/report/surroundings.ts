@@ -1,6 +1,7 @@
 /** Decides what the words of an event depend on beyond the event itself. */
-import type { VersionScale } from '../core/history/server-events.ts';
-import { type Call, hasTokens, type Trace, type TraceEvent } from '../core/history/trace.ts';
+import type { Call } from '../core/history/call.ts';
+import type { TraceEvent, VersionScale } from '../core/history/events.ts';
+import { hasTokens, type Trace } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';

@@ -3,8 +3,8 @@
  * lock's entry belongs to. Every server that gives grants by itself keeps one; what it notes has no
  * effect on what the server does.
  */
-import type { Deny, Renew } from '../core/history/server-events.ts';
-import { WHY } from '../core/history/trace.ts';
+import type { Deny, Renew } from '../core/history/events.ts';
+import { WHY } from '../core/history/events.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import type { Boot, Turn } from '../core/world/server.ts';
 

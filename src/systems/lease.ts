@@ -2,7 +2,7 @@
  * What drivers of locks have in common: they ask the lock's server, enter the section under the
  * grant that came back, and know by the client's own clock when the lease is over.
  */
-import type { Answer, Call } from '../core/history/trace.ts';
+import type { Answer, Call } from '../core/history/call.ts';
 import type { Draft, Json } from '../core/kernel/json.ts';
 import { type Name, under } from '../core/kernel/name.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';

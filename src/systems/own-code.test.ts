@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../catalogue.ts';
 import { builtInClaims, isAboutGrants } from '../check/claims.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import { defineSystem } from '../define-system.ts';
 import { runAsync } from '../host/async/run-async.ts';
 import { loadScenario } from '../load.ts';

@@ -2,7 +2,7 @@
  * Small plans for tests of the systems: constant latencies of 1 ms, no chance, nothing but
  * defaults.
  */
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { TraceEvent } from '../core/history/events.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import {
   CLIENT_DEFAULTS,

@@ -1,5 +1,5 @@
 /** Measures the bare event loop, and the loop with a trace event recorded for each event. */
-import type { TraceEvent } from '../../src/core/history/trace.ts';
+import type { TraceEvent } from '../../src/core/history/events.ts';
 import { type Name, nameOf } from '../../src/core/kernel/name.ts';
 import { type Due, EventQueue } from '../../src/core/kernel/queue.ts';
 import { Scheduler } from '../../src/core/kernel/scheduler.ts';

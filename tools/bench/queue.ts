@@ -11,7 +11,8 @@
  */
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
 import type { Ruling } from '../../src/check/own-claim.ts';
-import type { Answer, Trace } from '../../src/core/history/trace.ts';
+import type { Answer } from '../../src/core/history/call.ts';
+import type { Trace } from '../../src/core/history/trace.ts';
 import type { PendingCall } from '../../src/core/world/calls.ts';
 import { inBackground, type Program, sleep } from '../../src/core/world/program.ts';
 import {

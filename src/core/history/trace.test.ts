@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { acquire, grant, read, traceOf, write } from '../../check/trace-builder.fixture.ts';
-import { hasTokens, type TraceEvent } from './trace.ts';
+import type { TraceEvent } from './events.ts';
+import { hasTokens } from './trace.ts';
 
 const none = { token: 0 };
 

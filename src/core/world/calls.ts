@@ -4,7 +4,8 @@
  * call holds is how it ended as far as its caller can know: a later reply does not change an
  * outcome that is unknown.
  */
-import type { Answer, Call, Return } from '../history/trace.ts';
+import type { Answer, Call } from '../history/call.ts';
+import type { Return } from '../history/events.ts';
 import { assert } from '../kernel/assert.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';

@@ -3,8 +3,7 @@
  * it counts on and the end of its lease; and where no single server gives a grant, that a quorum
  * gave it.
  */
-import type { Read } from '../history/server-events.ts';
-import type { Job } from '../history/trace.ts';
+import type { Job, Read } from '../history/events.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';

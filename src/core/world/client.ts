@@ -5,7 +5,8 @@
  * and what happens to the process happens to all of them. A pause holds up every strand, a crash
  * ends them, and their calls share its connections and their timers its clock.
  */
-import type { Job, SectionRun } from '../history/trace.ts';
+import type { Job } from '../history/events.ts';
+import type { SectionRun } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, type CallsParts, PendingCall } from './calls.ts';

@@ -3,7 +3,8 @@
  * adds up what it is sent. Its total is durable, its count of requests volatile. Latencies are 1
  * ms.
  */
-import type { Trace, TraceEvent } from '../history/trace.ts';
+import type { TraceEvent } from '../history/events.ts';
+import type { Trace } from '../history/trace.ts';
 import { nameOf, under } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 import type { ChancePlan, Plan } from '../plan/plan.ts';

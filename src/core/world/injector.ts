@@ -2,7 +2,7 @@
  * Injects the plan's faults, each when its time or its point has come, ends what lasts, and heals
  * the world at last. A fault that waits for a message or timer is `network.ts`'s or `process.ts`'s.
  */
-import type { FaultEnds } from '../history/trace.ts';
+import type { FaultEnds } from '../history/events.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { type Fault, type FaultOf, type PlacedFault, processesNamed } from '../plan/fault.ts';
 import type { Agenda } from './agenda.ts';

@@ -5,7 +5,7 @@
  * of all others: a partition loses it, and it may be doubled. What is on its way when a partition
  * begins arrives.
  */
-import type { Lose } from '../history/trace.ts';
+import type { Lose } from '../history/events.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';

@@ -1,5 +1,5 @@
 /** How asynchronous code calls a server over the simulated network, and how such a call may end. */
-import type { Answer, Call } from '../history/trace.ts';
+import type { Answer, Call } from '../history/call.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ServerHost } from './server.ts';
 

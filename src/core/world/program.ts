@@ -3,7 +3,7 @@
  * point at which the world may pause, crash or delay it, so "checked the lease, was paused, wrote"
  * needs no extra code.
  */
-import type { Job } from '../history/trace.ts';
+import type { Job } from '../history/events.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
 import {

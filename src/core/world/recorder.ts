@@ -1,5 +1,5 @@
 /** The observer outside the system: writes the trace and numbers the grants as they are given. */
-import type { TraceEvent } from '../history/trace.ts';
+import type { TraceEvent } from '../history/events.ts';
 
 export class Recorder {
   readonly events: TraceEvent[] = [];

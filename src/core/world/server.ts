@@ -5,7 +5,8 @@
  * server may ask others (a store the lock service, for one), by messages like those of clients; the
  * answers find it only in the life in which it asked.
  */
-import type { Answer, TraceEvent } from '../history/trace.ts';
+import type { Answer } from '../history/call.ts';
+import type { TraceEvent } from '../history/events.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';

@@ -6,7 +6,7 @@
  * package: see `isForgotten`.
  */
 import fs from 'node:fs';
-import type { Answer, Call } from '../../core/history/trace.ts';
+import type { Answer, Call } from '../../core/history/call.ts';
 import {
   type CallSite,
   type Frame,

@@ -1,7 +1,6 @@
 /** What a node tells the observer of keys that are locks. */
 import { expect, test } from 'vitest';
-import type { KeyChange } from '../../core/history/server-events.ts';
-import type { TraceEvent } from '../../core/history/trace.ts';
+import type { KeyChange, TraceEvent } from '../../core/history/events.ts';
 import type { Boot } from '../../core/world/server.ts';
 import { RedisNode } from './node.ts';
 

@@ -9,7 +9,7 @@
  * nobody's. A holding belongs to the entry itself, so that a replica that takes over has those of
  * the entries that it was sent.
  */
-import type { KeyChange } from '../../core/history/server-events.ts';
+import type { KeyChange } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { KeyEntry } from '../../systems/redis/keyspace.ts';

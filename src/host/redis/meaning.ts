@@ -4,7 +4,7 @@
  */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Answer } from '../../core/history/trace.ts';
+import type { Answer } from '../../core/history/call.ts';
 import type { Port } from '../../core/world/port.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { RedisCommand, RedisReply, RedisRequest } from './reply.ts';

@@ -3,7 +3,8 @@
  * 12 of those that have a number; and the filter over it, which stays hidden until the page's
  * script takes it into use.
  */
-import type { ProcessInfo, TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
+import type { ProcessInfo } from '../../core/history/trace.ts';
 import { element, type Markup } from '../../text/markup.ts';
 import { groupDigits, millisecondsOf } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';

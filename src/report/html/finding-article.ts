@@ -3,7 +3,7 @@
  * on the system that holds; the playground. Folded away below are every process's state with the
  * picture step by step, the other runs beside it, the verdicts, the table of events and the plan.
  */
-import type { TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { parametersOf } from '../../core/shrink/parameter.ts';

@@ -3,8 +3,8 @@
  * whether it runs, and how far its clock is off; who holds a lock in truth; what a store contains.
  * On the page a card per process, with what the step changed.
  */
-import type { VersionScale } from '../../core/history/server-events.ts';
-import type { Return, Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Fault } from '../../core/plan/fault.ts';

@@ -10,7 +10,7 @@ import {
   verdictOn,
 } from '../../check/trace-builder.fixture.ts';
 import { indexTrace } from '../../check/trace-index.ts';
-import type { Job, TraceEvent } from '../../core/history/trace.ts';
+import type { Job, TraceEvent } from '../../core/history/events.ts';
 import { standsBeside } from './avoided.ts';
 
 function job(ms: number, process: string, phase: Job['phase']): Job {

@@ -11,7 +11,7 @@
 import { faultsBehind } from '../../check/breach-cause.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
 import type { Invalid } from '../../check/verdict.ts';
-import type { FaultInjected } from '../../core/history/trace.ts';
+import type { FaultInjected } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 
 /** Whether a run in which the claim holds did the work that broke its twin. */

@@ -9,7 +9,7 @@
  * counterexample has the fewest. All that one run leads to have numbers in a row, a `PlanBlock`,
  * which says all of them: nothing need be run again to find a plan by its number, on any machine.
  */
-import type { TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { FaultTemplate } from '../../scenario/scenario.ts';

@@ -4,7 +4,8 @@
  * a slot. Slots stand in the order in which they are reached.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import type { RangeUs } from '../../core/plan/duration.ts';

@@ -5,7 +5,7 @@
  * `places.ts` judges by it whether a fault of a scenario is placed anywhere at all.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import type { Answer, Call } from '../../core/history/trace.ts';
+import type { Answer, Call } from '../../core/history/call.ts';
 import { isTimer, sectionPointsOf, timersOf } from '../../core/plan/operation-names.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { watchAsync } from '../../host/async/run-async.ts';

@@ -14,7 +14,8 @@ import {
   write,
 } from '../../check/trace-builder.fixture.ts';
 import type { Verdict } from '../../check/verdict.ts';
-import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import type { Examination } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
 import { type Examiner, examineChunk, killedTally } from './chunk.ts';

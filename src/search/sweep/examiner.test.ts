@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../../catalogue.ts';
-import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import { defineSystem } from '../../define-system.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import { loadScenario } from '../../load.ts';

@@ -3,7 +3,8 @@
  * messages, counted per kind of fault. `hints.ts` says it in words.
  */
 import { z } from 'zod';
-import type { Invoke, Trace } from '../../core/history/trace.ts';
+import type { Invoke } from '../../core/history/events.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { enter, grant, keyChange, traceOf } from '../../check/trace-builder.fixture.ts';
 import { indexTrace } from '../../check/trace-index.ts';
-import type { TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
 import { loadScenario } from '../../load.ts';
 import {
   addLeases,

@@ -10,7 +10,8 @@ import {
   unknown,
   write,
 } from '../../check/trace-builder.fixture.ts';
-import type { SectionRun, Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
+import type { SectionRun, Trace } from '../../core/history/trace.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
 import {
   errorPlace,

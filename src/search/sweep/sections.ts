@@ -11,7 +11,8 @@
  * differ the first few in the order of place and text are kept, as in any part of the seeds: so the
  * counts depend neither on how the seeds were cut nor on what was added to what.
  */
-import type { Return, SectionRun, Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { Return, TraceEvent } from '../../core/history/events.ts';
+import type { SectionRun, Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { Plan } from '../../core/plan/plan.ts';

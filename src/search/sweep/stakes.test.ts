@@ -1,7 +1,7 @@
 /** What was at stake on a seed, from traces written by hand. */
 import { describe, expect, test } from 'vitest';
 import { acquire, enter, invoke, read, traceOf, write } from '../../check/trace-builder.fixture.ts';
-import type { TraceEvent } from '../../core/history/trace.ts';
+import type { TraceEvent } from '../../core/history/events.ts';
 import type { Work } from '../../core/plan/plan.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
 import { addStakes, mergeStakes, NO_STAKES, type StakesTally } from './stakes.ts';

@@ -3,7 +3,7 @@
  * expiry by the time that the caller passes and releases by client id. Without it, the baseline:
  * the server's own clock, and a renew or release names its grant.
  */
-import type { Answer } from '../../core/history/trace.ts';
+import type { Answer } from '../../core/history/call.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { GrantBook, restoreAll } from '../grant-book.ts';
 import { LockLine } from './lock-line.ts';

@@ -4,7 +4,7 @@
  * shift of the clock may let two processes hold a lock). Without persistence a restart loses all
  * keys; a replica that takes over has what it was sent in time.
  */
-import type { Answer } from '../../core/history/trace.ts';
+import type { Answer } from '../../core/history/call.ts';
 import { mix } from '../../core/kernel/chance.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';

@@ -16,8 +16,9 @@
  * Its source for what each does: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's
  * documentation, "Dynamo" (last write wins, tunable consistency, read repair).
  */
-import { isEarlier, type Stamp, type Write } from '../../core/history/server-events.ts';
-import type { Answer } from '../../core/history/trace.ts';
+
+import type { Answer } from '../../core/history/call.ts';
+import { isEarlier, type Stamp, type Write } from '../../core/history/events.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { nameOf, under } from '../../core/kernel/name.ts';

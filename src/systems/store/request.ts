@@ -1,5 +1,5 @@
 /** What a client asks of a store, and what a store answers, whatever its kind. */
-import type { Answer, Call } from '../../core/history/trace.ts';
+import type { Answer, Call } from '../../core/history/call.ts';
 import type { Name } from '../../core/kernel/name.ts';
 import type { CallSetting, CallState } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';

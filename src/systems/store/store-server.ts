@@ -8,7 +8,7 @@
  * - `VersionServer` accepts a write if the row still has the version that it expects. What is a
  *   version, a count or the time of the last change, is all that its kinds differ in.
  */
-import type { Refusal, RowVersion, WriteVersion } from '../../core/history/server-events.ts';
+import type { Refusal, RowVersion, WriteVersion } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import type { CheckToken } from '../protocol.ts';

@@ -6,7 +6,7 @@
  * What each store compares and remembers is a row of `stores`, below, so that they differ only
  * where one can see it: `fenced` refuses a write with token 1 once it has accepted token 2.
  */
-import type { Refusal } from '../../core/history/server-events.ts';
+import type { Refusal } from '../../core/history/events.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import { argument } from '../argument.ts';
 

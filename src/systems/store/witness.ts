@@ -9,7 +9,7 @@ import type {
   RowVersion,
   Write,
   WriteVersion,
-} from '../../core/history/server-events.ts';
+} from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stampText } from './server-events.ts';
+import { stampText } from './events.ts';
 
 test('a stamp is told from the start of the run, whatever the time of day was', () => {
   const scale = { by: 'timestamp', epochMs: 1_000 } as const;
