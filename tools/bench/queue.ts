@@ -1,13 +1,12 @@
 /**
  * Measures the queue that simloop brings as its example (github.com/dhruvl/simloop,
- * `examples/jobqueue`), written anew: clients submit jobs to a broker, which
- * leases each to a worker, counts its attempts, and gives up a job after three. A lease that is not
- * renewed ends, and its job comes again after a back-off that doubles. What a worker commits goes
- * to a store that all share, which refuses tokens of old leases and a second commit of one job.
- *
- * Workers have a section for each life: it goes on until the broker says that all jobs have ended.
- * A submitter has a section for each job, whose think time, of at most 20 ms, says how long
- * the job takes (fifty times as long) and whether it is poison (3 of its 20 milliseconds).
+ * `examples/jobqueue`), written anew: clients submit jobs to a broker, which leases each to a
+ * worker, counts its attempts, and gives up a job after three. A lease that is not renewed ends,
+ * and its job is offered again after a back-off that doubles. A worker commits to a store that all
+ * share, which refuses tokens of old leases and a second commit of one job. A worker's section
+ * lasts until the broker says that all jobs have ended. A submitter has one for each job; its think
+ * time, at most 20 ms, says how long the job takes (fifty times as long) and whether it is poison
+ * (3 of its 20 milliseconds).
  */
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
 import type { Ruling } from '../../src/check/own-claim.ts';

@@ -339,7 +339,7 @@ export type TraceEvent =
       readonly refusal?: EventOf<'write'>['refusal'];
     }
   | {
-      /** A store is back after a crash or failover, or forgot a key; this is what it still holds. */
+      /** A store is back after a crash or failover, or forgot a key, with what it still holds. */
       readonly kind: 'recovered';
       readonly atUs: number;
       readonly process: string;
