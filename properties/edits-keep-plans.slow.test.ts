@@ -16,7 +16,7 @@ import { asCured, asPublished, catalogueOf, edits } from './edited-locks.ts';
 
 const published = catalogueOf(asPublished);
 
-/** The scenario of the guide; with two clients, the test of docs/tests.md. */
+/** The scenario of the guide; with two clients, the test of docs/library.md. */
 function scenarioText(clients: number, faults: readonly string[]): string {
   return `name: my-lock
 systems:

@@ -1,4 +1,4 @@
-// Packs fencepost, installs it beside each of the versions that docs/tests.md and docs/fleet.md name, and uses
+// Packs fencepost, installs it beside each of the versions that docs/library.md and docs/fleet.md name, and uses
 // it there: a test in vitest, a sweep by a worker on a real Redis. `npm run peers`, after a build.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,11 @@
 /**
  * Measures fencepost and prints a table beside its targets, each row as it comes: `npm run bench --
- * [--long] [--nodes 20,22,24] [subject…]`. With versions of Node the rows show the processor time
- * under each. It judges nothing, since what a machine gives depends on the machine.
+ * [--long] [--nodes 20,22,24] [--page] [subject…]`. With versions of Node the rows show the processor
+ * time under each. It judges nothing, since what a machine gives depends on the machine. `--page`
+ * writes the rows of `PAGE_SUBJECTS` to `reports/speed.md` as well.
  */
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { asyncCode } from './async.ts';
@@ -16,6 +18,7 @@ import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
 import { million } from './million.ts';
+import { renderPage } from './page.ts';
 import { queue } from './queue.ts';
 import { realms } from './realms.ts';
 import { recorded } from './recorded.ts';
@@ -44,6 +47,9 @@ const SUBJECTS: readonly Subject[] = [
   realms,
   isolation,
 ];
+/** What `reports/speed.md` shows. */
+const PAGE_SUBJECTS: readonly Subject[] = [seeds, exhaust, realms];
+const PAGE_FLAG = '--page';
 const LONG_FLAG = '--long';
 const JSON_FLAG = '--json';
 const NODES_FLAG = '--nodes';
@@ -64,6 +70,8 @@ interface Wish {
   readonly subjects: readonly Subject[];
   /** Whether rows go out as JSON, one a line, for a comparison. */
   readonly isJson: boolean;
+  /** Whether `reports/speed.md` is written. */
+  readonly isPage: boolean;
   /** The versions of Node to compare, from npm; none for the one that runs this. */
   readonly nodes: readonly string[];
 }
@@ -73,7 +81,8 @@ function wishOf(argv: readonly string[]): Wish | null {
   const at = argv.indexOf(NODES_FLAG);
   const nodes = at === -1 ? [] : (argv[at + 1] ?? '').split(',');
   const words = at === -1 ? argv : argv.toSpliced(at, 2);
-  const names = words.filter((word) => word !== LONG_FLAG && word !== JSON_FLAG);
+  const isPage = words.includes(PAGE_FLAG);
+  const names = words.filter((word) => ![LONG_FLAG, JSON_FLAG, PAGE_FLAG].includes(word));
   const unknown = names.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
   const isNodesWrong = nodes.some((version) => !/^\d+(\.\d+){0,2}$/.test(version));
   if (unknown.length > 0 || isNodesWrong) {
@@ -88,7 +97,8 @@ function wishOf(argv: readonly string[]): Wish | null {
     if (isLong && !words.includes(LONG_FLAG)) return false;
     return names.length === 0 || names.includes(name);
   });
-  return { subjects, isJson: words.includes(JSON_FLAG), nodes };
+  const chosen = isPage ? PAGE_SUBJECTS : subjects;
+  return { subjects: chosen, isJson: words.includes(JSON_FLAG), isPage, nodes };
 }
 
 async function bench(argv: readonly string[]): Promise<void> {
@@ -108,7 +118,14 @@ async function bench(argv: readonly string[]): Promise<void> {
   } else {
     print(`Node ${process.version}, ${availableParallelism()} cores, ${model}\n`);
     print(lineOf(HEAD));
-    await measureAll(wish.subjects, (row) => print(lineOf(row)));
+    const rows: Row[] = [];
+    await measureAll(wish.subjects, (row) => {
+      rows.push(row);
+      print(lineOf(row));
+    });
+    if (!wish.isPage) return;
+    const machine = { node: process.version, cores: availableParallelism(), model };
+    writeFileSync(new URL('../../reports/speed.md', import.meta.url), renderPage(machine, rows));
   }
 }
 

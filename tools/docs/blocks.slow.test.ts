@@ -63,14 +63,13 @@ const RUN_BY: readonly (readonly [block: RegExp, by: string | null])[] = [
   [/^docs\/documents\.md/, 'tools/docs/documents.slow.test.ts'],
   [/^docs\/exhaustive\.md/, 'src/cli/exhaust.slow.test.ts'],
   [/^docs\/fleet\.md sh/, 'tools/docs/help-examples.slow.test.ts'],
-  [/^docs\/library\.md ts(?![\s\S]*CacheLock)/, null],
+  [/^docs\/library\.md ts(?![\s\S]*(CacheLock|simTest))/, null],
   [/^docs\/library\.md ts[\s\S]*CacheLock/, 'tools/docs/readme-cache-lock.slow.test.ts'],
-  [/^docs\/packages\.md sh/, 'tools/docs/packages.slow.test.ts'],
+  [/^reports\/packages\.md sh/, 'tools/docs/packages.slow.test.ts'],
   [/^docs\/scenarios\.md yaml/, 'tools/docs/readme.test.ts'],
-  [/^docs\/tests\.md ts/, 'src/adapters/vitest/vitest.slow.test.ts'],
-  // A diagram, and how other simulators are measured.
+  [/^docs\/library\.md ts[\s\S]*simTest/, 'src/adapters/vitest/vitest.slow.test.ts'],
+  // A diagram.
   [/^docs\/architecture\.md \n/, 'docs/architecture.md'],
-  [/^docs\/speed\.md console/, 'docs/speed.md'],
 ];
 
 const rowsOf = (text: string) => RUN_BY.filter(([block]) => block.test(text));

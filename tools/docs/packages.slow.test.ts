@@ -1,6 +1,7 @@
 /**
- * Lock packages of npm as they are: `fixtures/packages` meets what it expects, its kept plans
- * replay to the same events, and `docs/packages.md` says of each package what is so. The packages
+ * Lock packages of npm, unmodified: `fixtures/packages` meets what it expects, its kept plans replay
+ * to the same events, and the counts of `package-findings.ts` are so, of which
+ * `reports/packages.md` is made (`npx vitest run` with `-u` writes it). The packages
  * are installed from the registry, each by its own lock file and without its scripts, into a folder
  * that is used again as long as that lock file is the same. Each commit runs another half of the
  * scenarios, and replays all plans, so that each package is met each time; the night runs all.
@@ -14,13 +15,10 @@ import { some } from '../../properties/runs.ts';
 import { type Ended, root, runHere } from '../../src/cli/command-line.fixture.ts';
 import { installPackage } from '../install-package.mjs';
 import { needs } from '../needs.ts';
+import { findings, renderPackages } from './package-findings.ts';
 
 const home = join(root, 'fixtures/packages');
 const scratch = mkdtempSync(join(tmpdir(), 'fencepost-packages-'));
-const page = readFileSync(join(root, 'docs/packages.md'), 'utf8');
-const lockFile = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string().optional() })),
-});
 const replayed = z.object({ outcome: z.string(), digest: z.string() });
 
 /**
@@ -49,12 +47,6 @@ function yamlIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((file) => /\.yaml$/.test(file)) : [];
 }
 
-/** The part of the page that begins with a heading for one of a folder's packages. */
-function sectionOf(name: string): string {
-  const sections = page.split(/^(?=## )/m).slice(1);
-  return sections.find((section) => section.includes(`fixtures/packages/${name}/`)) ?? '';
-}
-
 const ended: Map<string, Promise<Ended>> = new Map();
 
 /** A scenario is run once, for whichever test asks first. */
@@ -79,30 +71,16 @@ afterAll(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-test('each package has a section, and each section is of a package', () => {
-  for (const name of names) expect(sectionOf(name), name).not.toBe('');
-  expect(page.match(/^## /gm)).toHaveLength(names.length);
+test('reports/packages.md is what was found in each package', async () => {
+  expect(Object.keys(findings).sort()).toEqual(names);
+  for (const [name, { breaks }] of Object.entries(findings)) {
+    const files = yamlIn(join(home, name));
+    for (const { scenario } of breaks) expect(files, name).toContain(`${scenario}.yaml`);
+  }
+  await expect(renderPackages()).toMatchFileSnapshot('../../reports/packages.md');
 });
 
 describe.each(installed)('$name', ({ name, folder, error }) => {
-  const section = sectionOf(name);
-
-  test('its section names the versions, the scenarios, their seeds and the plans', () => {
-    const [heading = ''] = section.split('\n', 1);
-    const text = readFileSync(join(home, name, 'package-lock.json'), 'utf8');
-    const { packages } = lockFile.parse(JSON.parse(text));
-    const versions = [...heading.matchAll(/(\S+?)@(\S+)/g)];
-    expect(versions).not.toEqual([]);
-    for (const [, one = '', version] of versions) {
-      expect(packages[`node_modules/${one}`]?.version, one).toBe(version);
-    }
-    for (const file of yamlIn(join(home, name))) expect(section).toContain(`/${name}/${file}`);
-    for (const plan of yamlIn(join(home, name, 'plans'))) {
-      expect(section).toContain(`/${name}/plans/${plan}`);
-    }
-    expect(section.match(/\*(What breaks|Why|Shrunk|What cures it)\.?\*/g)).toHaveLength(4);
-  });
-
   const online = needs('npm’s registry', isThere);
 
   online('is installed by its own lock file', () => {
@@ -116,6 +94,12 @@ describe.each(installed)('$name', ({ name, folder, error }) => {
       expect(out).toMatch(/✓ (\d+) of \1 expectations? met/);
       expect(err).toMatch(/corpus: (\d+) plans? replayed, \1 as expected/);
       expect(code).toBe(0);
+      for (const { scenario, system, claim, seeds } of findings[name]?.breaks ?? []) {
+        if (file !== `${scenario}.yaml`) continue;
+        expect(out.replace(/\s+/g, ' ')).toMatch(
+          new RegExp(` ${system}: [^;✓]*\\b${claim} on ${seeds}\\b[^;✓]* of 20 seeds`),
+        );
+      }
     },
     RUN_TIMEOUT_MS,
   );

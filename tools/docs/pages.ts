@@ -1,4 +1,4 @@
-/** The README and the pages of `docs`, for tests of what they show. */
+/** The README, the pages of `docs` and the reports on fencepost, for tests of what they show. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,15 +7,15 @@ const root: string = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Each page's text by its path from the root of the project. */
 export const pages: ReadonlyMap<string, string> = new Map(
-  ['README.md', ...pagesIn(root).filter((path) => path.startsWith('docs/'))].map((path) => [
+  ['README.md', ...pagesIn(root).filter((path) => path.includes('/'))].map((path) => [
     path,
     readFileSync(join(root, path), 'utf8'),
   ]),
 );
 
-/** The pages below `folder`: those beside its README, and those of `docs`. */
+/** The pages below `folder`: those beside its README, and those of `docs` and `reports`. */
 export function pagesIn(folder: string): readonly string[] {
-  return ['', 'docs/'].flatMap((below) =>
+  return ['', 'docs/', 'reports/'].flatMap((below) =>
     readdirSync(join(folder, below))
       .filter((name) => name.endsWith('.md'))
       .sort()

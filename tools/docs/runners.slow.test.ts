@@ -1,5 +1,5 @@
 /**
- * The rows of docs/tests.md, each in its own runner beside the package as it is installed: what
+ * The rows of docs/library.md, each in its own runner beside the package as it is installed: what
  * holds passes, and what does not fails with one and the same block.
  */
 import { spawnSync } from 'node:child_process';
@@ -38,7 +38,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
 const IMPORT = `import { checkScenario, ScenarioCheckFailed } from 'fencepost';`;
 
 /** What the page says of each runner. */
-const rows = [...pageOf('docs/tests.md').matchAll(/^\| (\S+) \| `(.+)` \| `(.+)` \|$/gm)].map(
+const rows = [...pageOf('docs/library.md').matchAll(/^\| (\S+) \| `(.+)` \| `(.+)` \|$/gm)].map(
   ([, name = '', code = '', command = '']) => ({ name: name.replaceAll('`', ''), code, command }),
 );
 

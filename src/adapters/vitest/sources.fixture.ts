@@ -1,10 +1,10 @@
 /** Test files of a user of `fencepost/vitest`, as texts. */
 import { readFileSync } from 'node:fs';
 
-const page = readFileSync(new URL('../../../docs/tests.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/library.md', import.meta.url), 'utf8');
 const shown = [...page.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) => text);
 
-/** The test that `docs/tests.md` shows: it fails. */
+/** The test that `docs/library.md` shows: it fails. */
 export const shownTest: string =
   shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the page shows no test';
 

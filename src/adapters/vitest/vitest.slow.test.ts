@@ -318,7 +318,7 @@ test('a mutex in memory passes for one process, and fails for two', async () => 
   expect(messages(ran).get('requests of two take turns')).toMatch(/increment lost in `own-lock`/);
 }, 120_000);
 
-test('the example of docs/tests.md compiles, and each kind of test', () => {
+test('the example of docs/library.md compiles, and each kind of test', () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
   const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck', '--noEmit'];
