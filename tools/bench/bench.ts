@@ -1,8 +1,8 @@
 /**
  * Measures fencepost and prints a table beside its targets, each row as it comes: `npm run bench --
- * [--long] [--nodes 20,22,24] [--page] [subject…]`. With versions of Node the rows show the processor
- * time under each. It judges nothing, since what a machine gives depends on the machine. `--page`
- * writes the rows of `PAGE_SUBJECTS` to `reports/speed.md` as well.
+ * [--long] [--nodes 20,22,24] [--page] [subject…]`. With versions of Node the rows show the
+ * processor time under each. It judges nothing, since what a machine gives depends on the machine.
+ * `--page` measures `PAGE_SUBJECTS` and writes `reports/speed.md`.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,10 +1,10 @@
 /**
- * Lock packages of npm, unmodified: `fixtures/packages` meets what it expects, its kept plans replay
- * to the same events, and the counts of `package-findings.ts` are so, of which
- * `reports/packages.md` is made (`npx vitest run` with `-u` writes it). The packages
- * are installed from the registry, each by its own lock file and without its scripts, into a folder
- * that is used again as long as that lock file is the same. Each commit runs another half of the
- * scenarios, and replays all plans, so that each package is met each time; the night runs all.
+ * Lock packages of npm, unmodified: `fixtures/packages` meets what it expects, its kept plans
+ * replay to the same events, and the counts in `package-findings.ts` are right, of which
+ * `reports/packages.md` is made (`npx vitest run` with `-u` writes it). The packages are installed
+ * from the registry, each by its own lock file and without its scripts, into a folder that is used
+ * again as long as that lock file is the same. Each commit runs another half of the scenarios and
+ * replays all plans, so that every package is tested each time; the nightly run runs all.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
