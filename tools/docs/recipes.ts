@@ -1,5 +1,5 @@
 /**
- * The recipes of `docs/contributing.md`, applied to a copy of the project: its blocks are whole
+ * The recipes of `docs/architecture.md`, applied to a copy of the project: its blocks are whole
  * files, or edits that say by the lines around them where they go.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
@@ -28,7 +28,9 @@ export interface Block {
 
 /** The blocks of each recipe with a path, by its heading, in their order. */
 export function readRecipes(): ReadonlyMap<string, readonly Block[]> {
-  const sections = pageOf('docs/contributing.md').split(/^## /m).slice(1);
+  const sections = pageOf('docs/architecture.md')
+    .split(/^###? /m)
+    .slice(1);
   const recipes = sections.map((section): readonly [string, readonly Block[]] => {
     const blocks = section.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm);
     const heading = section.slice(0, section.indexOf('\n'));
