@@ -140,7 +140,7 @@ test('the README has at most 200 lines', () => {
 
 test('every command and option that a page shows exists', async () => {
   const commands =
-    'run,replay,shrink,show,check,merge,sweep,worker,list,schema,init,doctor,corpus add,corpus prune';
+    'run,replay,shrink,show,check,merge,sweep,worker,list,schema,init,doctor,corpus add,corpus update,corpus prune';
   let help = '';
   for (const command of commands.split(',')) {
     help += `${(await runHere([...command.split(' '), '--help'])).out}\n`;
