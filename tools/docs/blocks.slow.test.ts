@@ -57,7 +57,7 @@ const RUN_BY: readonly (readonly [block: RegExp, by: string | null])[] = [
     'tools/docs/guide.slow.test.ts',
   ],
   [/^docs\/check\.md ts/, null],
-  [/^docs\/architecture\.md (ts|diff) \S/, 'tools/docs/contributing.slow.test.ts'],
+  [/^docs\/architecture\.md diff \S/, 'tools/docs/contributing.slow.test.ts'],
   [/^docs\/corpus\.md text/, 'src/cli/corpus.slow.test.ts'],
   [/^docs\/corpus\.md sh/, null],
   [/^docs\/documents\.md/, 'tools/docs/documents.slow.test.ts'],

@@ -134,6 +134,26 @@ test('the README leads to every page of docs', () => {
   }
 });
 
+/** As `wc -w` counts them. */
+const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
+
+test('there are at most 14 pages and 20,000 words, without those that tools write', () => {
+  const written = [...pages].filter(
+    ([path]) => !path.startsWith('reports/') && path !== 'docs/documents.md',
+  );
+  expect(written.length).toBeLessThanOrEqual(14);
+  expect(written.reduce((sum, [, text]) => sum + wordsIn(text), 0)).toBeLessThanOrEqual(20_000);
+});
+
+test('a report has at most 700 words, and says which command writes it', () => {
+  const reports = [...pages].filter(([path]) => path.startsWith('reports/'));
+  expect(reports.length).toBeGreaterThan(0);
+  for (const [path, text] of reports) {
+    expect(wordsIn(text), path).toBeLessThanOrEqual(700);
+    expect(text, path).toMatch(/^# .*\n\nWritten by `np[mx] /);
+  }
+});
+
 test('the README has at most 200 lines', () => {
   expect(readme.split('\n').length).toBeLessThanOrEqual(200);
 });

@@ -1,12 +1,13 @@
 /**
- * The recipes of `docs/architecture.md`, applied to a copy of the project: its blocks are whole
- * files, or edits that say by the lines around them where they go.
+ * The recipes of `docs/architecture.md`, applied to a copy of the project. A block is an edit that
+ * says by the lines around it where it goes; a file of `fixtures/recipes` that a recipe names is new.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -19,27 +20,35 @@ import { pageOf } from './pages.ts';
 
 const root: string = fileURLToPath(new URL('../../', import.meta.url));
 
-/** One fenced block of a recipe. */
+/** One step of a recipe. */
 export interface Block {
   readonly path: string;
+  /** False for a new file. */
   readonly isEdit: boolean;
   readonly text: string;
 }
 
-/** The blocks of each recipe with a path, by its heading, in their order. */
+const folder = join(root, 'fixtures/recipes');
+
+/** The new files of all recipes, by the path that they get. */
+export const newFiles: readonly string[] = readdirSync(folder, {
+  recursive: true,
+  encoding: 'utf8',
+}).filter((path) => path.endsWith('.ts'));
+
+/** The new files and the edits of each recipe, by its heading. */
 export function readRecipes(): ReadonlyMap<string, readonly Block[]> {
   const sections = pageOf('docs/architecture.md')
     .split(/^###? /m)
     .slice(1);
   const recipes = sections.map((section): readonly [string, readonly Block[]] => {
-    const blocks = section.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm);
-    const heading = section.slice(0, section.indexOf('\n'));
-    return [
-      heading,
-      [...blocks].map(([, language, path = '', text = '']) => {
-        return { path, isEdit: language === 'diff', text };
-      }),
-    ];
+    const added = newFiles
+      .filter((path) => section.includes(`\`${path}\``))
+      .map((path) => ({ path, isEdit: false, text: readFileSync(join(folder, path), 'utf8') }));
+    const edits = [...section.matchAll(/^```diff (\S+)\n([\s\S]*?)^```$/gm)].map(
+      ([, path = '', text = '']) => ({ path, isEdit: true, text }),
+    );
+    return [section.slice(0, section.indexOf('\n')), [...added, ...edits]];
   });
   return new Map(recipes.filter(([, blocks]) => blocks.length > 0));
 }
