@@ -1,6 +1,7 @@
 /**
  * The recipes of `docs/architecture.md`, applied to a copy of the project. A block is an edit that
- * says by the lines around it where it goes; a file of `fixtures/recipes` that a recipe names is new.
+ * says by the lines around it where it goes; a file in `fixtures/recipes` that a recipe names is
+ * new.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import {
