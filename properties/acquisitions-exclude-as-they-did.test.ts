@@ -15,8 +15,8 @@ import { CLIENT_DEFAULTS, type ClientPlan, type Plan } from '../src/core/plan/pl
 import { defineSystem } from '../src/define-system.ts';
 import type { Examination } from '../src/harness.ts';
 import { examineAsync } from '../src/host/async/run-async.ts';
-import type { LockDefinition } from '../src/systems/define-lock.ts';
 import { eventsOf, MS, planOf } from '../src/systems/plan.fixture.ts';
+import type { LockDefinition } from '../src/systems/protocol.ts';
 import { runs } from './runs.ts';
 
 interface Lock {

@@ -10,8 +10,7 @@ import type { Trace } from '../src/core/history/trace.ts';
 import { defineSystem } from '../src/define-system.ts';
 import { RedisClient } from '../src/host/redis/client.ts';
 import { RedisNode } from '../src/host/redis/node.ts';
-import type { LockDefinition } from '../src/systems/define-lock.ts';
-import type { AsyncSection } from '../src/systems/protocol.ts';
+import type { AsyncSection, LockDefinition } from '../src/systems/protocol.ts';
 
 interface Context {
   readonly redis: RedisClient;

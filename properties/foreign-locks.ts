@@ -9,8 +9,7 @@ import type { Port } from '../src/core/world/port.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
 import { RedisClient } from '../src/host/redis/client.ts';
 import { RedisNode } from '../src/host/redis/node.ts';
-import type { LockDefinition } from '../src/systems/define-lock.ts';
-import type { AsyncSection } from '../src/systems/protocol.ts';
+import type { AsyncSection, LockDefinition } from '../src/systems/protocol.ts';
 
 /** A lock with a mistake, where it shows, and what its story is to be. */
 export interface ForeignLock {

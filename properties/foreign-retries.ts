@@ -8,8 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Port } from '../src/core/world/port.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
-import type { LockDefinition } from '../src/systems/define-lock.ts';
-import type { AsyncSection } from '../src/systems/protocol.ts';
+import type { AsyncSection, LockDefinition } from '../src/systems/protocol.ts';
 import {
   BLAMES_STORE,
   delay,

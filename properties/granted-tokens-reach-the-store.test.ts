@@ -13,10 +13,9 @@ import { examine } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import { run } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
-import type { LockDefinition } from '../src/systems/define-lock.ts';
 import { GrantBook } from '../src/systems/grant-book.ts';
-import { askLock, enterLock, type LockOutcome } from '../src/systems/lease.ts';
-import type { Section } from '../src/systems/protocol.ts';
+import { askLock, enterLock } from '../src/systems/lease.ts';
+import type { LockDefinition, Section } from '../src/systems/protocol.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { calm, calmScenario, calmTitle } from './verdict-table/calm.ts';
 
@@ -120,7 +119,11 @@ function counting(grants: (token: number) => number | null): LockDefinition {
     about: 'the recipe, with tokens',
     build: (world) => {
       const server = world.addServer({ name: 'lock', role: 'lock' }, new Counting());
-      const ask = (at: Section, verb: Ask['verb'], id: number): Program<LockOutcome<Reply>> => {
+      const ask = (
+        at: Section,
+        verb: Ask['verb'],
+        id: number,
+      ): ReturnType<typeof askLock<Ask, Reply>> => {
         const request = { verb, lock: at.section.lock };
         return askLock(at, { verb, id, server, request, means: (reply) => reply });
       };

@@ -12,8 +12,7 @@ import { RedisClient } from '../src/host/redis/client.ts';
 import { RedisNode } from '../src/host/redis/node.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
-import type { LockDefinition } from '../src/systems/define-lock.ts';
-import type { AsyncSection } from '../src/systems/protocol.ts';
+import type { AsyncSection, LockDefinition } from '../src/systems/protocol.ts';
 
 const RELEASE = `
   if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end

@@ -6,7 +6,8 @@ import { builtIn, type SystemDefinition, whyClash } from './catalogue.ts';
 import { linearizableTo } from './check/linearizable.ts';
 import { type ClaimDefinition, ownClaim } from './check/own-claim.ts';
 import type { ModelDefinition } from './check/store-models.ts';
-import { type LockDefinition, protocolOf } from './systems/define-lock.ts';
+import { protocolOf } from './systems/define-lock.ts';
+import type { LockDefinition } from './systems/protocol.ts';
 import { type StoreDefinition, storeKindOf } from './systems/store/store-kinds.ts';
 
 /** What a definition may bring, each by the name that scenarios call it. */

@@ -50,10 +50,9 @@ export { readPlan, renderPlan } from './core/plan/plan-text.ts';
 export type { Boundary } from './core/shrink/boundary.ts';
 export type { ShrinkOptions, ShrinkResult } from './core/shrink/shrink.ts';
 export { shrink, shrinkWith, shrinkWithAsync } from './core/shrink/shrink.ts';
-export type { CallSetting, PendingCall } from './core/world/calls.ts';
-export type { LeaseEnd } from './core/world/client-view.ts';
+export type { CallSetting, PendingCall, ServerHost } from './core/world/calls.ts';
 export type { Caller, CallOptions, Outcome, Port } from './core/world/port.ts';
-export type { Background, Program, Self } from './core/world/program.ts';
+export type { Background, LeaseEnd, Program, Self } from './core/world/program.ts';
 export {
   answerOf,
   backOff,
@@ -63,7 +62,7 @@ export {
   send,
   sleep,
 } from './core/world/program.ts';
-export { type Boot, LATER, type Server, type ServerHost, type Turn } from './core/world/server.ts';
+export { type Boot, LATER, type Server, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { type Definitions, defineSystem } from './define-system.ts';
 export type { Examination, ShrinkFailureOptions } from './harness.ts';
@@ -93,21 +92,18 @@ export type { Pool, PoolOptions } from './search/sweep/pool.ts';
 export type { Progress, SweepOptions, SweepResult } from './search/sweep/sweep.ts';
 export { openPool, sweep } from './search/sweep/sweep.ts';
 export type { ClaimTally, Tally } from './search/sweep/tally.ts';
-export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
-export type { LockAsk, LockOutcome } from './systems/lease.ts';
 export { askLock, enterLock, leaseEnd, testLease } from './systems/lease.ts';
-export type { GuardedAnswer, GuardedPlace } from './systems/lock-service/lock-client.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
 export type { LockAnswer, LockGrant as Grant } from './systems/lock-service/lock-service.ts';
 export { hasExpired, LockService } from './systems/lock-service/lock-service.ts';
+export type { OptionInfo, Options } from './systems/options.ts';
 export type {
   Change,
   CheckToken,
   JobStep,
+  LockDefinition,
   LockDriver,
-  OptionInfo,
-  Options,
   Protocol,
 } from './systems/protocol.ts';
 export {
@@ -124,12 +120,12 @@ export {
 } from './systems/protocol.ts';
 export { part } from './systems/section-calls.ts';
 export type { Manners, StoreReply, StoreRequest } from './systems/store/request.ts';
-export type { Access, FenceRule, StoreAnswer } from './systems/store/store.ts';
+export type { FenceRule } from './systems/store/store.ts';
 export { Store, stores } from './systems/store/store.ts';
 export type { StoreDefinition } from './systems/store/store-kinds.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';
-export { type Contents, StoreWitness } from './systems/store/witness.ts';
+export { StoreWitness } from './systems/store/witness.ts';
 export type { Problem } from './text/problem.ts';
 export { renderProblem } from './text/problem.ts';
 export type { CacheItem, CasAnswer } from './zoo/cache/cache.ts';

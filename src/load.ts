@@ -5,7 +5,8 @@ import type { ModuleDigests } from './core/plan/plan.ts';
 import { serversIn } from './run.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
 import type { LockWord, OptionWord, ReplicaNames, Vocabulary } from './scenario/vocabulary.ts';
-import { type OptionInfo, Options, type Protocol } from './systems/protocol.ts';
+import { type OptionInfo, Options } from './systems/options.ts';
+import type { Protocol } from './systems/protocol.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
 
 export const vocabulary: Vocabulary = vocabularyOf(builtIn);

@@ -1,9 +1,9 @@
 /** Every lock protocol and store that fencepost brings along, by its name in scenarios. */
 
 import type { SystemParts } from './systems/assemble.ts';
+import { protocolOf } from './systems/define-lock.ts';
 import { lockService, lockServicePublished } from './systems/lock-service/protocol.ts';
-import type { LockDriver, Protocol } from './systems/protocol.ts';
-import { redis } from './systems/redis/protocol.ts';
+import type { LockDefinition, LockDriver, Protocol } from './systems/protocol.ts';
 import { storeKinds } from './systems/store/store-kinds.ts';
 import { cacheLock } from './zoo/cache-lock/protocol.ts';
 import { etcd } from './zoo/etcd/protocol.ts';
@@ -11,6 +11,7 @@ import { kubernetes } from './zoo/kubernetes/protocol.ts';
 import { optimistic } from './zoo/optimistic/protocol.ts';
 import { pessimistic } from './zoo/pessimistic/protocol.ts';
 import { postgres } from './zoo/postgres/protocol.ts';
+import { redis } from './zoo/redis/protocol.ts';
 import { redlock } from './zoo/redlock/protocol.ts';
 import {
   leaseDynamodb,
@@ -34,18 +35,16 @@ const noLock: LockDriver = {
 };
 
 /** No lock: clients work at once. The baseline for all others. */
-const none: Protocol = {
+const none: LockDefinition = {
   about: 'no lock: everybody works at once',
   source: 'the baseline',
-  options: [],
-  servers: () => [],
-  takesSeveral: false,
-  hasGrants: false,
+  servers: [],
+  lock: 'none',
   unpromised: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
   build: () => () => noLock,
 };
 
-export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
+const definitions: readonly (readonly [string, LockDefinition])[] = [
   ['cache-lock', cacheLock],
   ['etcd', etcd],
   ['kubernetes', kubernetes],
@@ -64,7 +63,11 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol
   ['redis', redis],
   ['redlock', redlock],
   ['zookeeper', zookeeper],
-]);
+];
+
+export const protocols: ReadonlyMap<string, Protocol> = new Map(
+  definitions.map(([name, lock]) => [name, protocolOf(name, lock)]),
+);
 
 /** Those that fencepost brings along. */
 export const ownParts: SystemParts = { locks: protocols, stores: storeKinds };

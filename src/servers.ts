@@ -4,80 +4,46 @@
  * it may be paused or crash; a server takes a message and a turn, and answers. The systems in `zoo`
  * are made of nothing else.
  */
-export type { Answer, Call } from './core/history/call.ts';
-export { mix } from './core/kernel/chance.ts';
-export type { Json } from './core/kernel/json.ts';
+export type { Answer } from './core/history/call.ts';
+export { randomOf } from './core/kernel/chance.ts';
 export { type Name, under } from './core/kernel/name.ts';
-export type { ClientSettings } from './core/plan/client-text.ts';
-export { proseDuration } from './core/plan/duration.ts';
-export { QUEUE } from './core/plan/operation-names.ts';
-export type { ClientPlan, QueuePlan } from './core/plan/plan.ts';
-export type { CallSetting, PendingCall } from './core/world/calls.ts';
-export type { LeaseEnd, Quorum } from './core/world/client-view.ts';
+export type { ClientPlan, QueuePlan, Work } from './core/plan/plan.ts';
+export type { CallSetting, PendingCall, ServerHost } from './core/world/calls.ts';
+export type { Caller, Outcome, Port } from './core/world/port.ts';
+export type { LeaseEnd, Program, Self } from './core/world/program.ts';
 export {
   answerOf,
   backOff,
   inBackground,
   mark,
-  type Program,
   request,
-  type Self,
   send,
   sleep,
 } from './core/world/program.ts';
-export { type Boot, LATER, type Server, type ServerHost, type Turn } from './core/world/server.ts';
+export { type Boot, LATER, type Server, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { argument } from './systems/argument.ts';
-export { GrantBook, restoreAll } from './systems/grant-book.ts';
-export {
-  KeepAlive,
-  type KeptSession,
-  type LeaseTerm,
-  Names,
-  type Opening,
-  OwnSession,
-} from './systems/keep-alive.ts';
-export {
-  askLock,
-  askServer,
-  enterLock,
-  type LockAsk,
-  type LockOutcome,
-  leaseEnd,
-  questionOf,
-  testLease,
-} from './systems/lease.ts';
+export { GrantBook, type GrantTerms } from './systems/grant-book.ts';
+export { KeepAlive, OwnSession } from './systems/keep-alive.ts';
+export { askLock, enterLock, leaseEnd, questionOf, testLease } from './systems/lease.ts';
 export { LineBook } from './systems/line-book.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
-export { hasExpired, LockService } from './systems/lock-service/lock-service.ts';
 export {
-  type Change,
-  type CheckToken,
-  type Chosen,
-  chosenFrom,
-  type DriverOf,
-  type JobStep,
-  LONGEST_MS,
-  type LockDriver,
-  type OptionProblem,
-  type Options,
-  optionsFor,
-  type Protocol,
-  type Section,
+  hasExpired,
+  type LockAnswer,
+  type LockGrant,
+  LockService,
+} from './systems/lock-service/lock-service.ts';
+export { type Options, optionsFor } from './systems/options.ts';
+export type {
+  Change,
+  CheckToken,
+  LockDefinition,
+  LockDriver,
+  Section,
 } from './systems/protocol.ts';
-export { nodeChoices, nodeOptions } from './systems/redis/protocol.ts';
-export {
-  describeRedisReply,
-  type Kept,
-  type LockKey,
-  type LockNodeReply,
-  type LockNodeRequest,
-  RedisServer,
-  randomValue,
-  type Witness,
-} from './systems/redis/server.ts';
-export { askStore, conditionOf, labelOf, part } from './systems/section-calls.ts';
-export { Store, stores } from './systems/store/store.ts';
+export { accessStore, part } from './systems/section-calls.ts';
+export type { StoreReply, StoreRequest } from './systems/store/request.ts';
+export { type FenceRule, Store, stores } from './systems/store/store.ts';
 export { StoreServer } from './systems/store/store-server.ts';
-export { MemoryTable, type Row } from './systems/store/version-table.ts';
 export { StoreWitness } from './systems/store/witness.ts';

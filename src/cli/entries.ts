@@ -16,7 +16,7 @@ import {
 } from '../scenario/json-schema.ts';
 import { EXIT_WORDS } from '../search/campaign/exit-codes.ts';
 import { FATES } from '../search/corpus/kept-replay.ts';
-import type { OptionInfo } from '../systems/protocol.ts';
+import type { OptionInfo } from '../systems/options.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';

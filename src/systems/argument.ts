@@ -19,24 +19,24 @@ function expecting(
   };
 }
 
-interface ArgumentChecks {
-  /** A text with at least one character. */
-  readonly name: Check;
-  /** An integer of any sign and size. */
-  readonly integer: Check;
-  /** A safe integer of any sign; a time too, as a clock may show what is before its epoch. */
-  readonly safe: Check;
-  readonly finite: Check;
-  /** Any number; whether it can be meant is for others to say. */
-  readonly number: Check;
-  /** Not what only looks like yes or no, such as `0` and `'false'`. */
-  readonly flag: Check;
-  /** What has named arguments in it. */
-  readonly object: Check;
-  readonly list: Check;
-  readonly function: Check;
-  /** What survives `JSON.stringify` as it is, so not NaN. */
-  readonly json: Check;
+/**
+ * Checks of arguments, each of which throws a `TypeError` or a `RangeError` for a value that cannot
+ * be meant: `argument.whole('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0".
+ */
+export const argument: {
+  /** `name`: a text with at least one character. `safe`: a safe integer, such as a time. */
+  readonly [Kind in
+    | 'name'
+    | 'integer'
+    | 'safe'
+    | 'finite'
+    | 'number'
+    | 'flag'
+    | 'object'
+    | 'list'
+    | 'function'
+    | 'json']: (name: string, value: unknown) => void;
+} & {
   /** A safe integer from `least` on. */
   readonly whole: (name: string, value: unknown, least: number) => void;
   readonly word: (name: string, value: unknown, words: readonly string[]) => void;
@@ -46,10 +46,7 @@ interface ArgumentChecks {
     value: unknown,
     by: abstract new (...given: never[]) => object,
   ) => void;
-}
-
-/** `argument.whole('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0". */
-export const argument: ArgumentChecks = {
+} = {
   name: expecting('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
   integer: expecting('a whole number', Number.isInteger, errorFor),
   safe: expecting('a whole number', Number.isSafeInteger, errorFor),

@@ -12,13 +12,8 @@ import { type ClientPlan, longestTtlUs, type Plan, type Work } from '../core/pla
 import { probeSections } from '../core/plan/probe.ts';
 import type { World } from '../core/world/world.ts';
 import { errorText } from '../text/error-text.ts';
-import {
-  type AsyncClientSetting,
-  Options,
-  type Protocol,
-  type SectionProgramOf,
-  type Servers,
-} from './protocol.ts';
+import { Options } from './options.ts';
+import type { AsyncClientSetting, Protocol, SectionProgramOf, Servers } from './protocol.ts';
 import { sections } from './section.ts';
 import { isPrepared, type StoreKind } from './store/store-kinds.ts';
 

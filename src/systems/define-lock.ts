@@ -1,43 +1,6 @@
-/** A lock protocol as people define one of their own, and the protocol that it becomes. */
-import type { ClientPlan } from '../core/plan/plan.ts';
-import type { World } from '../core/world/world.ts';
-import type { AsyncSection, LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
-import { Options as OptionValues } from './protocol.ts';
-
-/**
- * A lock: what it adds to the world, and how a client uses it. All but `about` and one of
- * `section`, `build`, `buildAsked` and `buildAsync` has a default; what it does not say to promise
- * it promises, and it takes one lock a section, whose acquire is answered at once. With `section`
- * or `buildAsync` it has no `renew`, `lock` and `memoize` steps: its code does as it does.
- */
-export interface LockDefinition
-  extends Pick<
-      Protocol,
-      'about' | 'canRenew' | 'jitter' | 'problem' | 'buildAsync' | 'buildAsked' | 'operations'
-    >,
-    Partial<Pick<Protocol, 'source' | 'options' | 'takesSeveral' | 'waitsInLine' | 'unpromised'>> {
-  /**
-   * `none`: its sections run without acquiring a lock, as code does that goes by versions. Its
-   * guards stand for no grants, and claims about grants do not apply.
-   */
-  readonly lock?: 'none';
-  /**
-   * The names of its servers, `lock` or `lock-…`, so that faults can name them; by default one,
-   * `lock`. A function where they depend on options.
-   */
-  readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
-  /**
-   * One critical section of a client, as its real asynchronous code goes through it, on servers
-   * that exist already: those of `hosts`. What it throws ends the section. `options` are the
-   * system's. A lock that adds servers of its own has `buildAsync` instead.
-   */
-  readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
-  /**
-   * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
-   * server)`), and returns what makes the driver of a client: anew for each life of its program.
-   */
-  readonly build?: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
-}
+/** Checks the definition of a lock, and fills in its defaults. */
+import { mayBe, type OptionInfo, Options } from './options.ts';
+import type { LockDefinition, Protocol } from './protocol.ts';
 
 const ONE_SERVER: readonly string[] = ['lock'];
 
@@ -53,7 +16,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
   const { operations, lock } = definition;
   if (lock !== undefined && lock !== 'none') refuse(`${where}.lock`, 'is none or left out');
-  const { canRenew = built.build !== undefined, jitter, problem } = definition;
+  const { canRenew = built.build !== undefined, jitter, problem, takesMessages } = definition;
   return {
     about,
     source,
@@ -67,6 +30,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
     ...(jitter === undefined ? {} : { jitter }),
     ...(problem === undefined ? {} : { problem }),
     ...(operations === undefined ? {} : { operations }),
+    ...(takesMessages === undefined ? {} : { takesMessages }),
     ...built,
   };
 }
@@ -98,8 +62,8 @@ function buildOf(
   }
   if (build === undefined) return {};
   return {
-    build(world, options) {
-      const driverOf = build(world, options);
+    build(world, options, queue) {
+      const driverOf = build(world, options, queue);
       requireGiven('`build` gives no function', driverOf);
       return driverOf;
     },
@@ -111,12 +75,10 @@ function requireGiven(what: string, given: unknown): void {
   if (typeof given !== 'function') throw new Error(what);
 }
 
-function checkOption(where: string, { name, values, fallback }: OptionInfo): void {
+function checkOption(where: string, option: OptionInfo): void {
+  const { name, values, fallback } = option;
   if (typeof name !== 'string') refuse(where, 'has one without a name');
-  const isKnown =
-    values === 'integer'
-      ? typeof fallback === 'number' && Number.isSafeInteger(fallback) && fallback >= 0
-      : Array.isArray(values) && values.includes(String(fallback));
+  const isKnown = (values === 'integer' || Array.isArray(values)) && mayBe(option, fallback);
   if (!isKnown) refuse(`${where}.${name}.fallback`, 'is none of its values');
 }
 
@@ -125,7 +87,7 @@ function checkServers(
   servers: (options: Options) => readonly string[],
   options: readonly OptionInfo[],
 ): void {
-  const defaults = OptionValues.read(options, {});
+  const defaults = Options.read(options, {});
   if (typeof defaults === 'string') refuse(where, defaults);
   const names: unknown = servers(defaults);
   if (!Array.isArray(names)) refuse(where, 'is no list of names');

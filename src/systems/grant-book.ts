@@ -8,37 +8,29 @@ import { WHY } from '../core/history/events.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import type { Boot, Turn } from '../core/world/server.ts';
 
-/** Who asked for which lock. */
-interface Asked {
+/** The terms of a grant. */
+export interface GrantTerms {
   readonly lock: string;
   readonly client: string;
-}
-
-/** The terms of a grant. */
-export interface Lent extends Asked {
+  /** The fencing token; 0 for none. */
   readonly token: number;
   readonly ttlUs: number;
   /** True time at which the server's clock, as it now runs, ends the lease; null: never. */
   readonly untilUs: number | null;
-  /** When the first of several requests left that the grant rests on; else its own request did. */
+  /**
+   * When the first of several requests left that the grant rests on. Default: when its own request
+   * did.
+   */
   readonly sentAtUs?: number;
-}
-
-interface Denied extends Asked {
-  /** By default who was granted the lock last, '' where nobody was. */
-  readonly holder?: string;
-  readonly waits?: true;
-}
-
-interface Returned extends Asked {
-  readonly isEffective: boolean;
-  /** The grant that the caller meant, where its turn does not say so. */
-  readonly under?: number;
 }
 
 /** What a renewal was asked by, under which grant, and which it extended. */
 type Named = Pick<Renew, 'message' | 'sentAtUs' | 'under' | 'extended'>;
 
+/**
+ * Reports the grants of a lock's server to the observer, and remembers which grant each lock's entry
+ * belongs to. Without it no claim about the lock is tested. It changes nothing that the server does.
+ */
 export class GrantBook {
   private readonly process: string;
   private ordinals: Map<string, number> = new Map();
@@ -63,7 +55,7 @@ export class GrantBook {
    * The server gives a grant: it is numbered, and the number travels with the reply. `atUs` is when
    * it does so, where the turn was kept.
    */
-  grant(turn: Turn, lent: Lent, atUs: number = turn.atUs): void {
+  grant(turn: Turn, lent: GrantTerms, atUs: number = turn.atUs): void {
     const { lock, token, ttlUs, untilUs, sentAtUs = turn.sentAtUs } = lent;
     const ordinal = turn.grant();
     this.ordinals.set(lock, ordinal);
@@ -84,17 +76,30 @@ export class GrantBook {
   }
 
   /** The server tells the holder once more of the grant that it has, and prolongs it by that. */
-  grantAgain(turn: Turn, lent: Lent): void {
+  grantAgain(turn: Turn, lent: GrantTerms): void {
     const { message, sentAtUs } = turn;
     const under = turn.grant(this.current(lent.lock));
     this.noteRenewal(turn, lent, { message, sentAtUs, under, extended: under });
   }
 
   /**
-   * The server denies an acquire because of `holder`, '' when nobody holds the lock; one that
-   * `waits` may be granted later.
+   * The server denies an acquire because of `holder`: '' if the lock is free, and by default the
+   * client that was granted it last. One that `waits` may be granted later.
    */
-  deny(turn: Turn, { lock, client, holder = this.holders.get(lock) ?? '', waits }: Denied): void {
+  deny(
+    turn: Turn,
+    {
+      lock,
+      client,
+      holder = this.holders.get(lock) ?? '',
+      waits,
+    }: {
+      readonly lock: string;
+      readonly client: string;
+      readonly holder?: string;
+      readonly waits?: true;
+    },
+  ): void {
     const denial: Draft<Deny> = {
       kind: 'deny',
       atUs: turn.atUs,
@@ -110,7 +115,7 @@ export class GrantBook {
   }
 
   /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
-  renew(turn: Turn, renewal: Lent & { readonly isEffective: boolean }): void {
+  renew(turn: Turn, renewal: GrantTerms & { readonly isEffective: boolean }): void {
     const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
     const { message, sentAtUs, under } = turn;
     this.noteRenewal(turn, renewal, { message, sentAtUs, under, extended });
@@ -122,7 +127,7 @@ export class GrantBook {
    */
   prolong(
     boot: Boot,
-    lent: Required<Lent>,
+    lent: Required<GrantTerms>,
     { ordinal, message }: { readonly ordinal: number; readonly message: string },
   ): void {
     const { sentAtUs } = lent;
@@ -131,7 +136,7 @@ export class GrantBook {
 
   private noteRenewal(
     boot: Boot,
-    { lock, client, token, ttlUs, untilUs }: Lent,
+    { lock, client, token, ttlUs, untilUs }: GrantTerms,
     { message, sentAtUs, under, extended }: Named,
   ): void {
     boot.observe({
@@ -151,7 +156,21 @@ export class GrantBook {
   }
 
   /** The server handles a release; one that `isEffective` ends the lock's current entry. */
-  release(turn: Turn, { lock, client, isEffective, under = turn.under }: Returned): void {
+  release(
+    turn: Turn,
+    {
+      lock,
+      client,
+      isEffective,
+      under = turn.under,
+    }: {
+      readonly lock: string;
+      readonly client: string;
+      readonly isEffective: boolean;
+      /** The grant that the caller meant. Default: the one that its turn names. */
+      readonly under?: number;
+    },
+  ): void {
     const released = isEffective ? this.current(lock) : 0;
     const { atUs, message } = turn;
     const { process } = this;
@@ -159,7 +178,11 @@ export class GrantBook {
   }
 
   /** The server ends the current grant unasked; `why` is a clause: `its session was over`. */
-  end(boot: Pick<Boot, 'atUs' | 'observe'>, { lock, client }: Asked, why: string): void {
+  end(
+    boot: Pick<Boot, 'atUs' | 'observe'>,
+    { lock, client }: Pick<GrantTerms, 'lock' | 'client'>,
+    why: string,
+  ): void {
     const ordinal = this.current(lock);
     const { process } = this;
     boot.observe({ kind: 'grant-end', atUs: boot.atUs, process, lock, client, ordinal, why });
@@ -167,19 +190,16 @@ export class GrantBook {
     boot.observe(Object.assign({ kind: 'release', atUs: boot.atUs } as const, ended));
   }
 
-  /** A copy of what it remembers, as a function that brings it back. */
-  snapshot(): () => void {
+  /**
+   * Returns a function that brings back what it remembers now, for a server's own `snapshot`, which
+   * gives `restore`: that is called first.
+   */
+  snapshot(restore: () => void = () => {}): () => void {
     const [ordinals, holders] = [new Map(this.ordinals), new Map(this.holders)];
     return () => {
+      restore();
       this.ordinals = new Map(ordinals);
       this.holders = new Map(holders);
     };
   }
-}
-
-/** Brings back what several snapshots hold, in this order. */
-export function restoreAll(...restores: readonly (() => void)[]): () => void {
-  return () => {
-    for (const restore of restores) restore();
-  };
 }

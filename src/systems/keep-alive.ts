@@ -7,69 +7,40 @@
  * other goes on without one.
  */
 import type { Json } from '../core/kernel/json.ts';
-import { type Name, under } from '../core/kernel/name.ts';
-import type { LeaseEnd } from '../core/world/client-view.ts';
-import {
-  type Background,
-  inBackground,
-  type Program,
-  request,
-  sleep,
-} from '../core/world/program.ts';
-import type { ServerHost } from '../core/world/server.ts';
+import type { ServerHost } from '../core/world/calls.ts';
+import type { LeaseEnd } from '../core/world/program.ts';
+import { inBackground, type Program, request, sleep } from '../core/world/program.ts';
 import { enterLock, leaseEnd, prolongLease } from './lease.ts';
 import type { Section } from './protocol.ts';
-import { part } from './section-calls.ts';
 
-/** What the requests of one client are called: numbered anew in each section. */
-export class Names {
-  private section = '';
-  private readonly counts: Map<string, number> = new Map();
-
-  /** `alice/2/heartbeat`, then `alice/2/heartbeat-2`, … */
-  next(at: Section, label: string): Name {
-    if (this.section !== at.name.text) this.counts.clear();
-    this.section = at.name.text;
-    const count = (this.counts.get(label) ?? 0) + 1;
-    this.counts.set(label, count);
-    return under(at.name, part(label, count));
-  }
-}
-
-/** When a lease was asked for, by both clocks of the process, and for how long it was given. */
-export type LeaseTerm = Parameters<typeof leaseEnd>[1];
-
-/** What a heartbeat asks, a third of the ttl after each answer. */
-interface Beat<Q extends Json, R extends Json> {
-  readonly target: ServerHost<Q, R>;
-  readonly request: Q;
-  /** How long the lease lasts from when it asked; null where there is none any more. */
-  readonly ttlUsOf: (reply: R) => number | null;
-  /** Why the lease is lost then. */
-  readonly lost: string;
-  /** When it asks again after no answer; by default as after one. */
-  readonly retryUs?: number;
-}
-
+/**
+ * A lease that a client keeps beside its work, and that several sections may count on: until its
+ * heartbeat is no longer answered in time, by the client's own clock.
+ */
 export class KeepAlive {
-  readonly names: Names;
+  /** The session's number at its server; 0 for a lease without one. */
+  readonly id: number;
   /** The section that its process is in: what it does in the background is named by that. */
   at: Section;
   /** Whether the section counts on the lease now. */
   holds = false;
   isOver = false;
-  /** What was confirmed last. */
-  term: LeaseTerm = { sentUs: 0, issuedAtUs: 0, ttlUs: 0 };
+  /** What was confirmed last: when it was asked for by both clocks, and how long it was given. */
+  term: { readonly sentUs: number; readonly issuedAtUs: number; readonly ttlUs: number } = {
+    sentUs: 0,
+    issuedAtUs: 0,
+    ttlUs: 0,
+  };
   private end: LeaseEnd = { clock: 'monotonic', us: 0 };
-  private programs: readonly Background[] = [];
+  private programs: readonly { stop(): void }[] = [];
 
-  constructor(at: Section, names: Names) {
+  constructor(at: Section, id: number = 0) {
     this.at = at;
-    this.names = names;
+    this.id = id;
   }
 
-  /** Begins with the first term, which came with the lease. */
-  *begin(term: LeaseTerm, heartbeat: Program<void>): Program<void> {
+  /** Begins with the first term, which came with the lease, and runs `heartbeat` beside the work. */
+  *begin(term: KeepAlive['term'], heartbeat: Program<void>): Program<void> {
     this.prolong(term);
     const beating = yield* inBackground(heartbeat);
     const watching = yield* inBackground(this.watch());
@@ -77,26 +48,35 @@ export class KeepAlive {
   }
 
   /** A heartbeat was answered: the lease lasts longer. */
-  prolong(term: LeaseTerm): void {
+  prolong(term: KeepAlive['term']): void {
     this.term = term;
     this.end = leaseEnd(this.at, term);
     if (this.holds) prolongLease(this.at, term);
   }
 
-  /** The heartbeat of a lease that is asked for anew, and whole, each time. */
-  *beat<Q extends Json, R extends Json>(beat: Beat<Q, R>): Program<void> {
+  /**
+   * Returns a heartbeat that asks for the whole lease again, a third of it after each answer, until
+   * the lease is lost.
+   */
+  *beat<Q extends Json, R extends Json>(beat: {
+    readonly target: ServerHost<Q, R>;
+    readonly request: Q;
+    /** How long the lease lasts from when it asked; null if there is none any more. */
+    readonly ttlUsOf: (reply: R) => number | null;
+    /** Why the lease is lost then. */
+    readonly lost: string;
+    /** When it asks again if there was no answer. Default: as after one. */
+    readonly retryUs?: number;
+  }): Program<void> {
     const { target, ttlUsOf, lost } = beat;
     let wasHeard = true;
     for (;;) {
       const thirdUs = Math.floor(this.term.ttlUs / 3);
-      yield* sleep(
-        this.names.next(this.at, 'beat'),
-        wasHeard ? thirdUs : (beat.retryUs ?? thirdUs),
-      );
+      yield* sleep(this.at.nextName('beat'), wasHeard ? thirdUs : (beat.retryUs ?? thirdUs));
       const { self, section } = this.at;
       const [sentUs, issuedAtUs] = [self.monotonicUs(), self.wallUs()];
       const { reply } = yield* request<Q, R>(self, {
-        operation: this.names.next(this.at, 'heartbeat'),
+        operation: this.at.nextName('heartbeat'),
         call: { verb: 'renew', lock: section.lock, token: 0 },
         target,
         request: beat.request,
@@ -113,7 +93,7 @@ export class KeepAlive {
     }
   }
 
-  /** Its client has a lock that hangs on the lease, and counts on it from now on. */
+  /** Its client has a lock that hangs on the lease, and counts on it from now on, as `enterLock`. */
   enter(ordinal: number, token: number): void {
     this.holds = true;
     const { sentUs, issuedAtUs: sentWallUs, ttlUs } = this.term;
@@ -126,7 +106,7 @@ export class KeepAlive {
       const { self } = this.at;
       const leftUs = us - (clock === 'wall' ? self.wallUs() : self.monotonicUs());
       if (leftUs <= 0) return this.lose('no heartbeat was answered in time');
-      yield* sleep(this.names.next(this.at, 'watch'), leftUs);
+      yield* sleep(this.at.nextName('watch'), leftUs);
     }
   }
 
@@ -143,53 +123,44 @@ export class KeepAlive {
   }
 }
 
-/** A session that a server keeps for a process, by its number there. */
-export interface KeptSession {
-  readonly id: number;
-  readonly keeping: KeepAlive;
-}
-
-/** How one is had. */
-export interface Opening {
-  /** Null where no answer came: it may be there, and ends by itself. */
-  readonly open: (at: Section) => Program<{ readonly id: number; readonly ttlUs: number } | null>;
-  readonly heartbeat: (session: KeptSession) => Program<void>;
-}
-
-/** The session of a process, on which all of its locks hang. */
+/** The session of a process at a server, on which all of its locks hang. */
 export class OwnSession {
-  current: KeptSession | null = null;
-  private readonly names: Names;
-  private readonly opening: Opening;
+  /** The last one, which may be over; null before the first. */
+  current: KeepAlive | null = null;
+  private readonly opening: ConstructorParameters<typeof OwnSession>[0];
 
-  constructor(names: Names, opening: Opening) {
-    this.names = names;
+  constructor(opening: {
+    /** Asks for a session; null if no answer came: it may be there, and ends by itself. */
+    open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null>;
+    /** Keeps it alive, as by `session.beat`. */
+    heartbeat(session: KeepAlive): Program<void>;
+  }) {
     this.opening = opening;
   }
 
-  /** A new one where the last is over; null where none could be had. */
-  *during(at: Section): Program<KeptSession | null> {
-    if (this.current !== null) this.current.keeping.at = at;
-    if (this.current !== null && !this.current.keeping.isOver) return this.current;
+  /** Returns the current session, or a new one if that is over; null if none could be had. */
+  *during(at: Section): Program<KeepAlive | null> {
+    if (this.current !== null) this.current.at = at;
+    if (this.current !== null && !this.current.isOver) return this.current;
     this.current = null;
     const [sentUs, issuedAtUs] = [at.self.monotonicUs(), at.self.wallUs()];
     const opened = yield* this.opening.open(at);
     if (opened === null) return null;
-    const { id, ttlUs } = opened;
-    const session = { id, keeping: new KeepAlive(at, this.names) };
+    const session = new KeepAlive(at, opened.id);
     this.current = session;
-    yield* session.keeping.begin({ sentUs, issuedAtUs, ttlUs }, this.opening.heartbeat(session));
+    const term = { sentUs, issuedAtUs, ttlUs: opened.ttlUs };
+    yield* session.begin(term, this.opening.heartbeat(session));
     return session;
   }
 
   /** Its locks are given back, or will be. */
   letGo(): void {
-    if (this.current !== null) this.current.keeping.holds = false;
+    if (this.current !== null) this.current.holds = false;
   }
 
   /** What a section does not give back is left to the end of the session, which is kept no more. */
   settle(at: Section): void {
     this.letGo();
-    if (!at.plan.releases) this.current?.keeping.lose('left to its ttl');
+    if (!at.plan.releases) this.current?.lose('left to its ttl');
   }
 }

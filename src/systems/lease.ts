@@ -6,76 +6,67 @@ import type { Answer, Call } from '../core/history/call.ts';
 import type { Draft, Json } from '../core/kernel/json.ts';
 import { type Name, under } from '../core/kernel/name.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';
-import type { CallSetting, PendingCall } from '../core/world/calls.ts';
-import type { LeaseEnd } from '../core/world/client-view.ts';
+import type { CallSetting, ServerHost } from '../core/world/calls.ts';
+import type { LeaseEnd } from '../core/world/program.ts';
 import { mark, type Program, request } from '../core/world/program.ts';
-import type { ServerHost } from '../core/world/server.ts';
 import type { Section } from './protocol.ts';
 import { part } from './section-calls.ts';
 
-/** What a driver asks a server of its lock. */
-export interface LockAsk<Q extends Json, R extends Json> {
-  readonly verb: 'acquire' | 'renew' | 'release';
-  /** Which try or step of the section it is, from 1, as part of its name. Default 1. */
-  readonly id?: number;
-  /** What `world.addServer` returned. */
-  readonly server: ServerHost<Q, R>;
-  readonly request: Q;
-  /** The token that it names, for the trace; 0 for none. Default 0. */
-  readonly token?: number;
-  /** What a reply says in the words of a trace: granted, denied, renewed, released. */
-  readonly means: (reply: R) => Answer;
-}
-
-/** What became of it. */
-export interface LockOutcome<R extends Json> {
-  /** Null when no answer came in time: it may have happened. */
-  readonly reply: R | null;
-  /** The grant that the reply brought, by its number; 0 for none. */
-  readonly ordinal: number;
-  /** The client's clocks as the request was made. */
-  readonly sentUs: number;
-  readonly sentWallUs: number;
-}
-
 /**
- * Asks, and waits for the answer as long as the client's `lockTimeout`. An acquire is tried once,
- * all else as often as the client's `tries`.
+ * Asks the server of a lock, and waits for the answer as long as the client's `lockTimeout`. An
+ * acquire is tried once, all else as often as the client's `tries`. Returns the reply, null if no
+ * answer came in time: it may have happened; the number of the grant that it brought, 0 for none;
+ * and the client's clocks as the request was made, in microseconds.
  */
 export function* askLock<Q extends Json, R extends Json>(
   at: Section,
-  ask: LockAsk<Q, R>,
-): Program<LockOutcome<R>> {
+  ask: {
+    readonly verb: 'acquire' | 'renew' | 'release';
+    /** Which try or step of the section it is, from 1, as part of its name. Default 1. */
+    readonly id?: number;
+    /** What `world.addServer` returned. */
+    readonly server: ServerHost<Q, R>;
+    readonly request: Q;
+    /** The token that it names, for the trace; 0 for none. Default 0. */
+    readonly token?: number;
+    /** What a reply says in the words of a trace: granted, denied, renewed, released. */
+    readonly means: (reply: R) => Answer;
+  },
+): Program<{
+  readonly reply: R | null;
+  readonly ordinal: number;
+  readonly sentUs: number;
+  readonly sentWallUs: number;
+}> {
   const { self, plan } = at;
   const { verb, id = 1, server: target, request: what, token = 0, means: describe } = ask;
   const [sentUs, sentWallUs] = [self.monotonicUs(), self.wallUs()];
   const tries = verb === 'acquire' ? 1 : plan.tries;
   const question = { verb, token, target, request: what, tries, describe };
-  const call = yield* askServer(at, under(at.name, part(verb, id)), question);
+  const call = yield* request(self, questionOf(at, under(at.name, part(verb, id)), question));
   return { reply: call.reply, ordinal: call.granted, sentUs, sentWallUs };
 }
 
-/** What is asked of one of the servers that a lock has, and how. */
-interface ServerQuestion<Q extends Json, R extends Json>
-  extends Pick<CallSetting<Q, R>, 'target' | 'request' | 'describe'> {
-  readonly verb: Extract<Call, { lock: string }>['verb'];
-  /** By default the section's. */
-  readonly lock?: string;
-  /** The token that it names, for the trace; 0, for none, if absent. */
-  readonly token?: number;
-  /** If absent as many as the client makes. */
-  readonly tries?: number;
-  /** How long it is waited for, null for ever; if absent as long as the client's `lockTimeout`. */
-  readonly timeoutUs?: number | null;
-  /** The grant that it is asked under, where that is not the one that was entered last. */
-  readonly under?: number | undefined;
-}
-
-/** What is to be sent to ask it. */
+/**
+ * Returns the call of one of a lock's servers, for `request` or `send`, with the timeout and tries
+ * of the section's client.
+ */
 export function questionOf<Q extends Json, R extends Json>(
   { plan, section }: Section,
   operation: Name,
-  question: ServerQuestion<Q, R>,
+  question: Pick<CallSetting<Q, R>, 'target' | 'request' | 'describe'> & {
+    readonly verb: Extract<Call, { lock: string }>['verb'];
+    /** Default: the section's. */
+    readonly lock?: string;
+    /** The token that it names, for the trace; 0 for none. Default 0. */
+    readonly token?: number;
+    /** Default: the client's. */
+    readonly tries?: number;
+    /** In microseconds; null waits for ever. Default: the client's `lockTimeout`. */
+    readonly timeoutUs?: number | null;
+    /** The grant that it is asked under. Default: the one that was entered last. */
+    readonly under?: number | undefined;
+  },
 ): CallSetting<Q, R> {
   const { verb, lock = section.lock, token = 0, target, request, describe } = question;
   const { tries = plan.tries, timeoutUs = plan.lockTimeoutUs, under: ordinal } = question;
@@ -93,23 +84,19 @@ export function questionOf<Q extends Json, R extends Json>(
   return setting;
 }
 
-export function askServer<Q extends Json, R extends Json>(
-  at: Section,
-  operation: Name,
-  question: ServerQuestion<Q, R>,
-): Program<PendingCall<Q, R>> {
-  return request(at.self, questionOf(at, operation, question));
-}
-
 /**
  * The client holds the lock from now on, by its own clock until `ttlUs` after what its
  * `countsLeaseFrom` says. What it reads and writes until it leaves is done under this grant: that
  * is how `grant-order` knows whose turn it was. `token` is what the server granted, or null if it
  * grants none; accesses carry it unless the driver has a `token` of its own.
  */
-export function enterLock<R extends Json>(
+export function enterLock(
   at: Section,
-  { ordinal, sentUs, sentWallUs }: Omit<LockOutcome<R>, 'reply'>,
+  {
+    ordinal,
+    sentUs,
+    sentWallUs,
+  }: { readonly ordinal: number; readonly sentUs: number; readonly sentWallUs: number },
   granted: { readonly token: number | null; readonly ttlUs?: number },
 ): void {
   if (granted?.token === undefined) {
@@ -124,10 +111,13 @@ export function enterLock<R extends Json>(
   at.self.enter({ section: at.name, lock: at.section.lock, ordinal, token, end });
 }
 
-/** When the client takes its lease to end. Only `sent` is safe: a reply may be arbitrarily late. */
+/**
+ * Returns when the client takes its lease to end, by its `countsLeaseFrom`; all in microseconds. Only
+ * `sent` is safe: a reply may be arbitrarily late.
+ */
 export function leaseEnd(
   at: Section,
-  lease: { sentUs: number; issuedAtUs: number; ttlUs: number },
+  lease: { readonly sentUs: number; readonly issuedAtUs: number; readonly ttlUs: number },
 ): LeaseEnd {
   switch (at.plan.countsLeaseFrom) {
     case 'sent':
@@ -152,7 +142,7 @@ export function* leaseIsLive(at: Section): Program<boolean> {
   return isLive;
 }
 
-/** Tests the lease by the client's own clock. */
+/** Returns whether the lease still runs by the client's own clock, and records the test. */
 export function testLease({ end, self, plan }: Section): boolean {
   const nowUs = end.clock === 'wall' ? self.wallUs() : self.monotonicUs();
   const isLive = isBefore(nowUs, end.us, plan.leaseEnds);

@@ -4,22 +4,26 @@
  * grant once its client was told so; all grants of a session last as long as it does.
  */
 import type { Boot, Turn } from '../core/world/server.ts';
-import { GrantBook, type Lent } from './grant-book.ts';
+import { GrantBook, type GrantTerms } from './grant-book.ts';
 
-/** What its server knows of a key. */
-interface Line<K> {
-  /** Tells it apart from all others, those of other locks too. */
-  readonly numberOf: (key: K) => number;
-  /** The terms of the lock that it stands for; where its session is over, as they were. */
-  readonly lentTo: (key: K, boot: Boot) => Required<Lent>;
-}
-
+/**
+ * Reports locks that are keys in a line: the oldest key of a lock has it, and a key stands for a
+ * grant once its client was told so. A `GrantBook` for such servers.
+ */
 export class LineBook<K extends { readonly lock: string }> extends GrantBook {
-  private readonly line: Line<K>;
+  private readonly line: ConstructorParameters<typeof LineBook<K>>[1];
   /** The grant that a key stands for, by its number. */
   private readonly given: Map<number, number> = new Map();
 
-  constructor(process: string, line: Line<K>) {
+  constructor(
+    process: string,
+    line: {
+      /** Returns a number that tells the key from all others, those of other locks too. */
+      readonly numberOf: (key: K) => number;
+      /** Returns the terms of the key's lock; once its session is over, as they were. */
+      readonly lentTo: (key: K, boot: Boot) => Required<GrantTerms>;
+    },
+  ) {
     super(process);
     this.line = line;
   }

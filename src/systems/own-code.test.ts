@@ -11,9 +11,8 @@ import type { Scenario } from '../scenario/scenario.ts';
 import { type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
 import { sweep } from '../search/sweep/sweep.ts';
 import { renderProblem } from '../text/problem.ts';
-import type { LockDefinition } from './define-lock.ts';
 import { clientOf, eventsOf, planOf } from './plan.fixture.ts';
-import type { AsyncSection } from './protocol.ts';
+import type { AsyncSection, LockDefinition } from './protocol.ts';
 
 /** Its updates take turns in the memory of its process, or not at all. */
 function service(isInTurn: boolean): LockDefinition {

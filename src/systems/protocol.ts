@@ -12,16 +12,14 @@
  * that arrived, then the timers that are due: a late reply is seen before the timeout that it
  * missed.
  */
-import { assert } from '../core/kernel/assert.ts';
-import type { Json } from '../core/kernel/json.ts';
 import type { Name } from '../core/kernel/name.ts';
-import type { ClientSettings } from '../core/plan/client-text.ts';
-import type { ClientPlan, Odds, QueuePlan, SectionPlan, Work } from '../core/plan/plan.ts';
-import type { LeaseEnd } from '../core/world/client-view.ts';
+import type { ClientPlan, QueuePlan, Work } from '../core/plan/plan.ts';
+import type { ServerHost } from '../core/world/calls.ts';
 import type { Caller } from '../core/world/port.ts';
-import type { Program, Self } from '../core/world/program.ts';
-import type { ServerHost, Turn } from '../core/world/server.ts';
+import type { LeaseEnd, Program, Self } from '../core/world/program.ts';
+import type { Turn } from '../core/world/server.ts';
 import type { World } from '../core/world/world.ts';
+import type { OptionInfo, Options } from './options.ts';
 import type {
   Manners,
   PendingAccess,
@@ -30,65 +28,103 @@ import type {
   StoreRequest,
 } from './store/request.ts';
 
-export interface Protocol {
+/**
+ * A lock: what it adds to the world, and how a client uses it. All but `about` and one of
+ * `section`, `build`, `buildAsked` and `buildAsync` has a default. With `section` or `buildAsync`
+ * it has no `renew`, `lock` and `memoize` steps: its code does as it does.
+ */
+export interface LockDefinition {
   /** One line on what it is. */
   readonly about: string;
   /** Where its rules are written down. */
-  readonly source: string;
-  /** What scenarios may set, each with the values it may have. */
-  readonly options: readonly OptionInfo[];
+  readonly source?: string;
+  /** What scenarios may set, each with the values it may have. Default: nothing. */
+  readonly options?: readonly OptionInfo[];
+  /** Returns which of these options is a mistake, beside the others and with such clients. */
+  readonly problem?: (
+    options: Options,
+    clients: readonly Omit<ClientPlan, 'name' | 'sections' | 'concurrency'>[],
+  ) => { readonly option: string; readonly what: string } | null;
   /**
-   * The processes that serve its lock under these options, in a fixed order. The first is `lock` or
-   * begins with `lock-`, as do all others; a lock without a server has none.
+   * `none`: its sections run without acquiring a lock, as code does that goes by versions. Its
+   * guards stand for no grants, and claims about grants do not apply.
    */
-  readonly servers: (options: Options) => readonly string[];
-  /** Whether a section may take other locks beside its own, with a `lock` step. */
-  readonly takesSeveral: boolean;
-  /** Whether an acquire is answered only when its turn has come: asking again would not help. */
+  readonly lock?: 'none';
+  /**
+   * The names of its servers in a fixed order, `lock` or `lock-…`, so that faults can name them;
+   * none for a lock without a server. A function if they depend on options. Default: `lock`.
+   */
+  readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
+  /** Whether a section may take other locks too, with a `lock` step. Default false. */
+  readonly takesSeveral?: boolean;
+  /** Whether an acquire is answered only when its turn has come. Default false. */
   readonly waitsInLine?: boolean;
-  /** Whether sections acquire a lock. Default true; without, a guard stands for no grant. */
-  readonly hasGrants?: boolean;
-  /** Whether a lease can be prolonged, with a `renew` step. Default true. */
+  /** Whether a lease can be prolonged, with a `renew` step. Default true with `build`. */
   readonly canRenew?: boolean;
   /**
-   * By how much of its length it lengthens the wait before another attempt, at most, where a
-   * scenario does not say. Absent: by nothing.
+   * How much longer the wait before another attempt may be than the client's backoff, as a ratio, if
+   * a scenario does not say. Default: no longer.
    */
-  readonly jitter?: Odds;
-  /** Which of these options cannot be meant as it is, beside the others and with such clients. */
-  readonly problem?: (options: Options, clients: readonly ClientSettings[]) => OptionProblem | null;
-  /** Whether clients can get their steps from a queue, with `transition` steps. Default false. */
-  readonly takesMessages?: boolean;
-  /** Claims that it does not promise, even where nothing goes wrong. */
-  readonly unpromised: readonly string[];
-  /**
-   * Adds its servers to the world; each life of a client's program gets a driver of its own. Absent
-   * where `buildAsync` is given instead.
-   */
-  readonly build?: (world: World, options: Options, queue?: QueuePlan) => DriverOf;
-  /** The same where its clients are real asynchronous code. */
-  readonly buildAsync?: BuildAsync;
+  readonly jitter?: { readonly numerator: number; readonly denominator: number };
+  /** Claims that it does not promise, even without faults. Default: it promises all. */
+  readonly unpromised?: readonly string[];
   /**
    * What clients call their operations at the lock (`set` of `alice/1/set`), and their marks, so
    * that scenarios can place faults at them; `heartbeat` stands for the first few of a section.
-   * Absent, where clients are no asynchronous code: `acquire`, and `release` if they release.
+   * Default with `build`: `acquire`, and `release` if they release.
    */
   readonly operations?: readonly string[];
-  /** The same for stores that ask about tokens; absent where there is no server that could say. */
+  /**
+   * One critical section of a client, as its real asynchronous code goes through it, on servers
+   * that exist already: those of `hosts`. What it throws ends the section. `options` are the
+   * system's. A lock that adds servers of its own has `buildAsync` instead.
+   */
+  readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
+  /**
+   * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
+   * server)`), and returns a function that makes the driver of a client. It is called for each life
+   * of a client's program; the probe is the client that comes after all faults and waits patiently.
+   * `queue` is the scenario's, for a lock that takes messages.
+   */
+  readonly build?: (
+    world: World,
+    options: Options,
+    queue?: QueuePlan,
+  ) => (client: ClientPlan, role: 'client' | 'probe') => LockDriver;
+  /** Whether clients can get their steps from a queue, with `transition` steps. Default false. */
+  readonly takesMessages?: boolean;
+  /** As `build`, for stores that ask the lock about tokens. */
   readonly buildAsked?: (
     world: World,
     options: Options,
-  ) => { readonly driverOf: DriverOf; readonly check: CheckToken };
+  ) => {
+    readonly driverOf: (client: ClientPlan, role: 'client' | 'probe') => LockDriver;
+    readonly check: CheckToken;
+  };
+  /**
+   * As `build`, for clients that are real asynchronous code: returns a function that is called for
+   * each life of a client's process, and returns one that goes through a section. What that throws
+   * ends the section, and the client goes on to the next, as a service does after a failed request;
+   * a `TypeError` or the like ends the run.
+   */
+  readonly buildAsync?: (
+    world: World,
+    options: Options,
+  ) => (client: AsyncClient) => (section: AsyncSection) => Promise<void>;
 }
 
-/** The driver of a client; that of the probe, who comes when all is healed, waits patiently. */
-export type DriverOf = (client: ClientPlan, role: 'client' | 'probe') => LockDriver;
-
-export interface OptionProblem {
-  readonly option: string;
-  /** What is wrong with it, naming all that it concerns. */
-  readonly what: string;
+/** A lock with its defaults filled in. A lock that has `buildAsked` has `build` too. */
+export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'servers'> {
+  readonly source: string;
+  readonly options: readonly OptionInfo[];
+  readonly servers: (options: Options) => readonly string[];
+  readonly takesSeveral: boolean;
+  readonly unpromised: readonly string[];
+  /** Whether sections acquire a lock. Default true; without, a guard stands for no grant. */
+  readonly hasGrants?: boolean;
 }
+
+export type DriverOf = ReturnType<NonNullable<LockDefinition['build']>>;
 
 /**
  * How a store asks the lock, while it handles `turn`, whether `token` is that of a lease which
@@ -140,13 +176,15 @@ export interface LockDriver {
   worked?(at: Section, isWhole: boolean): Program<void>;
   /** Called when the lock was given back, at the end of the section. */
   settle?(at: Section): Program<void>;
-  /** Called before the body of a job; false when it must not run, because it has run already. */
-  claimJob?(at: Section, job: JobStep): Program<boolean>;
+  /**
+   * Called before the body of a job, which is occurrence `tick` after `retries` failures; false when
+   * it must not run, because it has run already.
+   */
+  claimJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<boolean>;
   /** Called when the body of a job has run. */
-  finishJob?(at: Section, job: JobStep): Program<void>;
+  finishJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<void>;
 }
 
-/** Occurrence `tick` of a job, delivered after `retries` failures. */
 export type JobStep = Extract<Work, { readonly kind: 'job' }>;
 
 /** A value that a step is to read and then to write. */
@@ -169,146 +207,35 @@ export interface Servers {
   readonly manners: Manners;
 }
 
-/** One section as its program goes through it. */
+/** One critical section of a generator client, from its first attempt to its release. */
 export interface Section {
   readonly self: Self;
   readonly plan: ClientPlan;
-  readonly section: SectionPlan;
+  readonly section: ClientPlan['sections'][number];
+  /** `alice/1`: the names of its operations and timers lie under it. */
   readonly name: Name;
+  /** Returns the name of its next operation or timer of this label: `alice/1/beat`, `…/beat-2`. */
+  nextName(label: string): Name;
+  /** @internal */
   readonly driver: LockDriver;
+  /** @internal */
   readonly servers: Servers;
-  /** Calls that were sent and not waited for. */
-  readonly unanswered: PendingAccess[];
-  readonly opened: Set<string>;
-  /** The versions that it knows of, by store and key; null where stores have none. */
-  readonly versions: Map<string, number | null> | null;
-  end: LeaseEnd;
-  /** The token that it was entered with; 0 for none. */
-  token: number;
-}
-
-export interface OptionInfo {
-  readonly name: string;
-  /** The values it may have; `integer` is any from 0, or in `range`. */
-  readonly values: readonly string[] | 'integer';
-  /** The least and the largest number that it may be. */
-  readonly range?: readonly [number, number];
-  readonly fallback: string | number;
-  readonly about: string;
-}
-
-/** What may be chosen, by option: one of some words, by default the first, or a number. */
-type Choices = Readonly<
-  Record<
-    string,
-    readonly [string, ...string[]] | (Pick<OptionInfo, 'range'> & { fallback: number })
-  >
->;
-
-/** The options by which these choices are made, each with what it is about. */
-export function optionsFor<C extends Choices>(
-  choices: C,
-  about: Readonly<Record<keyof C & string, string>>,
-): readonly OptionInfo[] {
-  return Object.entries<string>(about).map(([name, text]) => {
-    const choice = choices[name];
-    const values: OptionInfo['values'] = 'integer';
-    assert(choice !== undefined, `${name} is one of the choices`);
-    if (!('fallback' in choice)) {
-      return { name, values: choice, fallback: choice[0], about: text };
-    }
-    return Object.assign({ name, values }, choice, { about: text });
-  });
-}
-
-/** What was chosen, by the names of options. */
-export type Chosen<C extends Choices> = {
-  readonly [Option in keyof C]: C[Option] extends readonly (infer Word)[] ? Word : number;
-};
-
-/** So many ms are still a safe number of microseconds. */
-export const LONGEST_MS = 1_000_000_000_000;
-
-/** What `given` says of each of these choices; read once, since many runs have the same options. */
-export function chosenFrom<C extends Choices>(given: Options, choices: C): Chosen<C> {
-  const known = given.chosen.get(choices);
-  if (known !== undefined && areChosen(known, choices)) return known;
-  const values = readChosen(given, choices);
-  given.chosen.set(choices, values);
-  return values;
-}
-
-function readChosen<C extends Choices>(given: Options, choices: C): Chosen<C> {
-  const values = Object.fromEntries(
-    Object.entries(choices).map(([name, choice]) => [
-      name,
-      'fallback' in choice ? given.whole(name) : given.oneOf(name, choice),
-    ]),
-  );
-  assert(areChosen(values, choices), 'each was read by its name');
-  return values;
-}
-
-function areChosen<C extends Choices>(values: object, choices: C): values is Chosen<C> {
-  for (const name in choices) if (!(name in values)) return false;
-  return true;
-}
-
-/** A system's options with their defaults filled in: one object for all runs that have them. */
-export class Options {
   /**
-   * What was read of it by choices.
+   * Calls that were sent and not waited for.
    * @internal
    */
-  readonly chosen: WeakMap<Choices, object> = new WeakMap();
-  private readonly values: ReadonlyMap<string, string | number>;
-
-  private constructor(values: ReadonlyMap<string, string | number>) {
-    this.values = values;
-  }
-
-  /** What is given over the defaults of `infos`, or in words what is wrong with it. */
-  static read(
-    infos: readonly OptionInfo[],
-    given: Readonly<Record<string, Json>>,
-  ): Options | string {
-    const values = new Map(infos.map(({ name, fallback }) => [name, fallback]));
-    for (const [name, value] of Object.entries(given)) {
-      const info = infos.find((candidate) => candidate.name === name);
-      if (info === undefined) return `there is no option ${name}`;
-      if (typeof value === 'string' || typeof value === 'number') values.set(name, value);
-      if (!mayBe(info, value)) return `there is no option ${name}: ${JSON.stringify(value)}`;
-    }
-    return new Options(values);
-  }
-
-  /** The value of an option with words for values. */
-  word(name: string): string {
-    const value = this.values.get(name);
-    assert(typeof value === 'string', `${name} is no option with words for values`);
-    return value;
-  }
-
-  /** The same, where `words` are all values that it may have. */
-  oneOf<Word extends string>(name: string, words: readonly Word[]): Word {
-    const value = words.find((word) => word === this.values.get(name));
-    assert(value !== undefined, `${name} is no option with these words for values`);
-    return value;
-  }
-
-  /** The value of an `integer` option. */
-  whole(name: string): number {
-    const value = this.values.get(name);
-    assert(typeof value === 'number', `${name} is no option with a number`);
-    return value;
-  }
-}
-
-function mayBe({ values, range }: OptionInfo, value: Json): boolean {
-  if (values !== 'integer') return typeof value === 'string' && values.includes(value);
-  const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return false;
-  return value >= least && value <= most;
+  readonly unanswered: PendingAccess[];
+  /** @internal */
+  readonly opened: Set<string>;
+  /**
+   * The versions that it knows of, by store and key; null where stores have none.
+   * @internal
+   */
+  readonly versions: Map<string, number | null> | null;
+  /** When the client takes its lease to end. A driver sets it. */
+  end: LeaseEnd;
+  /** The token that it was entered with; 0 for none. A driver sets it. */
+  token: number;
 }
 
 /** A client process, as its code sees it. */
@@ -383,17 +310,9 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
-/**
- * Goes through one section. What it throws ends the section, and the client goes on to the next,
- * as a service does after a failed request; a `TypeError` or the like ends the run.
- */
-export type SectionProgram = (section: AsyncSection) => Promise<void>;
-
-/** Makes what a client does in its sections; called anew for each life of its process. */
-export type SectionProgramOf = (client: AsyncClient) => SectionProgram;
-
-/** Adds a lock's servers to the world of one run, and returns what its clients do. */
-export type BuildAsync = (world: World, options: Options) => SectionProgramOf;
+export type BuildAsync = NonNullable<LockDefinition['buildAsync']>;
+export type SectionProgramOf = ReturnType<BuildAsync>;
+export type SectionProgram = ReturnType<SectionProgramOf>;
 
 /** A client that is to be added to a world by whoever can run asynchronous code. */
 export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'manners'> {

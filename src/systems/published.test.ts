@@ -2,7 +2,7 @@
  * The scheme as it was published, without the simulator: Kleppmann's lock service and its stores.
  */
 import { describe, expect, test } from 'vitest';
-import { type GuardedAnswer, LockClient } from './lock-service/lock-client.ts';
+import { LockClient } from './lock-service/lock-client.ts';
 import { hasExpired, LockService } from './lock-service/lock-service.ts';
 import { Store } from './store/store.ts';
 
@@ -16,7 +16,7 @@ function take(client: LockClient, now: number): number {
 }
 
 /** The six steps; the last answer and the final value are what the stores differ in. */
-function sixSteps(store: Store): { late: GuardedAnswer; final: GuardedAnswer } {
+function sixSteps(store: Store): Record<'late' | 'final', ReturnType<LockClient['write']>> {
   const service = new LockService();
   const [a, b] = [new LockClient('A', service), new LockClient('B', service)];
   expect(take(a, 0)).toBe(1); // 1: A acquires at 0

@@ -1,10 +1,10 @@
 /** What the calls of a section to a store are called and say, with the cached token attached. */
 import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/json.ts';
-import { under } from '../core/kernel/name.ts';
+import { type Name, under } from '../core/kernel/name.ts';
 import type { CallSetting } from '../core/world/calls.ts';
 import { type Program, request, send } from '../core/world/program.ts';
-import type { Section } from './protocol.ts';
+import type { Change, Section } from './protocol.ts';
 import type {
   Condition,
   PendingAccess,
@@ -25,9 +25,19 @@ export interface AccessPlace {
   readonly again?: number;
 }
 
-/** `write`, `write-2`, …: the first of a kind has no number. */
+/** Returns `write`, `write-2`, …: the first of a kind has no number. */
 export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
+}
+
+/** Returns a function that names the operations of a section: `alice/1/beat`, `alice/1/beat-2`, …. */
+export function numbered(section: Name): Section['nextName'] {
+  const counts = new Map<string, number>();
+  return (label) => {
+    const count = (counts.get(label) ?? 0) + 1;
+    counts.set(label, count);
+    return under(section, part(label, count));
+  };
 }
 
 /** `write`, `write-2` of step 2, and of what is tried again `write-again`, `write-2-again-2`. */
@@ -74,6 +84,46 @@ function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
 /** Returns the token that an access carries now; 0 for none. */
 export function carriedToken(at: Section): number {
   return at.driver.token?.(at.section.lock) ?? at.token;
+}
+
+/**
+ * Reads a value that a driver is to change, or writes it, with the section's token, and waits for
+ * the answer. `again` counts the reads, or writes, of this change before. A write says which
+ * `version` it expects (null: of a key never written; absent: any), and `once`, under which it is
+ * applied at most once, or null. Returns the reply, null for none, and whether a try that was not
+ * answered may have been executed.
+ */
+export function* accessStore(
+  at: Section,
+  { id, store, key, labels, by }: Change,
+  {
+    again,
+    write,
+  }: {
+    readonly again: number;
+    readonly write?: {
+      readonly value: number;
+      readonly version?: number | null | undefined;
+      readonly once: string | null;
+    };
+  },
+): Program<{ readonly reply: StoreReply | null; readonly isUnknown: boolean }> {
+  const ask: StoreAsk =
+    write === undefined ? { kind: 'read', key, value: null, adds: null } : writeOf(write);
+  const label = write === undefined ? labels.read : labels.write;
+  const { reply, state, mayHaveHappened } = yield* askStore(
+    at,
+    { id, label, store, key, again },
+    ask,
+  );
+  return { reply, isUnknown: mayHaveHappened || state === 'unknown' };
+
+  function writeOf({ value, version, once }: NonNullable<typeof write>): WriteAsk {
+    const adds = 'adds' in by ? by.adds : null;
+    const first = under(at.name, part(labels.write, id)).text;
+    const condition = conditionOf(at, { adds }, { version, once });
+    return { kind: 'write', key, value, adds, condition, repeats: again === 0 ? undefined : first };
+  }
 }
 
 /** Makes a store access and waits for its answer. */

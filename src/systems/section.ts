@@ -18,7 +18,7 @@ import { nameOf, under } from '../core/kernel/name.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { answerOf, backOff, mark, type Program, type Self, sleep } from '../core/world/program.ts';
 import type { LockDriver, Section, Servers } from './protocol.ts';
-import { part } from './section-calls.ts';
+import { numbered, part } from './section-calls.ts';
 import { doWork, look, placeOf, read, write } from './work.ts';
 
 /** The program of a client: its sections one after the other, from the `from`-th on. */
@@ -37,6 +37,7 @@ export function* sections(
       plan,
       section,
       name,
+      nextName: numbered(name),
       driver,
       servers,
       unanswered: [],
@@ -132,6 +133,7 @@ function withoutLock(at: Section): Section {
     plan: at.plan,
     section: at.section,
     name: at.name,
+    nextName: at.nextName,
     driver: NOBODY,
     servers: at.servers,
     unanswered: at.unanswered,

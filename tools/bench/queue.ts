@@ -12,15 +12,9 @@ import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
 import type { Ruling } from '../../src/check/own-claim.ts';
 import type { Answer } from '../../src/core/history/call.ts';
 import type { Trace } from '../../src/core/history/trace.ts';
-import type { PendingCall } from '../../src/core/world/calls.ts';
-import { inBackground, type Program, sleep } from '../../src/core/world/program.ts';
-import {
-  type Boot,
-  LATER,
-  type Server,
-  type ServerHost,
-  type Turn,
-} from '../../src/core/world/server.ts';
+import type { PendingCall, ServerHost } from '../../src/core/world/calls.ts';
+import { inBackground, type Program, request, sleep } from '../../src/core/world/program.ts';
+import { type Boot, LATER, type Server, type Turn } from '../../src/core/world/server.ts';
 import { defineSystem } from '../../src/define-system.ts';
 import { loadScenario } from '../../src/load.ts';
 import { run } from '../../src/run.ts';
@@ -28,8 +22,7 @@ import { expand } from '../../src/scenario/expand.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { sweep } from '../../src/search/sweep/sweep.ts';
 import { GrantBook } from '../../src/systems/grant-book.ts';
-import { Names } from '../../src/systems/keep-alive.ts';
-import { askServer, leaseEnd } from '../../src/systems/lease.ts';
+import { leaseEnd, questionOf } from '../../src/systems/lease.ts';
 import type { LockDriver, Section } from '../../src/systems/protocol.ts';
 import { measure, type Row, rates, type Subject } from './measure.ts';
 
@@ -258,7 +251,6 @@ class Effects {
 }
 
 class QueueClient implements LockDriver {
-  private readonly names: Names = new Names();
   private readonly broker: ServerHost<Ask, Reply>;
   private readonly effects: Effects;
   private isDrained = false;
@@ -306,7 +298,7 @@ class QueueClient implements LockDriver {
 
   private *execute(at: Section, load: Load, token: number): Program<void> {
     const { job } = load;
-    yield* sleep(this.names.next(at, 'execute'), load.forUs);
+    yield* sleep(at.nextName('execute'), load.forUs);
     if (load.isPoison) return;
     const effect = this.effects.commit(job, token);
     at.self.log(TOPIC, `${effect} ${job} ${token}`);
@@ -316,7 +308,7 @@ class QueueClient implements LockDriver {
 
   private *renewing(at: Section, job: string, token: number): Program<void> {
     for (;;) {
-      yield* sleep(this.names.next(at, 'beat'), RENEW_US);
+      yield* sleep(at.nextName('beat'), RENEW_US);
       yield* this.ask(at, { verb: 'renew', ask: { kind: 'renew', job, token }, job });
     }
   }
@@ -334,9 +326,9 @@ class QueueClient implements LockDriver {
     const tries = ask.kind === 'submit' ? SUBMIT_TRIES : WORKER_TRIES;
     const question = { verb, lock, token, target: this.broker, request: ask, tries: 1, describe };
     for (let failed = 0; failed < tries; failed += 1) {
-      const call = yield* askServer(at, this.names.next(at, ask.kind), question);
+      const call = yield* request(at.self, questionOf(at, at.nextName(ask.kind), question));
       if (call.reply !== null) return call;
-      yield* sleep(this.names.next(at, 'retry'), RETRY_US * 2 ** failed);
+      yield* sleep(at.nextName('retry'), RETRY_US * 2 ** failed);
     }
     return null;
   }

@@ -5,7 +5,7 @@
  * only.
  */
 import alea from 'seedrandom/lib/alea.js';
-import type { Name } from './name.ts';
+import { type Name, under } from './name.ts';
 
 /** What is drawn about a name, each independently. The numbers are part of the format. */
 export const draws = {
@@ -31,6 +31,14 @@ export function mix(value: number): number {
   bits ^= bits >>> 13;
   bits = Math.imul(bits, 0xc2b2ae35);
   return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/**
+ * Returns a safe integer from 1 to 2^52 that is a function of `name` and of `label`, which says what
+ * it is for. The numbers of different names are in no order, and are not expected to meet.
+ */
+export function randomOf(name: Name, label: string): number {
+  return (mix(under(name, label).hash) >>> 12) * 0x1_0000_0000 + mix(name.hash) + 1;
 }
 
 export class Chance {

@@ -106,19 +106,19 @@ export interface ClientPlan {
   readonly releases: boolean;
   /** Sections that its process runs at once, at least 2; absent: one after the other. */
   readonly concurrency?: number;
-  readonly sections: readonly SectionPlan[];
+  /** Its critical sections: take the lock, do the work, release. */
+  readonly sections: readonly {
+    /** Stands in every name (`alice/<id>/write`), so it stays when other sections are taken away. */
+    readonly id: number;
+    /** Local time between the end of the section before, or the start, and the first attempt. */
+    readonly thinkUs: number;
+    /** The lock that is taken; the resource that it guards has the same name. */
+    readonly lock: string;
+    readonly work: readonly Work[];
+  }[];
 }
 
-/** One critical section: take `lock`, do the work, release. */
-export interface SectionPlan {
-  /** Stands in every name (`alice/<id>/write`), so it stays when other sections are taken away. */
-  readonly id: number;
-  /** Local time between the end of the section before, or the start, and the first attempt. */
-  readonly thinkUs: number;
-  /** The lock that is taken; the resource that it guards has the same name. */
-  readonly lock: string;
-  readonly work: readonly Work[];
-}
+export type SectionPlan = ClientPlan['sections'][number];
 
 /**
  * One step of a section's work. `id` distinguishes steps of a section: the messages of step 1 are
@@ -126,34 +126,49 @@ export interface SectionPlan {
  * answer; the section ends only when all answers are in.
  */
 export type Work =
-  | (Access<'write'> & { readonly value: number; readonly awaits: boolean })
-  | Access<'read'>
+  | {
+      readonly kind: 'write';
+      readonly id: number;
+      readonly store: string;
+      readonly key: string;
+      readonly value: number;
+      readonly awaits: boolean;
+    }
+  | { readonly kind: 'read'; readonly id: number; readonly store: string; readonly key: string }
   /** Reads, adds, writes: `alice/1/read`, then `alice/1/write`. */
-  | (Access<'increment'> & {
+  | {
+      readonly kind: 'increment';
+      readonly id: number;
+      readonly store: string;
+      readonly key: string;
       /** What it adds; absent: 1. Less than 0 takes away. */
       readonly by?: number;
-    })
+    }
   /** Moves `amount` between two stores: reads both, then writes both. */
-  | (Step<'transfer'> & {
+  | {
+      readonly kind: 'transfer';
+      readonly id: number;
       readonly from: string;
       readonly to: string;
       readonly key: string;
       readonly amount: number;
-    })
+    }
   /** Works for a time without touching anything. */
-  | (Step<'compute'> & { readonly forUs: number })
-  | (Step<'renew'> & { readonly ttlUs: number })
+  | { readonly kind: 'compute'; readonly id: number; readonly forUs: number }
+  | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number }
   /** Takes another lock as well, until the end of the section. */
-  | (Step<'lock'> & { readonly lock: string })
+  | { readonly kind: 'lock'; readonly id: number; readonly lock: string }
   /** Runs the guarded body of occurrence `tick`, which takes `forUs`; it should run once a tick. */
-  | (Step<'job'> & {
+  | {
+      readonly kind: 'job';
+      readonly id: number;
       readonly tick: number;
       /** How often the message that asks for this tick failed before; 0 on its first delivery. */
       readonly retries: number;
       readonly forUs: number;
-    })
+    }
   /** Runs the step that the message asks for which the section received; it takes `forUs`. */
-  | (Step<'transition'> & { readonly forUs: number })
+  | { readonly kind: 'transition'; readonly id: number; readonly forUs: number }
   /**
    * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
@@ -161,23 +176,17 @@ export type Work =
    * extended, and `value` under `x` says that they are complete. It computes all the same where the
    * lock cannot be had in time, unless it then gives up.
    */
-  | (Access<'memoize'> & {
+  | {
+      readonly kind: 'memoize';
+      readonly id: number;
+      readonly store: string;
+      readonly key: string;
       readonly value: number;
       readonly forUs: number;
       readonly pieces: number;
       /** Absent: it computes without the lock. */
       readonly withoutLock?: 'gives-up';
-    });
-
-interface Step<Kind extends string> {
-  readonly kind: Kind;
-  readonly id: number;
-}
-
-interface Access<Kind extends string> extends Step<Kind> {
-  readonly store: string;
-  readonly key: string;
-}
+    };
 
 /** A queue of messages, each of which asks for one step of a machine, delivered at least once. */
 export interface QueuePlan {
@@ -188,18 +197,23 @@ export interface QueuePlan {
   /** How long a message that was received is hidden from others, until it is delivered again. */
   readonly visibilityUs: number;
   /** What lies in it from the start, each from a time on. */
-  readonly messages: readonly (StepOfMachine & { readonly atUs: number })[];
+  readonly messages: readonly {
+    /** The name of the lock. */
+    readonly machine: string;
+    readonly steps: number;
+    readonly retries: number;
+    readonly atUs: number;
+  }[];
   /** Messages that it delivers twice: the first of this name that is put in, and a copy of it. */
-  readonly copies: readonly (StepOfMachine & { readonly afterUs: number })[];
+  readonly copies: readonly {
+    readonly machine: string;
+    readonly steps: number;
+    readonly retries: number;
+    readonly afterUs: number;
+  }[];
 }
 
-/** What a message asks for. */
-export interface StepOfMachine {
-  /** The name of the lock. */
-  readonly machine: string;
-  readonly steps: number;
-  readonly retries: number;
-}
+export type StepOfMachine = Omit<QueuePlan['messages'][number], 'atUs'>;
 
 export interface NetworkPlan {
   /** A connection is first in, first out and resets on loss; a datagram may overtake and double. */

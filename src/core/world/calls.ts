@@ -14,30 +14,40 @@ import { SystemFailure, underTest } from './failure.ts';
 import { Connection, type Network, type Parcel, type Passenger } from './network.ts';
 import { Alarm, type AlarmParts, type Process } from './process.ts';
 
-/** `never`: every try was refused before execution. `unknown`: it may have happened. */
-export type CallState = 'pending' | 'answered' | 'unknown' | 'never';
+export type CallState = PendingCall<Json, Json>['state'];
 
 /** What a program may wait for. */
 export interface Awaitable {
   readonly isSettled: boolean;
 }
 
-/** What a call goes to: a server. */
-interface CallTarget<Q extends Json, R extends Json> {
+/** A server of a world as clients call it: what `World.addServer` returns. */
+export interface ServerHost<Q extends Json, R extends Json> {
+  /** Name of its process. */
+  readonly name: string;
+  /** Never set. It lets the compiler check requests and replies against the server's. */
+  handles?(request: Q): R;
+  /** Returns what its monotonic clock shows at true time `atUs`. */
+  monotonicUsAt(atUs: number): number;
   /** @internal */
   readonly process: Process;
+  /**
+   * Handles a request; the reply to a copy of one is discarded.
+   * @internal
+   */
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void;
 }
 
-/** Everything that a program says of a call before it leaves. */
+/** One call of a server, as its client describes it before it is sent. */
 export interface CallSetting<Q extends Json, R extends Json> {
   /** E.g. `alice/2/write`. */
   readonly operation: Name;
   readonly call: Call;
-  readonly target: CallTarget<Q, R>;
+  readonly target: ServerHost<Q, R>;
   readonly request: Q;
   /** By the caller's monotonic clock; null waits for ever. */
   readonly timeoutUs: number | null;
+  /** How often it is sent while its outcome is unknown, at least 1. */
   readonly tries: number;
   /** What the trace says of an answer; null where that says nothing about what was asked. */
   readonly describe: (reply: R) => Answer | null;
@@ -56,21 +66,36 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly part?: string;
 }
 
+/** A call that was sent, and how it ended as far as its client can know. */
 export class PendingCall<Q extends Json, R extends Json> {
+  /** @internal */
   readonly setting: CallSetting<Q, R>;
-  /** The grant under which it was issued; 0 under none. */
+  /**
+   * The grant under which it was issued; 0 if there was none.
+   * @internal
+   */
   readonly under: number;
-  /** Its place among the calls that its section issued, from 1. */
+  /**
+   * Its place among the calls that its section issued, from 1.
+   * @internal
+   */
   readonly issue: number;
-  state: CallState = 'pending';
+  /** `never`: every try was refused before execution. `unknown`: it may have happened. */
+  state: 'pending' | 'answered' | 'unknown' | 'never' = 'pending';
+  /** Null until it is answered, and if it never is. */
   reply: R | null = null;
-  /** What the trace says of the reply. */
+  /**
+   * What the trace says of the reply.
+   * @internal
+   */
   answer: Answer | null = null;
-  /** The grant that the answered try brought; unseen by programs except to say what they enter. */
+  /** Number of the grant that the reply brought, for `enterLock` and `self.enter`; 0 for none. */
   granted = 0;
-  /** True time at which its first try left; unseen by programs. */
+  /** True time in microseconds at which its first try left, for the observer alone. */
   sentAtUs = 0;
+  /** @internal */
   tryNumber = 0;
+  /** Whether a try without an answer may have been executed. */
   mayHaveHappened = false;
   /** @internal */
   attempt: Attempt<Q, R> | null = null;
@@ -82,6 +107,7 @@ export class PendingCall<Q extends Json, R extends Json> {
     this.issue = issue;
   }
 
+  /** Whether it was answered, or no answer can come any more. */
   get isSettled(): boolean {
     return this.state !== 'pending';
   }
@@ -229,9 +255,9 @@ class RequestParcel<Q extends Json, R extends Json> implements Parcel {
   readonly body: Json;
   readonly passenger: Passenger;
   private readonly attempt: Attempt<Q, R>;
-  private readonly target: CallTarget<Q, R>;
+  private readonly target: ServerHost<Q, R>;
 
-  constructor(attempt: Attempt<Q, R>, from: Process, target: CallTarget<Q, R>) {
+  constructor(attempt: Attempt<Q, R>, from: Process, target: ServerHost<Q, R>) {
     const { process } = target;
     this.name = attempt.requestName;
     this.from = from;

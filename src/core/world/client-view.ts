@@ -3,20 +3,12 @@
  * it counts on and the end of its lease; and where no single server gives a grant, that a quorum
  * gave it.
  */
-import type { Job, Read } from '../history/events.ts';
-import type { Name } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';
+import type { LeaseEnd, Self } from './program.ts';
 import type { Recorder } from './recorder.ts';
 
-/** A grant that reached a program. */
-export interface Entry {
-  readonly section: Name;
-  readonly lock: string;
-  readonly ordinal: number;
-  readonly token: number;
-  readonly end: LeaseEnd;
-}
+type Entry = Parameters<Self['enter']>[0];
 
 export class ClientView {
   private readonly process: Process;
@@ -69,7 +61,7 @@ export class ClientView {
     });
   }
 
-  testLease(test: { isLive: boolean; end: LeaseEnd }): void {
+  testLease(test: Parameters<Self['testLease']>[0]): void {
     const { entry } = this;
     if (entry === null) return;
     this.parts.recorder.record({
@@ -84,7 +76,7 @@ export class ClientView {
   }
 
   /** A guarded job begins or ends. */
-  noteJob(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+  noteJob(...[phase, job]: Parameters<Self['job']>): void {
     this.parts.recorder.record({
       kind: 'job',
       atUs: this.parts.scheduler.nowUs,
@@ -98,32 +90,13 @@ export class ClientView {
   }
 }
 
-/** What a program takes for the end of its lease, on one of its own clocks. */
-export interface LeaseEnd {
-  readonly clock: 'wall' | 'monotonic';
-  readonly us: number;
-}
+type QuorumView = Self['quorum'];
+type Term = Parameters<QuorumView['grant']>[0];
 
-interface Term {
-  readonly lock: string;
-  readonly token: number;
-  readonly ttlUs: number;
-  /** The first of the calls that the answer rests on: the lease is counted from its departure. */
-  readonly since: { readonly sentAtUs: number };
-  /** When the client takes the lease to end. */
-  readonly end: LeaseEnd;
-  /**
-   * True time from which on too few of its servers hold the lease, as the observer knows; null
-   * where it has no end. Without it, the client's own end counts.
-   */
-  readonly heldUntilUs?: number | null;
-}
-
-export class Quorum {
+export class Quorum implements QuorumView {
   private readonly process: Process;
   private readonly parts: { readonly scheduler: Scheduler; readonly recorder: Recorder };
 
-  /** @internal */
   constructor(process: Process, parts: { scheduler: Scheduler; recorder: Recorder }) {
     this.process = process;
     this.parts = parts;
@@ -187,7 +160,7 @@ export class Quorum {
   }
 
   /** The client takes this value for what several replicas hold together. */
-  serve(read: Omit<Read, 'atUs'>): void {
+  serve(read: Parameters<QuorumView['serve']>[0]): void {
     const { scheduler, recorder } = this.parts;
     recorder.record(Object.assign({ atUs: scheduler.nowUs }, read));
   }

@@ -5,12 +5,11 @@
  * and what happens to the process happens to all of them. A pause holds up every strand, a crash
  * ends them, and their calls share its connections and their timers its clock.
  */
-import type { Job } from '../history/events.ts';
 import type { SectionRun } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, type CallsParts, PendingCall } from './calls.ts';
-import { ClientView, type Entry, type LeaseEnd, Quorum } from './client-view.ts';
+import { ClientView, Quorum } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
 import type { Connection } from './network.ts';
 import type { Points } from './points.ts';
@@ -314,7 +313,7 @@ export class ClientHost implements Resident, Client, Self {
     return this.calls.connectionsTo(server);
   }
 
-  enter(entry: Entry): void {
+  enter(entry: Parameters<Self['enter']>[0]): void {
     const { ordinal, issued } = this.before;
     if (entry.ordinal === ordinal) this.issued = Math.max(this.issued, issued);
     this.view.enter(entry);
@@ -324,7 +323,7 @@ export class ClientHost implements Resident, Client, Self {
     this.view.leave();
   }
 
-  testLease(test: { isLive: boolean; end: LeaseEnd }): void {
+  testLease(test: Parameters<Self['testLease']>[0]): void {
     this.view.testLease(test);
   }
 
@@ -332,7 +331,7 @@ export class ClientHost implements Resident, Client, Self {
     return this.ownGrants;
   }
 
-  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+  job(...[phase, job]: Parameters<Self['job']>): void {
     this.view.noteJob(phase, job);
   }
 

@@ -8,9 +8,9 @@ import type { Trace } from '../history/trace.ts';
 import { nameOf, under } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 import type { ChancePlan, Plan } from '../plan/plan.ts';
-import type { CallSetting, PendingCall } from './calls.ts';
+import type { CallSetting, PendingCall, ServerHost } from './calls.ts';
 import { answerOf, type Program, request, type Self, send, sleep } from './program.ts';
-import type { Boot, Server, ServerHost, Turn } from './server.ts';
+import type { Boot, Server, Turn } from './server.ts';
 import { World } from './world.ts';
 
 export const MS = 1000;

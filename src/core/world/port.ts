@@ -1,10 +1,11 @@
 /** How asynchronous code calls a server over the simulated network, and how such a call may end. */
 import type { Answer, Call } from '../history/call.ts';
 import type { Json } from '../kernel/json.ts';
-import type { ServerHost } from './server.ts';
+import type { ServerHost } from './calls.ts';
 
-/** A server of the world as clients call it, and what the trace says of a call to it. */
+/** A server of the world as asynchronous code calls it, and what the trace says of each call. */
 export interface Port<Q extends Json, R extends Json> {
+  /** What `World.addServer` returned. */
   readonly host: ServerHost<Q, R>;
   readonly describeRequest: (request: Q) => Call;
   /** Null where it was answered with nothing about what was asked, and nothing was done. */
@@ -20,20 +21,9 @@ export type Outcome<R> =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'never' };
 
-export interface CallOptions {
-  /** By the client's own clock; it waits for ever if absent. */
-  readonly timeoutMs?: number;
-  /** How often it is sent while its outcome is unknown; 1 if absent. */
-  readonly tries?: number;
-  /** Where it was made, of what wraps calls: the place that an error about it names. */
-  readonly site?: { readonly stack?: string };
-  /** Nobody waits for its end: a section may end before. */
-  readonly outlivesSection?: true;
-  /** It was sent together with others, of which sections nobody knows. */
-  readonly isBatched?: boolean;
-}
+export type CallOptions = NonNullable<Parameters<Caller['call']>[2]>;
 
-/** Whatever can call servers: a client, or one of its sections. */
+/** Calls servers: an `AsyncClient`, or one of its sections. */
 export interface Caller {
   /**
    * Calls a server. The operation is `alice/1/<label>`, the second of that label in its section
@@ -42,6 +32,26 @@ export interface Caller {
   call<Q extends Json, R extends Json>(
     port: Port<Q, R>,
     ask: { readonly label: string; readonly request: Q },
-    options?: CallOptions,
+    options?: {
+      /** In milliseconds of the client's own clock. Default: it waits for ever. */
+      readonly timeoutMs?: number;
+      /** How often it is sent while its outcome is unknown. Default 1. */
+      readonly tries?: number;
+      /**
+       * Where it was made, of what wraps calls: the place that an error about it names.
+       * @internal
+       */
+      readonly site?: { readonly stack?: string };
+      /**
+       * Nobody waits for its end: a section may end before.
+       * @internal
+       */
+      readonly outlivesSection?: true;
+      /**
+       * It was sent together with others, of which sections nobody knows.
+       * @internal
+       */
+      readonly isBatched?: boolean;
+    },
   ): Promise<Outcome<R>>;
 }

@@ -3,7 +3,7 @@
  * point at which the world may pause, crash or delay it, so "checked the lease, was paused, wrote"
  * needs no extra code.
  */
-import type { Job } from '../history/events.ts';
+import type { Read } from '../history/events.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
 import {
@@ -13,21 +13,34 @@ import {
   Round,
   type RoundSetting,
 } from './calls.ts';
-import type { Entry, LeaseEnd, Quorum } from './client-view.ts';
 
-export type Program<T> = Generator<Effect, T, void>;
-
-export type Effect =
+/**
+ * What a client does, as a generator that returns a `T`. It yields only by `yield*` of `request`,
+ * `send`, `answerOf`, `sleep`, `backOff`, `mark`, `inBackground`, and of other programs.
+ */
+export type Program<T> = Generator<
   | {
       readonly kind: 'send';
+      /** @internal */
       readonly point: Name;
+      /** @internal */
       readonly launch: () => void;
-      /** What to wait for once it is sent: a resume less than a send and an await. */
+      /**
+       * What to wait for once it is sent: a resume less than a send and an await.
+       * @internal
+       */
       readonly awaits: Awaitable | null;
     }
-  | { readonly kind: 'await'; readonly point: null; readonly call: Awaitable }
+  | {
+      readonly kind: 'await';
+      /** @internal */
+      readonly point: null;
+      /** @internal */
+      readonly call: Awaitable;
+    }
   | {
       readonly kind: 'sleep';
+      /** @internal */
       readonly point: null;
       readonly timer: Name;
       readonly forUs: number;
@@ -36,49 +49,103 @@ export type Effect =
   | { readonly kind: 'mark'; readonly point: Name }
   | {
       readonly kind: 'background';
+      /** @internal */
       readonly point: null;
       readonly program: Program<void>;
-      readonly started: (background: Background) => void;
-    };
+      /** @internal */
+      readonly started: (background: { readonly isRunning: boolean; stop(): void }) => void;
+    },
+  T,
+  void
+>;
 
-/**
- * A second program of a process, such as a heartbeat. It shares the pauses, the crash and the clock
- * of its process with the main one; so do its calls and timers, which need names of their own.
- */
-export interface Background {
-  /** False once it has ended, was stopped or went down with its process. */
-  readonly isRunning: boolean;
-  /** It does nothing more, whatever it waits for. */
-  stop(): void;
+export type Effect = Program<void> extends Generator<infer E> ? E : never;
+
+export type Background = ReturnType<typeof inBackground> extends Program<infer B> ? B : never;
+
+/** When a client takes its lease to end, on one of its own clocks, in microseconds. */
+export interface LeaseEnd {
+  readonly clock: 'wall' | 'monotonic';
+  readonly us: number;
 }
 
-/** What a program knows of its own process, and what it says of itself to the observer. */
+/** A client's own process: its clocks, and what it reports to the observer. */
 export interface Self {
   readonly name: string;
+  /** What its monotonic clock shows, in microseconds. */
   monotonicUs(): number;
+  /** What its wall clock shows, in microseconds since 1970. */
   wallUs(): number;
-  /** A section begins: calls are numbered anew, and a restart goes on behind it. */
+  /**
+   * A section begins: calls are numbered anew, and a restart goes on behind it.
+   * @internal
+   */
   beginSection(section: Name): void;
-  /** It came to its end, whatever it achieved. */
+  /**
+   * It came to its end, whatever it achieved.
+   * @internal
+   */
   endSection(section: Name): void;
-  /** Prepares a call under the present grant; it leaves when it is sent. */
+  /**
+   * Prepares a call under the present grant; it leaves when it is sent.
+   * @internal
+   */
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R>;
+  /** @internal */
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;
-  /** The place that the next prepared call will have among those of its section, from 1. */
+  /**
+   * The place that the next prepared call will have among those of its section, from 1.
+   * @internal
+   */
   readonly nextIssue: number;
   /**
-   * The grant that its ordinal numbers reached the program, which counts on it until its end. If it
-   * is the one of the section before, calls are numbered on from there.
+   * Records that the grant numbered `ordinal` reached the program, which counts on it until `end`.
+   * If it is the one of the section before, calls are numbered on from there.
    */
-  enter(entry: Entry): void;
+  enter(entry: {
+    readonly section: Name;
+    readonly lock: string;
+    readonly ordinal: number;
+    readonly token: number;
+    readonly end: LeaseEnd;
+  }): void;
   /** The program stops counting on its grant, but what it still does is done under it. */
   leave(): void;
   /** The program judged its lease by its own clock. */
   testLease(test: { isLive: boolean; end: LeaseEnd }): void;
   /** For locks that a client takes by a quorum of servers, none of which gives the grant alone. */
-  readonly quorum: Quorum;
+  readonly quorum: {
+    /** The client takes the lock. Returns the number of its grant, for `enter`. */
+    grant(term: {
+      readonly lock: string;
+      /** The fencing token; 0 for none. */
+      readonly token: number;
+      readonly ttlUs: number;
+      /** The first of the calls that the answer rests on: the lease counts from its departure. */
+      readonly since: { readonly sentAtUs: number };
+      /** When the client takes the lease to end. */
+      readonly end: LeaseEnd;
+      /**
+       * True time from which on too few of the servers hold the lease, as the observer knows; null
+       * if it has no end. Default: the client's own end.
+       */
+      readonly heldUntilUs?: number | null;
+    }): number;
+    /** Enough servers said that they prolong the grant numbered `ordinal`. */
+    renew(term: Parameters<Self['quorum']['grant']>[0] & { readonly ordinal: number }): void;
+    /** The client gives the lock up; to be called before its servers are asked. */
+    release(held: { readonly lock: string; readonly ordinal: number }): void;
+    /**
+     * The client takes this value for what several replicas hold together.
+     * @internal
+     */
+    serve(read: Omit<Read, 'atUs'>): void;
+  };
   /** A guarded job begins or ends. */
-  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void;
+  job(
+    phase: 'begin' | 'end' | 'skip',
+    job: { readonly section: Name; readonly lock: string; readonly tick: number },
+  ): void;
   /** The program logs something, e.g. `log('cache-lock', 'dropped without release')`. */
   log(topic: string, text: string): void;
 }
@@ -111,7 +178,7 @@ export function* sendRound<Q extends Json, R extends Json>(
 }
 
 /** Waits until a call is answered, or no answer can come any more. */
-export function* answerOf<C extends Awaitable>(call: C): Program<C> {
+export function* answerOf<C extends { readonly isSettled: boolean }>(call: C): Program<C> {
   if (!call.isSettled) yield { kind: 'await', point: null, call };
   return call;
 }
@@ -134,22 +201,29 @@ function sending<Q extends Json, R extends Json>(
   return { kind: 'send', point: call.setting.operation, launch: () => self.launch(call), awaits };
 }
 
-/** Waits `forUs` on the process's own monotonic clock. */
+/** Waits `forUs` microseconds on the process's own monotonic clock. `timer` names it for faults. */
 export function* sleep(timer: Name, forUs: number): Program<void> {
   yield { kind: 'sleep', point: null, timer, forUs, isJittered: false };
 }
 
-/** The same before it tries again: longer by the jitter that the plan's chance allows. */
+/** Waits before another try: as `sleep`, and longer by the jitter that the plan's chance draws. */
 export function* backOff(timer: Name, forUs: number): Program<void> {
   yield { kind: 'sleep', point: null, timer, forUs, isJittered: true };
 }
 
 /**
- * Starts a program beside this one, in the same process: it runs at once to where it first waits,
- * and then whenever what it waits for has come. It outlives this one, and ends by itself, by
- * `stop`, in a crash, or when nothing else is left to happen.
+ * Starts a program beside this one, such as a heartbeat, in the same process: it runs at once to
+ * where it first waits, and then whenever what it waits for has come. It shares the pauses, the
+ * crash and the clock of the process; so do its calls and timers, which need names of their own. It
+ * outlives this one, and ends by itself, by `stop`, in a crash, or when nothing else is left to
+ * happen.
  */
-export function* inBackground(program: Program<void>): Program<Background> {
+export function* inBackground(program: Program<void>): Program<{
+  /** False once it has ended, was stopped or went down with its process. */
+  readonly isRunning: boolean;
+  /** It does nothing more, whatever it waits for. */
+  stop(): void;
+}> {
   let background: Background = { isRunning: false, stop: () => {} };
   const started = (running: Background): void => {
     background = running;

@@ -5,7 +5,6 @@
  * server may ask others (a store the lock service, for one), by messages like those of clients; the
  * answers find it only in the life in which it asked.
  */
-import type { Answer } from '../history/call.ts';
 import type { TraceEvent } from '../history/events.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
@@ -18,6 +17,7 @@ import {
   type CallsParts,
   PendingCall,
   ReplyParcel,
+  type ServerHost,
 } from './calls.ts';
 import { trueTimeOf } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
@@ -56,23 +56,33 @@ export interface Turn<R extends Json = never> extends Boot {
   noteUnsimulated(what: string): void;
   /** Sends the reply of a request that was not answered at once; a second call does nothing. */
   answer(reply: R): void;
-  /** Asks another server, while the request waits. */
-  ask<Q extends Json, A extends Json>(question: Question<Q, A>, told: Told<Q, A>): void;
   /**
-   * Has `ring` called once `afterUs` have passed on its monotonic clock, unless it crashes before.
+   * Asks another server while the request waits. `label` says what for: `check` in
+   * `alice/1/write/1/check`. `told` is called once, at true time `atUs`, unless this server crashes
+   * before.
+   */
+  ask<Q extends Json, A extends Json>(
+    question: Omit<CallSetting<Q, A>, 'operation' | 'under'> & { readonly label: string },
+    told: (call: PendingCall<Q, A>, atUs: number) => void,
+  ): void;
+  /**
+   * Calls `ring` after `afterUs` on the server's monotonic clock, unless the server crashes before.
    * `label`, which no other timer of this turn has, says what for: `expiry` in
    * `alice/1/acquire/1/expiry`.
    */
-  setTimer(timer: { readonly label: string; readonly afterUs: number }, ring: Ring): void;
+  setTimer(
+    timer: { readonly label: string; readonly afterUs: number },
+    ring: (boot: Boot) => void,
+  ): void;
 }
 
-/** What a server does when its timer rings; by then its clocks show what `boot` says. */
-type Ring = (boot: Boot) => void;
+type Ring = Parameters<Turn['setTimer']>[1];
 
-/** What a server may know while it starts again, or is made to forget something. */
+/** What a server knows while it starts again, forgets a key, or a timer of it rings. */
 export interface Boot {
   /** True time, for the observer alone: what a server decides, it decides by its own clocks. */
   readonly atUs: number;
+  /** What its clocks show, in microseconds. */
   readonly wallUs: number;
   readonly monotonicUs: number;
   /**
@@ -80,9 +90,11 @@ export interface Boot {
    * clock that nothing ever happened to.
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
+  /** Records an event in the trace. It changes nothing that the server does. */
   observe(event: TraceEvent): void;
 }
 
+/** A state machine that answers requests: what an author of a server writes. */
 export interface Server<Q extends Json, R extends Json> {
   /** The protocol spoken at its address in `hosts`: `redis`. Absent: no driver can connect. */
   readonly speaks?: 'redis';
@@ -126,8 +138,7 @@ export interface Replaceable {
   evict(key: string): readonly TraceEvent[] | null;
 }
 
-export class ServerHost<Q extends Json, R extends Json> {
-  /** @internal */
+export class HostedServer<Q extends Json, R extends Json> implements ServerHost<Q, R> {
   readonly process: Process;
   private readonly server: Server<Q, R>;
   private readonly parts: CallsParts;
@@ -152,7 +163,6 @@ export class ServerHost<Q extends Json, R extends Json> {
     new Alarm(this.process, { name, waitUs: choices.waitUs(name, waitUs), action }, this.parts);
   };
 
-  /** @internal */
   constructor(process: Process, server: Server<Q, R>, parts: CallsParts) {
     this.process = process;
     this.server = server;
@@ -160,30 +170,25 @@ export class ServerHost<Q extends Json, R extends Json> {
     process.house(this);
   }
 
-  /** @internal */
   get speaks(): 'redis' | undefined {
     return this.server.speaks;
   }
 
-  /** @internal */
   get canFailOver(): boolean {
     return this.server.snapshot !== undefined;
   }
 
-  /** @internal */
   get canForget(): boolean {
     return this.server.evict !== undefined;
   }
 
   /**
    * Keeps the states that a lagging replica may still be in; called before a run that needs it.
-   * @internal
    */
   keepSnapshots(): void {
     this.snapshots = [{ atUs: 0, restore: this.snapshot() }];
   }
 
-  /** Handles a request; the reply to a copy of one is discarded. */
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void {
     const { scheduler, recorder } = this.parts;
     const { nowUs } = scheduler;
@@ -222,7 +227,6 @@ export class ServerHost<Q extends Json, R extends Json> {
 
   /**
    * Becomes a replica that knows what was durable `lagUs` ago; what came later is lost.
-   * @internal
    */
   loadReplica(lagUs: number): void {
     const { snapshots } = this;
@@ -232,7 +236,6 @@ export class ServerHost<Q extends Json, R extends Json> {
     underTest(this.process.name, () => snapshots.at(-1)?.restore());
   }
 
-  /** @internal */
   evict(key: string): readonly TraceEvent[] | null {
     const events: TraceEvent[] = [];
     const boot = this.boot((event) => events.push(event));
@@ -240,6 +243,14 @@ export class ServerHost<Q extends Json, R extends Json> {
     if (hadKey !== true) return null;
     this.remember();
     return events;
+  }
+
+  get name(): string {
+    return this.process.name;
+  }
+
+  monotonicUsAt(atUs: number): number {
+    return this.process.clock.monotonicUs(atUs);
   }
 
   private boot(observe: Boot['observe']): Boot {
@@ -250,12 +261,10 @@ export class ServerHost<Q extends Json, R extends Json> {
     return { atUs, wallUs, monotonicUs, trueTimeOf, observe };
   }
 
-  /** @internal */
   crash(): void {
     this.calls?.crash();
   }
 
-  /** @internal */
   restart(): void {
     const boot = this.boot((event) => this.parts.recorder.record(event));
     underTest(this.process.name, () => this.server.restart?.(boot));
@@ -349,7 +358,10 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     return 'adds' in call ? call.adds : null;
   }
 
-  ask<A extends Json, B extends Json>(question: Question<A, B>, told: Told<A, B>): void {
+  ask<A extends Json, B extends Json>(
+    question: Omit<Asked<A, B>, 'operation'> & { readonly label: string },
+    told: Told<A, B>,
+  ): void {
     const { label, call, target, request, timeoutUs, tries, describe } = question;
     const operation = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
     this.parts.ask({ operation, call, target, request, timeoutUs, tries, describe }, told);
@@ -386,14 +398,6 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   }
 }
 
-/** What a server asks another one; `label` says what for: `check` in `alice/1/write/1/check`. */
-interface Question<Q extends Json, R extends Json>
-  extends Omit<Asked<Q, R>, 'operation' | 'mayBeSilent'> {
-  readonly label: string;
-  readonly describe: (reply: R) => Answer;
-}
-
-/** Told, once and at true time `atUs`, how a question ended; not if the server crashes before. */
 type Told<Q extends Json, R extends Json> = (call: PendingCall<Q, R>, atUs: number) => void;
 
 class ServerCalls {

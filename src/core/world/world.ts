@@ -16,6 +16,7 @@ import type { Due } from '../kernel/queue.ts';
 import { Scheduler } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
 import { Agenda } from './agenda.ts';
+import type { ServerHost } from './calls.ts';
 import { Choices, type DrawLog } from './choices.ts';
 import { type Client, ClientHost, type ClientParts, type ProgramFactory } from './client.ts';
 import { SystemFailure } from './failure.ts';
@@ -25,7 +26,7 @@ import { Network } from './network.ts';
 import { Points } from './points.ts';
 import { Process, type Resident } from './process.ts';
 import { Recorder } from './recorder.ts';
-import { type Replaceable, type Server, ServerHost } from './server.ts';
+import { HostedServer, type Replaceable, type Server } from './server.ts';
 
 /** Called before each event, with the previous one and the number of events traced so far. */
 export type RunWatcher = (due: Due, previous: Due | null, traced: number) => void;
@@ -40,6 +41,7 @@ export interface HostedParts extends ClientParts {
   readonly jobs: Jobs;
 }
 
+/** The world of one run, to which a lock adds its servers. */
 export class World {
   private readonly plan: Plan;
   private readonly epochUs: number;
@@ -85,13 +87,17 @@ export class World {
     this.points = new Points(plan.faults, (index) => this.injector.fire(index));
   }
 
+  /**
+   * Adds a server as a process of its own, and returns what its clients call. No two processes of a
+   * world have the same name.
+   */
   addServer<Q extends Json, R extends Json>(
-    info: ProcessInfo,
+    info: { readonly name: string; readonly role: 'lock' | 'store' },
     server: Server<Q, R>,
   ): ServerHost<Q, R> {
     const { scheduler, recorder, network, choices } = this;
     const parts = { scheduler, recorder, network, choices };
-    const host = new ServerHost(this.addProcess(info), server, parts);
+    const host = new HostedServer(this.addProcess(info), server, parts);
     const failsOver = this.plan.faults.some(
       (fault) => fault.kind === 'failover' && fault.process === info.name,
     );

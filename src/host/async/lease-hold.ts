@@ -3,8 +3,9 @@
  * A process may have several, of one section or of several, and each ends alone.
  */
 import type { Name } from '../../core/kernel/name.ts';
-import { ClientView, type LeaseEnd, type Quorum } from '../../core/world/client-view.ts';
+import { ClientView, type Quorum } from '../../core/world/client-view.ts';
 import type { Process } from '../../core/world/process.ts';
+import type { LeaseEnd } from '../../core/world/program.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import type { Life } from './life.ts';
 

@@ -10,13 +10,13 @@ import type { Port } from '../../core/world/port.ts';
 import { defineSystem } from '../../define-system.ts';
 import { clientOf, type PlanSetup, planOf } from '../../systems/plan.fixture.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
-import { grantWitness } from '../../systems/redis/protocol.ts';
+import { grantWitness } from '../../zoo/redis/protocol.ts';
 import {
   describeRedisReply,
   type LockNodeReply,
   type LockNodeRequest,
   RedisServer,
-} from '../../systems/redis/server.ts';
+} from '../../zoo/redis/server.ts';
 
 type RedisPort = Port<LockNodeRequest, LockNodeReply>;
 

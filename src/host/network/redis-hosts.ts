@@ -33,19 +33,20 @@ export function listen(
   { means = redlockMeaning }: { readonly means?: Means } = {},
 ): void {
   const port = redisPort(node, means);
-  hostsOf(world).listen(address, listenerFor({ protocol: REDIS, port }), node.process.name);
+  hostsOf(world).listen(address, listenerFor({ protocol: REDIS, port }), node.name);
 }
 
 /** The same for the node of this name, which is added where there is none. */
 export function listenAs(name: string, world: World, address: string): void {
-  const found = world.serverNamed(name);
-  const node = found ?? world.addServer({ name, role: 'lock' }, new RedisNode());
-  assert(isNode(node), 'only a Redis node listens');
+  if (world.serverNamed(name) === undefined)
+    world.addServer({ name, role: 'lock' }, new RedisNode());
+  const node = world.serverNamed(name);
+  assert(node !== undefined && isNode(node), 'only a Redis node listens');
   // Its lock may have said more of it.
   if (hostsOf(world).at(address) === null) listen(world, address, node);
 }
 
-function isNode(host: Replaceable): host is RedisHost {
+function isNode(host: Replaceable): host is Replaceable & RedisHost {
   return host.speaks === 'redis';
 }
 

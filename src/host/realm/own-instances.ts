@@ -9,10 +9,10 @@
  */
 import type { SystemDefinition } from '../../catalogue.ts';
 import type { World } from '../../core/world/world.ts';
+import type { Options } from '../../systems/options.ts';
 import type {
   AsyncClient,
   BuildAsync,
-  Options,
   SectionProgram,
   SectionProgramOf,
 } from '../../systems/protocol.ts';

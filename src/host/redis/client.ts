@@ -10,6 +10,7 @@ import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning
 import type { RedisCommand, RedisReply, RedisRequest, RedisValue } from './reply.ts';
 import { bytesOf, latin1Of, toValue } from './reply.ts';
 
+/** How a client waits for its commands, and what scripts mean. */
 export interface RedisClientOptions {
   /**
    * After how many milliseconds a command is given up, with `Command timed out`; it may have been
@@ -25,13 +26,9 @@ export interface RedisClientOptions {
   readonly means?: Means;
 }
 
-type Listener = (...given: readonly unknown[]) => void;
-
-/** Sends the command that it is called by. */
-type Command = (...given: readonly Given[]) => Promise<RedisValue>;
-
 /**
- * Each command may be given a callback as its last argument, beside the promise that it returns. An
+ * Sends commands to a simulated node, with the methods of ioredis and node-redis 3 that lock
+ * libraries call. Each command may be given a callback as its last argument, beside the promise that it returns. An
  * error reply rejects with a `ReplyError`, a lost connection with `Connection is closed.`
  */
 export class RedisClient {
@@ -56,7 +53,7 @@ export class RedisClient {
   }
 
   /** Sends any command by its name. */
-  call(name: string, ...given: readonly Given[]): Promise<RedisValue> {
+  call(name: string, ...given: readonly RedisArgument[]): Promise<RedisValue> {
     const { words, callback } = readArguments(given);
     const settled = this.connection.send([name, ...words]);
     // What a callback returns is nobody's: a promise of its own may be rejected.
@@ -70,35 +67,35 @@ export class RedisClient {
   }
 
   /** `set(key, value, 'PX', 30_000, 'NX')`: `OK`, or null where it was not set. */
-  readonly set: Command = this.command('set');
-  readonly setnx: Command = this.command('setnx');
-  readonly get: Command = this.command('get');
-  readonly del: Command = this.command('del');
-  readonly exists: Command = this.command('exists');
-  readonly expire: Command = this.command('expire');
-  readonly pexpire: Command = this.command('pexpire');
-  readonly ttl: Command = this.command('ttl');
-  readonly pttl: Command = this.command('pttl');
-  readonly incr: Command = this.command('incr');
-  readonly incrby: Command = this.command('incrby');
-  readonly hset: Command = this.command('hset');
-  readonly hget: Command = this.command('hget');
-  readonly hdel: Command = this.command('hdel');
-  readonly hincrby: Command = this.command('hincrby');
+  readonly set: RedisMethod = this.command('set');
+  readonly setnx: RedisMethod = this.command('setnx');
+  readonly get: RedisMethod = this.command('get');
+  readonly del: RedisMethod = this.command('del');
+  readonly exists: RedisMethod = this.command('exists');
+  readonly expire: RedisMethod = this.command('expire');
+  readonly pexpire: RedisMethod = this.command('pexpire');
+  readonly ttl: RedisMethod = this.command('ttl');
+  readonly pttl: RedisMethod = this.command('pttl');
+  readonly incr: RedisMethod = this.command('incr');
+  readonly incrby: RedisMethod = this.command('incrby');
+  readonly hset: RedisMethod = this.command('hset');
+  readonly hget: RedisMethod = this.command('hget');
+  readonly hdel: RedisMethod = this.command('hdel');
+  readonly hincrby: RedisMethod = this.command('hincrby');
   /** `eval(script, numberOfKeys, ...keysAndArguments)`. */
-  readonly eval: Command = this.command('eval');
-  readonly evalsha: Command = this.command('evalsha');
+  readonly eval: RedisMethod = this.command('eval');
+  readonly evalsha: RedisMethod = this.command('evalsha');
   /** `script('LOAD', text)`: its SHA-1. */
-  readonly script: Command = this.command('script');
-  readonly ping: Command = this.command('ping');
-  readonly time: Command = this.command('time');
+  readonly script: RedisMethod = this.command('script');
+  readonly ping: RedisMethod = this.command('ping');
+  readonly time: RedisMethod = this.command('time');
 
-  private command(name: string): Command {
+  private command(name: string): RedisMethod {
     return (...given) => this.call(name, ...given);
   }
 
   /** Sends nothing more; what is under way is still answered. */
-  quit(...given: readonly Given[]): Promise<'OK'> {
+  quit(...given: readonly RedisArgument[]): Promise<'OK'> {
     this.connection.close();
     readArguments(given).callback?.(null, 'OK');
     return Promise.resolve('OK');
@@ -110,22 +107,22 @@ export class RedisClient {
   }
 
   /** Events: `connect` and `ready` once, `error` for each lost command, `close` and `end` once. */
-  on(event: string, listener: Listener): this {
+  on(event: string, listener: (...given: readonly unknown[]) => void): this {
     this.events.on(event, listener);
     return this;
   }
 
-  once(event: string, listener: Listener): this {
+  once(event: string, listener: (...given: readonly unknown[]) => void): this {
     this.events.once(event, listener);
     return this;
   }
 
-  off(event: string, listener: Listener): this {
+  off(event: string, listener: (...given: readonly unknown[]) => void): this {
     this.events.off(event, listener);
     return this;
   }
 
-  removeListener(event: string, listener: Listener): this {
+  removeListener(event: string, listener: (...given: readonly unknown[]) => void): this {
     return this.off(event, listener);
   }
 }
@@ -213,31 +210,37 @@ function closed(): Error {
   return new Error('Connection is closed.');
 }
 
-export type Argument = string | number | Uint8Array;
+/**
+ * An argument of a command: text, a number, bytes, or a list of arguments. The last argument may be
+ * a callback; its `error` is null if the command succeeded.
+ */
+export type RedisArgument =
+  | string
+  | number
+  | Uint8Array
+  | readonly RedisArgument[]
+  | ((error: Error | null, value?: unknown) => void);
 
-/** What is told how a command ended; the error is null where there is none. */
-export type Callback = (error: Error | null, value?: unknown) => void;
-
-/** An argument, a list of them, or, as the last one, a callback. */
-export type Given = Argument | readonly Given[] | Callback;
+/** Sends the command of its name. */
+export type RedisMethod = (...given: readonly RedisArgument[]) => Promise<RedisValue>;
 
 interface Arguments {
   readonly words: readonly string[];
-  readonly callback: Callback | null;
+  readonly callback: Extract<RedisArgument, (...given: never[]) => void> | null;
 }
 
 /** Flattens lists and finds the callback. Throws a `TypeError` for what is no argument. */
-function readArguments(given: readonly Given[]): Arguments {
+function readArguments(given: readonly RedisArgument[]): Arguments {
   const last = given.at(-1);
   const callback = typeof last === 'function' ? last : null;
   return { words: wordsOf(callback === null ? given : given.slice(0, -1)), callback };
 }
 
-function wordsOf(given: readonly Given[]): readonly string[] {
+function wordsOf(given: readonly RedisArgument[]): readonly string[] {
   return given.flatMap((one) => (isList(one) ? wordsOf(one) : [wordOf(one)]));
 }
 
-function isList(given: Given): given is readonly Given[] {
+function isList(given: RedisArgument): given is readonly RedisArgument[] {
   return Array.isArray(given);
 }
 

@@ -12,7 +12,7 @@
 import type { KeyChange } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
-import type { KeyEntry } from '../../systems/redis/keyspace.ts';
+import type { KeyEntry } from './keyspace.ts';
 import { type RedisCommand, textOf } from './reply.ts';
 
 /** Who carries out a command, as far as the observer is to know. */

@@ -5,8 +5,8 @@
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Answer } from '../../core/history/call.ts';
+import type { ServerHost } from '../../core/world/calls.ts';
 import type { Port } from '../../core/world/port.ts';
-import type { ServerHost } from '../../core/world/server.ts';
 import type { RedisCommand, RedisReply, RedisRequest } from './reply.ts';
 import { isRedisError, isRedisNil, isRedisStatus, rawOf, textOf } from './reply.ts';
 
@@ -21,6 +21,7 @@ export interface ScriptCall {
   readonly args: readonly string[];
 }
 
+/** A script's effect on a lock. */
 export interface Meaning {
   readonly verb: 'acquire' | 'renew' | 'release';
   readonly lock: string;
@@ -28,7 +29,7 @@ export interface Meaning {
   readonly isDone: (reply: RedisReply) => boolean;
 }
 
-/** Says what the call of a script means; null where it means nothing for a lock. */
+/** Returns the effect of a script's call on a lock, or null if it has none. */
 export type Means = (call: ScriptCall) => Meaning | null;
 
 /** The scripts of npm redlock, by SHA-1: those of 5.0.0-beta.2, then those of 4.2.0. */

@@ -13,7 +13,6 @@ import { globOf } from './commands/keys.ts';
 import { callCommand, callFromScript } from './commands.ts';
 import { type Actor, KeyBook } from './key-book.ts';
 import type {
-  CloseRequest,
   PushRequest,
   RedisCommand,
   RedisPush,
@@ -25,6 +24,7 @@ import { bytesOf, OK } from './reply.ts';
 import { Scripts } from './scripts.ts';
 import { NodeMemory, type Setting } from './setting.ts';
 
+/** How a node keeps its keys and which of them are locks. */
 export interface RedisNodeOptions {
   /**
    * What a restart finds again: `always` is an append-only file with `appendfsync always`, `none`
@@ -46,12 +46,17 @@ export interface RedisNodeOptions {
 
 const MOST_SCRIPT_STEPS = 1_000_000;
 
-/** Whoever is answered later. */
+/** A connection that is answered later. */
 type Waits = Pick<Turn<RedisReply>, 'answer'>;
 
 /** What a node must know to carry out a command: the time, and who asks. */
 type Asked = Pick<Turn, 'wallUs'> & Partial<Actor & Pick<Turn, 'noteUnsimulated'>>;
 
+/**
+ * A simulated Redis node with real commands, Lua scripts, transactions and subscriptions:
+ * `world.addServer({ name: 'lock', role: 'lock' }, new RedisNode())`. What it does not simulate is
+ * answered with an error and reported.
+ */
 export class RedisNode implements Server<RedisRequest, RedisReply> {
   readonly speaks = 'redis';
   private readonly isDurable: boolean;
@@ -75,15 +80,16 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
    * Carries out a command. One without a session counts as its program's own, one for all of that
    * program's connections.
    */
-  handle(request: RedisCommand | SessionCommand, turn: Asked): RedisReply;
   handle(request: RedisRequest, turn: Turn<RedisReply>): RedisReply | typeof LATER;
+  /** @internal */
+  handle(request: RedisCommand | SessionCommand, turn: Asked): RedisReply;
   handle(request: RedisRequest, turn: Asked & Partial<Waits>): RedisReply | typeof LATER {
     if ('awaits' in request) {
       const { answer } = turn;
       assert(answer !== undefined, 'what is pushed is awaited with a turn');
       return this.await(request, { answer: (reply) => answer.call(turn, reply) });
     }
-    if ('closes' in request) return this.close(request);
+    if ('closes' in request) return this.close(request.session);
     const [id, command] =
       'session' in request ? [request.session, request.command] : [turn.client ?? '', request];
     const { memory, scripts } = this;
@@ -104,8 +110,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     return reply;
   }
 
-  /** The client has hung up. */
-  close({ session }: CloseRequest): RedisReply {
+  private close(session: string): RedisReply {
     this.memory.sessions.delete(session);
     this.outbox.take(session);
     this.endPushes(session);
@@ -121,7 +126,10 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     if (!this.isSubscriber(session)) this.outbox.end(session);
   }
 
-  /** Answers with what was pushed to a connection meanwhile, or as soon as something is. */
+  /**
+   * Answers with what was pushed to a connection meanwhile, or as soon as something is.
+   * @internal
+   */
   await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {
     const pushes = this.outbox.take(session);
     if (pushes !== null || !this.isSubscriber(session)) return { pushes: pushes ?? [] };
@@ -153,7 +161,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     };
   }
 
-  /** From each database that has it. */
+  /** Forgets a key in each database that has it. */
   evict(key: string, boot: Pick<Boot, 'wallUs'> & Partial<Boot>): boolean {
     this.memory.book.begin(null);
     let isThere = false;

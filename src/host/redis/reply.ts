@@ -7,24 +7,26 @@
 /** A command with its arguments, e.g. `['SET', 'db', 'f3a1', 'NX', 'PX', '30000']`. */
 export type RedisCommand = readonly string[];
 
-/**
- * A command of one connection, for which the node keeps a transaction, a database and
- * subscriptions. Another connection of the same program has another name.
- */
-export type SessionCommand = { readonly session: string; readonly command: RedisCommand };
+/** What a node is asked over the simulated network. */
+export type RedisRequest =
+  | RedisCommand
+  /**
+   * A command of one connection, for which the node keeps a transaction, a database and
+   * subscriptions. Another connection of the same program has another name.
+   */
+  | { readonly session: string; readonly command: RedisCommand }
+  /**
+   * Asks for what the node sends that connection unasked: answered once there is something, and
+   * with nothing once it has no subscription.
+   */
+  | { readonly session: string; readonly awaits: 'push' }
+  /** The connection is over: the node forgets it. */
+  | { readonly session: string; readonly closes: true };
 
-/**
- * Asks for what the node sends that connection unasked: answered once there is something, and with
- * nothing once it has no subscription.
- */
-export type PushRequest = { readonly session: string; readonly awaits: 'push' };
+export type SessionCommand = Extract<RedisRequest, { readonly command: RedisCommand }>;
+export type PushRequest = Extract<RedisRequest, { readonly awaits: 'push' }>;
 
-/** The connection is over: the node forgets it. */
-export type CloseRequest = { readonly session: string; readonly closes: true };
-
-export type RedisRequest = RedisCommand | SessionCommand | PushRequest | CloseRequest;
-
-/** A bulk string is a string, an integer a number, a list a list. */
+/** What a node answers: a bulk string is a string, an integer a number, a list a list. */
 export type RedisReply =
   | string
   | number
@@ -59,7 +61,7 @@ export type RedisRich =
   | { readonly bigNumber: string }
   | { readonly boolean: boolean }
   /** What comes unasked, and the replies of a command that has several: each by itself. */
-  | { readonly pushes: readonly RedisPush[] };
+  | { readonly pushes: readonly (readonly RedisReply[])[] };
 
 /** E.g. `['message', 'channel', 'text']`. */
 export type RedisPush = readonly RedisReply[];
@@ -116,7 +118,7 @@ export function isList(reply: RedisReply): reply is readonly RedisReply[] {
   return Array.isArray(reply);
 }
 
-/** Nil is null, a status its text, and an error within a list an `Error`. */
+/** A reply as `RedisClient` returns it: nil is null, a status its text, an error an `Error`. */
 export type RedisValue = string | number | null | Error | readonly RedisValue[];
 
 /** An error reply, whose first word tells its kind: `NOSCRIPT No matching script. …`. */

@@ -2,8 +2,9 @@
  * What a command may touch: the node's databases, the connection that it came by, and the time at
  * which it runs; and what a row of the tables in `commands.ts` is.
  */
-import { type KeyEntry, Keyspace } from '../../systems/redis/keyspace.ts';
+
 import type { KeyBook, Keys, KeyWrite } from './key-book.ts';
+import { type KeyEntry, Keyspace } from './keyspace.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
@@ -35,7 +36,7 @@ export const DATABASES = 16;
 /** One of a node's databases; whoever watches a key is told that it was changed. */
 export class Database {
   readonly index: number;
-  private readonly keys: Keyspace<RedisData> = new Keyspace('dropped');
+  private readonly keys: Keyspace<RedisData> = new Keyspace();
   private readonly changed: (write: KeyWrite) => void;
 
   constructor(index: number, changed: (write: KeyWrite) => void) {

@@ -4,19 +4,14 @@
  * and no network; times are arguments, in the unit of its lock service.
  */
 import { argument } from '../argument.ts';
-import { type Access, Store, type StoreAnswer } from '../store/store.ts';
+import type { StoreReply } from '../store/request.ts';
+import { Store } from '../store/store.ts';
 import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
-/** Where an access goes, and under which lock; the resource is called as the lock, by default. */
-export interface GuardedPlace {
-  readonly lock: string;
-  readonly resource?: string;
-  readonly key: string;
-}
-
-/** `no-token`: the client was never granted the lock, or gave it back, so nothing was sent. */
-export type GuardedAnswer = StoreAnswer | { readonly kind: 'no-token'; readonly lock: string };
-
+/**
+ * A client of a `LockService`, without a clock and a network: it takes locks, remembers the token of
+ * each, and attaches it to what it writes and reads. Times are in the unit of its lock service.
+ */
 export class LockClient {
   readonly id: string;
   private readonly service: LockService | null;
@@ -55,21 +50,27 @@ export class LockClient {
   }
 
   /**
-   * Writes under a lock, with the token that it remembers. Nothing here asks whether the lease is
-   * over: only the store can know whether somebody else had the lock since.
+   * Writes under a lock, with the token that it remembers; the resource has the lock's name, by
+   * default. Nothing here asks whether the lease is over: only the store can know whether another
+   * client had the lock since. `no-token`: it was never granted the lock, or gave it back, so
+   * nothing was sent.
    */
-  write(store: Store, place: GuardedPlace, value: number): GuardedAnswer {
+  write(
+    store: Store,
+    place: { readonly lock: string; readonly resource?: string; readonly key: string },
+    value: number,
+  ): StoreReply | { readonly kind: 'no-token'; readonly lock: string } {
     argument.finite('value', value);
     return this.access({ store, place }, (access) => store.write(access, value));
   }
 
   /** Reads under a lock, as `write`. */
-  read(store: Store, place: GuardedPlace): GuardedAnswer {
+  read(store: Store, place: Parameters<LockClient['write']>[1]): ReturnType<LockClient['write']> {
     return this.access({ store, place }, (access) => store.read(access));
   }
 
   /** Announces the token to a store that wants that before the first access. */
-  open(store: Store, place: GuardedPlace): GuardedAnswer {
+  open(store: Store, place: Parameters<LockClient['write']>[1]): ReturnType<LockClient['write']> {
     return this.access({ store, place }, (access) => store.open(access));
   }
 
@@ -102,9 +103,9 @@ export class LockClient {
   }
 
   private access(
-    { store, place }: { readonly store: Store; readonly place: GuardedPlace },
-    send: (access: Access) => StoreAnswer,
-  ): GuardedAnswer {
+    { store, place }: { readonly store: Store; readonly place: Parameters<LockClient['write']>[1] },
+    send: (access: Parameters<Store['write']>[0]) => StoreReply,
+  ): ReturnType<LockClient['write']> {
     argument.made('store', store, Store);
     argument.object('place', place);
     const { lock, resource = lock, key } = place;

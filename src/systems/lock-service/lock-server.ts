@@ -5,7 +5,7 @@
  */
 import type { Answer } from '../../core/history/call.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import { GrantBook, restoreAll } from '../grant-book.ts';
+import { GrantBook } from '../grant-book.ts';
 import { LockLine } from './lock-line.ts';
 import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-service.ts';
 
@@ -160,7 +160,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
   }
 
   snapshot(): () => void {
-    return restoreAll(this.service.snapshot(), this.book.snapshot());
+    return this.book.snapshot(this.service.snapshot());
   }
 
   evict(key: string): boolean {

@@ -17,24 +17,11 @@ export interface LockGrant {
   readonly ttl: number;
 }
 
-interface LockAsker {
-  readonly lock: string;
-  readonly client: string;
-}
+export type AcquireAsk = Parameters<LockService['acquire']>[0];
+export type ReleaseAsk = Parameters<LockService['release']>[0];
+export type RenewAsk = Parameters<LockService['renew']>[0];
 
-/** For how long a lock is wanted, and what time it is. */
-interface Term {
-  readonly ttl: number;
-  readonly now: number;
-}
-
-export type AcquireAsk = LockAsker & Term;
-
-/** Only the grant with this token is meant; without one, null, whichever the client holds. */
-export type ReleaseAsk = LockAsker & { readonly token: number | null };
-
-export type RenewAsk = ReleaseAsk & Term;
-
+/** Returns whether a grant is over at `now`: from `issuedAt + ttl` on. */
 export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
@@ -46,27 +33,17 @@ export type LockAnswer =
   | { readonly kind: 'released' }
   | { readonly kind: 'denied'; readonly holder: string };
 
-/** What a lock service may do differently from the book. */
-export interface LockRules {
-  readonly numbering: Numbering;
-  /** Whether a renew gives a new token, instead of keeping the grant's. */
-  readonly renewRaises: boolean;
-  /** How long after the end of a lease that nobody released the lock is given to nobody. */
-  readonly lockDelay: number;
-  /** Who is ever granted a lock: everybody, nobody, or the one client that asked for it first. */
-  readonly serves: (typeof SERVES)[number];
-}
+export type LockRules = Required<NonNullable<ConstructorParameters<typeof LockService>[1]>>;
 
-const SERVES = ['all', 'nobody', 'one'] as const;
+const SERVES: readonly LockRules['serves'][] = ['all', 'nobody', 'one'];
 
 const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0, serves: 'all' };
 
-interface LockServiceState {
-  /** How many tokens were given. */
-  readonly counter: number;
-  readonly grants: readonly LockGrant[];
-}
-
+/**
+ * A lock service with fencing tokens, without a clock and a network. Times are integers in whatever
+ * unit the caller counts in. A denial is an answer; an argument that cannot be meant throws a
+ * `TypeError` or a `RangeError`.
+ */
 export class LockService {
   private counter = 0;
   private readonly firstToken: number;
@@ -75,8 +52,23 @@ export class LockService {
   /** By lock, where only one is served. */
   private readonly favourites: Map<string, string> = new Map();
 
-  /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
-  constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
+  /** `firstToken` is the token of the first grant; `rules` are what it does differently. */
+  constructor(
+    firstToken: number = 1,
+    rules: {
+      /**
+       * `double`: a 64-bit counter whose tokens pass through a double on their way; `32-bit`: a
+       * signed counter of 32 bits, which wraps; `random`: opaque ids, each different.
+       */
+      readonly numbering?: 'exact' | 'double' | '32-bit' | 'random';
+      /** Whether a renew gives a new token, instead of keeping the grant's. */
+      readonly renewRaises?: boolean;
+      /** How long after the end of a lease that was not released the lock is not granted. */
+      readonly lockDelay?: number;
+      /** Which clients are ever granted a lock; `one`: the first that asks for it. */
+      readonly serves?: 'all' | 'nobody' | 'one';
+    } = {},
+  ) {
     argument.whole('firstToken', firstToken, 1);
     this.firstToken = firstToken;
     argument.object('rules', rules);
@@ -92,7 +84,12 @@ export class LockService {
    * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is
    * given a new, higher token.
    */
-  acquire(ask: AcquireAsk): LockAnswer {
+  acquire(ask: {
+    readonly lock: string;
+    readonly client: string;
+    readonly ttl: number;
+    readonly now: number;
+  }): LockAnswer {
     requireAsked(ask);
     requireTimes(ask);
     const { lock, client, ttl, now } = ask;
@@ -118,7 +115,9 @@ export class LockService {
   }
 
   /** Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. */
-  renew(ask: RenewAsk): LockAnswer {
+  renew(
+    ask: Parameters<LockService['acquire']>[0] & { readonly token: number | null },
+  ): LockAnswer {
     requireAsked(ask);
     requireTimes(ask);
     const held = this.heldBy(ask);
@@ -130,8 +129,12 @@ export class LockService {
     return { kind: 'renewed', grant };
   }
 
-  /** Ends a grant. Only the holder may. */
-  release(ask: ReleaseAsk): LockAnswer {
+  /** Ends the grant with this token, or if that is null whichever the client holds. */
+  release(ask: {
+    readonly lock: string;
+    readonly client: string;
+    readonly token: number | null;
+  }): LockAnswer {
     requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
     this.grants.delete(ask.lock);
@@ -172,11 +175,13 @@ export class LockService {
     return () => this.load(state);
   }
 
-  save(): LockServiceState {
+  /** Returns its state as plain data: how many tokens were given, and its grants. */
+  save(): { readonly counter: number; readonly grants: readonly LockGrant[] } {
     return { counter: this.counter, grants: [...this.grants.values()] };
   }
 
-  load(state: LockServiceState): void {
+  /** Takes over a state that `save` returned. Throws for any other. */
+  load(state: ReturnType<LockService['save']>): void {
     requireState(state);
     this.counter = state.counter;
     this.grants.clear();
@@ -184,7 +189,7 @@ export class LockService {
   }
 }
 
-function requireState(state: LockServiceState): void {
+function requireState(state: ReturnType<LockService['save']>): void {
   argument.object('state', state);
   argument.whole('counter', state.counter, 0);
   argument.list('grants', state.grants);
@@ -195,7 +200,7 @@ function requireState(state: LockServiceState): void {
   }
 }
 
-function requireAsked(ask: LockAsker): void {
+function requireAsked(ask: Pick<LockGrant, 'lock' | 'client'>): void {
   argument.object('ask', ask);
   const { lock, client } = ask;
   argument.name('lock', lock);
@@ -203,18 +208,14 @@ function requireAsked(ask: LockAsker): void {
 }
 
 /** A ttl lasts; what a clock says may be anything, also before its epoch. */
-function requireTimes({ ttl, now }: Term): void {
+function requireTimes({ ttl, now }: Pick<AcquireAsk, 'ttl' | 'now'>): void {
   argument.whole('ttl', ttl, 1);
   argument.safe('now', now);
 }
 
-/**
- * `double`: a 64-bit counter whose tokens pass through a double on their way; `32-bit`: a signed
- * counter of 32 bits, which wraps; `random`: opaque ids, each different.
- */
-const NUMBERINGS = ['exact', 'double', '32-bit', 'random'] as const;
+export type Numbering = LockRules['numbering'];
 
-export type Numbering = (typeof NUMBERINGS)[number];
+const NUMBERINGS: readonly Numbering[] = ['exact', 'double', '32-bit', 'random'];
 
 /** The token that follows `before` others, where the `first` is the very first. */
 export function tokenOf(

@@ -7,66 +7,55 @@
 import type { Draft } from '../../core/kernel/json.ts';
 import { under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
-import type { PendingCall } from '../../core/world/calls.ts';
-import type { Program } from '../../core/world/program.ts';
-import type { ServerHost } from '../../core/world/server.ts';
+import type { PendingCall, ServerHost } from '../../core/world/calls.ts';
+import { type Program, request } from '../../core/world/program.ts';
 import type { World } from '../../core/world/world.ts';
-import { askServer, enterLock, prolongLease } from '../lease.ts';
-import {
-  type CheckToken,
-  chosenFrom,
-  LONGEST_MS,
-  type LockDriver,
-  type OptionProblem,
-  type Options,
-  optionsFor,
-  type Protocol,
-  type Section,
-} from '../protocol.ts';
+import { enterLock, prolongLease, questionOf } from '../lease.ts';
+import { type Options, optionsFor } from '../options.ts';
+import type { CheckToken, LockDefinition, LockDriver, Section } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { LockClient } from './lock-client.ts';
 import { describeLockReply, type LockReply, type LockRequest, LockServer } from './lock-server.ts';
 
 const NAME = 'lock';
+/** So many ms are still a safe number of microseconds. */
+const LONGEST_MS = 1_000_000_000_000;
 const SOURCE = 'Kleppmann, Designing Data-Intensive Applications, chapters 8 and 9';
 
-const choices = {
-  counter: ['durable', 'volatile'],
-  clock: ['monotonic', 'wall'],
-  firstToken: { range: [1, Number.MAX_SAFE_INTEGER], fallback: 1 },
-  tokens: ['exact', 'double', '32-bit', 'random'],
-  attaches: ['own', 'at-times', 'current'],
-  renew: ['keeps', 'raises'],
-  release: ['named', 'by-client'],
-  waits: ['retry', 'in-line', 'in-line-unverified'],
-  lockDelay: { range: [0, LONGEST_MS], fallback: 0 },
-  serves: ['all', 'nobody', 'one'],
-} as const;
+const choices = optionsFor(
+  {
+    counter: ['durable', 'volatile'],
+    clock: ['monotonic', 'wall'],
+    firstToken: { range: [1, Number.MAX_SAFE_INTEGER], fallback: 1 },
+    tokens: ['exact', 'double', '32-bit', 'random'],
+    attaches: ['own', 'at-times', 'current'],
+    renew: ['keeps', 'raises'],
+    release: ['named', 'by-client'],
+    waits: ['retry', 'in-line', 'in-line-unverified'],
+    lockDelay: { range: [0, LONGEST_MS], fallback: 0 },
+    serves: ['all', 'nobody', 'one'],
+  },
+  {
+    counter: 'whether the token counter survives a crash of the lock service',
+    clock: 'which clock of the lock service judges expiry',
+    firstToken: 'the token of the first grant',
+    tokens: 'the counter is exact, passes through a double, wraps at 2^31, or is no counter at all',
+    attaches:
+      'the token of an access: its client’s own, none in every 2nd section, or the current one',
+    renew: 'whether a renew keeps the token, or gives a new one',
+    release: 'whether a release names its grant, or frees whatever its client holds by then',
+    waits:
+      'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
+    lockDelay: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
+    serves: 'who ever gets the lock: all, nobody, or only the one client that asked for it first',
+  },
+);
 
-const options = optionsFor(choices, {
-  counter: 'whether the token counter survives a crash of the lock service',
-  clock: 'which clock of the lock service judges expiry',
-  firstToken: 'the token of the first grant',
-  tokens: 'the counter is exact, passes through a double, wraps at 2^31, or is no counter at all',
-  attaches:
-    'the token of an access: its client’s own, none in every 2nd section, or the current one',
-  renew: 'whether a renew keeps the token, or gives a new one',
-  release: 'whether a release names its grant, or frees whatever its client holds by then',
-  waits:
-    'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
-  lockDelay: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
-  serves: 'who ever gets the lock: all, nobody, or only the one client that asked for it first',
-});
-
-export const lockService: Protocol = {
+export const lockService: LockDefinition = {
   about: 'leases with fencing tokens; its own clock, a renew or release names its grant',
   source: SOURCE,
-  options,
-  servers: () => [NAME],
-  takesSeveral: false,
+  options: choices.infos,
   problem,
-  unpromised: [],
-  build: (world, given) => build(world, given, false).driverOf,
   buildAsked: (world, given) => build(world, given, false),
 };
 
@@ -74,8 +63,8 @@ export const lockService: Protocol = {
 const GRANTS = 1_000_000_000;
 
 /** A line counts its tokens and hands over by itself; exact tokens need room to grow. */
-function problem(given: Options): OptionProblem | null {
-  const { firstToken, tokens, waits, lockDelay, renew, serves } = chosenFrom(given, choices);
+function problem(given: Options): { option: string; what: string } | null {
+  const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(given);
   const highest = Number.MAX_SAFE_INTEGER - GRANTS;
   if (firstToken > highest && tokens === 'exact') {
     const what = `firstToken may be at most ${highest}, but with tokens: double`;
@@ -94,7 +83,7 @@ function problem(given: Options): OptionProblem | null {
   return { option, what: `${option} means nothing with waits: ${waits}` };
 }
 
-export const lockServicePublished: Protocol = {
+export const lockServicePublished: LockDefinition = {
   ...lockService,
   about: 'the same to the letter of the book: expiry by the caller’s clock, release by client id',
   problem: (given) => {
@@ -102,7 +91,6 @@ export const lockServicePublished: Protocol = {
     const what = 'clock means nothing to lock-service-published: its callers say what time it is';
     return { option: 'clock', what };
   },
-  build: (world, given) => build(world, given, true).driverOf,
   buildAsked: (world, given) => build(world, given, true),
 };
 
@@ -111,7 +99,7 @@ function build(
   given: Options,
   isPublished: boolean,
 ): { driverOf: (client: ClientPlan) => LockDriver; check: CheckToken } {
-  const chosen = chosenFrom(given, choices);
+  const chosen = choices.read(given);
   const { counter, clock, firstToken, attaches, waits } = chosen;
   const rules = {
     numbering: chosen.tokens,
@@ -235,12 +223,12 @@ class LockServiceDriver implements LockDriver {
   private ask(
     at: Section,
     label: string,
-    request: Exclude<LockRequest, { kind: 'check' }>,
+    ask: Exclude<LockRequest, { kind: 'check' }>,
   ): Program<PendingCall<LockRequest, LockReply>> {
-    const { kind: verb } = request;
-    const token = 'token' in request ? request.token : 0;
+    const { kind: verb } = ask;
+    const token = 'token' in ask ? ask.token : 0;
     const { server: target } = this;
-    const question = { verb, token, target, request, describe: describeLockReply };
-    return askServer(at, under(at.name, label), question);
+    const question = { verb, token, target, request: ask, describe: describeLockReply };
+    return request(at.self, questionOf(at, under(at.name, label), question));
   }
 }

@@ -22,35 +22,46 @@ import { isEarlier, type Stamp, type Write } from '../../core/history/events.ts'
 import { assert } from '../../core/kernel/assert.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import { nameOf, under } from '../../core/kernel/name.ts';
-import type { CallSetting, PendingCall, Round, RoundSetting } from '../../core/world/calls.ts';
+import type {
+  CallSetting,
+  PendingCall,
+  Round,
+  RoundSetting,
+  ServerHost,
+} from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';
 import { answerOf, sendRound } from '../../core/world/program.ts';
-import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
+import type { Server, Turn } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { type Chosen, chosenFrom, type OptionInfo, type Options, optionsFor } from '../protocol.ts';
+import { type OptionInfo, type Options, optionsFor } from '../options.ts';
 import type { SeveralServers, StoreAccess } from './request.ts';
 
-const choices = {
-  replicas: { range: [1, 9], fallback: 3 },
-  writeQuorum: { range: [1, 9], fallback: 2 },
-  readQuorum: { range: [1, 9], fallback: 2 },
-  stamp: ['token-and-clock', 'token-and-count', 'clock'],
-  readRepair: ['off', 'after', 'before'],
-} as const;
+const choices = optionsFor(
+  {
+    replicas: { range: [1, 9], fallback: 3 },
+    writeQuorum: { range: [1, 9], fallback: 2 },
+    readQuorum: { range: [1, 9], fallback: 2 },
+    stamp: ['token-and-clock', 'token-and-count', 'clock'],
+    readRepair: ['off', 'after', 'before'],
+  },
+  {
+    replicas: 'N: how many replicas there are, from 1 to 9: store-1, store-2, …',
+    writeQuorum: 'W: how many must have answered a write before its client goes on',
+    readQuorum: 'R: of how many answers to a read the latest counts',
+    stamp:
+      'what a write is stamped with: the token and then the client’s wall clock, or its place among the accesses of its section, or the clock alone',
+    readRepair:
+      'whether a reader sends what it found to replicas that had less: not, after it has gone on, or before, waiting until W have it',
+  },
+);
 
-export const quorumOptions: readonly OptionInfo[] = optionsFor(choices, {
-  replicas: 'N: how many replicas there are, from 1 to 9: store-1, store-2, …',
-  writeQuorum: 'W: how many must have answered a write before its client goes on',
-  readQuorum: 'R: of how many answers to a read the latest counts',
-  stamp:
-    'what a write is stamped with: the token and then the client’s wall clock, or its place among the accesses of its section, or the clock alone',
-  readRepair:
-    'whether a reader sends what it found to replicas that had less: not, after it has gone on, or before, waiting until W have it',
-});
+export const quorumOptions: readonly OptionInfo[] = choices.infos;
+
+type Chosen = ReturnType<typeof choices.read>;
 
 /** Why these numbers cannot be meant; null if they can. */
 export function quorumProblem(given: Options): string | null {
-  const { replicas, writeQuorum, readQuorum } = chosenFrom(given, choices);
+  const { replicas, writeQuorum, readQuorum } = choices.read(given);
   const [word, asked] =
     writeQuorum > replicas ? ['writeQuorum', writeQuorum] : ['readQuorum', readQuorum];
   return asked <= replicas ? null : `${word}: ${asked} is more than replicas: ${replicas}`;
@@ -88,7 +99,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
   private cells: Map<string, Cell> = new Map();
 
   /** `store` is what it is a replica of; the observer is told times since the start. */
-  constructor(store: string, { stamp }: Pick<Chosen<typeof choices>, 'stamp'>) {
+  constructor(store: string, { stamp }: Pick<Chosen, 'stamp'>) {
     this.store = store;
     this.isTimed = stamp !== 'token-and-count';
   }
@@ -163,7 +174,7 @@ export function buildReplicas(
   stores: readonly string[],
   options: Options,
 ): SeveralServers {
-  const chosen = chosenFrom(options, choices);
+  const chosen = choices.read(options);
   const replicas = stores.map((store) => {
     const hosts = replicaNames(store, options).map((name) =>
       world.addServer({ name, role: 'store' }, new Replica(store, chosen)),
@@ -184,12 +195,12 @@ interface AskedOfAll
 /** What the clients of such stores do. */
 class QuorumClient implements SeveralServers {
   private readonly replicas: ReadonlyMap<string, readonly ReplicaHost[]>;
-  private readonly chosen: Chosen<typeof choices>;
+  private readonly chosen: Chosen;
 
   /** `replicas` are those of each store, by its name. */
   constructor(replicas: ReadonlyMap<string, readonly ReplicaHost[]>, options: Options) {
     this.replicas = replicas;
-    this.chosen = chosenFrom(options, choices);
+    this.chosen = choices.read(options);
   }
 
   *ask(self: Self, access: StoreAccess): Program<ReplicaRound> {
@@ -235,7 +246,7 @@ class QuorumClient implements SeveralServers {
         tries,
         describe,
       };
-      if (at > 0) setting.part = target.process.name;
+      if (at > 0) setting.part = target.name;
       return setting;
     });
     return { operation, call, calls, needs, conclude, describe };
@@ -252,7 +263,7 @@ class QuorumClient implements SeveralServers {
     assert(reply?.kind === 'value', 'a read is answered with a value');
     self.quorum.serve({
       kind: 'read',
-      process: newest.setting.target.process.name,
+      process: newest.setting.target.name,
       store: call.store,
       resource: call.resource,
       key: call.key,
@@ -296,8 +307,8 @@ class QuorumClient implements SeveralServers {
     const name = under(section, `${operation.text.slice(at + 1)}-repair`);
     const repairing = { operation: name, call, timeoutUs, tries };
     const all = this.roundOf(repairing, { request, needs, conclude: accepted });
-    const names = new Set(lacking.map(({ setting: { target } }) => target.process.name));
-    const calls = all.calls.filter(({ target }) => names.has(target.process.name));
+    const names = new Set(lacking.map(({ setting: { target } }) => target.name));
+    const calls = all.calls.filter(({ target }) => names.has(target.name));
     const round = yield* sendRound(self, Object.assign(all, { call: null, calls }));
     if (isAwaited) yield* answerOf(round);
   }

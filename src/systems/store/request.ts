@@ -4,30 +4,36 @@ import type { Name } from '../../core/kernel/name.ts';
 import type { CallSetting, CallState } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';
 
-/** What else a write to a store with versions says. */
-export type Condition = {
-  /** The version that the key must have, null for a key never written; absent: any. */
-  readonly version?: number | null;
-  /** Names what is written, so that it is not applied again; null for no name. */
-  readonly once: string | null;
-  /** The client's wall clock as it writes. */
-  readonly wallUs: number;
-  /** What the store is to add to the value that it finds; absent: it takes the value as it is. */
-  readonly adds?: number;
-};
-
+/** An access as it travels to a store. `sequence` is its place among those of its grant, from 1. */
 export type StoreRequest = {
   readonly resource: string;
   readonly key: string;
   readonly token: number;
   readonly sequence: number;
 } & (
-  | ({ readonly kind: 'write'; readonly value: number } & Partial<Condition>)
+  | {
+      readonly kind: 'write';
+      readonly value: number;
+      /** The version that the key must have, null for a key never written; absent: any. */
+      readonly version?: number | null;
+      /** Names what is written, so that it is not applied again; null for no name. */
+      readonly once?: string | null;
+      /** The client's wall clock as it writes. */
+      readonly wallUs?: number;
+      /** What the store is to add to the value that it finds; absent: it takes the value. */
+      readonly adds?: number;
+    }
   /** `fence` asks for the highest token. */
   | { readonly kind: 'read' | 'open' | 'fence' }
 );
 
-/** The trace says all of it. */
+type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
+
+/** What else a write to a store with versions says. */
+export type Condition = Required<Pick<WriteRequest, 'once' | 'wallUs'>> &
+  Pick<WriteRequest, 'version' | 'adds'>;
+
+/** What a store answers. The trace says all of it. */
 export type StoreReply = Extract<Answer, { readonly kind: 'accepted' | 'value' | 'refused' }>;
 
 /** What a client must know of the stores it talks to. */

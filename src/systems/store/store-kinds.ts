@@ -6,16 +6,14 @@
 import { assert, Defect } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { type CheckToken, chosenFrom, type OptionInfo, Options, optionsFor } from '../protocol.ts';
+import { type OptionInfo, Options, optionsFor } from '../options.ts';
+import type { CheckToken } from '../protocol.ts';
 import { buildReplicas, quorumOptions, quorumProblem, replicaNames } from './quorum.ts';
 import type { Manners, SeveralServers, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
 import { type FenceRule, stores } from './store.ts';
 import { askingServer, StoreServer, type Version, VersionServer } from './store-server.ts';
 import { MemoryTable } from './version-table.ts';
-
-/** A store's server; what it holds outside of the run is given back with `close`. */
-type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 
 export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromised'> {
   readonly manners: Manners;
@@ -35,7 +33,11 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromi
    */
   readonly replicated?: Replicated;
   /** Without options it takes their defaults. */
-  readonly build: (name: string, check: CheckToken | null, options?: Options) => AnyStoreServer;
+  readonly build: (
+    name: string,
+    check: CheckToken | null,
+    options?: Options,
+  ) => ReturnType<StoreDefinition['build']>;
 }
 
 /** A store that is several servers. */
@@ -91,15 +93,16 @@ const quorum: StoreKind = {
 /** Far enough from the end of the safe integers that no run gets there. */
 const MOST_PIECES = 1_000_000_000_000;
 
-const stockChoices = {
-  stock: { range: [0, MOST_PIECES], fallback: 10 },
-  version: { range: [1, MOST_PIECES], fallback: 1 },
-} as const;
-
-const stockOptions = optionsFor(stockChoices, {
-  stock: 'how many pieces there are of each product at first',
-  version: 'the version of each product at first',
-});
+const ofStocks = optionsFor(
+  {
+    stock: { range: [0, MOST_PIECES], fallback: 10 },
+    version: { range: [1, MOST_PIECES], fallback: 1 },
+  },
+  {
+    stock: 'how many pieces there are of each product at first',
+    version: 'the version of each product at first',
+  },
+);
 
 /** All stores: those that go by tokens, and those that go by versions. */
 export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreKind>([
@@ -163,11 +166,11 @@ function stockKind(isSql: boolean): StoreKind {
     isFenced: false,
     needsSql: isSql,
     asksLock: false,
-    options: stockOptions,
+    options: ofStocks.infos,
     build: (name, _check, given) => {
-      const options = given ?? Options.read(stockOptions, {});
+      const options = given ?? Options.read(ofStocks.infos, {});
       assert(typeof options !== 'string', 'the defaults are right');
-      const { stock: pieces, version } = chosenFrom(options, stockChoices);
+      const { stock: pieces, version } = ofStocks.read(options);
       const stock = { pieces, version };
       const table = isSql ? new ProductTable(stock) : new MemoryTable(stock);
       return new VersionServer(name, 'count', table);
@@ -194,20 +197,40 @@ export function isPrepared(kind: StoreKind): boolean {
   return !kind.needsSql || isSqlLoaded();
 }
 
-/** What a lock guards. All but `about` and `build` has a default; of what is a claim, false. */
-export interface StoreDefinition
-  extends Pick<StoreKind, 'about'>,
-    Partial<Pick<StoreKind, 'source' | 'unpromised' | 'isFenced' | 'asksLock'>> {
+/** A store, which a lock guards. All but `about` and `build` has a default. */
+export interface StoreDefinition {
+  /** One line on what it is. */
+  readonly about: string;
+  /** Where its rule is written down. */
+  readonly source?: string;
+  /** Claims that it does not promise, even without faults. Default: it promises all. */
+  readonly unpromised?: readonly string[];
+  /** Whether it is meant to remember the highest token. Default false. */
+  readonly isFenced?: boolean;
+  /** Whether it asks the lock about tokens; its `build` is then told how. Default false. */
+  readonly asksLock?: boolean;
   /** What clients must do for it, each false by default. */
-  readonly manners?: Partial<Manners>;
+  readonly manners?: {
+    /** A token must be announced before its first access. */
+    readonly needsOpen?: boolean;
+    /** The client compares its token with the store's before it writes. */
+    readonly comparesItself?: boolean;
+    /** A read gives a version, and a write may name the one that it expects. */
+    readonly hasVersions?: boolean;
+    /** The store adds itself: a write says what, beside the value that its client expects. */
+    readonly addsItself?: boolean;
+  };
   /** The model that `linearizable` means for it, by its name; without one, the claim is unknown. */
   readonly model?: string;
   /**
-   * Makes the server called `name` for one run. It tells the observer of each access, and of what
-   * is left after a restart, with a `StoreWitness`; without that no claim about the data is tested.
-   * A `StoreServer` with a rule of its own does so itself.
+   * Makes the server called `name` for one run. It reports each access, and what is left after a
+   * restart, with a `StoreWitness`; without that no claim about the data is tested. A `StoreServer`
+   * with a rule of its own does so itself. `close` gives back what it holds outside of the run.
    */
-  readonly build: (name: string, check: CheckToken | null) => AnyStoreServer;
+  readonly build: (
+    name: string,
+    check: CheckToken | null,
+  ) => Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 }
 
 /** Throws an error that names the field where one is missing or wrong. */

@@ -13,7 +13,7 @@ import type { Draft } from '../../core/kernel/json.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
-import { type FenceRule, Store, type StoreAnswer } from './store.ts';
+import { type FenceRule, Store } from './store.ts';
 import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';
 
@@ -36,7 +36,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     return answer;
   }
 
-  private whyRefused(request: StoreRequest, answer: StoreAnswer): Refusal | undefined {
+  private whyRefused(request: StoreRequest, answer: StoreReply): Refusal | undefined {
     if (answer.kind !== 'refused') return undefined;
     const refusal = this.store.whyRefused(request);
     if (refusal !== null) return refusal;
@@ -44,7 +44,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     return request.kind === 'read' ? { kind: 'lower', highest: answer.highest } : undefined;
   }
 
-  private answer(request: StoreRequest): StoreAnswer {
+  private answer(request: StoreRequest): StoreReply {
     if (request.kind === 'write') return this.store.write(request, request.value);
     return request.kind === 'open' ? this.store.open(request) : this.store.read(request);
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Store, type StoreAnswer, stores } from './store.ts';
+import type { StoreReply } from './request.ts';
+import { Store, stores } from './store.ts';
 
 interface Ask {
   readonly verb: 'write' | 'read' | 'open' | 'crash' | 'failover';
@@ -20,7 +21,7 @@ function ask(verb: Ask['verb'], token: number, more: Partial<Ask> = {}): Ask {
   return { verb, token, key: 'x', sequence: 1, ...more };
 }
 
-function answer(store: Store, { verb, token, key, sequence }: Ask): StoreAnswer | null {
+function answer(store: Store, { verb, token, key, sequence }: Ask): StoreReply | null {
   const access = { resource: 'db', key, token, sequence };
   if (verb === 'write') return store.write(access, token);
   if (verb === 'read') return store.read(access);

@@ -9,20 +9,9 @@
 import type { Refusal } from '../../core/history/events.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
 import { argument } from '../argument.ts';
+import type { StoreReply } from './request.ts';
 
-export interface Access {
-  readonly resource: string;
-  readonly key: string;
-  readonly token: number;
-  /** The access's place among those of its grant, from 1; only `fenced-sequenced` looks at it. */
-  readonly sequence: number;
-}
-
-export type StoreAnswer =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'value'; readonly value: number }
-  /** The token is too low: `highest` is the one that it was compared with. */
-  | { readonly kind: 'refused'; readonly highest: number };
+type Access = Parameters<Store['write']>[0];
 
 interface Registered {
   readonly highest: number;
@@ -31,6 +20,10 @@ interface Registered {
 
 type ByResource<V> = Map<string, Map<string, V>>;
 
+/**
+ * A store with a fence, without a network. A refusal is an answer, with the token that was compared;
+ * an argument that cannot be meant throws a `TypeError` or a `RangeError`.
+ */
 export class Store {
   readonly rule: FenceRule;
   private readonly takesAnyToken: boolean;
@@ -54,7 +47,17 @@ export class Store {
     this.isOpen = rule.refuses === 'nothing' && !rule.registers;
   }
 
-  write(access: Access, value: number): StoreAnswer {
+  /** Writes a value, unless the rule refuses the token of the access. */
+  write(
+    access: {
+      readonly resource: string;
+      readonly key: string;
+      readonly token: number;
+      /** Its place among the accesses of its grant, from 1; only `fenced-sequenced` reads it. */
+      readonly sequence: number;
+    },
+    value: number,
+  ): StoreReply {
     this.requireValid(access);
     argument.finite('value', value);
     const refusal = this.register(access);
@@ -65,7 +68,8 @@ export class Store {
     return { kind: 'accepted' };
   }
 
-  read(access: Access): StoreAnswer {
+  /** Reads a value, 0 at first, unless the rule refuses the token of the access. */
+  read(access: Parameters<Store['write']>[0]): StoreReply {
     this.requireValid(access);
     const refusal = this.rule.coversReads ? this.register(access) : null;
     if (refusal !== null) return refusal;
@@ -73,7 +77,7 @@ export class Store {
   }
 
   /** Announces a token before the first access under it. */
-  open(access: Access): StoreAnswer {
+  open(access: Parameters<Store['write']>[0]): StoreReply {
     this.requireValid(access);
     if (this.rule.opensAnything)
       entryOf(this.registered, access.resource, () => new Map()).delete(this.scopeOf(access.key));
@@ -81,7 +85,7 @@ export class Store {
   }
 
   /** The highest token that guards this access; 0 when none is registered. */
-  highest(access: Pick<Access, 'resource' | 'key'>): number {
+  highest(access: { readonly resource: string; readonly key: string }): number {
     requirePlace(access);
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
   }
@@ -94,7 +98,10 @@ export class Store {
     argument.whole('sequence', sequence, 0);
   }
 
-  /** Why it has just refused an access; null where its token is below the highest. */
+  /**
+   * Why it has just refused an access; null where its token is below the highest.
+   * @internal
+   */
   whyRefused(access: Access): Refusal | null {
     this.requireValid(access);
     const { resource, key, token } = access;
@@ -107,7 +114,7 @@ export class Store {
   }
 
   /** Registers the access's token, or says why it is too low. */
-  private register(access: Access): StoreAnswer | null {
+  private register(access: Access): StoreReply | null {
     if (this.isOpen) return null;
     const { resource, token, sequence } = access;
     if (token === 0 && this.rule.takesMissing) return null;
@@ -193,21 +200,19 @@ function twinOf<V>(whole: ByResource<V>): ByResource<V> {
   return new Map([...whole].map(([resource, part]) => [resource, new Map(part)]));
 }
 
-const REFUSES = [
-  'nothing',
-  'lower',
-  'lower-or-equal',
-  'lower-or-repeated',
-  'higher',
-  'other',
-] as const;
-
+/** What a store compares and remembers. */
 export interface FenceRule {
   /**
    * Which accesses are refused, by comparing their token with the registered one: `higher` and
    * `other` are those of a store that got it wrong, or that knows one token only.
    */
-  readonly refuses: (typeof REFUSES)[number];
+  readonly refuses:
+    | 'nothing'
+    | 'lower'
+    | 'lower-or-equal'
+    | 'lower-or-repeated'
+    | 'higher'
+    | 'other';
   /** Whether the highest token of what it accepts is registered. */
   readonly registers: boolean;
   /** Whether a read is compared and registers its token too. */
@@ -340,6 +345,15 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
 
 /** The stores that go by tokens, by name; `storeKinds` has all others too. */
 export const stores: ReadonlyMap<string, FenceRule> = new Map([...variants, ...mutants]);
+
+const REFUSES: readonly FenceRule['refuses'][] = [
+  'nothing',
+  'lower',
+  'lower-or-equal',
+  'lower-or-repeated',
+  'higher',
+  'other',
+];
 
 /** Refuses what is no rule of a store. */
 function requireRule(rule: FenceRule): void {

@@ -2,50 +2,55 @@
  * Tells the observer what a store did with an access, and what it holds when it comes back. Nothing
  * of it has an effect on the store.
  */
-import type {
-  Read,
-  Recovered,
-  Refusal,
-  RowVersion,
-  Write,
-  WriteVersion,
-} from '../../core/history/events.ts';
+import type { EventOf } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 
-/** What a store holds of a resource. */
-export interface Contents {
-  /** The highest token; 0 where it goes by none. */
-  readonly highest: number;
-  readonly values: ReadonlyMap<string, number>;
-}
-
-/** An access, and what became of it. */
-interface Answered<Version> {
-  readonly request: StoreRequest;
-  readonly answer: StoreReply;
-  readonly version?: Version | undefined;
-  /** Why it was refused, where that is not that its token is below the highest. */
-  readonly refusal?: Refusal | undefined;
-}
-
+/**
+ * Reports a store's accesses to the observer, and what it holds after a restart. Without it no claim
+ * about the data is tested. It changes nothing that the store does.
+ */
 export class StoreWitness {
   private readonly process: string;
-  private readonly contentsOf: (resource: string) => Contents;
+  private readonly contentsOf: ConstructorParameters<typeof StoreWitness>[1];
   /** Every resource that the store was ever asked for. */
   private readonly known: Set<string> = new Set();
 
-  /** `process` is the store's name. */
-  constructor(process: string, contentsOf: (resource: string) => Contents) {
+  /**
+   * `process` is the store's name. `contentsOf` returns the highest token of a resource, 0 if the
+   * store has none, and its values by key.
+   */
+  constructor(
+    process: string,
+    contentsOf: (resource: string) => {
+      readonly highest: number;
+      readonly values: ReadonlyMap<string, number>;
+    },
+  ) {
     this.process = process;
     this.contentsOf = contentsOf;
   }
 
-  /** The store answers a read. */
-  read(turn: Turn<StoreReply>, { request, answer, version, refusal }: Answered<RowVersion>): void {
+  /**
+   * The store answers a read. `refusal` says why it refused, unless the token is below the highest.
+   */
+  read(
+    turn: Turn<StoreReply>,
+    {
+      request,
+      answer,
+      version,
+      refusal,
+    }: {
+      readonly request: StoreRequest;
+      readonly answer: StoreReply;
+      readonly version?: EventOf<'read'>['version'] | undefined;
+      readonly refusal?: EventOf<'read'>['refusal'] | undefined;
+    },
+  ): void {
     this.known.add(request.resource);
-    const event: Draft<Read> = {
+    const event: Draft<EventOf<'read'>> = {
       kind: 'read',
       process: this.process,
       resource: request.resource,
@@ -76,7 +81,8 @@ export class StoreWitness {
       value = request.kind === 'write' ? request.value : null,
       version,
       refusal,
-    }: Answered<WriteVersion> & {
+    }: Omit<Parameters<StoreWitness['read']>[1], 'version'> & {
+      readonly version?: EventOf<'write'>['version'] | undefined;
       readonly highest?: number;
       /** When it took effect, if that was not as it came. */
       readonly atUs?: number;
@@ -85,7 +91,7 @@ export class StoreWitness {
     },
   ): void {
     this.known.add(request.resource);
-    const event: Draft<Write> = {
+    const event: Draft<EventOf<'write'>> = {
       kind: 'write',
       process: this.process,
       resource: request.resource,
@@ -108,7 +114,11 @@ export class StoreWitness {
   }
 
   /** The store is asked for a key that it has had from the beginning. */
-  begin(turn: Turn<StoreReply>, resource: string, begins: NonNullable<Recovered['begins']>): void {
+  begin(
+    turn: Turn<StoreReply>,
+    resource: string,
+    begins: NonNullable<EventOf<'recovered'>['begins']>,
+  ): void {
     this.known.add(resource);
     const event = this.recovered(resource, turn.atUs);
     event.begins = begins;
@@ -130,7 +140,7 @@ export class StoreWitness {
     boot.observe(this.recovered(resource, boot.atUs));
   }
 
-  private recovered(resource: string, atUs: number): Draft<Recovered> {
+  private recovered(resource: string, atUs: number): Draft<EventOf<'recovered'>> {
     const { process } = this;
     const { highest, values: held } = this.contentsOf(resource);
     const values = Object.fromEntries(held);

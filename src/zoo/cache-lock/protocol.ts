@@ -9,22 +9,17 @@
  */
 import {
   type Answer,
-  askServer,
-  type Chosen,
   type ClientPlan,
-  chosenFrom,
   GrantBook,
-  LONGEST_MS,
+  type LockDefinition,
   type LockDriver,
-  type OptionProblem,
   type Options,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   part,
-  proseDuration,
-  restoreAll,
+  questionOf,
+  request,
   type Section,
   type Self,
   type Server,
@@ -50,46 +45,50 @@ import {
 } from './commands.ts';
 
 const NAME = 'lock';
+/** So many ms are still a safe number of microseconds. */
+const LONGEST_MS = 1_000_000_000_000;
 
-const choices = {
-  blocking: ['yes', 'no'],
-  timeout: { range: [FOR_EVER, LONGEST_MS], fallback: FOR_EVER },
-  timeoutUs: { fallback: 0 },
-  countsFrom: ['reply', 'request'],
-  extends: ['anyone', 'owner'],
-  release: RELEASES,
-  expired: ['after', 'at'],
-  instance: ['section', 'client'],
-} as const;
+const choices = optionsFor(
+  {
+    blocking: ['yes', 'no'],
+    timeout: { range: [FOR_EVER, LONGEST_MS], fallback: FOR_EVER },
+    timeoutUs: { fallback: 0 },
+    countsFrom: ['reply', 'request'],
+    extends: ['anyone', 'owner'],
+    release: RELEASES,
+    expired: ['after', 'at'],
+    instance: ['section', 'client'],
+  },
+  {
+    blocking: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
+    timeout:
+      'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
+      'these last',
+    timeoutUs:
+      'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
+    countsFrom: 'from when the holder counts its expiration; a reply may be arbitrarily late',
+    extends: 'whether a touch prolongs whatever key is there, or only the holder’s own',
+    release:
+      'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
+      'one that compares; or a plain delete',
+    expired: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
+    instance: 'whether each section makes a lock of its own, or a client keeps one for all of them',
+  },
+);
 
-const options = optionsFor(choices, {
-  blocking: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
-  timeout:
-    'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
-    'these last',
-  timeoutUs: 'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
-  countsFrom: 'from when the holder counts its expiration; a reply may be arbitrarily late',
-  extends: 'whether a touch prolongs whatever key is there, or only the holder’s own',
-  release:
-    'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
-    'one that compares; or a plain delete',
-  expired: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
-  instance: 'whether each section makes a lock of its own, or a client keeps one for all of them',
-});
+type Chosen = ReturnType<typeof choices.read>;
 
-export const cacheLock: Protocol = {
+export const cacheLock: LockDefinition = {
   about: 'a lossy lock on a cache: add, touch, get, delete; the cache may evict it at any time',
   source: 'djblets, djblets.protect.locks.CacheLock, which calls itself imperfect and lossy',
-  options,
-  servers: () => [NAME],
-  takesSeveral: false,
+  options: choices.infos,
   // djblets waits for its interval and up to a quarter more.
   jitter: { numerator: 1, denominator: 4 },
   problem,
   unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
   build: (world: World, given: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
-    const settings = { ...chosenFrom(given, choices), timeoutUs: timeoutUsOf(given) };
+    const settings = { ...choices.read(given), timeoutUs: timeoutUsOf(given) };
     // What the probe is to find out is whether the lock can be had, not how long one waits for it.
     const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;
     return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
@@ -99,7 +98,7 @@ export const cacheLock: Protocol = {
 function problem(
   given: Options,
   clients: readonly Pick<ClientPlan, 'countsLeaseFrom'>[],
-): OptionProblem | null {
+): { option: string; what: string } | null {
   const wait = waitProblem(given);
   if (wait !== null) return wait;
   const from = given.word('countsFrom');
@@ -112,8 +111,8 @@ function problem(
 }
 
 /** Which of the options that say how long it waits cannot be meant. */
-function waitProblem(given: Options): OptionProblem | null {
-  const { blocking, timeout, timeoutUs } = chosenFrom(given, choices);
+function waitProblem(given: Options): { option: string; what: string } | null {
+  const { blocking, timeout, timeoutUs } = choices.read(given);
   if (timeout === 0) {
     const what = `a timeout is longer than 0, or ${FOR_EVER} for ever; blocking: no does not wait at all`;
     return { option: 'timeout', what };
@@ -128,13 +127,13 @@ function waitProblem(given: Options): OptionProblem | null {
 
 /** `FOR_EVER`, or how long a busy lock is waited for. */
 function timeoutUsOf(given: Options): number {
-  const { timeout, timeoutUs } = chosenFrom(given, choices);
+  const { timeout, timeoutUs } = choices.read(given);
   if (timeout !== FOR_EVER) return timeout * 1000;
   return timeoutUs === 0 ? FOR_EVER : timeoutUs;
 }
 
 /** What was chosen, with `timeoutUs` by either of its options. */
-type CacheLockOptions = Chosen<typeof choices>;
+type CacheLockOptions = Chosen;
 
 type Verb = 'acquire' | 'renew' | 'release';
 type Sent = PendingCall<CacheRequest, CacheReply>;
@@ -180,7 +179,7 @@ class CacheLockDriver implements LockDriver {
     this.held.set(key, { lock: key, value });
     this.countOn(at, { sentUs, ttlUs });
     self.enter({ section: at.name, lock: key, ordinal: call.granted, token: 0, end: at.end });
-    self.log(TOPIC, `acquired ${key} for ${proseDuration(ttlUs)}`);
+    self.log(TOPIC, `acquired ${key} for ${duration(ttlUs)}`);
     return true;
   }
 
@@ -232,7 +231,7 @@ class CacheLockDriver implements LockDriver {
       return this.options.extends === 'anyone';
     }
     this.countOn(at, { sentUs, ttlUs });
-    self.log(TOPIC, `extended ${key} to ${proseDuration(ttlUs)}`);
+    self.log(TOPIC, `extended ${key} to ${duration(ttlUs)}`);
     // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
     testLease(at);
     return true;
@@ -310,8 +309,15 @@ class CacheLockDriver implements LockDriver {
     const { verb, label, under: ordinal, ask } = asked;
     const describe = describeCacheReply(ask);
     const question = { verb, target: this.server, request: ask, describe, under: ordinal };
-    return askServer(at, under(at.name, label), question);
+    return request(at.self, questionOf(at, under(at.name, label), question));
   }
+}
+
+/** `10 ms`, `1.5 s`. */
+function duration(us: number): string {
+  if (us > 0 && us % 3_600_000_000 === 0) return `${us / 3_600_000_000} h`;
+  if (us >= 1_000_000) return `${us / 1_000_000} s`;
+  return us >= 1_000 || us === 0 ? `${us / 1_000} ms` : `${us} us`;
 }
 
 /** What the trace says of a reply to this request. */
@@ -364,7 +370,7 @@ function cacheServer(name: string): Server<CacheRequest, CacheReply> {
       return reply;
     },
     restart: () => cache.clear(),
-    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    snapshot: () => book.snapshot(cacheSnapshot(cache)),
     evict: (key) => cache.forget(key),
   };
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { run } from '../../run.ts';
+import { protocolOf } from '../../systems/define-lock.ts';
 import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
 import type { Protocol } from '../../systems/protocol.ts';
 import { calls, compute, evictAt, logs, pauseAt, runOf } from './cache-lock.fixture.ts';
@@ -132,5 +133,8 @@ function catalogueWith(name: string, deed: string): Catalogue {
       };
     };
   };
-  return { ...builtIn, locks: new Map([...builtIn.locks, [name, { ...cacheLock, build }]]) };
+  return {
+    ...builtIn,
+    locks: new Map([...builtIn.locks, [name, protocolOf(name, { ...cacheLock, build })]]),
+  };
 }

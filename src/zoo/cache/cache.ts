@@ -3,7 +3,7 @@
  * and no network. Times are integers in one unit of the caller's; fencepost counts microseconds.
  * That nothing is there is an answer; what cannot be meant throws (see `mistakes.ts`).
  */
-import { argument, type Json } from '../../servers.ts';
+import { argument } from '../../servers.ts';
 
 export class Cache {
   private unique: number = 0;
@@ -20,21 +20,21 @@ export class Cache {
   }
 
   /** Stores only where nothing is; `ttl` null never ends. */
-  add(key: string, value: Json, ttl: number | null, now: number): boolean {
+  add(key: string, value: unknown, ttl: number | null, now: number): boolean {
     requireStored({ key, value, ttl, now });
     if (liveIn(this.entries, { key, now }) !== null) return false;
     this.set(key, value, ttl, now);
     return true;
   }
 
-  set(key: string, value: Json, ttl: number | null, now: number): void {
+  set(key: string, value: unknown, ttl: number | null, now: number): void {
     requireStored({ key, value, ttl, now });
     this.unique += 1;
     this.entries.set(key, { key, value, unique: this.unique, end: endOf(ttl, now) });
   }
 
   /** Stores only over the item with this `unique`. */
-  cas(key: string, value: Json, unique: number, ttl: number | null, now: number): CasAnswer {
+  cas(key: string, value: unknown, unique: number, ttl: number | null, now: number): CasAnswer {
     requireStored({ key, value, ttl, now });
     argument.whole('unique', unique, 0);
     const entry = liveIn(this.entries, { key, now });
@@ -112,7 +112,7 @@ function requireLife(ttl: number | null): void {
 
 interface Stored {
   readonly key: string;
-  readonly value: Json;
+  readonly value: unknown;
   readonly ttl: number | null;
   readonly now: number;
 }
@@ -138,7 +138,7 @@ function requireState(state: CacheState): void {
 
 /** What a key holds, and the number that memcached calls its cas id: new with each storing. */
 export interface CacheItem {
-  readonly value: Json;
+  readonly value: unknown;
   readonly unique: number;
 }
 

@@ -30,27 +30,22 @@
  */
 import {
   type Answer,
-  askServer,
   backOff,
   type CheckToken,
-  type Chosen,
-  chosenFrom,
-  type DriverOf,
-  type KeptSession,
+  type KeepAlive,
+  type LockDefinition,
   type LockDriver,
-  mix,
-  Names,
-  type Opening,
   type Options,
   OwnSession,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   part,
+  questionOf,
+  randomOf,
+  request,
   type Section,
   type ServerHost,
-  under,
   type World,
 } from '../../servers.ts';
 import { type EtcdReply, type EtcdRequest, EtcdServer, US_A_SECOND } from './server.ts';
@@ -60,35 +55,37 @@ const NAME = 'lock';
 /** How long the client waits before it opens a new stream for its heartbeat. */
 const RETRY_US = 500_000;
 
-const choices = {
-  recheck: ['yes', 'no'],
-  token: ['revision', 'lease', 'none'],
-  oldLeader: ['steps-down', 'revokes'],
-  unanswered: ['kept', 'orphans'],
-} as const;
-
-export const etcd: Protocol = {
-  about: 'etcd’s mutex: a key on a lease that a heartbeat keeps, served in the order of revisions',
-  source: 'etcd, client/v3/concurrency/mutex.go; Jepsen, etcd 3.4.3 (2020)',
-  options: optionsFor(choices, {
+const choices = optionsFor(
+  {
+    recheck: ['yes', 'no'],
+    token: ['revision', 'lease', 'none'],
+    oldLeader: ['steps-down', 'revokes'],
+    unanswered: ['kept', 'orphans'],
+  },
+  {
     recheck: 'whether a client that waited looks again whether its own key is still there',
     token: 'which number is the fencing token: the revision that made the key, the lease, or none',
     oldLeader: 'what a leader that was replaced does about leases that it had counted down',
     unanswered:
       'what a client does about a release, or a last try, without an answer: nothing, or stops its heartbeat',
-  }),
-  servers: () => [NAME],
+  },
+);
+
+type Chosen = ReturnType<typeof choices.read>;
+
+export const etcd: LockDefinition = {
+  about: 'etcd’s mutex: a key on a lease that a heartbeat keeps, served in the order of revisions',
+  source: 'etcd, client/v3/concurrency/mutex.go; Jepsen, etcd 3.4.3 (2020)',
+  options: choices.infos,
   takesSeveral: true,
   waitsInLine: true,
   canRenew: false,
-  unpromised: [],
   operations: ['lease', 'acquire', 'wait', 'recheck', 'heartbeat', 'release'],
-  build: (world, given) => build(world, given).driverOf,
   buildAsked: build,
 };
 
-function build(world: World, given: Options): { driverOf: DriverOf; check: CheckToken } {
-  const chosen = chosenFrom(given, choices);
+function build(world: World, given: Options): { driverOf: () => LockDriver; check: CheckToken } {
+  const chosen = choices.read(given);
   const etcdServer = new EtcdServer(NAME, {
     oldLeader: chosen.oldLeader,
     tells: chosen.recheck === 'yes' ? 'recheck' : 'wait',
@@ -96,14 +93,13 @@ function build(world: World, given: Options): { driverOf: DriverOf; check: Check
   });
   const host = world.addServer({ name: NAME, role: 'lock' }, etcdServer);
   const check: CheckToken = (turn, asked, told) => {
-    const nowUs = host.process.clock.monotonicUs(turn.atUs);
-    told(etcdServer.hasKey(asked, nowUs), turn.atUs);
+    told(etcdServer.hasKey(asked, host.monotonicUsAt(turn.atUs)), turn.atUs);
   };
   return { driverOf: () => new EtcdDriver(chosen, host), check };
 }
 
 function tokenOf(
-  token: Chosen<typeof choices>['token'],
+  token: Chosen['token'],
   key: { readonly lease: number; readonly revision: number },
 ): number {
   if (token === 'none') return 0;
@@ -128,42 +124,43 @@ interface Held {
 
 type Asked = Program<PendingCall<EtcdRequest, EtcdReply>>;
 
-class EtcdDriver implements LockDriver, Opening {
-  private readonly options: Chosen<typeof choices>;
+class EtcdDriver implements LockDriver {
+  private readonly options: Chosen;
   private readonly server: ServerHost<EtcdRequest, EtcdReply>;
-  private readonly names: Names = new Names();
   private readonly session: OwnSession;
   private held: readonly Held[] = [];
   /** Whether the last try for a lock may have left a key that no answer told of. */
   private isUnknown = false;
 
-  constructor(options: Chosen<typeof choices>, server: ServerHost<EtcdRequest, EtcdReply>) {
+  constructor(options: Chosen, server: ServerHost<EtcdRequest, EtcdReply>) {
     this.options = options;
     this.server = server;
-    this.session = new OwnSession(this.names, this);
+    this.session = new OwnSession(this);
   }
 
-  *open(at: Section): ReturnType<Opening['open']> {
-    const operation = this.names.next(at, 'lease');
-    // The number of a lease, which etcd draws: of 20 high bits and 32 low ones, and in no order.
-    const high = mix(under(operation, 'id').hash) >>> 12;
-    const id = high * 0x1_0000_0000 + mix(operation.hash) + 1;
+  *open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null> {
+    const operation = at.nextName('lease');
+    // The number of a lease, which etcd draws.
+    const id = randomOf(operation, 'id');
     const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
-    const { reply } = yield* askServer<EtcdRequest, EtcdReply>(at, operation, {
-      verb: 'claim',
-      target: this.server,
-      request: { kind: 'grant-lease', lease: id, ttlS },
-      tries: 1,
-      describe: () => ({ kind: 'granted', token: 0 }),
-    });
+    const { reply } = yield* request(
+      at.self,
+      questionOf<EtcdRequest, EtcdReply>(at, operation, {
+        verb: 'claim',
+        target: this.server,
+        request: { kind: 'grant-lease', lease: id, ttlS },
+        tries: 1,
+        describe: () => ({ kind: 'granted', token: 0 }),
+      }),
+    );
     const ttlUs = reply === null ? null : ttlUsOf(reply);
     return ttlUs === null ? null : { id, ttlUs };
   }
 
-  heartbeat({ id: lease, keeping }: KeptSession): Program<void> {
-    return keeping.beat<EtcdRequest, EtcdReply>({
+  heartbeat(session: KeepAlive): Program<void> {
+    return session.beat<EtcdRequest, EtcdReply>({
       target: this.server,
-      request: { kind: 'keep-alive', lease },
+      request: { kind: 'keep-alive', lease: session.id },
       ttlUsOf,
       lost: 'etcd has no such lease',
       retryUs: RETRY_US,
@@ -194,14 +191,14 @@ class EtcdDriver implements LockDriver, Opening {
   }
 
   private lose(why: string): void {
-    this.session.current?.keeping.lose(why);
+    this.session.current?.lose(why);
   }
 
   private *take(at: Section, wanted: Wanted): Program<boolean> {
     const { lock } = wanted;
     const session = yield* this.session.during(at);
     if (session === null) return false;
-    const { id: lease, keeping } = session;
+    const { id: lease } = session;
     const took = yield* this.ask(at, wanted.take, { kind: 'take', lock, lease });
     this.isUnknown = took.reply === null;
     if (took.reply?.kind === 'no-lease') this.lose('etcd has no such lease');
@@ -211,29 +208,30 @@ class EtcdDriver implements LockDriver, Opening {
     if (told === null) return false;
     const token = tokenOf(this.options.token, { lease, revision });
     this.held = [...this.held, { wanted, lease, ordinal: told.granted, token }];
-    if (this.held.length === 1) keeping.enter(told.granted, token);
+    if (this.held.length === 1) session.enter(told.granted, token);
     return true;
   }
 
   /** The answer by which the client knows that the lock is its own; null where it is not. */
   private *waitFor(
     at: Section,
-    { id: lease, keeping }: KeptSession,
+    session: KeepAlive,
     { lock, prefix }: Wanted,
     revision: number,
   ): Program<PendingCall<EtcdRequest, EtcdReply> | null> {
+    const { id: lease } = session;
     const label = `${prefix}wait`;
     const wait = { kind: 'wait', lock, lease, revision } as const;
     let waited = yield* this.ask(at, label, wait, { timeoutUs: null });
-    while (waited.reply === null && !keeping.isOver) {
-      yield* backOff(this.names.next(at, `${label}-backoff`), at.plan.backoffUs);
+    while (waited.reply === null && !session.isOver) {
+      yield* backOff(at.nextName(`${label}-backoff`), at.plan.backoffUs);
       waited = yield* this.ask(at, label, wait, { timeoutUs: null });
     }
     if (waited.reply === null) return null;
     if (this.options.recheck === 'no') return waited;
     const looked = yield* this.ask(at, `${prefix}recheck`, { kind: 'get', lock, lease });
     if (looked.reply?.kind === 'place') return looked;
-    if (looked.reply?.kind === 'no-key') keeping.lose('its key is gone');
+    if (looked.reply?.kind === 'no-key') session.lose('its key is gone');
     else {
       const { reply } = yield* this.ask(at, 'withdraw', { kind: 'delete', lock, lease });
       this.isUnknown = reply === null;
@@ -271,16 +269,19 @@ class EtcdDriver implements LockDriver, Opening {
       under: ordinal = 0,
     }: { readonly timeoutUs?: number | null; readonly under?: number } = {},
   ): Asked {
-    return askServer<EtcdRequest, EtcdReply>(at, this.names.next(at, label), {
-      verb: ask.kind === 'delete' ? 'release' : 'acquire',
-      lock: ask.lock,
-      target: this.server,
-      request: ask,
-      timeoutUs,
-      // To take, wait and look once more does nothing that was not done by the first try.
-      describe: (reply) => describe(reply, ask.lease, this.options.token),
-      under: ordinal,
-    });
+    return request(
+      at.self,
+      questionOf<EtcdRequest, EtcdReply>(at, at.nextName(label), {
+        verb: ask.kind === 'delete' ? 'release' : 'acquire',
+        lock: ask.lock,
+        target: this.server,
+        request: ask,
+        timeoutUs,
+        // To take, wait and look once more does nothing that was not done by the first try.
+        describe: (reply) => describe(reply, ask.lease, this.options.token),
+        under: ordinal,
+      }),
+    );
   }
 }
 
@@ -290,7 +291,7 @@ function ttlUsOf(reply: EtcdReply): number | null {
 }
 
 /** What the trace says of an answer. */
-function describe(reply: EtcdReply, lease: number, token: Chosen<typeof choices>['token']): Answer {
+function describe(reply: EtcdReply, lease: number, token: Chosen['token']): Answer {
   if (reply.kind === 'deleted') return { kind: 'released' };
   if (reply.kind === 'alone') return { kind: 'granted', token: 0 };
   const isFirst = reply.kind === 'place' && reply.first === reply.revision;

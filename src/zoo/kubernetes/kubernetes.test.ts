@@ -3,8 +3,8 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
+import { Options } from '../../systems/options.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
-import { Options } from '../../systems/protocol.ts';
 import { kubernetes } from './protocol.ts';
 
 const S = 1000 * MS;
@@ -67,7 +67,7 @@ describe('a leader', () => {
 describe('the options', () => {
   const client1 = client('alice', 0);
   const why = (given: Record<string, string | number>, ttlUs = 3 * S): string | undefined => {
-    const options = Options.read(kubernetes.options, given);
+    const options = Options.read(kubernetes.options ?? [], given);
     if (typeof options === 'string') return options;
     return kubernetes.problem?.(options, [{ ...client1, ttlUs }])?.what;
   };

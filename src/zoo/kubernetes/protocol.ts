@@ -21,19 +21,14 @@
  */
 import {
   type Answer,
-  type Chosen,
-  type ClientSettings,
-  chosenFrom,
+  type ClientPlan,
   enterLock,
   KeepAlive,
-  type LeaseTerm,
+  type LockDefinition,
   type LockDriver,
-  Names,
-  type OptionProblem,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   questionOf,
   request,
   type Section,
@@ -45,35 +40,36 @@ import { ApiServer, type ElectionRecord, type LeaseReply, type LeaseRequest } fr
 const NAME = 'lock';
 const US_A_SECOND = 1_000_000;
 
-const choices = {
-  release: ['observed', 'checked', 'none'],
-  duration: ['truncated', 'rounded-up'],
-  token: ['none', 'transitions'],
-  renewDeadline: { range: [1, 100], fallback: 67 },
-  retryPeriod: { range: [1, 100], fallback: 13 },
-} as const;
-
-type ChosenHere = Chosen<typeof choices>;
-
-export const kubernetes: Protocol = {
-  about: 'leader election of client-go: a Lease object, and a clock of each observer’s own',
-  source: 'kubernetes/client-go, tools/leaderelection/leaderelection.go',
-  options: optionsFor(choices, {
+const choices = optionsFor(
+  {
+    release: ['observed', 'checked', 'none'],
+    duration: ['truncated', 'rounded-up'],
+    token: ['none', 'transitions'],
+    renewDeadline: { range: [1, 100], fallback: 67 },
+    retryPeriod: { range: [1, 100], fallback: 13 },
+  },
+  {
     release: 'whether a leader that gives up asks its old picture of the record if it leads',
     duration: 'what becomes of the part of a lease that is less than a second, in the record',
     token: 'whether leaseTransitions is sent along as a fencing token',
     renewDeadline: 'for how long a leader tries to renew, in percent of the ttl',
     retryPeriod: 'the time between two tries, in percent of the ttl',
-  }),
-  servers: () => [NAME],
-  takesSeveral: false,
+  },
+);
+
+type Chosen = ReturnType<typeof choices.read>;
+
+export const kubernetes: LockDefinition = {
+  about: 'leader election of client-go: a Lease object, and a clock of each observer’s own',
+  source: 'kubernetes/client-go, tools/leaderelection/leaderelection.go',
+  options: choices.infos,
   canRenew: false,
   jitter: { numerator: 6, denominator: 5 },
   unpromised: ['tokens-unique', 'tokens-increase'],
   operations: ['get', 'acquire', 'heartbeat', 'release-get', 'release'],
-  problem: (options, clients) => problemOf(chosenFrom(options, choices), clients),
+  problem: (options, clients) => problemOf(choices.read(options), clients),
   build: (world, given) => {
-    const chosen = chosenFrom(given, choices);
+    const chosen = choices.read(given);
     const server = new ApiServer(NAME, (record) => tokenOf(chosen, record));
     const host = world.addServer({ name: NAME, role: 'lock' }, server);
     return () => new Elector(chosen, host);
@@ -81,9 +77,9 @@ export const kubernetes: Protocol = {
 };
 
 function problemOf(
-  { duration, renewDeadline, retryPeriod }: ChosenHere,
-  clients: readonly Pick<ClientSettings, 'ttlUs'>[],
-): OptionProblem | null {
+  { duration, renewDeadline, retryPeriod }: Chosen,
+  clients: readonly Pick<ClientPlan, 'ttlUs'>[],
+): { option: string; what: string } | null {
   const tooShort = clients.find(({ ttlUs }) => duration === 'truncated' && ttlUs < US_A_SECOND);
   if (tooShort !== undefined) {
     const what = 'a ttl of less than 1s is 0 in the record, which Kubernetes refuses';
@@ -94,7 +90,7 @@ function problemOf(
   return { option: 'renewDeadline', what };
 }
 
-function tokenOf({ token }: Pick<ChosenHere, 'token'>, { transitions }: ElectionRecord): number {
+function tokenOf({ token }: Pick<Chosen, 'token'>, { transitions }: ElectionRecord): number {
   return token === 'none' ? 0 : transitions;
 }
 
@@ -109,16 +105,15 @@ type Host = ServerHost<LeaseRequest, LeaseReply>;
 type Asked = Program<PendingCall<LeaseRequest, LeaseReply>>;
 
 class Elector implements LockDriver {
-  private readonly options: ChosenHere;
+  private readonly options: Chosen;
   private readonly server: Host;
-  private readonly names: Names = new Names();
   /** By lock. */
   private readonly observed: Map<string, Observed> = new Map();
   private identity = '';
   private ownToken = 0;
   private leading: KeepAlive | null = null;
 
-  constructor(options: ChosenHere, server: Host) {
+  constructor(options: Chosen, server: Host) {
     this.options = options;
     this.server = server;
   }
@@ -160,8 +155,8 @@ class Elector implements LockDriver {
     return { holder: this.identity, seconds: whole, transitions: Math.max(1, transitions) };
   }
 
-  private *lead(at: Section, term: LeaseTerm): Program<void> {
-    const leading = new KeepAlive(at, this.names);
+  private *lead(at: Section, term: KeepAlive['term']): Program<void> {
+    const leading = new KeepAlive(at);
     this.leading = leading;
     leading.holds = true;
     yield* leading.begin(term, this.beat(leading));
@@ -169,10 +164,10 @@ class Elector implements LockDriver {
 
   /** The leader's update, every RetryPeriod, whether the one before worked or not. */
   private *beat(leading: KeepAlive): Program<void> {
-    const { at, names } = leading;
+    const { at } = leading;
     const retryUs = Math.floor((at.plan.ttlUs * this.options.retryPeriod) / 100);
     for (;;) {
-      yield* sleep(names.next(at, 'beat'), retryUs);
+      yield* sleep(at.nextName('beat'), retryUs);
       const known = this.observed.get(at.section.lock);
       if (known?.record.holder !== this.identity) continue; // until the deadline
       const [sentUs, issuedAtUs] = [at.self.monotonicUs(), at.self.wallUs()];
@@ -244,7 +239,7 @@ class Elector implements LockDriver {
   }
 
   private ask(at: Section, label: string, ask: LeaseRequest, under?: number): Asked {
-    const operation = this.names.next(at, label);
+    const operation = at.nextName(label);
     const verb = label.startsWith('release') ? 'release' : under === 0 ? 'acquire' : 'renew';
     const describe = (reply: LeaseReply): Answer => answerTo(verb, ask, reply, this.options);
     const question = {
@@ -264,7 +259,7 @@ function answerTo(
   verb: 'acquire' | 'renew' | 'release',
   ask: LeaseRequest,
   reply: LeaseReply,
-  options: Pick<ChosenHere, 'token'>,
+  options: Pick<Chosen, 'token'>,
 ): Answer {
   if (reply.kind !== 'lease') return { kind: 'denied', holder: '' };
   if (ask.kind === 'get') return { kind: 'value', value: reply.version };

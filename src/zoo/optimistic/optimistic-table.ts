@@ -3,7 +3,13 @@
  * the version it has. It is the table of the stores `versioned`, `timestamped` and `stock`. Values
  * are integers. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
-import { argument, MemoryTable, type Row } from '../../servers.ts';
+import { argument } from '../../servers.ts';
+
+interface Row {
+  readonly value: number;
+  /** Null: never written. */
+  readonly version: number | null;
+}
 
 export interface OptimisticTableSetting {
   /** What every row begins as; absent: with value 0, never written. */
@@ -46,8 +52,11 @@ export type UpdateAnswer = Row &
  * products.update({ id: '123', set: { adds: -1 }, version: 5 }); // refused, 0 rows
  */
 export class OptimisticTable {
-  private readonly table: MemoryTable;
+  private readonly first: OptimisticTableSetting['first'];
   private readonly hasTimestamps: boolean;
+  private readonly rows: Map<string, Row> = new Map();
+  /** The names under which updates were applied. */
+  private readonly applied: Set<string> = new Set();
 
   constructor(setting: OptimisticTableSetting = {}) {
     argument.object('setting', setting);
@@ -59,18 +68,14 @@ export class OptimisticTable {
       argument.whole('first.value', first.value, 0);
       argument.safe('first.version', first.version);
     }
-    const stock = first === undefined ? null : { pieces: first.value, version: first.version };
-    this.table = new MemoryTable(stock);
+    this.first = first && { value: first.value, version: first.version };
     this.hasTimestamps = version === 'timestamp';
   }
 
   /** A row's value and version; null is the version of a row that was never written. */
   read(id: string): Row {
     argument.name('id', id);
-    const cell = cellOf(id);
-    this.table.begin(cell);
-    const { value, version } = this.table.find(cell);
-    return { value, version };
+    return this.rows.get(id) ?? this.first ?? { value: 0, version: null };
   }
 
   /** A table with timestamps must be told the time. */
@@ -82,18 +87,21 @@ export class OptimisticTable {
     const before = this.read(id);
     // Beyond 2^53 a sum would silently be another one.
     if ('adds' in set) argument.safe('the sum of the value and set.adds', before.value + set.adds);
-    const outcome = this.table.commit({
-      cell: cellOf(id),
-      value: 'value' in set ? set.value : before.value + set.adds,
-      adds: 'adds' in set ? set.adds : null,
-      stamp: this.hasTimestamps ? (now ?? null) : null,
-      expected: version,
-      once: once ?? null,
-    });
-    const row = this.read(id);
-    return outcome === 'applied'
-      ? { kind: 'accepted', rows: 1, value: row.value, version: row.version }
-      : { kind: outcome, rows: 0, value: row.value, version: row.version };
+    const value = 'value' in set ? set.value : before.value + set.adds;
+    const stamp = this.hasTimestamps ? now : undefined;
+    const next = { value, version: stamp ?? (before.version ?? 0) + 1 };
+    if (once !== undefined && this.applied.has(once)) {
+      return { kind: 'repeated', rows: 0, ...before };
+    }
+    if (version !== undefined && version !== before.version) {
+      return { kind: 'refused', rows: 0, ...before };
+    }
+    if (this.first !== undefined && next.value < 0) {
+      return { kind: 'forbidden', rows: 0, ...before };
+    }
+    this.rows.set(id, next);
+    if (once !== undefined) this.applied.add(once);
+    return { kind: 'accepted', rows: 1, ...next };
   }
 }
 
@@ -105,8 +113,4 @@ function requireUpdate({ id, set, version, once }: Update): void {
   else argument.safe('set.value', set.value);
   if (version !== undefined && version !== null) argument.safe('version', version);
   if (once !== undefined) argument.name('once', once);
-}
-
-function cellOf(id: string): { readonly resource: string; readonly key: string } {
-  return { resource: id, key: '' };
 }

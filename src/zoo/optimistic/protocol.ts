@@ -3,41 +3,38 @@
  * that version, and begins anew when the store says that somebody was faster.
  */
 import {
-  askStore,
+  accessStore,
   backOff,
   type Change,
-  type Chosen,
-  chosenFrom,
-  conditionOf,
+  type LockDefinition,
   type LockDriver,
-  labelOf,
   optionsFor,
   type Program,
-  type Protocol,
+  part,
   type Section,
   under,
 } from '../../servers.ts';
 
-const choices = { unknownCommit: ['read-again', 'give-up', 'retry-blindly'] } as const;
+type Policy = ReturnType<typeof choices.read>['unknownCommit'];
 
-type Policy = Chosen<typeof choices>['unknownCommit'];
+const choices = optionsFor(
+  { unknownCommit: ['read-again', 'give-up', 'retry-blindly'] },
+  {
+    unknownCommit:
+      'after a write without an answer: try again under the same idempotency key, stop, or ' +
+      'try again without a key',
+  },
+);
 
-const options = optionsFor(choices, {
-  unknownCommit:
-    'after a write without an answer: try again under the same idempotency key, stop, or ' +
-    'try again without a key',
-});
-
-export const optimistic: Protocol = {
+export const optimistic: LockDefinition = {
   about: 'no lock: a write names the version it was computed from; if refused, it reads again',
   source: 'Kung and Robinson, On Optimistic Methods for Concurrency Control (1981)',
-  options,
-  servers: () => [],
-  takesSeveral: false,
+  options: choices.infos,
+  servers: [],
   canRenew: false,
   unpromised: ['cross-key', 'single-flight'],
   build: (_world, given) => {
-    const { unknownCommit } = chosenFrom(given, choices);
+    const { unknownCommit } = choices.read(given);
     return () => optimisticDriver(unknownCommit);
   },
 };
@@ -60,7 +57,7 @@ function* change(at: Section, what: Change, policy: Policy): Program<boolean> {
   const sent = { writes: 0 };
   for (let again = 0; again < at.plan.attempts; again += 1) {
     if (again > 0) {
-      const label = labelOf({ label: `${what.labels.write}-backoff`, id: what.id });
+      const label = part(`${what.labels.write}-backoff`, what.id);
       const timer = again === 1 ? label : `${label}-again-${again - 1}`;
       yield* backOff(under(at.name, timer), at.plan.backoffUs);
     }
@@ -74,34 +71,23 @@ function* change(at: Section, what: Change, policy: Policy): Program<boolean> {
 
 function* attempt(
   at: Section,
-  { id, store, key, labels, by }: Change,
+  what: Change,
   { again, sent, policy }: { again: number; sent: { writes: number }; policy: Policy },
 ): Program<Attempted> {
-  const ask = { kind: 'read', key, value: null, adds: null } as const;
-  const from = { id, store, key, label: labels.read, again };
-  const read = yield* askStore(at, from, ask);
+  const { id, key, labels, by } = what;
+  const read = yield* accessStore(at, what, { again });
   if (read.reply?.kind !== 'value') return 'unread';
-  const { value, version } = read.reply;
-  const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
-  const once = policy === 'read-again' ? first : null;
-  const to = { id, store, key, label: labels.write, again: sent.writes };
-  const adds = 'adds' in by ? by.adds : null;
-  const put = {
-    kind: 'write',
-    key,
-    adds,
-    value: 'adds' in by ? value + by.adds : by.value,
-    condition: conditionOf(at, { adds }, { version, once }),
-    repeats: sent.writes === 0 ? undefined : first,
-  } as const;
-  const write = yield* askStore(at, to, put);
+  const { value: found, version } = read.reply;
+  const value = 'adds' in by ? found + by.adds : by.value;
+  const once = policy === 'read-again' ? `${at.name.text}/${part(labels.write, id)}` : null;
+  const put = { value, version, once };
+  const write = yield* accessStore(at, what, { again: sent.writes, write: put });
   sent.writes += 1;
   if (write.reply?.kind === 'accepted') return 'written';
   if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {
-    at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${put.value}`);
+    at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${value}`);
     return 'forbidden';
   }
   // What was never executed can be tried again; a refusal says nothing of a try before it.
-  const isOpen = write.mayHaveHappened || write.state === 'unknown';
-  return isOpen ? 'unknown' : 'outrun';
+  return write.isUnknown ? 'unknown' : 'outrun';
 }

@@ -6,15 +6,7 @@
  * and no network. A lock is held until it is given back; a client stands in one line at a time, as
  * its program waits for one answer at a time.
  */
-import {
-  type Answer,
-  type Boot,
-  GrantBook,
-  LATER,
-  restoreAll,
-  type Server,
-  type Turn,
-} from '../../servers.ts';
+import { type Answer, type Boot, GrantBook, LATER, type Server, type Turn } from '../../servers.ts';
 
 /** One acquisition, or the wish for it. `request` names it, the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
@@ -136,7 +128,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
   }
 
   snapshot(): () => void {
-    return restoreAll(this.table.snapshot(), this.book.snapshot());
+    return this.book.snapshot(this.table.snapshot());
   }
 
   evict(key: string, { atUs }: Boot): boolean {

@@ -9,16 +9,16 @@
  * `worker-lease/protocol.ts` gets its steps from a queue.
  */
 import {
-  askServer,
   backOff,
-  chosenFrom,
+  type LockDefinition,
   type LockDriver,
   type Name,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   part,
+  questionOf,
+  request,
   type Section,
   type ServerHost,
   under,
@@ -28,24 +28,23 @@ import { describePessimisticReply, PessimisticServer } from './lock-server.ts';
 
 const NAME = 'lock';
 
-const choices = { onDeadlock: ['wait', 'abort'] } as const;
+const choices = optionsFor(
+  { onDeadlock: ['wait', 'abort'] },
+  {
+    onDeadlock:
+      'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
+  },
+);
 
-const options = optionsFor(choices, {
-  onDeadlock:
-    'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
-});
-
-export const pessimistic: Protocol = {
+export const pessimistic: LockDefinition = {
   about: 'held until released, no ttl; who waits stands in line, and circles are detected',
   source: 'Gray and Reuter, Transaction Processing, chapters 7 and 8',
-  options,
-  servers: () => [NAME],
+  options: choices.infos,
   takesSeveral: true,
   waitsInLine: true,
   canRenew: false,
-  unpromised: [],
   build: (world, given) => {
-    const server = new PessimisticServer(NAME, chosenFrom(given, choices));
+    const server = new PessimisticServer(NAME, choices.read(given));
     const host = world.addServer({ name: NAME, role: 'lock' }, server);
     return (client) => new PessimisticDriver(client.name, host);
   },
@@ -181,6 +180,6 @@ class PessimisticDriver implements LockDriver {
     const { server: target } = this;
     const describe = describePessimisticReply;
     const question = { verb, lock, token, target, request: ask, describe, under: ordinal };
-    return askServer(at, operation, question);
+    return request(at.self, questionOf(at, operation, question));
   }
 }

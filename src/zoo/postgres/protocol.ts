@@ -16,17 +16,15 @@
  *   locked twice, and unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
  */
 import {
-  askServer,
-  type Chosen,
-  chosenFrom,
+  type LockDefinition,
   type LockDriver,
-  type OptionProblem,
   type Options,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   part,
+  questionOf,
+  request,
   type Section,
   type ServerHost,
   under,
@@ -40,22 +38,22 @@ import {
 
 const NAME = 'lock';
 
-const choices = {
-  level: ['session', 'transaction'],
-  pooler: ['none', 'transaction'],
-  backends: { range: [1, 100], fallback: 2 },
-  peerDeath: ['closes', 'half-open'],
-  /** 7,200 s, and nine probes 75 s apart. */
-  keepaliveMs: { fallback: 7_875_000 },
-  idleTimeoutMs: { fallback: 0 },
-  token: ['none', 'sequence'],
-  unanswered: ['unlocks-all', 'kept'],
-} as const;
+const BACKENDS = 2;
+/** 7,200 s, and nine probes 75 s apart. */
+const KEEPALIVE_MS = 7_875_000;
 
-export const postgres: Protocol = {
-  about: 'PostgreSQL’s advisory lock: its session’s, or its transaction’s; no ttl, no token',
-  source: 'PostgreSQL documentation, 13.3.5, Advisory Locks; PgBouncer, pooling modes',
-  options: optionsFor(choices, {
+const choices = optionsFor(
+  {
+    level: ['session', 'transaction'],
+    pooler: ['none', 'transaction'],
+    backends: { range: [1, 100], fallback: BACKENDS },
+    peerDeath: ['closes', 'half-open'],
+    keepaliveMs: { fallback: KEEPALIVE_MS },
+    idleTimeoutMs: { fallback: 0 },
+    token: ['none', 'sequence'],
+    unanswered: ['unlocks-all', 'kept'],
+  },
+  {
     level: 'whether the lock is the session’s, until it is unlocked, or the transaction’s',
     pooler: 'whether a pooler in transaction mode gives each transaction any of its connections',
     backends: 'how many connections that pooler keeps, from 1 to 100',
@@ -64,25 +62,31 @@ export const postgres: Protocol = {
     idleTimeoutMs: 'after which silence it ends a session by itself; 0: never',
     token: 'whether the statement that locks also takes a token from a sequence',
     unanswered: 'what a client does that gave up waiting for the lock: unlocks all, or nothing',
-  }),
-  servers: () => [NAME],
-  takesSeveral: false,
+  },
+);
+
+type Chosen = ReturnType<typeof choices.read>;
+
+export const postgres: LockDefinition = {
+  about: 'PostgreSQL’s advisory lock: its session’s, or its transaction’s; no ttl, no token',
+  source: 'PostgreSQL documentation, 13.3.5, Advisory Locks; PgBouncer, pooling modes',
+  options: choices.infos,
   canRenew: false,
   problem,
   unpromised: ['tokens-unique', 'tokens-increase'],
   build: (world, given) => {
-    const chosen = chosenFrom(given, choices);
+    const chosen = choices.read(given);
     const server = world.addServer({ name: NAME, role: 'lock' }, new PostgresServer(NAME, chosen));
     return () => new PostgresDriver(chosen, server);
   },
 };
 
-function problem(given: Options): OptionProblem | null {
-  const { peerDeath, keepaliveMs, pooler, backends } = chosenFrom(given, choices);
-  if (peerDeath === 'closes' && keepaliveMs !== choices.keepaliveMs.fallback) {
+function problem(given: Options): { option: string; what: string } | null {
+  const { peerDeath, keepaliveMs, pooler, backends } = choices.read(given);
+  if (peerDeath === 'closes' && keepaliveMs !== KEEPALIVE_MS) {
     return { option: 'keepaliveMs', what: 'keepaliveMs means nothing with peerDeath: closes' };
   }
-  if (pooler === 'none' && backends !== choices.backends.fallback) {
+  if (pooler === 'none' && backends !== BACKENDS) {
     return { option: 'backends', what: 'backends means nothing with pooler: none' };
   }
   return null;
@@ -94,11 +98,11 @@ type Host = ServerHost<PostgresRequest, PostgresReply>;
 const NEVER_US = 3_155_760_000_000_000;
 
 class PostgresDriver implements LockDriver {
-  private readonly chosen: Pick<Chosen<typeof choices>, 'unanswered'>;
+  private readonly chosen: Pick<Chosen, 'unanswered'>;
   private readonly server: Host;
   private held: { readonly ordinal: number; readonly token: number } | null = null;
 
-  constructor(chosen: Pick<Chosen<typeof choices>, 'unanswered'>, server: Host) {
+  constructor(chosen: Pick<Chosen, 'unanswered'>, server: Host) {
     this.chosen = chosen;
     this.server = server;
   }
@@ -137,12 +141,15 @@ class PostgresDriver implements LockDriver {
     label: string,
     { verb, kind }: { verb: 'acquire' | 'release'; kind: PostgresRequest['kind'] },
   ): Program<PendingCall<PostgresRequest, PostgresReply>> {
-    return askServer(at, under(at.name, label), {
-      verb,
-      target: this.server,
-      request: { kind, lock: at.section.lock },
-      describe: describePostgresReply,
-      tries: 1,
-    });
+    return request(
+      at.self,
+      questionOf(at, under(at.name, label), {
+        verb,
+        target: this.server,
+        request: { kind, lock: at.section.lock },
+        describe: describePostgresReply,
+        tries: 1,
+      }),
+    );
   }
 }

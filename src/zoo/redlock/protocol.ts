@@ -12,77 +12,78 @@
  */
 import {
   answerOf,
-  type Call,
-  type Chosen,
   type ClientPlan,
-  chosenFrom,
-  describeRedisReply,
   GrantBook,
-  type Kept,
   type LeaseEnd,
+  type LockDefinition,
   type LockDriver,
-  type LockKey,
-  type LockNodeReply,
-  type LockNodeRequest,
   leaseEnd,
   type Name,
-  nodeChoices,
-  nodeOptions,
-  type OptionProblem,
   type Options,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   part,
-  type Quorum,
   questionOf,
-  RedisServer,
-  randomValue,
+  randomOf,
   request,
   type Section,
+  type Self,
   type ServerHost,
   send,
   testLease,
   under,
-  type Witness,
   type World,
 } from '../../servers.ts';
+import { nodeOptions } from '../redis/protocol.ts';
+import {
+  describeRedisReply,
+  type Kept,
+  type LockKey,
+  type LockNodeReply,
+  type LockNodeRequest,
+  RedisServer,
+  type Witness,
+} from '../redis/server.ts';
 
-const choices = {
-  nodes: { range: [1, 100], fallback: 5 },
-  asks: ['together', 'in-turn'],
-  quorum: ['majority', 'half'],
-  validity: ['checked', 'unchecked'],
-  drift: ['counted', 'ignored'],
-  driftFactorPpm: { fallback: 10_000 },
-  driftMarginUs: { fallback: 2_000 },
-  elapsed: ['monotonic', 'wall'],
-  partial: ['released', 'kept'],
-  restart: ['delayed', 'at-once'],
-} as const;
+const DEFAULT_MARGINS = { driftFactorPpm: 10_000, driftMarginUs: 2_000 };
 
-const ownOptions = optionsFor(choices, {
-  nodes: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
-  asks: 'whether all nodes are asked at once, as its page advises, or one after the other',
-  quorum: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
-  validity:
-    'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
-  drift: 'whether the lock ends for its client before its keys expire, by the margin for drift',
-  driftFactorPpm:
-    'the part of the margin for drift that grows with the ttl, in parts per million of it',
-  driftMarginUs: 'the constant part of the margin for drift, in microseconds',
-  elapsed: 'by which of its clocks a client counts the time that asking took, and its lease',
-  partial: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
-  restart: 'whether a node that lost its keys stays out of service for the longest ttl in use',
-});
+const choices = optionsFor(
+  {
+    nodes: { range: [1, 100], fallback: 5 },
+    asks: ['together', 'in-turn'],
+    quorum: ['majority', 'half'],
+    validity: ['checked', 'unchecked'],
+    drift: ['counted', 'ignored'],
+    driftFactorPpm: { fallback: DEFAULT_MARGINS.driftFactorPpm },
+    driftMarginUs: { fallback: DEFAULT_MARGINS.driftMarginUs },
+    elapsed: ['monotonic', 'wall'],
+    partial: ['released', 'kept'],
+    restart: ['delayed', 'at-once'],
+  },
+  {
+    nodes: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
+    asks: 'whether all nodes are asked at once, as its page advises, or one after the other',
+    quorum: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
+    validity:
+      'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
+    drift: 'whether the lock ends for its client before its keys expire, by the margin for drift',
+    driftFactorPpm:
+      'the part of the margin for drift that grows with the ttl, in parts per million of it',
+    driftMarginUs: 'the constant part of the margin for drift, in microseconds',
+    elapsed: 'by which of its clocks a client counts the time that asking took, and its lease',
+    partial: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
+    restart: 'whether a node that lost its keys stays out of service for the longest ttl in use',
+  },
+);
 
-export const redlock: Protocol = {
+type Chosen = ReturnType<typeof choices.read>;
+
+export const redlock: LockDefinition = {
   about: 'Redlock as specified: a majority of independent Redis nodes, within the time of validity',
   source: 'redis.io, Distributed Locks with Redis: The Redlock Algorithm',
-  options: [...ownOptions, ...nodeOptions],
+  options: [...choices.infos, ...nodeOptions.infos],
   servers: nodeNames,
-  takesSeveral: false,
   // "After a random delay", says its page, and not how long: up to twice the backoff.
   jitter: { numerator: 1, denominator: 1 },
   problem,
@@ -90,10 +91,10 @@ export const redlock: Protocol = {
   build,
 };
 
-function problem(given: Options): OptionProblem | null {
-  const chosen = chosenFrom(given, choices);
+function problem(given: Options): { option: string; what: string } | null {
+  const chosen = choices.read(given);
   const margins = ['driftFactorPpm', 'driftMarginUs'] as const;
-  const option = margins.find((name) => chosen[name] !== choices[name].fallback);
+  const option = margins.find((name) => chosen[name] !== DEFAULT_MARGINS[name]);
   if (option === undefined || chosen.drift !== 'ignored') return null;
   return { option, what: `${option} means nothing with drift: ignored` };
 }
@@ -104,10 +105,9 @@ function nodeNames(given: Options): readonly string[] {
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
   const nodeKeys = new NodeKeys();
-  const chosen = chosenFrom(given, choices);
+  const chosen = choices.read(given);
   const { restart, driftFactorPpm: factorPpm, driftMarginUs: constantUs } = chosen;
-  const { persistence, expiry } = chosenFrom(given, nodeChoices);
-  const parts = { persistence, expiry, restart };
+  const parts = { ...nodeOptions.read(given), restart };
   const nodes = nodeNames(given).map((name) => {
     const server = new RedisServer(parts, nodeWitness(name, nodeKeys));
     return world.addServer({ name, role: 'lock' }, server);
@@ -123,8 +123,7 @@ function build(world: World, given: Options): (client: ClientPlan) => LockDriver
 type Node = ServerHost<LockNodeRequest, LockNodeReply>;
 type NodeCall = PendingCall<LockNodeRequest, LockNodeReply>;
 
-interface RedlockSettings
-  extends Pick<Chosen<typeof choices>, 'asks' | 'validity' | 'partial' | 'elapsed'> {
+interface RedlockSettings extends Pick<Chosen, 'asks' | 'validity' | 'partial' | 'elapsed'> {
   readonly nodes: readonly Node[];
   readonly quorum: number;
   /** Null counts no drift. */
@@ -161,7 +160,7 @@ class RedlockDriver implements LockDriver {
     const { lock } = section;
     const name = under(at.name, part('acquire', attempt));
     const { ttlUs } = plan;
-    const value = randomValue(name);
+    const value = randomOf(name, 'value');
     const ask = { kind: 'set', key: lock, value, ttlUs } as const;
     const round = yield* this.round(at, { verb: 'acquire', name, ask });
     if (!this.isEnough(at, round, ttlUs)) {
@@ -198,7 +197,7 @@ class RedlockDriver implements LockDriver {
     at: Section,
     round: Round,
     { value, ttlUs }: { readonly value: number; readonly ttlUs: number },
-  ): Parameters<Quorum['grant']>[0] {
+  ): Parameters<Self['quorum']['grant']>[0] {
     at.end = this.endOf(at, round, ttlUs);
     const heldUntilUs = this.nodeKeys.endUs(value, this.settings.quorum);
     const { lock } = at.section;
@@ -223,13 +222,13 @@ class RedlockDriver implements LockDriver {
   /** Asks every node, and waits until each has answered or its timeout is over. */
   private *round(
     at: Section,
-    asked: { verb: Extract<Call, { lock: string }>['verb']; name: Name; ask: LockNodeRequest },
+    asked: { verb: 'acquire' | 'renew' | 'release'; name: Name; ask: LockNodeRequest },
   ): Program<Round> {
     const [sentUs, sentWallUs] = [at.self.monotonicUs(), at.self.wallUs()];
     const calls: NodeCall[] = [];
     for (const [index, node] of this.settings.nodes.entries()) {
       const { verb, name, ask } = asked;
-      const setting = questionOf(at, index === 0 ? name : under(name, node.process.name), {
+      const setting = questionOf(at, index === 0 ? name : under(name, node.name), {
         verb,
         target: node,
         request: ask,

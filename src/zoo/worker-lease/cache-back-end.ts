@@ -11,7 +11,6 @@ import {
   type Program,
   questionOf,
   request,
-  restoreAll,
   type Section,
   type Server,
   type ServerHost,
@@ -175,7 +174,7 @@ function cacheServer(
     restart: () => {
       if (!isDurable) cache.clear();
     },
-    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    snapshot: () => book.snapshot(cacheSnapshot(cache)),
     evict: (key) => cache.forget(key),
   };
 }

@@ -9,6 +9,7 @@ import { type Program, type Self, sleep } from '../../core/world/program.ts';
 import { World } from '../../core/world/world.ts';
 import { clientOf, MS, planOf } from '../../systems/plan.fixture.ts';
 import type { Section } from '../../systems/protocol.ts';
+import { numbered } from '../../systems/section-calls.ts';
 import { CacheBackEnd } from './cache-back-end.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
@@ -81,11 +82,13 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
     const plan = { ...clientOf(self.name, []), ttlUs, lockTimeoutUs: SECOND };
     const manners = { needsOpen: false, comparesItself: false, hasVersions: false };
     const driver = new WorkerDriver({ backEnds, guard: null, manner: MANNER }, null);
+    const name = under(nameOf(self.name), String(calls));
     return {
       self,
       plan,
       driver,
-      name: under(nameOf(self.name), String(calls)),
+      name,
+      nextName: numbered(name),
       section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },
       servers: { driverOf: () => driver, stores: new Map(), manners },
       unanswered: [],

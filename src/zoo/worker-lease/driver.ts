@@ -7,21 +7,24 @@
  * does not delete comes again.
  */
 import {
-  askServer,
-  type JobStep,
   type LockDriver,
   type Program,
   part,
   type QueuePlan,
+  questionOf,
+  request,
   type Section,
   type ServerHost,
   under,
+  type Work,
 } from '../../servers.ts';
 import { Dispatch, type DispatchManner, type LeaseBackEnd, type Machine } from './dispatch.ts';
 import type { JobGuard } from './job-guard.ts';
 import type { Delivery } from './lease-rules.ts';
 import type { Message, QueueReply, QueueRequest } from './queue-server.ts';
 import { describeQueueReply } from './queue-server.ts';
+
+type JobStep = Extract<Work, { readonly kind: 'job' }>;
 
 /** What all workers of a system have in common. */
 interface WorkerParts {
@@ -162,14 +165,17 @@ export class WorkerDriver implements LockDriver {
     ask: QueueRequest,
     { server }: QueueParts,
   ): Program<QueueReply | null> {
-    const call = yield* askServer(at, under(at.name, label), {
-      verb: ask.kind,
-      lock: ask.lock,
-      target: server,
-      request: ask,
-      tries: ask.kind === 'receive' ? 1 : at.plan.tries,
-      describe: describeQueueReply,
-    });
+    const call = yield* request(
+      at.self,
+      questionOf(at, under(at.name, label), {
+        verb: ask.kind,
+        lock: ask.lock,
+        target: server,
+        request: ask,
+        tries: ask.kind === 'receive' ? 1 : at.plan.tries,
+        describe: describeQueueReply,
+      }),
+    );
     return call.reply;
   }
 

@@ -9,16 +9,19 @@
  */
 import {
   type Answer,
-  askServer,
-  type JobStep,
   type Program,
   part,
+  questionOf,
+  request,
   type Section,
   type Server,
   type ServerHost,
   under,
+  type Work,
   type World,
 } from '../../servers.ts';
+
+type JobStep = Extract<Work, { readonly kind: 'job' }>;
 
 export type Idempotency = 'none' | 'marked' | 'step' | 'step-fence';
 
@@ -53,13 +56,16 @@ export class JobGuard {
     const { kind, job } = what;
     const { lock } = at.section;
     const fence = this.idempotency === 'step-fence' ? what.fence : null;
-    const call = yield* askServer(at, under(at.name, part(kind, job.id)), {
-      verb: 'claim',
-      token: what.fence,
-      target: this.keys,
-      request: { kind, lock, tick: job.tick, fence },
-      describe: describeKeyReply,
-    });
+    const call = yield* request(
+      at.self,
+      questionOf(at, under(at.name, part(kind, job.id)), {
+        verb: 'claim',
+        token: what.fence,
+        target: this.keys,
+        request: { kind, lock, tick: job.tick, fence },
+        describe: describeKeyReply,
+      }),
+    );
     return call.reply?.isNew ?? null;
   }
 }

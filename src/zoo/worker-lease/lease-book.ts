@@ -71,7 +71,7 @@ export class LeaseBook {
   }
 
   /** Of what the back end did; what clients mean does not go back. */
-  snapshot(): () => void {
-    return this.book.snapshot();
+  snapshot(restore: () => void): () => void {
+    return this.book.snapshot(restore);
   }
 }

@@ -1,12 +1,9 @@
 /** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
 
 import {
-  chosenFrom,
-  type DriverOf,
+  type LockDefinition,
   type Options,
   optionsFor,
-  type Protocol,
-  QUEUE,
   type QueuePlan,
   type World,
 } from '../../servers.ts';
@@ -20,50 +17,56 @@ import { QueueServer } from './queue-server.ts';
 import { tableBackEnd } from './table-back-end.ts';
 
 const KEYS = 'lock-keys';
+/** As scenarios name the process that keeps the messages of a queue. */
+const QUEUE = 'lock-queue';
 
-const shared = {
-  clock: ['client', 'server'],
-  seconds: ['whole', 'truncated', 'exact'],
-  takeover: ['raises', 'keeps'],
-  timeout: ['recorded', 'own'],
-  standby: ['no', 'yes'],
-  onDenied: ['waits', 'flips'],
-  idempotency: ['none', 'marked', 'step', 'step-fence'],
-} as const;
+const shared = optionsFor(
+  {
+    clock: ['client', 'server'],
+    seconds: ['whole', 'truncated', 'exact'],
+    takeover: ['raises', 'keeps'],
+    timeout: ['recorded', 'own'],
+    standby: ['no', 'yes'],
+    onDenied: ['waits', 'flips'],
+    idempotency: ['none', 'marked', 'step', 'step-fence'],
+  },
+  {
+    clock: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
+    seconds: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
+    takeover: 'whether taking over a lease that timed out raises the fence token',
+    timeout: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
+    standby: 'whether there is a secondary, with tokens of its own, for when the primary is away',
+    onDenied: 'whether a lease that somebody holds is waited for, or flips like a system error',
+    idempotency:
+      'how a step that comes again is known: marked after it ran, or its key claimed before',
+  },
+);
 
-const sharedOptions = optionsFor(shared, {
-  clock: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
-  seconds: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
-  takeover: 'whether taking over a lease that timed out raises the fence token',
-  timeout: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
-  standby: 'whether there is a secondary, with tokens of its own, for when the primary is away',
-  onDenied: 'whether a lease that somebody holds is waited for, or flips like a system error',
-  idempotency:
-    'how a step that comes again is known: marked after it ran, or its key claimed before',
-});
+const ofCaches = optionsFor(
+  {
+    keyLife: { range: [1, 1_000_000_000], fallback: KEY_LIFE_SECONDS },
+    absent: ['one', 'clock'],
+  },
+  {
+    keyLife: 'seconds that a key lives after it was stored; the published 24 hours by default',
+    absent: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
+  },
+);
 
-const ofCaches = {
-  keyLife: { range: [1, 1_000_000_000], fallback: KEY_LIFE_SECONDS },
-  absent: ['one', 'clock'],
-} as const;
+const ofMemcached = optionsFor(
+  { vacant: ['add', 'set'] },
+  {
+    vacant: 'how a first lease is stored: only where none is, or, as in early versions, over any',
+  },
+);
 
-const cacheOptions = optionsFor(ofCaches, {
-  keyLife: 'seconds that a key lives after it was stored; the published 24 hours by default',
-  absent: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
-});
-
-const ofMemcached = { vacant: ['add', 'set'] } as const;
-
-const memcachedOptions = optionsFor(ofMemcached, {
-  vacant: 'how a first lease is stored: only where none is, or, as in early versions, over any',
-});
-
-const ofRedis = { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] } as const;
-
-const redisOptions = optionsFor(ofRedis, {
-  persistence: 'whether Redis finds its leases again after a crash',
-  expiry: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
-});
+const ofRedis = optionsFor(
+  { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] },
+  {
+    persistence: 'whether Redis finds its leases again after a crash',
+    expiry: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
+  },
+);
 
 /** What the published dispatch does where the options do not say otherwise. */
 const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
@@ -84,20 +87,21 @@ const LOST_BY_FLIPPING: readonly string[] = [
 ];
 
 /** What keeps leases, and how that is chosen. */
-interface Kept extends Pick<Protocol, 'about' | 'options'> {
+interface Kept extends Pick<Required<LockDefinition>, 'about' | 'options'> {
   /** Null where a table keeps them. */
   readonly cacheOf: (given: Options) => LeaseCacheSetting | null;
 }
 
+type Leases = LockDefinition & Pick<Required<LockDefinition>, 'options' | 'unpromised'>;
+
 /** Leases with a dispatch that is right, unless options say otherwise. */
-function leases({ about, options, cacheOf }: Kept): Protocol {
+function leases({ about, options, cacheOf }: Kept): Leases {
   return {
     about,
     source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
-    options: [...sharedOptions, ...options],
+    options: [...shared.infos, ...options],
     servers: (given) =>
       given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS],
-    takesSeveral: false,
     canRenew: false,
     takesMessages: true,
     problem: (given) => {
@@ -112,7 +116,7 @@ function leases({ about, options, cacheOf }: Kept): Protocol {
 }
 
 /** The same back end under the dispatch as it was published. */
-function published(kept: Kept): Protocol {
+function published(kept: Kept): Leases {
   const lock = leases(kept);
   return {
     ...lock,
@@ -129,18 +133,18 @@ function published(kept: Kept): Protocol {
 
 const memcached: Kept = {
   about: 'leases of at-least-once workers in memcached (gets, cas, add), which may evict them',
-  options: [...cacheOptions, ...memcachedOptions],
+  options: [...ofCaches.infos, ...ofMemcached.infos],
   cacheOf: (given) => {
-    const { vacant } = chosenFrom(given, ofMemcached);
+    const { vacant } = ofMemcached.read(given);
     return { keyLifeUs: keyLifeUs(given), isDurable: false, expiry: 'monotonic', vacant };
   },
 };
 
 const onRedis: Kept = {
   about: 'leases of at-least-once workers on one Redis node (WATCH, MULTI)',
-  options: [...cacheOptions, ...redisOptions],
+  options: [...ofCaches.infos, ...ofRedis.infos],
   cacheOf: (given) => {
-    const { persistence, expiry } = chosenFrom(given, ofRedis);
+    const { persistence, expiry } = ofRedis.read(given);
     const isDurable = persistence === 'always';
     return { keyLifeUs: keyLifeUs(given), isDurable, expiry, vacant: 'add' };
   },
@@ -152,15 +156,15 @@ const dynamodb: Kept = {
   cacheOf: () => null,
 };
 
-export const leaseMemcached: Protocol = leases(memcached);
-export const leaseMemcachedPublished: Protocol = published(memcached);
-export const leaseRedis: Protocol = leases(onRedis);
-export const leaseRedisPublished: Protocol = published(onRedis);
-export const leaseDynamodb: Protocol = leases(dynamodb);
-export const leaseDynamodbPublished: Protocol = published(dynamodb);
+export const leaseMemcached: LockDefinition = leases(memcached);
+export const leaseMemcachedPublished: LockDefinition = published(memcached);
+export const leaseRedis: LockDefinition = leases(onRedis);
+export const leaseRedisPublished: LockDefinition = published(onRedis);
+export const leaseDynamodb: LockDefinition = leases(dynamodb);
+export const leaseDynamodbPublished: LockDefinition = published(dynamodb);
 
 function keyLifeUs(given: Options): number {
-  return chosenFrom(given, ofCaches).keyLife * 1_000_000;
+  return ofCaches.read(given).keyLife * 1_000_000;
 }
 
 function backEndsOf(given: Options): readonly string[] {
@@ -173,9 +177,13 @@ interface Built {
   readonly queue: QueuePlan | undefined;
 }
 
-function build(world: World, given: Options, { cache, releases, queue }: Built): DriverOf {
-  const { takeover, timeout, seconds, clock, idempotency, onDenied } = chosenFrom(given, shared);
-  const absent = cache === null ? 'one' : chosenFrom(given, ofCaches).absent;
+function build(
+  world: World,
+  given: Options,
+  { cache, releases, queue }: Built,
+): ReturnType<NonNullable<LockDefinition['build']>> {
+  const { takeover, timeout, seconds, clock, idempotency, onDenied } = shared.read(given);
+  const absent = cache === null ? 'one' : ofCaches.read(given).absent;
   const rules = { takeover, timeout };
   const terms: LeaseTerms = { rules, time: new LeaseTime(seconds), clock, absent };
   const backEnds = backEndsOf(given).map((name) =>

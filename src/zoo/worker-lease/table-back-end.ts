@@ -3,7 +3,6 @@ import {
   type Answer,
   questionOf,
   request,
-  restoreAll,
   type Section,
   type Server,
   under,
@@ -90,6 +89,6 @@ function tableServer(
       book.grant(turn, lock, record);
       return { kind: 'granted', token: record.fence, wallUs: turn.wallUs };
     },
-    snapshot: () => restoreAll(leases.snapshot(), book.snapshot()),
+    snapshot: () => book.snapshot(leases.snapshot()),
   };
 }

@@ -26,20 +26,15 @@
 import {
   type Answer,
   backOff,
-  type Chosen,
-  chosenFrom,
-  type DriverOf,
   inBackground,
-  type KeptSession,
+  type KeepAlive,
+  type LockDefinition,
   type LockDriver,
-  Names,
-  type Opening,
   type Options,
   OwnSession,
   optionsFor,
   type PendingCall,
   type Program,
-  type Protocol,
   questionOf,
   request,
   type Section,
@@ -52,39 +47,39 @@ import { type LockChild, type ZkReply, type ZkRequest, ZkServer } from './server
 const NAME = 'lock';
 const US_A_MS = 1000;
 
-const choices = {
-  token: ['czxid', 'sequence', 'none'],
-  parent: ['persistent', 'container'],
-  protection: ['session', 'any', 'none'],
-  release: ['guaranteed', 'once'],
-  tickTime: { range: [1, 60_000], fallback: 2000 },
-  followerLag: { range: [0, 60_000], fallback: 0 },
-} as const;
-
-type ChosenHere = Chosen<typeof choices>;
-
-export const zookeeper: Protocol = {
-  about: 'Curator’s lock on ZooKeeper: ephemeral sequential children, the lowest has it',
-  source: 'zookeeper.apache.org, Recipes and Solutions: Locks; Apache Curator, LockInternals',
-  options: optionsFor(choices, {
+const choices = optionsFor(
+  {
+    token: ['czxid', 'sequence', 'none'],
+    parent: ['persistent', 'container'],
+    protection: ['session', 'any', 'none'],
+    release: ['guaranteed', 'once'],
+    tickTime: { range: [1, 60_000], fallback: 2000 },
+    followerLag: { range: [0, 60_000], fallback: 0 },
+  },
+  {
     token: 'which number of its child is the fencing token: its czxid, its sequence, or none',
     parent: 'whether the parent of the children stays, or is a container that goes when empty',
     protection: 'which child is taken for its own after a create without an answer',
     release: 'whether a delete without an answer is tried again in the background',
     tickTime: 'the tick of the leader, in ms: a session has 2 to 20, and ends at one',
     followerLag: 'how far behind a server may be that answers reads, in ms',
-  }),
-  servers: () => [NAME],
-  takesSeveral: false,
+  },
+);
+
+type Chosen = ReturnType<typeof choices.read>;
+
+export const zookeeper: LockDefinition = {
+  about: 'Curator’s lock on ZooKeeper: ephemeral sequential children, the lowest has it',
+  source: 'zookeeper.apache.org, Recipes and Solutions: Locks; Apache Curator, LockInternals',
+  options: choices.infos,
   waitsInLine: true,
   canRenew: false,
-  unpromised: [],
   operations: ['session', 'acquire', 'children', 'watch', 'heartbeat', 'release'],
   build,
 };
 
-function build(world: World, given: Options): DriverOf {
-  const chosen = chosenFrom(given, choices);
+function build(world: World, given: Options): () => LockDriver {
+  const chosen = choices.read(given);
   const serving = {
     tickUs: chosen.tickTime * US_A_MS,
     lagUs: chosen.followerLag * US_A_MS,
@@ -95,7 +90,7 @@ function build(world: World, given: Options): DriverOf {
   return () => new CuratorDriver(chosen, host);
 }
 
-function tokenOf({ token }: Pick<ChosenHere, 'token'>, { czxid, sequence }: LockChild): number {
+function tokenOf({ token }: Pick<Chosen, 'token'>, { czxid, sequence }: LockChild): number {
   if (token === 'none') return 0;
   return token === 'czxid' ? czxid : sequence;
 }
@@ -110,19 +105,18 @@ interface Held {
   readonly ordinal: number;
 }
 
-class CuratorDriver implements LockDriver, Opening {
-  private readonly options: ChosenHere;
+class CuratorDriver implements LockDriver {
+  private readonly options: Chosen;
   private readonly server: Host;
-  private readonly names: Names = new Names();
   private readonly session: OwnSession;
   /** What a create was named that got no answer. */
   private unanswered: string | null = null;
   private held: Held | null = null;
 
-  constructor(options: ChosenHere, server: Host) {
+  constructor(options: Chosen, server: Host) {
     this.options = options;
     this.server = server;
-    this.session = new OwnSession(this.names, this);
+    this.session = new OwnSession(this);
   }
 
   *acquire(at: Section, attempt: number): Program<boolean> {
@@ -143,7 +137,7 @@ class CuratorDriver implements LockDriver, Opening {
   }
 
   /** The child to stand in line with; null where it is not known whether there is one. */
-  private *child(at: Section, session: KeptSession): Program<LockChild | null> {
+  private *child(at: Section, session: KeepAlive): Program<LockChild | null> {
     const found = yield* this.find(at, session);
     if (found !== null) return found;
     const isUnknown = this.unanswered !== null && this.isProtected();
@@ -151,11 +145,11 @@ class CuratorDriver implements LockDriver, Opening {
   }
 
   /** Gives up a create without an answer: what it made is looked for until that is answered. */
-  private *deleteFound(session: KeptSession, lock: string, named: string): Program<void> {
-    const { id, keeping } = session;
-    while (!keeping.isOver) {
-      const { at } = keeping;
-      yield* sleep(this.names.next(at, 'find-backoff'), at.plan.backoffUs);
+  private *deleteFound(session: KeepAlive, lock: string, named: string): Program<void> {
+    const { id } = session;
+    while (!session.isOver) {
+      const { at } = session;
+      yield* sleep(at.nextName('find-backoff'), at.plan.backoffUs);
       const ask = { kind: 'children', session: id, lock, own: 0 } as const;
       const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
       if (reply?.kind !== 'children') continue;
@@ -165,29 +159,30 @@ class CuratorDriver implements LockDriver, Opening {
     }
   }
 
-  *open(at: Section): ReturnType<Opening['open']> {
+  *open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null> {
     const ask = { kind: 'connect', timeoutUs: at.plan.ttlUs } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'session', ask);
     return reply?.kind === 'session' ? { id: reply.session, ttlUs: reply.timeoutUs } : null;
   }
 
-  heartbeat({ id: session, keeping }: KeptSession): Program<void> {
-    return keeping.beat<ZkRequest, ZkReply>({
+  heartbeat(session: KeepAlive): Program<void> {
+    return session.beat<ZkRequest, ZkReply>({
       target: this.server,
-      request: { kind: 'ping', session },
-      ttlUsOf: ({ kind }) => (kind === 'alive' ? keeping.term.ttlUs : null),
+      request: { kind: 'ping', session: session.id },
+      ttlUsOf: ({ kind }) => (kind === 'alive' ? session.term.ttlUs : null),
       lost: 'ZooKeeper has no such session',
     });
   }
 
   /** The child that an earlier create made whose answer was lost; null where there is none. */
-  private *find(at: Section, { id, keeping }: KeptSession): Program<LockChild | null> {
+  private *find(at: Section, session: KeepAlive): Program<LockChild | null> {
     const { unanswered } = this;
     const { protection } = this.options;
     if (unanswered === null || protection === 'none') return null;
+    const { id } = session;
     const ask = { kind: 'children', session: id, lock: at.section.lock, own: 0 } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'find', ask);
-    if (reply?.kind === 'expired') keeping.lose('ZooKeeper has no such session');
+    if (reply?.kind === 'expired') session.lose('ZooKeeper has no such session');
     if (reply?.kind !== 'children') return null;
     this.unanswered = null;
     const found = reply.children.find(({ named }) => named === unanswered);
@@ -195,28 +190,24 @@ class CuratorDriver implements LockDriver, Opening {
     return isOwn ? found : null;
   }
 
-  private *create(at: Section, { id: session, keeping }: KeptSession): Program<LockChild | null> {
-    const named = `${at.name.text}#${session}`;
-    const ask = { kind: 'create', session, lock: at.section.lock, named } as const;
+  private *create(at: Section, session: KeepAlive): Program<LockChild | null> {
+    const named = `${at.name.text}#${session.id}`;
+    const ask = { kind: 'create', session: session.id, lock: at.section.lock, named } as const;
     const { reply } = yield* this.ask(at, 'acquire', 'acquire', ask);
     if (reply === null) this.unanswered = named;
-    if (reply?.kind === 'expired') keeping.lose('ZooKeeper has no such session');
+    if (reply?.kind === 'expired') session.lose('ZooKeeper has no such session');
     return reply?.kind === 'created' ? reply.child : null;
   }
 
   /** Stands in line until its child is the lowest; false where it has none any more. */
-  private *stand(
-    at: Section,
-    { id: session, keeping }: KeptSession,
-    child: LockChild,
-  ): Program<boolean> {
+  private *stand(at: Section, session: KeepAlive, child: LockChild): Program<boolean> {
     const { lock } = at.section;
-    while (!keeping.isOver) {
-      const ask = { kind: 'children', session, lock, own: child.czxid } as const;
+    while (!session.isOver) {
+      const ask = { kind: 'children', session: session.id, lock, own: child.czxid } as const;
       const { reply, granted: ordinal } = yield* this.ask(at, 'acquire', 'children', ask);
-      if (reply?.kind === 'expired') keeping.lose('ZooKeeper has no such session');
+      if (reply?.kind === 'expired') session.lose('ZooKeeper has no such session');
       if (reply?.kind !== 'children') {
-        yield* backOff(this.names.next(at, 'children-backoff'), at.plan.backoffUs);
+        yield* backOff(at.nextName('children-backoff'), at.plan.backoffUs);
         continue;
       }
       const place = reply.children.findIndex(({ czxid }) => czxid === child.czxid);
@@ -224,10 +215,10 @@ class CuratorDriver implements LockDriver, Opening {
       const before = reply.children[place - 1];
       if (before === undefined) {
         this.held = { child, ordinal };
-        keeping.enter(ordinal, tokenOf(this.options, child));
+        session.enter(ordinal, tokenOf(this.options, child));
         return true;
       }
-      const watch = { kind: 'watch', session, czxid: before.czxid } as const;
+      const watch = { kind: 'watch', session: session.id, czxid: before.czxid } as const;
       yield* this.ask(at, 'acquire', 'watch', watch, { timeoutUs: null });
     }
     return false;
@@ -245,19 +236,18 @@ class CuratorDriver implements LockDriver, Opening {
     }
   }
 
-  private *deleteAtLast(session: KeptSession, held: Held): Program<void> {
-    const { keeping } = session;
+  private *deleteAtLast(session: KeepAlive, held: Held): Program<void> {
     let isDone = false;
-    while (!isDone && !keeping.isOver) {
-      yield* sleep(this.names.next(keeping.at, 'release-backoff'), keeping.at.plan.backoffUs);
-      isDone = yield* this.delete(keeping.at, session, held);
+    while (!isDone && !session.isOver) {
+      yield* sleep(session.at.nextName('release-backoff'), session.at.plan.backoffUs);
+      isDone = yield* this.delete(session.at, session, held);
     }
   }
 
   /** Whether it was answered. */
   private *delete(
     at: Section,
-    { id: session }: KeptSession,
+    { id: session }: KeepAlive,
     { child, ordinal: under }: Held,
   ): Program<boolean> {
     const { lock, czxid } = child;
@@ -289,12 +279,12 @@ class CuratorDriver implements LockDriver, Opening {
     const describe = (reply: ZkReply): Answer => answerTo(ask, reply, options);
     const target = this.server;
     const question = { verb, target, request: ask, tries: 1, timeoutUs, under, describe };
-    return request(at.self, questionOf(at, this.names.next(at, label), question));
+    return request(at.self, questionOf(at, at.nextName(label), question));
   }
 }
 
 /** What the trace says of an answer. */
-function answerTo(ask: ZkRequest, reply: ZkReply, options: Pick<ChosenHere, 'token'>): Answer {
+function answerTo(ask: ZkRequest, reply: ZkReply, options: Pick<Chosen, 'token'>): Answer {
   if (reply.kind === 'expired') return { kind: 'denied', holder: '' };
   if (ask.kind === 'delete') return { kind: 'released' };
   if (reply.kind !== 'children' || ask.kind !== 'children') return { kind: 'current' };

@@ -3,24 +3,11 @@
  * (redis.io, "Distributed Locks with Redis": it "doesn't use monotonic clock for TTL expiry", so a
  * shift of the clock may let two processes hold a lock). Without persistence a restart loses all
  * keys; a replica that takes over has what it was sent in time.
+ *
+ * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
+ * so at its very end it is still there: one that ends at 10 is there at 10 and gone at 11.
  */
-import type { Answer } from '../../core/history/call.ts';
-import { mix } from '../../core/kernel/chance.ts';
-import { type Name, under } from '../../core/kernel/name.ts';
-import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import { type KeyEntry, Keyspace } from './keyspace.ts';
-
-const HIGH_BITS = 20;
-
-/**
- * The random value by which an acquisition is told from all others: a safe integer of 52 bits from
- * 1, in no order. Redis' clients draw 20 random bytes; here it is a function of the acquisition's
- * name, so that equal plans give equal runs. Two names with the same one are not to be met.
- */
-export function randomValue(acquisition: Name): number {
-  const high = mix(under(acquisition, 'value').hash) >>> (32 - HIGH_BITS);
-  return high * 0x1_0000_0000 + mix(acquisition.hash) + 1;
-}
+import type { Answer, Boot, Server, Turn } from '../../servers.ts';
 
 /** A command; with `ifValue` a script, which compares and acts in one step. */
 export type LockNodeRequest =
@@ -43,7 +30,11 @@ export type LockNodeReply =
   | { readonly kind: 'unavailable' };
 
 /** A key that locks are made of: a number that nobody else has, with an end. */
-export type LockKey = KeyEntry<number> & { readonly end: number };
+export interface LockKey {
+  readonly value: number;
+  /** The last microsecond at which it is there. */
+  readonly end: number;
+}
 
 /** What the trace says of a reply; `token` is what a granted `set` brings. */
 export function describeRedisReply(
@@ -96,12 +87,12 @@ type Matched = { readonly ifValue: number | null; readonly nowUs: number };
  * time, in microseconds; a key that is expired comes back where the clock is set back.
  */
 export class LockNode {
-  readonly keys: Keyspace<number> = new Keyspace('hidden');
+  private keys: Map<string, LockKey> = new Map();
 
-  /** What a key holds; null where it is absent or expired. */
+  /** Returns what a key holds, or null if it is absent or expired. */
   entry(key: string, nowUs: number): LockKey | null {
-    const entry = this.keys.get(key, nowUs);
-    return entry === null || entry.end === null ? null : { value: entry.value, end: entry.end };
+    const entry = this.keys.get(key);
+    return entry === undefined || nowUs > entry.end ? null : entry;
   }
 
   /** `SET key value NX PX ttl`: the new entry, or null where the key was there already. */
@@ -109,7 +100,7 @@ export class LockNode {
     key: string,
     { value, ttlUs, nowUs }: { value: number; ttlUs: number; nowUs: number },
   ): LockKey | null {
-    return this.keys.get(key, nowUs) === null ? this.set(key, value, nowUs + ttlUs) : null;
+    return this.entry(key, nowUs) === null ? this.set(key, value, nowUs + ttlUs) : null;
   }
 
   /**
@@ -117,7 +108,7 @@ export class LockNode {
    */
   delete(key: string, { ifValue, nowUs }: Matched): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
-    if (entry !== null) this.keys.forget(key);
+    if (entry !== null) this.keys.delete(key);
     return entry;
   }
 
@@ -133,8 +124,25 @@ export class LockNode {
   }
 
   private set(key: string, value: number, end: number): LockKey {
-    this.keys.set(key, value, end);
-    return { value, end };
+    const entry = { value, end };
+    this.keys.set(key, entry);
+    return entry;
+  }
+
+  /** Evicts a key, expired or not; false if there was none. */
+  forget(key: string): boolean {
+    return this.keys.delete(key);
+  }
+
+  clear(): void {
+    this.keys.clear();
+  }
+
+  snapshot(): () => void {
+    const keys = new Map(this.keys);
+    return () => {
+      this.keys = new Map(keys);
+    };
   }
 }
 
@@ -210,7 +218,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     const keeps = this.isReplica || this.options.persistence === 'always';
     this.isReplica = false;
     if (keeps) return;
-    this.node.keys.clear();
+    this.node.clear();
     if (this.options.restart === 'delayed') {
       this.outOfServiceUntilUs = boot.monotonicUs + this.longestTtlUs;
     } else {
@@ -220,7 +228,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
 
   /** A replica is sent what was written, and keeps it in memory: its start loses nothing more. */
   snapshot(): () => void {
-    const restoreNode = this.node.keys.snapshot();
+    const restoreNode = this.node.snapshot();
     const restoreWitness = this.witness.snapshot();
     return () => {
       restoreNode();
@@ -231,6 +239,6 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
 
   evict(key: string, boot: Boot): boolean {
     this.witness.lost(key, boot.atUs);
-    return this.node.keys.forget(key);
+    return this.node.forget(key);
   }
 }

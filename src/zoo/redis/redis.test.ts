@@ -4,7 +4,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Work } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
-import { clientOf, eventsOf, MS, planOf } from '../plan.fixture.ts';
+import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
 
 const works: Work = { kind: 'compute', id: 1, forUs: 6 * MS };
 const alice = clientOf('alice', [works]);

@@ -1,7 +1,8 @@
 /** A Redis node by itself: what its commands do, and when a key is over. */
 import { describe, expect, test } from 'vitest';
+import { randomOf } from '../../core/kernel/chance.ts';
 import { nameOf } from '../../core/kernel/name.ts';
-import { LockNode, randomValue } from './server.ts';
+import { LockNode } from './server.ts';
 
 /** A node that holds `db` with value 7 from 0 on, for 10. */
 function held(): LockNode {
@@ -67,31 +68,33 @@ test('a clock that is set forwards ends a key, and set back again brings it back
 
 test('what was saved is not changed by what comes later', () => {
   const node = held();
-  const restore = node.keys.snapshot();
+  const restore = node.snapshot();
   node.delete('db', { ifValue: 7, nowUs: 1 });
   restore();
   expect(node.entry('db', 1)).not.toBeNull();
-  node.keys.clear();
+  node.clear();
   restore();
-  expect(node.keys.forget('db')).toBe(true);
-  expect(node.keys.forget('db')).toBe(false);
+  expect(node.forget('db')).toBe(true);
+  expect(node.forget('db')).toBe(false);
 });
 
 describe('the random values of acquisitions', () => {
   const names = Array.from({ length: 20_000 }, (_, at) => `alice/${at % 100}/acquire-${at}`);
 
   test('no two acquisitions of a long run have the same value', () => {
-    const values = names.map((name) => randomValue(nameOf(name)));
+    const values = names.map((name) => randomOf(nameOf(name), 'value'));
     expect(new Set(values).size).toBe(names.length);
     expect(values.every((value) => Number.isSafeInteger(value) && value > 0)).toBe(true);
   });
 
   test('an acquisition always has its value', () => {
-    expect(randomValue(nameOf('alice/1/acquire'))).toBe(randomValue(nameOf('alice/1/acquire')));
+    expect(randomOf(nameOf('alice/1/acquire'), 'value')).toBe(
+      randomOf(nameOf('alice/1/acquire'), 'value'),
+    );
   });
 
   test('values have no order: about every second is lower than the one before', () => {
-    const values = names.map((name) => randomValue(nameOf(name)));
+    const values = names.map((name) => randomOf(nameOf(name), 'value'));
     const falls = values.filter((value, at) => value < (values[at - 1] ?? 0)).length;
     expect(falls / names.length).toBeGreaterThan(0.4);
     expect(falls / names.length).toBeLessThan(0.6);

@@ -1,8 +1,5 @@
 /**
- * What a Redis node keeps: values by their keys, and when each ends. Both models of Redis stand on
- * it, the lock's own, which holds numbers and counts microseconds (`server.ts`), and the one that
- * speaks Redis' commands to code of others, which holds values of all types and counts milliseconds
- * (`host/redis`). Times are integers in the caller's one unit.
+ * What a Redis node keeps: values by their keys, and when each ends, in milliseconds.
  *
  * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
  * so at its very end it is still there: one that ends at 10 is there at 10 and gone at 11.
@@ -15,26 +12,15 @@ export interface KeyEntry<Value> {
   readonly end: number | null;
 }
 
-/**
- * What becomes of an expired key: `dropped` for good as it is touched, as Redis does, or `hidden`,
- * so that it comes back with a clock that is set back.
- */
-export type Expired = 'dropped' | 'hidden';
-
 export class Keyspace<Value> {
-  private readonly expired: Expired;
   private entries: Map<string, KeyEntry<Value>> = new Map();
 
-  constructor(expired: Expired) {
-    this.expired = expired;
-  }
-
-  /** What a key holds; null where it is absent or expired. */
+  /** Returns what a key holds, or null if it is absent or expired; that drops it for good. */
   get(key: string, now: number): KeyEntry<Value> | null {
     const entry = this.entries.get(key);
     if (entry === undefined) return null;
     if (entry.end === null || now <= entry.end) return entry;
-    if (this.expired === 'dropped') this.entries.delete(key);
+    this.entries.delete(key);
     return null;
   }
 

@@ -5,75 +5,79 @@
  * prolong it, are what that page warns of, and options here.
  *
  * First the options, then what a client sends, then what the observer is told of a node that gives
- * its lock alone. The node itself is in `server.ts`, and what it keeps in `keyspace.ts`.
+ * its lock alone. The node itself is in `server.ts`; Redlock asks several of these.
  */
-import { type Name, under } from '../../core/kernel/name.ts';
-import type { ClientPlan } from '../../core/plan/plan.ts';
-import type { PendingCall } from '../../core/world/calls.ts';
-import type { Program } from '../../core/world/program.ts';
-import type { ServerHost } from '../../core/world/server.ts';
-import type { World } from '../../core/world/world.ts';
-import { GrantBook } from '../grant-book.ts';
-import { askServer, enterLock, prolongLease } from '../lease.ts';
-import type { Chosen, LockDriver, OptionInfo, Options, Protocol, Section } from '../protocol.ts';
-import { chosenFrom, optionsFor } from '../protocol.ts';
-import { part } from '../section-calls.ts';
+import {
+  enterLock,
+  GrantBook,
+  type LockDefinition,
+  type LockDriver,
+  leaseEnd,
+  type Name,
+  optionsFor,
+  type PendingCall,
+  type Program,
+  part,
+  questionOf,
+  randomOf,
+  request,
+  type Section,
+  type ServerHost,
+  testLease,
+  under,
+} from '../../servers.ts';
 import type { LockNodeReply, LockNodeRequest, Witness } from './server.ts';
-import { describeRedisReply, RedisServer, randomValue } from './server.ts';
+import { describeRedisReply, RedisServer } from './server.ts';
 
 const NAME = 'lock';
 
-/** Those that every Redis node has, alone or as one of several. */
-export const nodeChoices = {
-  persistence: ['none', 'always'],
-  expiry: ['wall', 'monotonic'],
-} as const;
+const ofNodes = { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] } as const;
 
-export const nodeOptions: readonly OptionInfo[] = optionsFor(nodeChoices, {
+/** Those that every Redis node has, alone or as one of several. */
+export const nodeOptions: ReturnType<typeof optionsFor<typeof ofNodes>> = optionsFor(ofNodes, {
   persistence: 'whether a node finds its keys again after a crash: always is AOF with fsync=always',
   expiry: 'which clock of a node judges expiry; in Redis it is the wall clock',
 });
 
-const choices = {
-  release: ['compare-and-delete', 'get-then-delete', 'delete'],
-  renew: ['compare', 'any'],
-  token: ['none', 'value'],
-  unanswered: ['kept', 'deleted'],
-} as const;
+const choices = optionsFor(
+  {
+    release: ['compare-and-delete', 'get-then-delete', 'delete'],
+    renew: ['compare', 'any'],
+    token: ['none', 'value'],
+    unanswered: ['kept', 'deleted'],
+  },
+  {
+    release:
+      'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
+    renew: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
+    token: 'whether the random value is sent along as if it were a fencing token',
+    unanswered:
+      'what a client does about a SET that was not answered in time: nothing, or DEL if its own',
+  },
+);
 
-const ownOptions = optionsFor(choices, {
-  release: 'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
-  renew: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
-  token: 'whether the random value is sent along as if it were a fencing token',
-  unanswered:
-    'what a client does about a SET that was not answered in time: nothing, or DEL if its own',
-});
-
-export const redis: Protocol = {
+export const redis: LockDefinition = {
   about: 'one Redis instance: SET NX PX with a random value, deleted by a script that compares it',
   source: 'redis.io, Distributed Locks with Redis: Correct Implementation with a Single Instance',
-  options: [...ownOptions, ...nodeOptions],
-  servers: () => [NAME],
-  takesSeveral: false,
+  options: [...choices.infos, ...nodeOptions.infos],
   unpromised: ['tokens-unique', 'tokens-increase'],
-  build,
+  build: (world, given) => {
+    const chosen = choices.read(given);
+    const witness = grantWitness(NAME, chosen.token === 'value');
+    const node = { ...nodeOptions.read(given), restart: 'at-once' } as const;
+    const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, witness));
+    return () => new RedisDriver(chosen, host);
+  },
 };
 
-function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
-  const chosen = chosenFrom(given, choices);
-  const witness = grantWitness(NAME, chosen.token === 'value');
-  const { persistence, expiry } = chosenFrom(given, nodeChoices);
-  const node = { persistence, expiry, restart: 'at-once' } as const;
-  const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, witness));
-  return () => new RedisDriver(chosen, host);
-}
+type Chosen = ReturnType<typeof choices.read>;
 
 class RedisDriver implements LockDriver {
-  private readonly options: Chosen<typeof choices>;
+  private readonly options: Chosen;
   private readonly server: ServerHost<LockNodeRequest, LockNodeReply>;
   private readonly values: Map<string, number> = new Map();
 
-  constructor(options: Chosen<typeof choices>, server: ServerHost<LockNodeRequest, LockNodeReply>) {
+  constructor(options: Chosen, server: ServerHost<LockNodeRequest, LockNodeReply>) {
     this.options = options;
     this.server = server;
   }
@@ -83,7 +87,7 @@ class RedisDriver implements LockDriver {
     const { lock: key } = section;
     const [sentUs, sentWallUs] = [self.monotonicUs(), self.wallUs()];
     const operation = under(at.name, part('acquire', attempt));
-    const value = randomValue(operation);
+    const value = randomOf(operation, 'value');
     const ask = { kind: 'set', key, value, ttlUs: plan.ttlUs } as const;
     const call = yield* this.ask(at, 'acquire', { operation, ask, value });
     if (call.reply === null && this.options.unanswered === 'deleted') {
@@ -114,7 +118,8 @@ class RedisDriver implements LockDriver {
     const { reply } = yield* this.ask(at, 'renew', { operation, ask, value });
     if (reply === null) return true;
     if (reply.kind !== 'done') return false;
-    prolongLease(at, { sentUs, issuedAtUs, ttlUs });
+    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
+    testLease(at);
     return true;
   }
 
@@ -148,7 +153,7 @@ class RedisDriver implements LockDriver {
   ): Program<PendingCall<LockNodeRequest, LockNodeReply>> {
     const { operation, ask, value, under: ordinal } = question;
     const granted = this.options.token === 'value' ? value : 0;
-    return askServer(at, operation, {
+    const setting = questionOf(at, operation, {
       verb,
       token: verb === 'acquire' ? 0 : granted,
       target: this.server,
@@ -158,6 +163,7 @@ class RedisDriver implements LockDriver {
       describe: describeRedisReply(ask, granted),
       under: ordinal,
     });
+    return request(at.self, setting);
   }
 }
 

@@ -1,0 +1,130 @@
+/**
+ * What scenarios may set of a lock or a store: declared once, as the values that each option may
+ * have, and read back with the types of those values.
+ */
+import { assert } from '../core/kernel/assert.ts';
+import type { Json } from '../core/kernel/json.ts';
+
+/** One option of a lock or a store: its name, its values and what it is about. */
+export interface OptionInfo {
+  readonly name: string;
+  /** The values it may have; `integer` is any from 0, or in `range`. */
+  readonly values: readonly string[] | 'integer';
+  /** The least and the largest number that it may be. */
+  readonly range?: readonly [number, number];
+  readonly fallback: string | number;
+  readonly about: string;
+}
+
+/**
+ * Declares options by the values that may be chosen, each with what it is about: words, of which the
+ * first is the default, or a number from 0 or in `range`. `infos` is for the definition of a lock,
+ * and `read` returns what was chosen.
+ *
+ * @example
+ * const choices = optionsFor({ release: ['compare', 'any'] }, { release: 'how it is released' });
+ * choices.read(options).release; // 'compare' or 'any'
+ */
+export function optionsFor<
+  const C extends Readonly<
+    Record<
+      string,
+      | readonly [string, ...string[]]
+      | { readonly range?: readonly [number, number]; readonly fallback: number }
+    >
+  >,
+>(
+  choices: C,
+  about: Readonly<Record<keyof C & string, string>>,
+): {
+  readonly infos: readonly OptionInfo[];
+  read(given: Options): {
+    readonly [Option in keyof C]: C[Option] extends readonly (infer Word)[] ? Word : number;
+  };
+} {
+  type Chosen = {
+    readonly [Option in keyof C]: C[Option] extends readonly (infer Word)[] ? Word : number;
+  };
+  const infos = Object.entries<string>(about).map(([name, text]): OptionInfo => {
+    const choice = choices[name];
+    assert(choice !== undefined, `${name} is one of the choices`);
+    return 'fallback' in choice
+      ? Object.assign({ name, values: 'integer' } as const, choice, { about: text })
+      : { name, values: choice, fallback: choice[0], about: text };
+  });
+  const isWhole = (values: object): values is Chosen => {
+    for (const name in choices) if (!(name in values)) return false;
+    return true;
+  };
+  // Many runs have the same options, which are read once.
+  const known: WeakMap<Options, Chosen> = new WeakMap();
+  return {
+    infos,
+    read(given) {
+      const before = known.get(given);
+      if (before !== undefined) return before;
+      const values = Object.fromEntries(
+        Object.entries(choices).map(([name, choice]) => [
+          name,
+          'fallback' in choice ? given.whole(name) : given.oneOf(name, choice),
+        ]),
+      );
+      assert(isWhole(values), 'each was read by its name');
+      known.set(given, values);
+      return values;
+    },
+  };
+}
+
+/** A system's options with their defaults filled in: one object for all runs that have them. */
+export class Options {
+  private readonly values: ReadonlyMap<string, string | number>;
+
+  private constructor(values: ReadonlyMap<string, string | number>) {
+    this.values = values;
+  }
+
+  /** Returns `given` over the defaults of `infos`, or what is wrong with it, in words. */
+  static read(
+    infos: readonly OptionInfo[],
+    given: Readonly<Record<string, Json>>,
+  ): Options | string {
+    const values = new Map(infos.map(({ name, fallback }) => [name, fallback]));
+    for (const [name, value] of Object.entries(given)) {
+      const info = infos.find((candidate) => candidate.name === name);
+      if (info === undefined) return `there is no option ${name}`;
+      if (typeof value === 'string' || typeof value === 'number') values.set(name, value);
+      if (!mayBe(info, value)) return `there is no option ${name}: ${JSON.stringify(value)}`;
+    }
+    return new Options(values);
+  }
+
+  /** Returns the value of an option that is a word. */
+  word(name: string): string {
+    const value = this.values.get(name);
+    assert(typeof value === 'string', `${name} is no option with words for values`);
+    return value;
+  }
+
+  /** Returns the value of an option of which `words` are all values. */
+  oneOf<Word extends string>(name: string, words: readonly Word[]): Word {
+    const value = words.find((word) => word === this.values.get(name));
+    assert(value !== undefined, `${name} is no option with these words for values`);
+    return value;
+  }
+
+  /** Returns the value of an option that is a number. */
+  whole(name: string): number {
+    const value = this.values.get(name);
+    assert(typeof value === 'number', `${name} is no option with a number`);
+    return value;
+  }
+}
+
+/** Returns whether an option may have this value. */
+export function mayBe({ values, range }: OptionInfo, value: Json): boolean {
+  if (values !== 'integer') return typeof value === 'string' && values.includes(value);
+  const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return false;
+  return value >= least && value <= most;
+}
