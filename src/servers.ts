@@ -23,10 +23,9 @@ export {
 export { type Boot, LATER, type Server, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { argument } from './systems/argument.ts';
-export { GrantBook, type GrantTerms } from './systems/grant-book.ts';
+export { GrantBook, type GrantTerms, LineBook } from './systems/grant-book.ts';
 export { KeepAlive, OwnSession } from './systems/keep-alive.ts';
 export { askLock, enterLock, leaseEnd, questionOf, testLease } from './systems/lease.ts';
-export { LineBook } from './systems/line-book.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
 export {
   hasExpired,

@@ -10,7 +10,12 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const { about, source = '', options = [], servers = ONE_SERVER } = definition;
   if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
   const built = buildOf(where, definition);
-  for (const option of options) checkOption(`${where}.options`, option);
+  for (const option of options) {
+    const { name: named, values, fallback } = option;
+    if (typeof named !== 'string') refuse(`${where}.options`, 'has one without a name');
+    const isKnown = (values === 'integer' || Array.isArray(values)) && mayBe(option, fallback);
+    if (!isKnown) refuse(`${where}.options.${named}.fallback`, 'is none of its values');
+  }
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
@@ -73,13 +78,6 @@ function buildOf(
 /** Throws what is missing where what is to be a function is none. */
 function requireGiven(what: string, given: unknown): void {
   if (typeof given !== 'function') throw new Error(what);
-}
-
-function checkOption(where: string, option: OptionInfo): void {
-  const { name, values, fallback } = option;
-  if (typeof name !== 'string') refuse(where, 'has one without a name');
-  const isKnown = (values === 'integer' || Array.isArray(values)) && mayBe(option, fallback);
-  if (!isKnown) refuse(`${where}.${name}.fallback`, 'is none of its values');
 }
 
 function checkServers(

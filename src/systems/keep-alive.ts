@@ -39,7 +39,9 @@ export class KeepAlive {
     this.id = id;
   }
 
-  /** Begins with the first term, which came with the lease, and runs `heartbeat` beside the work. */
+  /**
+   * Begins with the first term, which came with the lease, and runs `heartbeat` beside the work.
+   */
   *begin(term: KeepAlive['term'], heartbeat: Program<void>): Program<void> {
     this.prolong(term);
     const beating = yield* inBackground(heartbeat);
@@ -93,7 +95,9 @@ export class KeepAlive {
     }
   }
 
-  /** Its client has a lock that hangs on the lease, and counts on it from now on, as `enterLock`. */
+  /**
+   * Its client has a lock that hangs on the lease, and counts on it from now on, as `enterLock`.
+   */
   enter(ordinal: number, token: number): void {
     this.holds = true;
     const { sentUs, issuedAtUs: sentWallUs, ttlUs } = this.term;

@@ -112,8 +112,8 @@ export function enterLock(
 }
 
 /**
- * Returns when the client takes its lease to end, by its `countsLeaseFrom`; all in microseconds. Only
- * `sent` is safe: a reply may be arbitrarily late.
+ * Returns when the client takes its lease to end, by its `countsLeaseFrom`; all in microseconds.
+ * Only `sent` is safe: a reply may be arbitrarily late.
  */
 export function leaseEnd(
   at: Section,

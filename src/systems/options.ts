@@ -17,9 +17,9 @@ export interface OptionInfo {
 }
 
 /**
- * Declares options by the values that may be chosen, each with what it is about: words, of which the
- * first is the default, or a number from 0 or in `range`. `infos` is for the definition of a lock,
- * and `read` returns what was chosen.
+ * Declares options by the values that may be chosen, each with what it is about: words, of which
+ * the first is the default, or a number from 0 or in `range`. `infos` is for the definition of a
+ * lock, and `read` returns what was chosen.
  *
  * @example
  * const choices = optionsFor({ release: ['compare', 'any'] }, { release: 'how it is released' });

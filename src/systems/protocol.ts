@@ -62,8 +62,8 @@ export interface LockDefinition {
   /** Whether a lease can be prolonged, with a `renew` step. Default true with `build`. */
   readonly canRenew?: boolean;
   /**
-   * How much longer the wait before another attempt may be than the client's backoff, as a ratio, if
-   * a scenario does not say. Default: no longer.
+   * How much longer the wait before another attempt may be than the client's backoff, as a ratio,
+   * if a scenario does not say. Default: no longer.
    */
   readonly jitter?: { readonly numerator: number; readonly denominator: number };
   /** Claims that it does not promise, even without faults. Default: it promises all. */
@@ -177,8 +177,8 @@ export interface LockDriver {
   /** Called when the lock was given back, at the end of the section. */
   settle?(at: Section): Program<void>;
   /**
-   * Called before the body of a job, which is occurrence `tick` after `retries` failures; false when
-   * it must not run, because it has run already.
+   * Called before the body of a job, which is occurrence `tick` after `retries` failures; false
+   * when it must not run, because it has run already.
    */
   claimJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<boolean>;
   /** Called when the body of a job has run. */

@@ -30,8 +30,10 @@ export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
 }
 
-/** Returns a function that names the operations of a section: `alice/1/beat`, `alice/1/beat-2`, …. */
-export function numbered(section: Name): Section['nextName'] {
+/**
+ * Returns a function that names the operations of a section: `alice/1/beat`, `alice/1/beat-2`, ….
+ */
+export function namesUnder(section: Name): Section['nextName'] {
   const counts = new Map<string, number>();
   return (label) => {
     const count = (counts.get(label) ?? 0) + 1;

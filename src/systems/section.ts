@@ -18,7 +18,7 @@ import { nameOf, under } from '../core/kernel/name.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { answerOf, backOff, mark, type Program, type Self, sleep } from '../core/world/program.ts';
 import type { LockDriver, Section, Servers } from './protocol.ts';
-import { numbered, part } from './section-calls.ts';
+import { namesUnder, part } from './section-calls.ts';
 import { doWork, look, placeOf, read, write } from './work.ts';
 
 /** The program of a client: its sections one after the other, from the `from`-th on. */
@@ -37,7 +37,7 @@ export function* sections(
       plan,
       section,
       name,
-      nextName: numbered(name),
+      nextName: namesUnder(name),
       driver,
       servers,
       unanswered: [],

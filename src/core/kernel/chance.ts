@@ -34,8 +34,8 @@ export function mix(value: number): number {
 }
 
 /**
- * Returns a safe integer from 1 to 2^52 that is a function of `name` and of `label`, which says what
- * it is for. The numbers of different names are in no order, and are not expected to meet.
+ * Returns a safe integer from 1 to 2^52 that is a function of `name` and of `label`, which says
+ * what it is for. The numbers of different names are in no order, and are not expected to meet.
  */
 export function randomOf(name: Name, label: string): number {
   return (mix(under(name, label).hash) >>> 12) * 0x1_0000_0000 + mix(name.hash) + 1;

@@ -108,7 +108,9 @@ export interface ClientPlan {
   readonly concurrency?: number;
   /** Its critical sections: take the lock, do the work, release. */
   readonly sections: readonly {
-    /** Stands in every name (`alice/<id>/write`), so it stays when other sections are taken away. */
+    /**
+     * Stands in every name (`alice/<id>/write`), so it stays when other sections are taken away.
+     */
     readonly id: number;
     /** Local time between the end of the section before, or the start, and the first attempt. */
     readonly thinkUs: number;

@@ -31,10 +31,7 @@ export interface ServerHost<Q extends Json, R extends Json> {
   monotonicUsAt(atUs: number): number;
   /** @internal */
   readonly process: Process;
-  /**
-   * Handles a request; the reply to a copy of one is discarded.
-   * @internal
-   */
+  /** Handles a request; the reply to a copy of one is discarded. @internal */
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void;
 }
 
@@ -70,24 +67,15 @@ export interface CallSetting<Q extends Json, R extends Json> {
 export class PendingCall<Q extends Json, R extends Json> {
   /** @internal */
   readonly setting: CallSetting<Q, R>;
-  /**
-   * The grant under which it was issued; 0 if there was none.
-   * @internal
-   */
+  /** The grant under which it was issued; 0 if there was none. @internal */
   readonly under: number;
-  /**
-   * Its place among the calls that its section issued, from 1.
-   * @internal
-   */
+  /** Its place among the calls that its section issued, from 1. @internal */
   readonly issue: number;
   /** `never`: every try was refused before execution. `unknown`: it may have happened. */
   state: 'pending' | 'answered' | 'unknown' | 'never' = 'pending';
   /** Null until it is answered, and if it never is. */
   reply: R | null = null;
-  /**
-   * What the trace says of the reply.
-   * @internal
-   */
+  /** What the trace says of the reply. @internal */
   answer: Answer | null = null;
   /** Number of the grant that the reply brought, for `enterLock` and `self.enter`; 0 for none. */
   granted = 0;

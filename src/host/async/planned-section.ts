@@ -19,7 +19,7 @@ import {
   type Section,
 } from '../../systems/protocol.ts';
 import { awaitAnswers, doAll } from '../../systems/section.ts';
-import { askStore, numbered, type StoreAsk } from '../../systems/section-calls.ts';
+import { askStore, namesUnder, type StoreAsk } from '../../systems/section-calls.ts';
 import type { StoreReply } from '../../systems/store/request.ts';
 import type { AsyncHost, SectionCalls } from './async-host.ts';
 import { about, type CallSite, siteOf } from './call-site.ts';
@@ -127,7 +127,7 @@ class PlannedGuard implements Guard {
       plan,
       section,
       name: calls.name,
-      nextName: numbered(calls.name),
+      nextName: namesUnder(calls.name),
       driver,
       servers: {
         driverOf: () => driver,

@@ -28,8 +28,9 @@ export interface RedisClientOptions {
 
 /**
  * Sends commands to a simulated node, with the methods of ioredis and node-redis 3 that lock
- * libraries call. Each command may be given a callback as its last argument, beside the promise that it returns. An
- * error reply rejects with a `ReplyError`, a lost connection with `Connection is closed.`
+ * libraries call. Each command may be given a callback as its last argument, beside the promise
+ * that it returns. An error reply rejects with a `ReplyError`, a lost connection with `Connection
+ * is closed.`
  */
 export class RedisClient {
   private readonly events: EventEmitter = new EventEmitter();

@@ -9,8 +9,8 @@ import { Store } from '../store/store.ts';
 import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
 /**
- * A client of a `LockService`, without a clock and a network: it takes locks, remembers the token of
- * each, and attaches it to what it writes and reads. Times are in the unit of its lock service.
+ * A client of a `LockService`, without a clock and a network: it takes locks, remembers the token
+ * of each, and attaches it to what it writes and reads. Times are in the unit of its lock service.
  */
 export class LockClient {
   readonly id: string;

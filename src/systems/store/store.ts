@@ -21,8 +21,8 @@ interface Registered {
 type ByResource<V> = Map<string, Map<string, V>>;
 
 /**
- * A store with a fence, without a network. A refusal is an answer, with the token that was compared;
- * an argument that cannot be meant throws a `TypeError` or a `RangeError`.
+ * A store with a fence, without a network. A refusal is an answer, with the token that was
+ * compared; an argument that cannot be meant throws a `TypeError` or a `RangeError`.
  */
 export class Store {
   readonly rule: FenceRule;

@@ -8,8 +8,8 @@ import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 
 /**
- * Reports a store's accesses to the observer, and what it holds after a restart. Without it no claim
- * about the data is tested. It changes nothing that the store does.
+ * Reports a store's accesses to the observer, and what it holds after a restart. Without it no
+ * claim about the data is tested. It changes nothing that the store does.
  */
 export class StoreWitness {
   private readonly process: string;

@@ -91,17 +91,17 @@ export class OptimisticTable {
     const stamp = this.hasTimestamps ? now : undefined;
     const next = { value, version: stamp ?? (before.version ?? 0) + 1 };
     if (once !== undefined && this.applied.has(once)) {
-      return { kind: 'repeated', rows: 0, ...before };
+      return Object.assign({ kind: 'repeated', rows: 0 } as const, before);
     }
     if (version !== undefined && version !== before.version) {
-      return { kind: 'refused', rows: 0, ...before };
+      return Object.assign({ kind: 'refused', rows: 0 } as const, before);
     }
     if (this.first !== undefined && next.value < 0) {
-      return { kind: 'forbidden', rows: 0, ...before };
+      return Object.assign({ kind: 'forbidden', rows: 0 } as const, before);
     }
     this.rows.set(id, next);
     if (once !== undefined) this.applied.add(once);
-    return { kind: 'accepted', rows: 1, ...next };
+    return Object.assign({ kind: 'accepted', rows: 1 } as const, next);
   }
 }
 

@@ -64,7 +64,8 @@ export const redis: LockDefinition = {
   build: (world, given) => {
     const chosen = choices.read(given);
     const witness = grantWitness(NAME, chosen.token === 'value');
-    const node = { ...nodeOptions.read(given), restart: 'at-once' } as const;
+    const { persistence, expiry } = nodeOptions.read(given);
+    const node = { persistence, expiry, restart: 'at-once' } as const;
     const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, witness));
     return () => new RedisDriver(chosen, host);
   },

@@ -107,7 +107,8 @@ function build(world: World, given: Options): (client: ClientPlan) => LockDriver
   const nodeKeys = new NodeKeys();
   const chosen = choices.read(given);
   const { restart, driftFactorPpm: factorPpm, driftMarginUs: constantUs } = chosen;
-  const parts = { ...nodeOptions.read(given), restart };
+  const { persistence, expiry } = nodeOptions.read(given);
+  const parts = { persistence, expiry, restart };
   const nodes = nodeNames(given).map((name) => {
     const server = new RedisServer(parts, nodeWitness(name, nodeKeys));
     return world.addServer({ name, role: 'lock' }, server);

@@ -9,7 +9,7 @@ import { type Program, type Self, sleep } from '../../core/world/program.ts';
 import { World } from '../../core/world/world.ts';
 import { clientOf, MS, planOf } from '../../systems/plan.fixture.ts';
 import type { Section } from '../../systems/protocol.ts';
-import { numbered } from '../../systems/section-calls.ts';
+import { namesUnder } from '../../systems/section-calls.ts';
 import { CacheBackEnd } from './cache-back-end.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
@@ -88,7 +88,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
       plan,
       driver,
       name,
-      nextName: numbered(name),
+      nextName: namesUnder(name),
       section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },
       servers: { driverOf: () => driver, stores: new Map(), manners },
       unanswered: [],
