@@ -42,18 +42,96 @@ export function entries() {
   });
 }
 
-/** By name, each declaration that an entry reaches. */
-function declarations() {
-  const folders = ['', 'shared/'];
-  const paths = folders.flatMap((folder) =>
+/** The files of types. */
+function typeFiles() {
+  return ['', 'shared/'].flatMap((folder) =>
     readdirSync(new URL(folder, dist))
       .filter((name) => name.endsWith('.d.ts'))
       .map((name) => `${folder}${name}`),
   );
-  const found = paths.flatMap(statementsOf).flatMap(({ node, textOf }) => {
-    const name = /^(?:Import|Export)/.test(node.type) ? undefined : declaredName(node);
-    return name === undefined ? [] : [[name, textOf()]];
+}
+
+/** The names that a declaration refers to, type parameters included. */
+function referredIn(node, found = new Set()) {
+  if (Array.isArray(node)) for (const each of node) referredIn(each, found);
+  if (typeof node?.type !== 'string') return found;
+  const { typeName, exprName, superClass } = node;
+  const heritage = /^TS(?:InterfaceHeritage|ClassImplements)$/.test(node.type);
+  for (const named of [typeName, exprName, superClass, heritage ? node.expression : null]) {
+    if (named?.type === 'Identifier') found.add(named.name);
+  }
+  for (const part of Object.values(node)) referredIn(part, found);
+  return found;
+}
+
+/** What each file of types declares, imports and exports, by the names in it. */
+function modulesOfTypes() {
+  const modules = typeFiles().map((path) => {
+    const [declared, imported, exported] = [new Map(), new Map(), new Map()];
+    for (const { node } of statementsOf(path)) {
+      const from =
+        node.source && new URL(node.source.value.replace(/\.js$/, '.d.ts'), new URL(path, dist));
+      for (const { local, imported: its } of node.type === 'ImportDeclaration'
+        ? node.specifiers
+        : []) {
+        imported.set(local.name, { from: from.href, name: its?.name });
+      }
+      for (const { local, exported: its } of node.type === 'ExportNamedDeclaration'
+        ? node.specifiers
+        : []) {
+        exported.set(its.name, local.name);
+      }
+      const name = declaredName(node);
+      if (name !== undefined)
+        declared.set(name, [...(declared.get(name) ?? []), ...referredIn(node)]);
+    }
+    return [new URL(path, dist).href, { declared, imported, exported }];
   });
+  return new Map(modules);
+}
+
+/** What the signatures of an entry reach and no entry exports, sorted. */
+export function hidden(entry) {
+  const modules = modulesOfTypes();
+  /** The place of a declaration, `file#name`; undefined for what no file of ours declares. */
+  const find = (file, name) => {
+    const { declared, imported } = modules.get(file) ?? {};
+    if (declared?.has(name)) return `${file}#${name}`;
+    const there = imported?.get(name);
+    if (there === undefined || !modules.has(there.from)) return undefined;
+    return find(there.from, modules.get(there.from).exported.get(there.name));
+  };
+  const publicIn = (path) => {
+    const file = new URL(path, dist).href;
+    return [...modules.get(file).exported.values()].map((name) => find(file, name));
+  };
+  const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const paths = Object.entries(exports).flatMap(([name, { types }]) =>
+    types === undefined ? [] : [[name.replace(/^\./, 'fencepost'), types.replace('./dist/', '')]],
+  );
+  const exported = new Set(paths.flatMap(([, path]) => publicIn(path)));
+  const reached = new Set(publicIn(new Map(paths).get(entry)));
+  for (const place of reached) {
+    const [file, name] = place?.split('#') ?? [];
+    for (const each of modules.get(file)?.declared.get(name) ?? []) {
+      const found = find(file, each);
+      if (found !== undefined) reached.add(found);
+    }
+  }
+  return [...reached]
+    .filter((place) => place !== undefined && !exported.has(place))
+    .map((place) => place.split('#')[1])
+    .sort();
+}
+
+/** By name, each declaration that an entry reaches. */
+function declarations() {
+  const found = typeFiles()
+    .flatMap(statementsOf)
+    .flatMap(({ node, textOf }) => {
+      const name = /^(?:Import|Export)/.test(node.type) ? undefined : declaredName(node);
+      return name === undefined ? [] : [[name, textOf()]];
+    });
   return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

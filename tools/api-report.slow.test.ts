@@ -3,12 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { hidden } from './api-report.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** At most so many names may an entry export. */
 const MOST: Readonly<Record<string, number>> = {
   'fencepost/check': 40,
+  'fencepost/servers': 60,
   'fencepost/redis': 25,
   'fencepost/fast-check': 10,
   'fencepost/fleet': 10,
@@ -25,4 +27,16 @@ test.each(Object.entries(MOST))('%s exports at most %i names', (entry, most) => 
   const [, count = ''] = new RegExp(`^${entry}: (\\d+) names$`, 'm').exec(printed) ?? [];
   expect(Number(count)).toBeGreaterThan(0);
   expect(Number(count)).toBeLessThanOrEqual(most);
+});
+
+/** What `TraceEvent` is made of, and no entry exports yet. */
+const OF_EVENTS = ['EventKind', 'EventOf', 'FAULTS', 'Fields'];
+
+test.each([
+  ['fencepost/servers', OF_EVENTS],
+  ['fencepost/redis', OF_EVENTS],
+  ['fencepost/check', []],
+  ['fencepost/fleet', []],
+])('whatever the signatures of %s name is exported from some entry', (entry, known) => {
+  expect(hidden(entry)).toEqual(known);
 });

@@ -2,7 +2,7 @@
  * Tells the observer what a store did with an access, and what it holds when it comes back. Nothing
  * of it has an effect on the store.
  */
-import type { EventOf } from '../../core/history/events.ts';
+import type { Read, Recovered, TraceEvent, Write } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
@@ -45,12 +45,12 @@ export class StoreWitness {
     }: {
       readonly request: StoreRequest;
       readonly answer: StoreReply;
-      readonly version?: EventOf<'read'>['version'] | undefined;
-      readonly refusal?: EventOf<'read'>['refusal'] | undefined;
+      readonly version?: Extract<TraceEvent, { readonly kind: 'read' }>['version'] | undefined;
+      readonly refusal?: Extract<TraceEvent, { readonly kind: 'read' }>['refusal'] | undefined;
     },
   ): void {
     this.known.add(request.resource);
-    const event: Draft<EventOf<'read'>> = {
+    const event: Draft<Read> = {
       kind: 'read',
       process: this.process,
       resource: request.resource,
@@ -82,7 +82,7 @@ export class StoreWitness {
       version,
       refusal,
     }: Omit<Parameters<StoreWitness['read']>[1], 'version'> & {
-      readonly version?: EventOf<'write'>['version'] | undefined;
+      readonly version?: Extract<TraceEvent, { readonly kind: 'write' }>['version'] | undefined;
       readonly highest?: number;
       /** When it took effect, if that was not as it came. */
       readonly atUs?: number;
@@ -91,7 +91,7 @@ export class StoreWitness {
     },
   ): void {
     this.known.add(request.resource);
-    const event: Draft<EventOf<'write'>> = {
+    const event: Draft<Write> = {
       kind: 'write',
       process: this.process,
       resource: request.resource,
@@ -117,7 +117,7 @@ export class StoreWitness {
   begin(
     turn: Turn<StoreReply>,
     resource: string,
-    begins: NonNullable<EventOf<'recovered'>['begins']>,
+    begins: NonNullable<Extract<TraceEvent, { readonly kind: 'recovered' }>['begins']>,
   ): void {
     this.known.add(resource);
     const event = this.recovered(resource, turn.atUs);
@@ -140,7 +140,7 @@ export class StoreWitness {
     boot.observe(this.recovered(resource, boot.atUs));
   }
 
-  private recovered(resource: string, atUs: number): Draft<EventOf<'recovered'>> {
+  private recovered(resource: string, atUs: number): Draft<Recovered> {
     const { process } = this;
     const { highest, values: held } = this.contentsOf(resource);
     const values = Object.fromEntries(held);

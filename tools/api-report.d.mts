@@ -1,0 +1,1 @@
+export function hidden(entry: string): readonly string[];
