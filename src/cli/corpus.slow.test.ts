@@ -51,6 +51,19 @@ function edited(name: string, ...changes: readonly (readonly [string, string])[]
   return file;
 }
 
+test('plans with the line ends of Windows are kept, checked and updated as others are', async () => {
+  const crlf = join(folder, 'crlf.yaml');
+  writeFileSync(crlf, readFileSync(zombie, 'utf8').replaceAll('\n', '\r\n'));
+  const at = newFolder();
+  expect((await corpus('add', at, crlf)).out).toContain('reproduced, added as');
+  const { code, out } = await corpus('check', at);
+  expect([code, out]).toEqual([0, expect.stringContaining('1 reproduced; 1 as expected')]);
+  expect((await corpus('ls', at)).out).toContain('grant-order reproduced');
+  expect((await corpus('add', at, zombie)).out).toContain('kept already');
+  expect((await corpus('update', at)).code).toBe(0);
+  expect((await corpus('prune', at)).out).toBe('');
+});
+
 describe('a plan', () => {
   test('is kept under the name of its failure, as it was written', async () => {
     const at = newFolder();

@@ -5,7 +5,7 @@
  * of the package (`fixtures/starter`).
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
@@ -15,6 +15,7 @@ import { type Done, withExample } from './command.ts';
 import { UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 import { lockRisks, locksUsed } from './lock-risks.ts';
+import { slashed } from './shipped.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface InitFlags {
@@ -107,7 +108,7 @@ function findAbove(folder: string, path: string): string | null {
 }
 
 function pathFrom(folder: string, file: string): string {
-  return relative(folder, file).split(sep).join('/');
+  return slashed(relative(folder, file));
 }
 
 function printStep(step: Step, terminal: Terminal): void {

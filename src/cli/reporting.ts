@@ -16,6 +16,7 @@ import { UserError } from './exit.ts';
 import { allowed, readText, systemMessage, writeText } from './files.ts';
 import { pageFileOf } from './output-files.ts';
 import type { Reporters } from './report-options.ts';
+import { slashed } from './shipped.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -121,7 +122,7 @@ function placeOf(file: string): string | null {
   const root = process.env['GITHUB_WORKSPACE'] ?? process.cwd();
   const path = relative(root, resolve(file));
   const isOutside = file === '-' || isAbsolute(path) || path.split(sep)[0] === '..';
-  return isOutside ? null : path.split(sep).join('/');
+  return isOutside ? null : slashed(path);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, posix, resolve, win32 } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   fileMeant,
@@ -12,6 +12,7 @@ import {
   plansFolderOf,
   plansFoldersOf,
   shippedScenarios,
+  slashed,
 } from './shipped.ts';
 import { isPlanFile, loadPlan, loadScenarios } from './sources.ts';
 
@@ -26,6 +27,16 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
   rmSync(folder, { recursive: true });
+});
+
+test('a path of Windows gets slashes, and a backslash in a name of other systems stays', () => {
+  const typed = win32.join('locks', 'my-lock.yaml');
+  expect(typed).toBe('locks\\my-lock.yaml');
+  expect(slashed(typed, win32.sep)).toBe('locks/my-lock.yaml');
+  expect(slashed(win32.relative('C:\\home', 'C:\\home\\plans\\a.yaml'), win32.sep)).toBe(
+    'plans/a.yaml',
+  );
+  expect(slashed(typed, posix.sep)).toBe(typed);
 });
 
 describe('a name', () => {

@@ -16,8 +16,17 @@ export const PLANS = 'plans';
 /** Names of scenarios and plans have neither a slash nor an ending. */
 const NAME = /^[\p{L}\p{N}_-]+$/u;
 
-/** `file` itself if it exists or is no name; else the shipped scenario or plan of that name. */
-export function fileMeant(file: string): string {
+/**
+ * Returns a path with slashes, as scenarios, plans and reports write it. On Windows, whose paths have
+ * backslashes, Node reads these as well.
+ */
+export function slashed(path: string, separator: string = sep): string {
+  return separator === '\\' ? path.replaceAll(separator, '/') : path;
+}
+
+/** `typed` itself if it exists or is no name; else the shipped scenario or plan of that name. */
+export function fileMeant(typed: string): string {
+  const file = slashed(typed);
   if (file === '-' || !NAME.test(file) || isFile(file)) return file;
   const folders = [scenarios(), join(scenarios(), PLANS)];
   const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
@@ -95,7 +104,7 @@ function isThere(path: string): boolean {
 /** As seen from here where it lies below, so that it can be read and typed. */
 function shortest(path: string): string {
   const here = process.cwd();
-  return isBelow(path, here) ? relative(here, path).split(sep).join('/') : path;
+  return isBelow(path, here) ? slashed(relative(here, path)) : path;
 }
 
 /** Whether a file belongs to a package that is used here, and not to the project at hand. */

@@ -178,7 +178,7 @@ function keptCase({ file, outcome, expected, divergedAt }: KeptOutcome): Case {
     outcome === expected
       ? PASSED
       : { outcome: 'changed', message: `is ${outcome}, expected ${expected}${where}` };
-  const name = `kept plan ${file.split('/').at(-1) ?? file} is ${expected}`;
+  const name = `kept plan ${file.split(/[\\/]/).at(-1) ?? file} is ${expected}`;
   return { system: '', name, ...judged, ...NO_MORE, file, line: null };
 }
 

@@ -54,6 +54,18 @@ describe('the digest of a module', () => {
     }
   });
 
+  test('does not change with the line ends that git checks out', () => {
+    const text = "import './near.mjs';\nexport const a = `\n`;\n";
+    const main = write('ends/main.mjs', text);
+    write('ends/near.mjs', 'export {};\n');
+    const before = moduleVersion(main);
+    write('ends/main.mjs', text.replaceAll('\n', '\r\n'));
+    write('ends/near.mjs', 'export {};\r\n');
+    expect(moduleVersion(main)).toBe(before);
+    write('ends/near.mjs', 'export {};\r');
+    expect(differences(before, moduleVersion(main))).toEqual(['./near.mjs has changed']);
+  });
+
   test('does not change with types that leave nothing behind', () => {
     const main = write('erased/main.ts', "import type { A } from './a.ts';\nlet a: A;");
     write('erased/a.ts', 'export type A = 1;');

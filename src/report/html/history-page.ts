@@ -45,7 +45,7 @@ const BADGES = {
 } as const;
 
 function titleOf({ file, verdict }: HistoryReport): string {
-  return `${file.slice(file.lastIndexOf('/') + 1)} ${VERDICTS[verdict]}`;
+  return `${file.replace(/.*[\\/]/, '')} ${VERDICTS[verdict]}`;
 }
 
 function renderReport(report: HistoryReport, id: string): Markup {
