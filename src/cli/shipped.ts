@@ -17,8 +17,8 @@ export const PLANS = 'plans';
 const NAME = /^[\p{L}\p{N}_-]+$/u;
 
 /**
- * Returns a path with slashes, as scenarios, plans and reports write it. On Windows, whose paths have
- * backslashes, Node reads these as well.
+ * Returns a path with slashes, as scenarios, plans and reports write it. On Windows, whose paths
+ * have backslashes, Node reads these as well.
  */
 export function slashed(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll(separator, '/') : path;

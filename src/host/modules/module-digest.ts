@@ -60,15 +60,6 @@ function partsOf(digest: string): ReadonlyMap<string, string> {
 
 type Files = ReadonlyMap<string, Buffer>;
 
-/**
- * Returns the bytes with `\r\n` as `\n`: git may check a file out with either, and both mean the same
- * in JavaScript, TypeScript and JSON.
- */
-function withLineFeeds(bytes: Buffer): Buffer {
-  if (!bytes.includes('\r\n')) return bytes;
-  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
-}
-
 /** What a module reaches. */
 class Reach {
   /** By path. */
@@ -77,7 +68,9 @@ class Reach {
   readonly packages: Map<string, string> = new Map();
 
   add(file: string): void {
-    const bytes = withLineFeeds(readFileSync(file));
+    // Git may check a file out with `\r\n`, which means the same in JavaScript, TypeScript and JSON.
+    const text = readFileSync(file).toString('latin1').replaceAll('\r\n', '\n');
+    const bytes = Buffer.from(text, 'latin1');
     this.files.set(file, bytes);
     const parent = pathToFileURL(file).href;
     const read = readModule(parent);
