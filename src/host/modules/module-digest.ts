@@ -68,7 +68,7 @@ class Reach {
   readonly packages: Map<string, string> = new Map();
 
   add(file: string): void {
-    // Git may check a file out with `\r\n`, which means the same in JavaScript, TypeScript and JSON.
+    // Git may check a file out with `\r\n`, which means the same in scripts and in JSON.
     const text = readFileSync(file).toString('latin1').replaceAll('\r\n', '\n');
     const bytes = Buffer.from(text, 'latin1');
     this.files.set(file, bytes);
