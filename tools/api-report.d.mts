@@ -1,1 +1,2 @@
 export function hidden(entry: string): readonly string[];
+export function undocumented(entry: string): readonly string[];

@@ -19,7 +19,11 @@ function statementsOf(path) {
     const text = ends.map((from, at) => code.slice(from, cuts[at]?.start ?? end)).join('');
     return text.replaceAll(/\n(?:[ \t]*\n)+/g, '\n').replaceAll(/[ \t]+$/gm, '');
   };
-  return program.body.map((node) => ({ node, textOf: () => textOf(node) }));
+  return program.body.map((node) => ({
+    node,
+    textOf: () => textOf(node),
+    hasDoc: code.slice(0, node.start).trimEnd().endsWith('*/'),
+  }));
 }
 
 const declaredName = ({ declaration, id, declarations }) =>
@@ -68,7 +72,8 @@ function referredIn(node, found = new Set()) {
 function modulesOfTypes() {
   const modules = typeFiles().map((path) => {
     const [declared, imported, exported] = [new Map(), new Map(), new Map()];
-    for (const { node } of statementsOf(path)) {
+    const documented = new Set();
+    for (const { node, hasDoc } of statementsOf(path)) {
       const from =
         node.source && new URL(node.source.value.replace(/\.js$/, '.d.ts'), new URL(path, dist));
       for (const { local, imported: its } of node.type === 'ImportDeclaration'
@@ -84,14 +89,15 @@ function modulesOfTypes() {
       const name = declaredName(node);
       if (name !== undefined)
         declared.set(name, [...(declared.get(name) ?? []), ...referredIn(node)]);
+      if (hasDoc) documented.add(name);
     }
-    return [new URL(path, dist).href, { declared, imported, exported }];
+    return [new URL(path, dist).href, { declared, imported, exported, documented }];
   });
   return new Map(modules);
 }
 
-/** What the signatures of an entry reach and no entry exports, sorted. */
-export function hidden(entry) {
+/** The types of all entries: which declarations each exports, as `file#name`, and how to find one. */
+function surface() {
   const modules = modulesOfTypes();
   /** The place of a declaration, `file#name`; undefined for what no file of ours declares. */
   const find = (file, name) => {
@@ -109,8 +115,24 @@ export function hidden(entry) {
   const paths = Object.entries(exports).flatMap(([name, { types }]) =>
     types === undefined ? [] : [[name.replace(/^\./, 'fencepost'), types.replace('./dist/', '')]],
   );
-  const exported = new Set(paths.flatMap(([, path]) => publicIn(path)));
-  const reached = new Set(publicIn(new Map(paths).get(entry)));
+  return { modules, find, byEntry: new Map(paths.map(([name, path]) => [name, publicIn(path)])) };
+}
+
+/** The names that an entry exports without a doc comment, sorted. */
+export function undocumented(entry) {
+  const { modules, byEntry } = surface();
+  return byEntry
+    .get(entry)
+    .map((place) => place.split('#'))
+    .flatMap(([file, name]) => (modules.get(file).documented.has(name) ? [] : [name]))
+    .sort();
+}
+
+/** What the signatures of an entry reach and no entry exports, sorted. */
+export function hidden(entry) {
+  const { modules, find, byEntry } = surface();
+  const exported = new Set([...byEntry.values()].flat());
+  const reached = new Set(byEntry.get(entry));
   for (const place of reached) {
     const [file, name] = place?.split('#') ?? [];
     for (const each of modules.get(file)?.declared.get(name) ?? []) {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { hidden } from './api-report.mjs';
+import { hidden, undocumented } from './api-report.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -40,3 +40,10 @@ test.each([
 ])('whatever the signatures of %s name is exported from some entry', (entry, known) => {
   expect(hidden(entry)).toEqual(known);
 });
+
+test.each(['fencepost/servers', 'fencepost/redis'])(
+  'each name of %s has a doc comment',
+  (entry) => {
+    expect(undocumented(entry)).toEqual([]);
+  },
+);

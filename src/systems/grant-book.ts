@@ -8,7 +8,7 @@ import { WHY } from '../core/history/events.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import type { Boot, Turn } from '../core/world/server.ts';
 
-/** The terms of a grant. */
+/** The terms of a grant. Times are in microseconds. */
 export interface GrantTerms {
   readonly lock: string;
   readonly client: string;

@@ -85,10 +85,12 @@ export function questionOf<Q extends Json, R extends Json>(
 }
 
 /**
- * The client holds the lock from now on, by its own clock until `ttlUs` after what its
- * `countsLeaseFrom` says. What it reads and writes until it leaves is done under this grant: that
- * is how `grant-order` knows whose turn it was. `token` is what the server granted, or null if it
- * grants none; accesses carry it unless the driver has a `token` of its own.
+ * Records that the client holds the lock from now on, by its own clock until `ttlUs` after what its
+ * `countsLeaseFrom` says; `ttlUs` is in microseconds, by default the client's. The first two
+ * arguments are the section and what `askLock` returned. What the client reads and writes until it
+ * leaves is done under this grant, as `grant-order` judges it. `token` is what the server granted,
+ * or null if it grants none; accesses carry it unless the driver has a `token` of its own. Throws a
+ * `TypeError` without a `token`.
  */
 export function enterLock(
   at: Section,

@@ -76,7 +76,10 @@ export function optionsFor<
   };
 }
 
-/** A system's options with their defaults filled in: one object for all runs that have them. */
+/**
+ * The options of a system, as its scenario sets them, with the defaults filled in; one object for
+ * all runs that have the same. Its methods throw for a name that is no option of their kind.
+ */
 export class Options {
   private readonly values: ReadonlyMap<string, string | number>;
 

@@ -127,8 +127,8 @@ export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'ser
 export type DriverOf = ReturnType<NonNullable<LockDefinition['build']>>;
 
 /**
- * How a store asks the lock, while it handles `turn`, whether `token` is that of a lease which
- * still runs. `told` learns it at true time `atUs`; null when no answer comes.
+ * Asks the lock, while a store handles `turn`, whether `token` belongs to a lease that still runs.
+ * Calls `told` at true time `atUs`, in microseconds, with the answer, or with null if none comes.
  */
 export type CheckToken = (
   turn: Turn<StoreReply>,
@@ -136,7 +136,10 @@ export type CheckToken = (
   told: (isCurrent: boolean | null, atUs: number) => void,
 ) => void;
 
-/** A client's side of the protocol. It keeps what the client remembers between sections. */
+/**
+ * A client's side of a lock, which takes, renews and releases it, section by section. It lives as
+ * long as one incarnation of the client's program, and keeps what that remembers between sections.
+ */
 export interface LockDriver {
   /**
    * One attempt, the `attempt`-th from 1, to take the section's lock. When it is true the section
@@ -187,7 +190,7 @@ export interface LockDriver {
 
 export type JobStep = Extract<Work, { readonly kind: 'job' }>;
 
-/** A value that a step is to read and then to write. */
+/** A value that a driver's `change` reads and then writes. */
 export interface Change {
   readonly id: number;
   readonly store: string;

@@ -26,7 +26,10 @@ export function nameOf(text: string): Name {
   return { text, hash: extendHash(OFFSET_BASIS, text) };
 }
 
-/** The name of a part: `under(alice/1, 'write')` is `alice/1/write`, with the hash of that text. */
+/**
+ * Returns the name of a part: `under(alice/1, 'write')` is `alice/1/write`, with the hash of that
+ * text.
+ */
 export function under(name: Name, part: string): Name {
   const suffix = `/${part}`;
   return { text: name.text + suffix, hash: extendHash(name.hash, suffix) };

@@ -78,6 +78,10 @@ export interface SystemPlan {
  */
 export type HostNames = Readonly<Record<string, string>>;
 
+/**
+ * What a scenario asks of a client: how it takes and keeps its lock, and its critical sections.
+ * Times are in microseconds.
+ */
 export interface ClientPlan {
   readonly name: string;
   readonly ttlUs: number;

@@ -232,7 +232,7 @@ export function* inBackground(program: Program<void>): Program<{
   return background;
 }
 
-/** Passes a point at which a plan may place a fault, e.g. `alice/1/checked`. */
+/** Passes a point of a section at which a plan may place a fault, e.g. `alice/1/checked`. */
 export function* mark(section: Name, point: string): Program<void> {
   yield { kind: 'mark', point: under(section, point) };
 }

@@ -25,14 +25,15 @@ import { Alarm, type Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
- * What `handle` returns when the reply is to come later, through the turn's `answer`; the same in
+ * Returned by `handle` if the reply comes later, through the turn's `answer`. It is the same in
  * every copy of this package that is loaded.
  */
 export const LATER: unique symbol = Symbol.for('fencepost/later');
 
 /**
- * What a server may know while it handles one request, and what it tells the observer. A server
- * that replies later keeps the turn: its times stay those of its own handling.
+ * One request that a server handles: the server's clocks, the observer's view of the request, and
+ * what the server can do about it. A server that replies later keeps the turn; its times stay those
+ * at which the request was handled.
  */
 export interface Turn<R extends Json = never> extends Boot {
   /** The server's own name. */
@@ -78,7 +79,7 @@ export interface Turn<R extends Json = never> extends Boot {
 
 type Ring = Parameters<Turn['setTimer']>[1];
 
-/** What a server knows while it starts again, forgets a key, or a timer of it rings. */
+/** What a server can read and report while it restarts, forgets a key or handles a timer. */
 export interface Boot {
   /** True time, for the observer alone: what a server decides, it decides by its own clocks. */
   readonly atUs: number;

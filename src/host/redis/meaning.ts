@@ -10,10 +10,10 @@ import type { Port } from '../../core/world/port.ts';
 import type { RedisCommand, RedisReply, RedisRequest } from './reply.ts';
 import { isRedisError, isRedisNil, isRedisStatus, rawOf, textOf } from './reply.ts';
 
-/** A node as it is called over the simulated network. */
+/** A `RedisNode` as clients call it over the simulated network: what `addServer` returns. */
 export type RedisHost = ServerHost<RedisRequest, RedisReply>;
 
-/** A call of a script. */
+/** One call of a Lua script, by EVAL or EVALSHA. */
 export interface ScriptCall {
   /** SHA-1 of its text, as EVALSHA names it. */
   readonly sha: string;
@@ -47,7 +47,7 @@ export function scriptVerb(sha: string): Meaning['verb'] | undefined {
   return REDLOCK_SCRIPTS.get(sha);
 }
 
-/** What the scripts of npm redlock, 4 and 5, mean. Several resources are one lock, `a+b`. */
+/** Knows the scripts of npm redlock, 4 and 5. Several resources are one lock, `a+b`. */
 export const redlockMeaning: Means = ({ sha, keys }) => {
   const verb = scriptVerb(sha);
   if (verb === undefined) return null;

@@ -36,16 +36,18 @@ export type RedisReply =
   | RedisRich
   | readonly RedisReply[];
 
-/** Nothing; not `null`, which on this network is no reply. Version 2 tells a list that is none. */
+/** No value. (`null` is no reply on this network.) Version 2 distinguishes a list that is none. */
 export type RedisNil = { readonly nil: true; readonly isList?: true };
 
-/** A simple string, e.g. `OK`. */
+/** A status reply, which is a simple string, such as `OK`. */
 export type RedisStatus = { readonly status: string };
 
-/** E.g. `ERR syntax error`. */
+/** An error reply, such as `ERR syntax error`. */
 export type RedisError = { readonly error: string };
 
-/** What version 2 of the protocol has no form of its own for: there it is a text or a list. */
+/**
+ * A reply that only version 3 of the protocol has a form for: in version 2 it is text or a list.
+ */
 export type RedisRich =
   /** As Redis writes it: `1.5`, `inf`. */
   | { readonly double: string }

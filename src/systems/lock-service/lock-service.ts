@@ -8,7 +8,10 @@ import { assert } from '../../core/kernel/assert.ts';
 import { mix } from '../../core/kernel/chance.ts';
 import { argument } from '../argument.ts';
 
-/** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
+/**
+ * A grant of a `LockService`, in its unit of time. It has expired when `now >= issuedAt + ttl`:
+ * issued at 0 with ttl 10, at 10.
+ */
 export interface LockGrant {
   readonly token: number;
   readonly lock: string;
@@ -26,7 +29,7 @@ export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/** How an attempt ended. A denial is an answer, never an exception; `holder` is '' for none. */
+/** What a `LockService` answers. A denial is an answer, never thrown; `holder` is '' for none. */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: LockGrant }
   | { readonly kind: 'renewed'; readonly grant: LockGrant }

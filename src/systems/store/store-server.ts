@@ -17,6 +17,10 @@ import { type FenceRule, Store } from './store.ts';
 import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';
 
+/**
+ * A store with this rule as a server, called `name`. It reports its accesses to the observer
+ * itself.
+ */
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly store: Store;
   private readonly witness: StoreWitness;

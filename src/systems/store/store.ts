@@ -343,7 +343,7 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
   }),
 ];
 
-/** The stores that go by tokens, by name; `storeKinds` has all others too. */
+/** The rules of the stores that go by tokens, by the names that scenarios call them: `fenced`. */
 export const stores: ReadonlyMap<string, FenceRule> = new Map([...variants, ...mutants]);
 
 const REFUSES: readonly FenceRule['refuses'][] = [
