@@ -5,16 +5,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  Cache,
-  CacheLock,
-  LeaseCache,
-  LeaseTable,
-  LockClient,
-  LockService,
-  OptimisticTable,
-  Store,
-} from '../src/index.ts';
+import { Cache, CacheLock, LeaseCache, LeaseTable, OptimisticTable } from '../src/index.ts';
+import { LockClient, LockService, Store } from '../src/servers.ts';
 import { type Kind, plainOf, type Row, rows } from './plain-classes.ts';
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);

@@ -3,17 +3,8 @@
  * a call in which it stands. Whoever adds a method or an argument adds its row; the laws are in
  * `plain-classes-name-each-mistake.test.ts`.
  */
-import {
-  Cache,
-  CacheLock,
-  LeaseCache,
-  LeaseTable,
-  LockClient,
-  LockService,
-  OptimisticTable,
-  Store,
-  stores,
-} from '../src/index.ts';
+import { Cache, CacheLock, LeaseCache, LeaseTable, OptimisticTable } from '../src/index.ts';
+import { LockClient, LockService, Store, stores } from '../src/servers.ts';
 
 /** What an argument may be; whoever is optional may also be absent. */
 export type Kind =

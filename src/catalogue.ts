@@ -16,10 +16,15 @@ export interface SystemDefinition {
   readonly kind: 'fencepost-system';
   /** The version of this form. */
   readonly version: 1;
+  /** @internal */
   readonly locks: ReadonlyMap<string, Protocol>;
+  /** @internal */
   readonly stores: ReadonlyMap<string, StoreKind>;
+  /** @internal */
   readonly claims: ReadonlyMap<string, Checker>;
+  /** @internal */
   readonly aboutClaims: ReadonlyMap<string, ClaimAbout>;
+  /** @internal */
   readonly models: ReadonlyMap<string, ModelDefinition>;
 }
 

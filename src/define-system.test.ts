@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from './catalogue.ts';
 import { explain } from './check/explain.ts';
 import { inWords } from './check/in-words.fixture.ts';
-import type { ClaimDefinition } from './check/own-claim.ts';
-import type { Trace } from './core/history/trace.ts';
+
 import type { Program } from './core/world/program.ts';
 import { type Definitions, defineSystem } from './define-system.ts';
 import { type Examination, examineSeed, shrinkFailure } from './harness.ts';
@@ -64,8 +63,6 @@ const fewWrites = defineSystem({
   },
 });
 
-type OwnWords = NonNullable<ClaimDefinition['rules']>[string];
-
 describe('a claim of one’s own', () => {
   const catalogue = extend(builtIn, fewWrites);
 
@@ -83,36 +80,6 @@ describe('a claim of one’s own', () => {
     );
     expect(found.trace.events[verdict.evidence[0]?.event ?? -1]?.kind).toBe('write');
   });
-
-  test.each([
-    ['alone', () => ({ headline: 'It ended' }), 'It ended.'],
-    ['and its evidence', ({ parts }) => ({ headline: `${parts[0]?.role} came` }), 'end came.'],
-    [
-      'that throw',
-      () => JSON.parse('{'),
-      '`own` broke by its rule `ends`. Then the run shows the end',
-    ],
-    ['that are missing', undefined, '`own` broke by its rule `ends`. Then the run shows the end'],
-  ] satisfies [string, OwnWords | undefined, string][])(
-    'explains a breach by the words of its rule, %s',
-    (_, words, told) => {
-      const rules = words === undefined ? {} : { ends: words };
-      const judge = ({ events }: Trace) => {
-        const evidence = [{ role: 'end', event: events.length - 1 }];
-        return { exercised: 1, breach: { rule: 'ends', evidence } };
-      };
-      const own = extend(
-        builtIn,
-        defineSystem({ claims: { own: { about: 'mine', rules, judge } } }),
-      );
-      const scenario = scenarioOf('fenced', 'own', own);
-      const { trace, verdicts } = examineSeed(scenario, 'own', 0, ['own'], own);
-      const [verdict] = verdicts;
-      if (verdict?.kind !== 'invalid') throw new Error('it did not break');
-      expect(verdict.rule).toBe('ends');
-      expect(inWords(explain(trace, verdict))).toContain(told);
-    },
-  );
 
   test.each([
     [

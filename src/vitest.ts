@@ -26,16 +26,14 @@
 export type {
   Body,
   BodyOptions,
-  Handles,
   LockOptions,
+  ScenarioOptions,
   TestOptions,
 } from './adapters/scenario-check/options.ts';
-export type {
-  FaultOption as FaultField,
-  OddsText as Odds,
-  ScenarioFields,
-  Time,
-  TimeRange,
-} from './adapters/scenario-check/scenario-fields.ts';
-export type { CaseOf, SimTest, SimTestCall, SimTestEach } from './adapters/vitest/sim-test.ts';
-export { simTest } from './adapters/vitest/sim-test.ts';
+export {
+  type CaseOf,
+  type SimTest,
+  type SimTestCall,
+  type SimTestEach,
+  simTest,
+} from './adapters/vitest/sim-test.ts';

@@ -1,13 +1,14 @@
 // Writes one lock with each ending that Node or TypeScript knows, in packages of each type, and prints
 // what came of it: a line each with a digest of its traces and one of a sweep in worker threads. All
 // lines say the same, on every Node. `node tools/endings.mjs`, after a build.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { digestOf, expand, loadScenarioFile, openPool, runAsync, sweep } from 'fencepost';
+import { expand, loadScenario, replay } from 'fencepost';
 
 const { transformSync } = createRequire(import.meta.url)('@swc/wasm-typescript');
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -79,37 +80,40 @@ const rows = [
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-endings-'));
-const pool = openPool({ workers: 2 });
 
 const hashOf = (value) =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 
-/** Chunks come in any order, and with them the names in a tally. */
-function sorted(value) {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  const names = Object.keys(value).sort();
-  return names.map((name) => [name, sorted(value[name])]);
+/** What sweeps of scenarios in worker threads count, a hash for each. */
+function sweptBy(files) {
+  const args = ['--seeds', `1..${SEEDS}`, '--workers', '2', '--reporter', 'text', '--json'];
+  const output = ['--output', join(folder, 'reports')];
+  const ran = spawnSync(
+    process.execPath,
+    [join(root, 'dist/cli.js'), 'run', ...files, ...args, ...output],
+    {
+      encoding: 'utf8',
+    },
+  );
+  const { scenarios } = JSON.parse(ran.stdout.trim().split('\n').at(-1));
+  return scenarios.map(({ systems }) => hashOf(systems));
 }
 
-async function outcomeOf(file) {
-  const read = await loadScenarioFile(file);
-  if (read.kind === 'problems') return read.problems.map(({ what }) => what).join('; ');
+async function tracesOf(file) {
+  const scenario = await loadScenario(file);
   const traces = [];
-  for (const { name } of read.scenario.systems) {
+  for (const name of scenario.systems) {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const plan = expand(read.scenario, name, seed);
-      traces.push(digestOf(await runAsync(plan, read.catalogue)));
+      traces.push((await replay(await expand(scenario, name, seed))).digest);
     }
   }
-  const { catalogue } = read;
-  const { tallies } = await sweep(read.scenario, { from: 1, to: SEEDS, catalogue, pool });
-  return `traces ${hashOf(traces)}, sweep ${hashOf(sorted([...tallies]))}`;
+  return hashOf(traces);
 }
 
+const written = [];
 try {
   for (const type of ['none', 'commonjs', 'module']) {
-    for (const [at, [ending, specifier, written]] of rows.entries()) {
+    for (const [at, [ending, specifier, rewritten]] of rows.entries()) {
       // Node itself takes a .js for what its package says.
       if (ending === 'js' && type === 'commonjs') continue;
       const project = join(folder, `${type}-${at}`);
@@ -123,18 +127,23 @@ try {
         join(project, 'tsconfig.json'),
         '{ "compilerOptions": { "paths": { "@lib/*": ["./*"] } } }',
       );
-      writeFileSync(join(project, `my-lock.${ending}`), written(lockFrom(specifier)));
-      writeFileSync(join(project, `tries.${ending}`), written(tries));
+      writeFileSync(join(project, `my-lock.${ending}`), rewritten(lockFrom(specifier)));
+      writeFileSync(join(project, `tries.${ending}`), rewritten(tries));
       writeFileSync(
         join(project, 'my-lock.yaml'),
-        scenario.replaceAll('my-lock.mjs', `my-lock.${ending}`),
+        scenario
+          .replaceAll('my-lock.mjs', `my-lock.${ending}`)
+          .replace(/^name: .*/m, `name: ${type}-${at}`),
       );
-      console.log(
-        `${await outcomeOf(join(project, 'my-lock.yaml'))}  .${ending} from ${specifier}, type ${type}`,
-      );
+      const file = join(project, 'my-lock.yaml');
+      const what = `.${ending} from ${specifier}, type ${type}`;
+      written.push({ file, what, traces: await tracesOf(file) });
     }
   }
+  const swept = sweptBy(written.map(({ file }) => file));
+  for (const [at, { what, traces }] of written.entries()) {
+    console.log(`traces ${traces}, sweep ${swept[at]}  ${what}`);
+  }
 } finally {
-  await pool.close();
   rmSync(folder, { recursive: true, force: true });
 }

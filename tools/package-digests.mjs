@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { digestOf, expand, loadScenarioFile, runAsync } from 'fencepost';
+import { expand, loadScenario, replay } from 'fencepost';
 import { installPackage } from './install-package.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -15,13 +15,11 @@ const seeds = Number(process.env.FENCEPOST_SEEDS ?? 4);
 const scratch = mkdtempSync(join(tmpdir(), 'fencepost-digests-'));
 
 async function tellAll(file, about) {
-  const read = await loadScenarioFile(file);
-  if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('; '));
-  const { scenario, catalogue } = read;
-  for (const { name } of scenario.systems) {
+  const scenario = await loadScenario(file);
+  for (const name of scenario.systems) {
     const digest = createHash('sha256');
     for (let seed = 1; seed <= seeds; seed += 1) {
-      digest.update(digestOf(await runAsync(expand(scenario, name, seed), catalogue)));
+      digest.update((await replay(await expand(scenario, name, seed))).digest);
     }
     process.stdout.write(`${about} ${name}: ${seeds} seeds, ${digest.digest('hex')}\n`);
   }

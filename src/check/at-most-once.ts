@@ -3,12 +3,12 @@
  * crash cut short has run, and runs no longer. Whatever the occurrence, two bodies under one lock
  * never run at the same time.
  */
-import type { FaultInjected, Job } from '../core/history/events.ts';
+import type { EventOf, FaultInjected, Job } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
-import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isDenial } from './lock-keys.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';

@@ -3,7 +3,15 @@
  * play, and phrases for single events: grants, faults, accesses and how an access came to be late.
  * Every string is a clause without its final stop.
  */
-import type { FaultInjected, Grant, Read, TraceEvent, Write } from '../core/history/events.ts';
+import type {
+  EventKind,
+  EventOf,
+  FaultInjected,
+  Grant,
+  Read,
+  TraceEvent,
+  Write,
+} from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -307,10 +315,6 @@ function inPlainWords(shown: Contradiction): Sentences {
     however: '',
   };
 }
-
-type EventKind = TraceEvent['kind'];
-
-export type EventOf<K extends EventKind> = Extract<TraceEvent, { readonly kind: K }>;
 
 function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): event is EventOf<K> {
   return kinds.some((kind) => kind === event.kind);

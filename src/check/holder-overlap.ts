@@ -3,11 +3,11 @@
  * where pauses, partitions and bad clocks are excluded, and a measurement everywhere else: how
  * often, and how long, two programs believe that they hold a lock.
  */
-import type { Enter } from '../core/history/events.ts';
+import type { Enter, EventOf } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
-import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { actorIn, type LockLog, type Numbered, type TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 

@@ -1,7 +1,6 @@
 /** What people's own claims may say, and what becomes of an answer that is none. */
 import { describe, expect, test } from 'vitest';
 import { Defect } from '../core/kernel/assert.ts';
-import type { Contradiction } from './explanation.ts';
 import { type ClaimDefinition, ownClaim, type Ruling } from './own-claim.ts';
 import { grant, terms, traceOf, write } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
@@ -16,8 +15,8 @@ function verdictFor(ruling: unknown, more: object = {}): Verdict {
   return claim.judge(indexTrace(traceOf(events)), terms);
 }
 
-function verdictBy(judge: ClaimDefinition['judge'], more: Partial<ClaimDefinition> = {}): Verdict {
-  const claim = ownClaim('few', { about: 'few are there', judge, ...more });
+function verdictBy(judge: ClaimDefinition['judge']): Verdict {
+  const claim = ownClaim('few', { about: 'few are there', judge });
   return claim.judge(indexTrace(traceOf(events)), terms);
 }
 
@@ -37,7 +36,6 @@ describe('a definition', () => {
   test.each<[string, object]>([
     ['claims.few.about is no text', { about: 3 }],
     ['claims.few.judge is no function', { judge: 'yes' }],
-    ['claims.few.rules.late is no function', { rules: { late: 'it is late' } }],
   ])('is refused where %s', (message, wrong) => {
     expect(() => verdictFor({ exercised: 0 }, wrong)).toThrow(new Error(message));
   });
@@ -78,30 +76,6 @@ describe('a ruling', () => {
     });
   });
 
-  test('by a rule is told by the words of the rule', () => {
-    const ruling: Ruling = { exercised: 1, breach: { rule: 'crowd', evidence } };
-    const crowd = (shown: Contradiction): { readonly headline: string } => ({
-      headline: `${shown.need('second', 'write').value} is one too many`,
-    });
-    expect(verdictBy(() => ruling, { rules: { crowd } })).toMatchObject({
-      rule: 'crowd',
-      evidence: [evidence[1], evidence[0]],
-      explanation: {
-        headline: '8 is one too many',
-        given: "A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)",
-        next: '',
-        however: '',
-        cure: '',
-      },
-    });
-    expect(verdictBy(() => ruling)).toMatchObject({
-      explanation: {
-        headline: '`few` broke by its rule `crowd`',
-        next: 'the run shows the first at 0 ms and the second at 3 ms',
-      },
-    });
-  });
-
   test('counts although it cannot be told otherwise', () => {
     const breach = { headline: 'Too many', evidence };
     const ruling = { exercised: 1, breach, unknown: 'nobody looked' };
@@ -137,7 +111,7 @@ describe('an answer that is no ruling leaves the claim unknown', () => {
     [told, breach({ headline: 'x' })],
     [told, breach({ evidence: [] })],
     [told, breach({ headline: 3, evidence: [] })],
-    [told, breach({ rule: 3, evidence: [] })],
+    [told, breach({ rule: 'crowd', evidence: [] })],
     [told, breach({ headline: 'x', evidence: 'all of it' })],
     ...parts.map((part): [string, unknown] => [strange(part), shown(part)]),
   ])('%s: %j', (reason, answer) => {

@@ -3,12 +3,12 @@
  * that is paused while it computes, or that has lost its lock meanwhile, still computes. And
  * measures what a lock around it is for: how many programs compute the same value at once.
  */
-import type { FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
+import type { EventOf, FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
 import { sectionOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesSince } from './evidence.ts';
-import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach } from './verdict.ts';
 

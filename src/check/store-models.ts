@@ -35,18 +35,22 @@ import { type FirstRow, INITIAL_VALUE, type OperationLog, type TraceIndex } from
  * read saw and each write made; `cas` sees a write that names a version as one that compares with
  * the value that its client knows under it. Every value begins at 0, if the store does not say.
  */
-export type ModelDefinition = { readonly about: string } & (
-  | Form<'register', RegisterCall>
-  | Form<'fenced', FencedCall>
-  | Form<'counter', CounterCall>
-  | Form<'versioned', VersionedCall>
-  | Form<'cas', CasRegisterCall>
-);
+export type ModelDefinition =
+  | ModelForm<'register', RegisterCall>
+  | ModelForm<'fenced', FencedCall>
+  | ModelForm<'counter', CounterCall>
+  | ModelForm<'versioned', VersionedCall>
+  | ModelForm<'cas', CasRegisterCall>;
 
-interface Form<Calls extends string, C extends CallData> {
+/** A model for calls of one form. */
+export interface ModelForm<Calls extends string, C extends CallData> {
+  readonly about: string;
   readonly calls: Calls;
   readonly model: Model<Json, C>;
-  /** The same where the values of a store begin as something else; absent: it is asked as it is. */
+  /**
+   * The same where the values of a store begin as something else; absent: it is asked as it is.
+   * @internal
+   */
   readonly from?: (first: FirstRow) => Model<Json, C>;
 }
 
@@ -97,7 +101,7 @@ function own<Calls extends string, C extends CallData>(
   calls: Calls,
   about: string,
   from: (first: FirstRow) => Model<Json, C>,
-): { readonly about: string } & Form<Calls, C> {
+): ModelForm<Calls, C> {
   return { about, calls, model: from(UNWRITTEN), from };
 }
 
@@ -139,7 +143,7 @@ export function asSeen<T>(
 }
 
 function modelFrom<C extends CallData>(
-  { model, from }: Form<string, C>,
+  { model, from }: ModelForm<string, C>,
   first: FirstRow | null,
 ): Model<Json, C> {
   return first === null ? model : (from?.(first) ?? model);

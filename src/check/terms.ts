@@ -7,6 +7,7 @@ import { longestTtlUs, type Plan } from '../core/plan/plan.ts';
 import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';
 
+/** What a plan promises of the system, beside its trace; times in microseconds. */
 export interface Terms {
   /** The largest clock rate error that the system was promised; null: nothing was promised. */
   readonly driftPpm: number | null;
@@ -22,7 +23,10 @@ export interface Terms {
   readonly probeWrites: ReadonlySet<string>;
   /** The name of the model that `linearizable` means for this system; null: it has none. */
   readonly model: string | null;
-  /** The models that there are; absent, those of fencepost. */
+  /**
+   * The models that there are; absent, those of fencepost.
+   * @internal
+   */
   readonly models?: ReadonlyMap<string, ModelDefinition>;
   /** Whether the store is meant to remember the highest token. */
   readonly isFenced: boolean;

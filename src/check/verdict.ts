@@ -9,33 +9,34 @@ import { listOf } from '../text/prose.ts';
 import type { TraceIndex } from './trace-index.ts';
 import { unfinishedIn } from './unfinished.ts';
 
-export type Verdict = Valid | Invalid | Unknown;
-
 /**
- * `exercised` counts how often the hazard arose that the claim is about: a claim that was never
- * exercised was not tested. Each claim says in its `hazard` what it counts.
+ * The verdict on one claim. `exercised` counts how often the hazard arose that the claim is about:
+ * a claim that was never exercised was not tested. Each claim says in its `hazard` what it counts.
  */
-interface Judged<Kind extends string> {
-  readonly kind: Kind;
-  readonly claim: string;
-  readonly exercised: number;
-}
+export type Verdict =
+  | { readonly kind: 'valid'; readonly claim: string; readonly exercised: number }
+  | {
+      readonly kind: 'invalid';
+      readonly claim: string;
+      readonly exercised: number;
+      /** Which rule of the claim broke; the claim has words for each. */
+      readonly rule: string;
+      /** The events that contradict the claim, in the order of the trace, each with its role. */
+      readonly evidence: readonly Evidence[];
+      /** The words of a claim that is not built in; all others have theirs by the rule. */
+      readonly explanation?: Explanation;
+    }
+  | {
+      readonly kind: 'unknown';
+      readonly claim: string;
+      readonly exercised: number;
+      /** Why it was not judged, a clause. */
+      readonly reason: string;
+    };
 
-export type Valid = Judged<'valid'>;
+export type Invalid = Extract<Verdict, { readonly kind: 'invalid' }>;
 
-export interface Invalid extends Judged<'invalid'> {
-  /** Which rule of the claim broke; the claim has words for each. */
-  readonly rule: string;
-  /** The events that contradict the claim, in the order of the trace, each with its part in it. */
-  readonly evidence: readonly Evidence[];
-  /** The words of a claim that is not fencepost's own; all others have theirs by the rule. */
-  readonly explanation?: Explanation;
-}
-
-export interface Unknown extends Judged<'unknown'> {
-  readonly reason: string;
-}
-
+/** An event that shows a breach. */
 export interface Evidence {
   /** The event's part, e.g. `earlier grant`, `later write`, `stale write`. */
   readonly role: string;
@@ -43,7 +44,7 @@ export interface Evidence {
   readonly event: number;
 }
 
-/** The same, in words. Every string is one sentence or one clause without its final stop. */
+/** A breach in words. Every string is one sentence or one clause without its final stop. */
 export interface Explanation {
   readonly headline: string;
   readonly given: string;

@@ -130,7 +130,7 @@ function exampleWith(words: string): string {
 }
 
 test('the examples run, and say what their comments say', () => {
-  expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
+  expect(outputOf(exampleWith('await shrink('))).toContain('pause: { process:');
   for (const words of ['new LockService()', 'new OptimisticTable(']) {
     const classes = exampleWith(words);
     expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
@@ -150,10 +150,10 @@ test('the leases answer as their comments say', () => {
 });
 
 test('a plan is explained as the comments say', () => {
-  const told = exampleWith('explainPlan(read.plan');
+  const told = exampleWith('await explain(');
   const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
   expect(outputOf(told).trim().split('\n')).toEqual(said);
-  expect(said).toHaveLength(4);
+  expect(said).toHaveLength(5);
 });
 
 test('every example was run', () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import * as fencepost from '../../src/index.ts';
+import * as servers from '../../src/servers.ts';
 import { compare } from '../compare/compare.ts';
 import { document as cacheLock } from './documents/cache-lock.ts';
 import { document as fencingTokens } from './documents/fencing-tokens.ts';
@@ -62,9 +63,12 @@ async function show(shown: Shown): Promise<void> {
     return;
   }
   const [first = '', ...rest] = shown.script.trim().split('\n');
-  const names = /^import (\{.*\}) from 'fencepost';$/.exec(first)?.[1];
+  const names = /^import (\{.*\}) from 'fencepost(?:\/servers)?';$/.exec(first)?.[1];
   if (names === undefined) throw new Error(`a script begins with its only import, not: ${first}`);
-  await new AsyncFunction('given', `const ${names} = given;\n${rest.join('\n')}`)(fencepost);
+  await new AsyncFunction('given', `const ${names} = given;\n${rest.join('\n')}`)({
+    ...servers,
+    ...fencepost,
+  });
 }
 
 describe.each(documents.map((one) => [one.title, one] as const))('%s', (_, { rows }) => {

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { builtIn, digestOf, examineAsync, expand, loadScenarioFile } from 'fencepost';
+import { expand, loadScenario, replay } from 'fencepost';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const FILES = [
@@ -16,19 +16,12 @@ const FILES = [
   'fixtures/modules/same-process.yaml',
 ];
 
-async function opened(file) {
-  const read = await loadScenarioFile(`${root}/${file}`);
-  if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('; '));
-  return read;
-}
-
 if (isMainThread) {
   let threads = 0;
   let failed = 0;
   for (const file of FILES) {
-    const { scenario } = await opened(file);
-    for (const { name, lock } of scenario.systems) {
-      if (builtIn.locks.has(lock)) continue;
+    const { systems } = await loadScenario(`${root}/${file}`);
+    for (const name of systems) {
       const worker = new Worker(new URL(import.meta.url), { workerData: { file, name } });
       const [problem] = await once(worker, 'message');
       await worker.terminate();
@@ -42,11 +35,10 @@ if (isMainThread) {
   process.exitCode = failed > 0 || threads === 0 ? 1 : 0;
 } else {
   const { file, name } = workerData;
-  const { scenario, catalogue } = await opened(file);
-  const run = async () => (await examineAsync(expand(scenario, name, 3), [], catalogue)).trace;
-  const [first, second] = [await run(), await run()];
-  const { ending } = first;
+  const plan = await expand(await loadScenario(`${root}/${file}`), name, 3);
+  const [first, second] = [await replay(plan), await replay(plan)];
+  const { ending } = first.trace;
   if (ending.kind === 'failed') parentPort.postMessage(`its first run failed: ${ending.error}`);
-  else if (digestOf(first) === digestOf(second)) parentPort.postMessage(null);
+  else if (first.digest === second.digest) parentPort.postMessage(null);
   else parentPort.postMessage('its first run differs from its second');
 }

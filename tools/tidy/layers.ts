@@ -44,6 +44,7 @@ const LAYERS: readonly string[] = [
   'redis.ts',
   'search',
   'report',
+  'library.ts',
   'adapters',
   'index.ts',
   'fast-check.ts',

@@ -96,11 +96,15 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** Names that two modules of `src` export, each with the modules; overloads count once. */
+/**
+ * Names that two modules of `src` export, each with the modules; overloads count once. The public
+ * functions are left out: each has the name of the step that it makes asynchronous.
+ */
 export function doubleNames(sources: readonly Source[]): readonly string[] {
   const places = new Map<string, Set<string>>();
   for (const source of sources) {
-    if (!source.path.startsWith('src/') || isTest(source.path)) continue;
+    const isPublic = source.path === 'src/library.ts';
+    if (!source.path.startsWith('src/') || isPublic || isTest(source.path)) continue;
     for (const name of exportedNames(source)) {
       places.set(name, (places.get(name) ?? new Set()).add(source.path));
     }

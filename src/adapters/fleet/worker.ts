@@ -43,6 +43,7 @@ export interface WorkerOptions extends WorkerCode {
   readonly onShard: (line: string) => void;
 }
 
+/** A worker that takes shards of sweeps from a queue. */
 export interface FleetWorker {
   /** Takes no new shard, finishes the one at hand, and disconnects. */
   close(): Promise<void>;

@@ -28,7 +28,6 @@ import { BodyModules, requireCalmImports } from './body-modules.ts';
 import { replayWished } from './kept-plans.ts';
 import {
   type Body,
-  type BodyModuleOptions,
   type BodyOptions,
   type CheckedOptions,
   checkOptions,
@@ -51,15 +50,6 @@ import {
   type Wishes,
 } from './test-place.ts';
 import { haveItWatched, namedInTest } from './watchdog.ts';
-
-/** How a scenario file is checked. */
-export interface ScenarioFileOptions extends TestOptions {
-  /** One of its systems; all of them, if absent. */
-  readonly system?: string;
-}
-
-/** With the name of the check, which messages and the names of kept plans contain. */
-type Named<Options> = Options & { readonly name: string };
 
 /**
  * Checks a scenario: replays its kept plans, then runs seeds until one breaks what should hold.
@@ -85,27 +75,35 @@ type Named<Options> = Options & { readonly name: string };
  */
 export async function checkScenario(
   file: string,
-  options?: ScenarioFileOptions,
+  options?: TestOptions & { readonly system?: string },
 ): Promise<CheckedScenario>;
-/** A lock by its name or definition, or the systems of a scenario. */
-export async function checkScenario(options: Named<LockOptions>): Promise<CheckedScenario>;
+/**
+ * A lock by its name or definition, or the systems of a scenario. Messages and the names of kept
+ * plans contain `name`.
+ */
+export async function checkScenario(
+  options: LockOptions & { readonly name: string },
+): Promise<CheckedScenario>;
 /** A lock whose client is `body`, with modules of which each process has its own instances. */
 export async function checkScenario<
   M extends object,
   S extends object = object,
   T extends object = object,
 >(
-  options: Named<BodyModuleOptions<M, S, T>>,
+  options: BodyOptions<S, T> & {
+    readonly name: string;
+    readonly modules: { readonly [Name in keyof M]: string };
+  },
   body: Body<S, T & { readonly modules: M }>,
 ): Promise<CheckedScenario>;
 /** The same without. */
 export async function checkScenario<S extends object, T extends object>(
-  options: Named<BodyOptions<S, T>>,
+  options: BodyOptions<S, T> & { readonly name: string },
   body: Body<S, T>,
 ): Promise<CheckedScenario>;
 export async function checkScenario<S extends object, T extends object>(
-  first: string | Named<BodyOptions<S, T> | LockOptions>,
-  second?: ScenarioFileOptions | Body<S, T>,
+  first: string | ((BodyOptions<S, T> | LockOptions) & { readonly name: string }),
+  second?: (TestOptions & { readonly system?: string }) | Body<S, T>,
 ): Promise<CheckedScenario> {
   const site = lineThatCalled(checkScenario);
   const isFile = typeof first === 'string';
@@ -287,7 +285,7 @@ function requireLiveBindings(): void {
 /** Checks options, and makes a lock of a body; `args` follow its handles. */
 export function checkedOptions<S extends object, T extends object, A extends readonly unknown[]>(
   options: BodyOptions<S, T> | LockOptions,
-  body: Body<S, T, A> | ScenarioFileOptions | undefined,
+  body: Body<S, T, A> | TestOptions | undefined,
   args: A,
 ): CheckedOptions {
   if (body !== undefined && typeof body !== 'function') {

@@ -4,7 +4,6 @@ import { loadScenario } from '../../load.ts';
 import { protocols } from '../../parts.ts';
 import { scenarioFileSchema } from '../../scenario/scenario-file.ts';
 import { storeKinds } from '../../systems/store/store-kinds.ts';
-import { CLAIM_NAMES, LOCK_NAMES, STORE_NAMES } from './known-names.ts';
 import { type LockOptions, SCENARIO_FIELDS, type WrittenHere } from './options.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 
@@ -106,6 +105,86 @@ test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is re
 });
 
 type Literals<Field, Names extends readonly string[]> = readonly Extract<Field, Names[number]>[];
+
+const LOCK_NAMES = [
+  'cache-lock',
+  'etcd',
+  'kubernetes',
+  'lock-service',
+  'lock-service-published',
+  'none',
+  'optimistic',
+  'pessimistic',
+  'postgres',
+  'lease-dynamodb',
+  'lease-dynamodb-published',
+  'lease-memcached',
+  'lease-memcached-published',
+  'lease-redis',
+  'lease-redis-published',
+  'redis',
+  'redlock',
+  'zookeeper',
+] as const;
+
+const STORE_NAMES = [
+  'unfenced',
+  'fenced',
+  'fenced-strict',
+  'fenced-reads',
+  'fenced-open',
+  'fenced-sequenced',
+  'fenced-volatile',
+  'fenced-per-key',
+  'unique-token',
+  'fence-inverted',
+  'fence-equality',
+  'highest-not-updated',
+  'highest-on-one-replica',
+  'client-side-fence',
+  'drops-writes',
+  'token-missing-accepted',
+  'check-sequencer',
+  'quorum',
+  'versioned',
+  'timestamped',
+  'timestamped-by-client',
+  'versioned-sql',
+  'timestamped-sql',
+  'stock',
+  'stock-sql',
+] as const;
+
+const CLAIM_NAMES = [
+  'grant-order',
+  'mutual-exclusion',
+  'tokens-unique',
+  'tokens-increase',
+  'token-stable',
+  'token-bound',
+  'fence-monotone',
+  'fence-durable',
+  'read-fence',
+  'holder-order',
+  'no-lost-update',
+  'no-write-after-release',
+  'owner-only-release',
+  'renew-live',
+  'lease-conservative',
+  'no-orphan',
+  'cross-key',
+  'at-most-once',
+  'single-flight',
+  'progress',
+  'acknowledged-durable',
+  'linearizable',
+  'linearizable(register)',
+  'linearizable(counter)',
+  'linearizable(fenced-register)',
+  'linearizable(fenced-register-with-reads)',
+  'holder-overlap',
+  'loss-noticed',
+] as const;
 
 test('the names of locks, stores and claims are typed, for editors to complete, and others too', () => {
   // Of a field that is only a string nothing would be left, and these would not compile.

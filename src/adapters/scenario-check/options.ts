@@ -15,14 +15,23 @@ import type { ClaimName, LockName, StoreName } from './known-names.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 import { TestRefused } from './test-place.ts';
 
+/** How a check is run, whatever its scenario. */
 export interface TestOptions {
   /** How many, from 0 on, or from one to another, both included. Default 200. */
   readonly seeds?: number | readonly [from: number, to: number];
   /**
-   * Examines no seeds, but every plan with at most so many faults; an object says of how many
-   * clients and sections, and how many swaps of events that are due at one instant there may be.
+   * Examines no seeds, but every plan with at most so many faults. An object narrows the rest: at
+   * most so many `ties` (swaps of events that are due at one instant; default 0), only the first
+   * `clients`, and only the first `sections` of each.
    */
-  readonly exhaust?: number | ExhaustOptions;
+  readonly exhaust?:
+    | number
+    | {
+        readonly faults: number;
+        readonly ties?: number;
+        readonly clients?: number;
+        readonly sections?: number;
+      };
   /** Milliseconds of real time after which the test fails, unless it is done. Default 60,000. */
   readonly timeout?: number;
   /** Milliseconds of real time after which no further seed is begun; if absent all are. */
@@ -31,106 +40,101 @@ export interface TestOptions {
   readonly use?: SystemDefinition | readonly SystemDefinition[];
 }
 
-/** What is gone through; what is absent is not narrowed, and no tie is swapped. */
-interface ExhaustOptions {
-  readonly faults: number;
-  readonly ties?: number;
-  /** Only the first of the clients, and the first sections of each. */
-  readonly clients?: number;
-  readonly sections?: number;
-}
+/** What is checked: a scenario that is written as options, or one in a file or a text. */
+export type ScenarioOptions =
+  | (ScenarioFields & {
+      readonly scenario?: never;
+      readonly system?: never;
+      /** What may go wrong; `[]` where nothing does. */
+      readonly faults: NonNullable<ScenarioFields['faults']>;
+      /** What the lock guards. Default `unfenced`. */
+      readonly store?: StoreName;
+      /** Claims that must hold on every seed; `grant-order` if this and `breaks` are absent. */
+      readonly holds?: readonly ClaimName[];
+      /** Claims that must break on some seed. */
+      readonly breaks?: readonly ClaimName[];
+      /** Claims that may break: `progress` too, of a body that waits for ever on some seeds. */
+      readonly may?: readonly ClaimName[];
+    })
+  | {
+      /** A file beside the test, `./lock.yaml`, or the text of one, with its own expectations. */
+      readonly scenario: string;
+      /** One of its systems; all of them, if absent. */
+      readonly system?: string;
+      readonly faults?: never;
+      readonly store?: never;
+      readonly holds?: never;
+      readonly breaks?: never;
+      readonly may?: never;
+    };
 
-/** Fields that belong to other forms of a test. */
-type Without<Field extends string> = { readonly [Each in Field]?: never };
+export type WrittenHere = Extract<ScenarioOptions, { readonly scenario?: never }>;
 
-/** A scenario that is written here. */
-export interface WrittenHere extends ScenarioFields, Without<'scenario' | 'system'> {
-  /** What may go wrong; `[]` where nothing does. */
-  readonly faults: NonNullable<ScenarioFields['faults']>;
-  /** What the lock guards. Default `unfenced`. */
-  readonly store?: StoreName;
-  /** Claims that must hold on every seed; `grant-order` if neither this nor `breaks` is given. */
-  readonly holds?: readonly ClaimName[];
-  /** Claims that must break on some seed. */
-  readonly breaks?: readonly ClaimName[];
-  /** Claims that may break: `progress` too, of a body that waits for ever on some seeds. */
-  readonly may?: readonly ClaimName[];
-}
-
-/** A scenario that is written elsewhere. */
-interface WrittenElsewhere extends Without<'faults' | 'store' | 'holds' | 'breaks' | 'may'> {
-  /** A file beside the test, `./lock.yaml`, or the text of one; it lists its own expectations. */
-  readonly scenario: string;
-  /** One of its systems; all of them, if absent. */
-  readonly system?: string;
-}
-
-/** A lock whose client is the body of the test. */
-export interface BodyParts<S extends object, T extends object> extends Without<'options'> {
-  /** `none`: its sections run without acquiring, and claims about grants do not apply. */
-  readonly lock?: 'none';
-  /**
-   * Adds the lock's servers to the world of one run: `lock`, or `lock-…` where there are several.
-   * The body is handed what it returns.
-   */
-  readonly servers?: (world: World) => S;
-  /** What each client process makes as it starts, a lock library's instance say; handed on, too. */
-  readonly start?: (client: AsyncClient, servers: S) => T;
-  /**
-   * What the body calls its operations at the lock (`set` of `alice/1/set`) and its marks, for
-   * faults to be placed at; if absent, those of a few runs in which nothing goes wrong.
-   */
-  readonly operations?: readonly string[];
-  /**
-   * Modules that the body is handed as `modules`, by the names that it calls them, each a path from
-   * the test: own instances for each process and each start. With `simTest<{ lock: typeof
-   * import('./my-lock.ts') }>(…)` their types are known.
-   */
-  readonly modules?: Readonly<Record<string, string>>;
-}
-
-/** A lock that fencepost has, or that is defined with `build` or `buildAsync`. */
-interface LockParts extends Without<PartOfBody> {
-  readonly lock: LockName | LockDefinition;
-  /** Options of the lock: `{ release: 'own' }`. */
-  readonly options?: Readonly<Record<string, string | number>>;
-}
-
-type PartOfBody = 'servers' | 'start' | 'operations' | 'modules';
-
+/** A check of a lock whose client is the body of the test. */
 export type BodyOptions<S extends object, T extends object> = TestOptions &
-  BodyParts<S, T> &
-  (WrittenHere | WrittenElsewhere);
+  ScenarioOptions & {
+    readonly options?: never;
+    /** `none`: its sections run without acquiring, and claims about grants do not apply. */
+    readonly lock?: 'none';
+    /**
+     * Adds the lock's servers to the world of one run: `lock`, or `lock-…` where there are several.
+     * The body is handed what it returns.
+     */
+    readonly servers?: (world: World) => S;
+    /** What each client process makes as it starts, e.g. an instance of a lock library. */
+    readonly start?: (client: AsyncClient, servers: S) => T;
+    /**
+     * What the body calls its operations at the lock (`set` of `alice/1/set`) and its marks, for
+     * faults to be placed at; if absent, those of a few runs in which nothing goes wrong.
+     */
+    readonly operations?: readonly string[];
+    /**
+     * Modules that the body is handed as `modules`, by the names that it calls them, each a path
+     * from the test: own instances for each process and each start. With `simTest<{ lock: typeof
+     * import('./my-lock.ts') }>(…)` their types are known.
+     */
+    readonly modules?: Readonly<Record<string, string>>;
+  };
 
-export type LockOptions = TestOptions &
-  ((WrittenHere & LockParts) | (WrittenElsewhere & Without<'lock' | 'options' | PartOfBody>));
-
-/** A body with modules of known types: `{ lock: typeof import('./my-lock.ts') }`. */
-export type BodyModuleOptions<M extends object, S extends object, T extends object> = BodyOptions<
-  S,
-  T
-> & {
-  readonly modules: { readonly [Name in keyof M]: string };
-};
-
-/** What a body uses beside its section. */
-export type Handles<S extends object, T extends object> = S & T & { readonly client: AsyncClient };
+/** A check of a lock by its name or definition, or of the systems of a scenario. */
+export type LockOptions = TestOptions & {
+  readonly servers?: never;
+  readonly start?: never;
+  readonly operations?: never;
+  readonly modules?: never;
+} & (
+    | (Extract<ScenarioOptions, { readonly scenario?: never }> & {
+        readonly lock: LockName | LockDefinition;
+        /** Options of the lock: `{ release: 'own' }`. */
+        readonly options?: Readonly<Record<string, string | number>>;
+      })
+    | (Extract<ScenarioOptions, { readonly scenario: string }> & {
+        readonly lock?: never;
+        readonly options?: never;
+      })
+  );
 
 /**
  * One critical section: takes the lock, says so with `section.guard()`, works, gives it back. What
  * it throws ends the section, as a failed request does; a `TypeError`, or an assertion of the
- * test's own, ends the test.
+ * test's own, ends the test. Beside its section it is handed what `servers` and `start` returned.
  */
 export type Body<S extends object, T extends object, A extends readonly unknown[] = []> = (
   section: AsyncSection,
-  handles: Handles<S, T>,
+  handles: S & T & { readonly client: AsyncClient },
   ...args: A
 ) => Promise<void>;
 
 /** Options whose handles are not known any more. */
 export type AnyOptions = TestOptions &
-  (WrittenHere | WrittenElsewhere) &
-  Partial<Pick<LockParts, 'lock' | 'options'> & Record<PartOfBody, unknown>>;
+  ScenarioOptions & {
+    readonly lock?: LockName | LockDefinition;
+    readonly options?: Readonly<Record<string, string | number>>;
+    readonly servers?: unknown;
+    readonly start?: unknown;
+    readonly operations?: unknown;
+    readonly modules?: unknown;
+  };
 
 /** The fields of a scenario that a test may write. */
 export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [

@@ -3,23 +3,13 @@
  * others. Times are texts, `20ms`, and ranges of them, `1ms..40ms`; what a field means, and what it
  * is where it is left out, `docs/scenarios.md` says.
  */
-import type { FaultKind } from '../../core/plan/fault.ts';
 
-type Unit = 'us' | 'ms' | 's' | 'min' | 'm' | 'h';
 /** `20ms`, `250us`, `1.5s`, `0`. */
-export type Time = 0 | '0' | `${number}${Unit}`;
+export type Time = 0 | '0' | `${number}${'us' | 'ms' | 's' | 'min' | 'm' | 'h'}`;
 /** `20ms`, or each seed draws from `1ms..40ms`. */
 export type TimeRange = Time | `${Time}..${Time}`;
 /** `1/2` or `20%`; 1 is always. */
-export type OddsText = 0 | 1 | '0' | '1' | `${number}/${number}` | `${number}%`;
-type Rate = 0 | '0' | `${number}ppm`;
-type RateRange = Rate | `${Rate}..${Rate}`;
-/** Names, or how many. */
-type Names = number | readonly string[];
-/** `clients`, `stores`, `locks` or the name of a process; or several. */
-type Processes = string | readonly string[];
-
-type Optional<Fields> = Readonly<Partial<Fields>>;
+export type Odds = 0 | 1 | '0' | '1' | `${number}/${number}` | `${number}%`;
 
 /** What a scenario says beside its systems. */
 export interface ScenarioFields {
@@ -27,16 +17,42 @@ export interface ScenarioFields {
   /** Where code finds servers, for drivers of its own: `{ 'redis-1:6379': 'lock' }`. */
   readonly hosts?: Readonly<Record<string, string>>;
   /** A count, names, or settings. Default 2. */
-  readonly clients?: number | readonly string[] | ClientsField;
+  readonly clients?:
+    | number
+    | readonly string[]
+    | (ClientFields & {
+        /** alice, bob, carol, … */
+        readonly count?: number;
+        readonly names?: readonly string[];
+        /** What single clients do differently, by name. */
+        readonly each?: Readonly<Record<string, ClientFields>>;
+      });
   /** What a client does under one grant; `guard.work()` does it. */
-  readonly workload?: WorkloadField;
+  readonly workload?: WorkloadFields;
   readonly network?: { readonly link?: 'connection' | 'datagram'; readonly latency?: TimeRange };
   /** What brings the workers of the `lease-*` locks their steps, at least once. */
-  readonly queue?: QueueField;
+  readonly queue?: {
+    readonly steps?: number;
+    readonly retries?: number;
+    readonly visibility?: Time;
+    readonly messages?: readonly {
+      readonly machine?: string;
+      readonly steps?: number;
+      readonly retries?: number;
+      readonly at?: Time;
+    }[];
+    readonly copies?: readonly {
+      readonly machine?: string;
+      readonly steps?: number;
+      readonly retries?: number;
+      readonly after?: Time;
+    }[];
+    readonly duplicates?: { readonly chance: Odds; readonly after?: TimeRange };
+  };
   /** How much a backoff may be lengthened: `25%`. */
-  readonly jitter?: OddsText;
+  readonly jitter?: Odds;
   /** What may go wrong; `all`: every kind that the lock can suffer, each with low odds. */
-  readonly faults?: readonly FaultOption[] | 'all';
+  readonly faults?: readonly FaultFields[] | 'all';
   /** Whether each seed enables a random subset of the kinds with a chance. Default true. */
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */
@@ -53,18 +69,8 @@ export interface ScenarioFields {
   readonly maxEvents?: number;
 }
 
-interface QueueField {
-  readonly steps?: number;
-  readonly retries?: number;
-  readonly visibility?: Time;
-  readonly messages?: readonly (MessageField & { readonly at?: Time })[];
-  readonly copies?: readonly (MessageField & { readonly after?: Time })[];
-  readonly duplicates?: { readonly chance: OddsText; readonly after?: TimeRange };
-}
-
-type MessageField = Optional<{ machine: string; steps: number; retries: number }>;
-
-interface ClientSettingsField {
+/** The settings of one client. */
+export interface ClientFields {
   /** How long a grant lasts. Default 10ms. */
   readonly ttl?: Time;
   readonly lockTimeout?: Time | 'never';
@@ -77,129 +83,166 @@ interface ClientSettingsField {
   readonly backoff?: Time;
   readonly attempts?: number;
   readonly releases?: boolean;
-}
-
-interface ClientField extends ClientSettingsField {
   /** How many sections it runs. Default 3. */
   readonly sections?: number;
   /** How many sections each process runs at once, as a service does with requests. Default 1. */
   readonly concurrency?: number;
   /** The time before each section. Default 0ms..5ms. */
   readonly think?: TimeRange;
-  readonly workload?: WorkloadField;
+  readonly workload?: WorkloadFields;
 }
 
-interface ClientsField extends ClientField {
-  /** alice, bob, carol, … */
-  readonly count?: number;
-  readonly names?: readonly string[];
-  /** What single clients do differently, by name. */
-  readonly each?: Readonly<Record<string, ClientField>>;
-}
-
-interface WorkloadField {
+/** What a client does in one section. */
+export interface WorkloadFields {
   readonly kind?: 'blind-writes' | 'read-modify-write' | 'transfer';
   readonly writesPerGrant?: number;
   readonly awaits?: boolean;
-  readonly locks?: Names;
-  readonly keys?: Names;
-  readonly stores?: Names;
+  /** Names, or how many. */
+  readonly locks?: number | readonly string[];
+  readonly keys?: number | readonly string[];
+  readonly stores?: number | readonly string[];
   /** The steps of every section, instead of a kind. */
-  readonly steps?: readonly StepField[];
+  readonly steps?: readonly (
+    | ('write' | 'read' | 'increment' | 'transfer' | 'renew')
+    | {
+        readonly write: {
+          readonly id?: number;
+          readonly store?: string;
+          readonly key?: string;
+          readonly value?: number;
+          readonly awaits?: boolean;
+        };
+      }
+    | { readonly read: { readonly id?: number; readonly store?: string; readonly key?: string } }
+    | {
+        readonly increment: {
+          readonly id?: number;
+          readonly store?: string;
+          readonly key?: string;
+          readonly by?: number;
+        };
+      }
+    | {
+        readonly transfer: {
+          readonly id?: number;
+          readonly from?: string;
+          readonly to?: string;
+          readonly key?: string;
+          readonly amount?: number;
+        };
+      }
+    | { readonly compute: Time | { readonly id?: number; readonly for: Time } }
+    | { readonly renew: { readonly id?: number; readonly ttl?: Time } }
+    | { readonly lock: string | { readonly id?: number; readonly lock: string } }
+    | {
+        readonly job: {
+          readonly id?: number;
+          readonly tick?: number;
+          readonly retries?: number;
+          readonly for: Time;
+        };
+      }
+    | { readonly transition: { readonly id?: number; readonly for: Time } }
+    | {
+        readonly memoize: {
+          readonly id?: number;
+          readonly store?: string;
+          readonly key?: string;
+          readonly value?: number;
+          readonly for: Time;
+          readonly pieces?: number;
+          readonly withoutLock?: 'computes' | 'gives-up';
+        };
+      }
+  )[];
 }
 
-type Access = Optional<{ id: number; store: string; key: string }>;
-type Transfer = Optional<{ id: number; from: string; to: string; key: string; amount: number }>;
-type Id = Optional<{ id: number }>;
+/**
+ * A fault: an object with one key, its kind. Processes are `clients`, `stores`, `locks`, the name
+ * of one, or a list. `chance` is how likely it fires; absent: always. It fires at a time, `at`, or
+ * at a point, `before: write` (of a drawn section) or `after: alice/1/write`; absent: at any point
+ * of a drawn section, or at any time of the first third.
+ */
+export type FaultFields =
+  | {
+      readonly pause: FaultPlaceFields & {
+        readonly process?: string | readonly string[];
+        readonly for: TimeRange;
+        /** Whether its clocks run on. Default run. */
+        readonly clocks?: 'run' | 'freeze';
+      };
+    }
+  | { readonly delay: MessageFields & { readonly by: TimeRange } }
+  | { readonly drop: MessageFields }
+  | { readonly duplicate: MessageFields & { readonly by: TimeRange } }
+  | {
+      readonly partition: FaultPlaceFields & {
+        readonly from: string | readonly string[];
+        readonly to: string | readonly string[];
+        readonly direction?: 'both' | 'one-way';
+        readonly for: TimeRange;
+      };
+    }
+  | {
+      readonly clock: FaultPlaceFields & {
+        readonly process: string | readonly string[];
+        readonly step?: TimeRange;
+        readonly rate?:
+          | 0
+          | '0'
+          | `${number}ppm`
+          | `${'0' | `${number}ppm`}..${'0' | `${number}ppm`}`;
+      };
+    }
+  | {
+      readonly crash: FaultPlaceFields & {
+        readonly process: string | readonly string[];
+        readonly restart?: TimeRange | 'never';
+      };
+    }
+  | {
+      readonly reset: FaultPlaceFields & {
+        readonly from: string | readonly string[];
+        readonly to: string | readonly string[];
+      };
+    }
+  | {
+      readonly failover: FaultPlaceFields & {
+        readonly process: string | readonly string[];
+        readonly lag: TimeRange;
+      };
+    }
+  | {
+      readonly evict: FaultPlaceFields & {
+        readonly process: string | readonly string[];
+        readonly key: string;
+      };
+    }
+  | {
+      readonly 'late-timer': {
+        readonly timer?: string;
+        readonly process?: string | readonly string[];
+        readonly at?: TimeRange;
+        readonly by: TimeRange;
+        readonly chance?: Odds;
+      };
+    };
 
-type StepField =
-  | 'write'
-  | 'read'
-  | 'increment'
-  | 'transfer'
-  | 'renew'
-  | { readonly write: Access & Optional<{ value: number; awaits: boolean }> }
-  | { readonly read: Access }
-  | { readonly increment: Access & { readonly by?: number } }
-  | { readonly transfer: Transfer }
-  | { readonly compute: Time | (Id & { readonly for: Time }) }
-  | { readonly renew: Id & { readonly ttl?: Time } }
-  | { readonly lock: string | (Id & { readonly lock: string }) }
-  | { readonly job: Id & Optional<{ tick: number; retries: number }> & { readonly for: Time } }
-  | { readonly transition: Id & { readonly for: Time } }
-  | { readonly memoize: Memoize };
-
-interface Memoize extends Access {
-  readonly value?: number;
-  readonly for: Time;
-  readonly pieces?: number;
-  readonly withoutLock?: 'computes' | 'gives-up';
-}
-
-interface Chance {
-  /** How likely it fires: `1/2` or `20%`. Always, when it is left out. */
-  readonly chance?: OddsText;
-}
-
-interface At {
-  /** At this time. Default any point of a drawn section, or any time of the first third. */
+/** When a fault fires, and how likely. */
+export interface FaultPlaceFields {
   readonly at?: TimeRange;
-  /** Just before a point: `write` (of a drawn section), `alice/1/write`. */
   readonly before?: string;
-  /** Just after a point: `acquire`, `bob/2/acquire`. */
   readonly after?: string;
+  readonly chance?: Odds;
 }
 
-interface Message extends Chance {
-  /** `write` (of a drawn section) or `alice/1/write/1/request`. Default any message. */
+/** Which message a fault affects: `write` (of a drawn section) or `alice/1/write/1/request`. */
+export interface MessageFields {
   readonly message?: string;
   readonly leg?: 'request' | 'reply';
-  readonly process?: Processes;
-  readonly from?: Processes;
-  readonly to?: Processes;
+  readonly process?: string | readonly string[];
+  readonly from?: string | readonly string[];
+  readonly to?: string | readonly string[];
   readonly at?: TimeRange;
+  readonly chance?: Odds;
 }
-
-interface Befalling extends At, Chance {
-  readonly process: Processes;
-}
-
-interface Partition extends At, Chance {
-  readonly from: Processes;
-  readonly to: Processes;
-  readonly direction?: 'both' | 'one-way';
-  readonly for: TimeRange;
-}
-
-interface Pause extends At, Chance {
-  readonly process?: Processes;
-  readonly for: TimeRange;
-  /** Whether its clocks run on. Default run. */
-  readonly clocks?: 'run' | 'freeze';
-}
-
-interface LateTimer extends Chance {
-  readonly timer?: string;
-  readonly process?: Processes;
-  readonly at?: TimeRange;
-  readonly by: TimeRange;
-}
-
-interface FaultOptions {
-  readonly pause: Pause;
-  readonly delay: Message & { readonly by: TimeRange };
-  readonly drop: Message;
-  readonly duplicate: Message & { readonly by: TimeRange };
-  readonly partition: Partition;
-  readonly clock: Befalling & { readonly step?: TimeRange; readonly rate?: RateRange };
-  readonly crash: Befalling & { readonly restart?: TimeRange | 'never' };
-  readonly reset: At & Chance & { readonly from: Processes; readonly to: Processes };
-  readonly failover: Befalling & { readonly lag: TimeRange };
-  readonly evict: Befalling & { readonly key: string };
-  readonly 'late-timer': LateTimer;
-}
-
-/** A map of one key, the kind. */
-export type FaultOption = {
-  readonly [Kind in FaultKind]: { readonly [Only in Kind]: FaultOptions[Only] };
-}[FaultKind];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type BuildAsync, defineSystem } from '../../index.ts';
+import type { LockDefinition } from '../../index.ts';
+import { defineSystem } from '../../index.ts';
 import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
 import { lockOfBody, Mistakes, readSubject, type TestSubject } from './subject.ts';
 import { TestRefused } from './test-place.ts';
@@ -114,7 +115,8 @@ describe('options', () => {
 });
 
 describe('a definition', () => {
-  const buildAsync: BuildAsync = () => () => async (section) => section.guard().leave();
+  const buildAsync: LockDefinition['buildAsync'] = () => () => async (section) =>
+    section.guard().leave();
 
   test('takes the place of a body', async () => {
     const lock = { about: 'a lock that is none', servers: [], buildAsync };

@@ -26,7 +26,7 @@ import type { AsyncSection, BuildAsync, LockDefinition } from '../../systems/pro
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type Problem, renderProblem, suggest } from '../../text/problem.ts';
 import type { BodyModules } from './body-modules.ts';
-import { type Body, type BodyParts, type CheckedOptions, SCENARIO_FIELDS } from './options.ts';
+import { type Body, type BodyOptions, type CheckedOptions, SCENARIO_FIELDS } from './options.ts';
 import { TestRefused } from './test-place.ts';
 
 export interface TestSubject {
@@ -268,7 +268,9 @@ export const OWN_LOCK = 'own-lock';
  * and anew for each run.
  */
 export function lockOfBody<S extends object, T extends object, A extends readonly unknown[]>(
-  options: Pick<BodyParts<S, T>, 'servers' | 'start' | 'operations'> & { readonly lock?: unknown },
+  options: Pick<BodyOptions<S, T>, 'servers' | 'start' | 'operations'> & {
+    readonly lock?: unknown;
+  },
   body: Body<S, T, A>,
   args: A,
   modules: BodyModules | null = null,

@@ -34,26 +34,24 @@ const NONE_REPEATED = { seeds: 0 } as const;
 /** A scenario whose every expectation was met. */
 export interface CheckedScenario {
   /** Empty where `FENCEPOST_REPLAY` named a plan, which is run instead of seeds. */
-  readonly systems: readonly CheckedSystem[];
+  readonly systems: readonly {
+    readonly name: string;
+    /** How many seeds were examined; with `exhaust`, plans. */
+    readonly seeds: number;
+    /** Claims that held on every seed, or that broke on some, as was expected. */
+    readonly expectations: readonly {
+      readonly claim: string;
+      readonly expected: 'holds' | 'breaks';
+      /** Seeds on which its hazard arose. */
+      readonly exercised: number;
+      /** Seeds that broke it; 0 also where only a kept plan did. */
+      readonly broken: number;
+    }[];
+  }[];
 }
 
-/** One system of it. */
-export interface CheckedSystem {
-  readonly name: string;
-  /** How many seeds were examined; with `exhaust`, plans. */
-  readonly seeds: number;
-  readonly expectations: readonly MetExpectation[];
-}
-
-/** A claim that held on every seed, or that broke on some, as was expected. */
-export interface MetExpectation {
-  readonly claim: string;
-  readonly expected: 'holds' | 'breaks';
-  /** Seeds on which its hazard arose. */
-  readonly exercised: number;
-  /** Seeds that broke it; 0 also where only a kept plan did. */
-  readonly broken: number;
-}
+type CheckedSystem = CheckedScenario['systems'][number];
+type MetExpectation = CheckedSystem['expectations'][number];
 
 /** Throws a `ScenarioCheckFailed` unless all expectations are met. `seeds`: null for all plans. */
 export async function runTestCampaign(

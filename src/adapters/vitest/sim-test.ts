@@ -6,13 +6,7 @@
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
 import { checkAt, checkedOptions } from '../scenario-check/check-scenario.ts';
-import type {
-  Body,
-  BodyModuleOptions,
-  BodyOptions,
-  CheckedOptions,
-  LockOptions,
-} from '../scenario-check/options.ts';
+import type { Body, BodyOptions, CheckedOptions, LockOptions } from '../scenario-check/options.ts';
 import { lineThatCalled, patternOf, typedPath } from '../scenario-check/test-place.ts';
 
 requireVersions(['vitest']);
@@ -20,11 +14,12 @@ requireVersions(['vitest']);
 /** What one case gives to the functions that make a test of it: a list its parts. */
 export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];
 
+/** Defines a test; it fails as `checkScenario` does. */
 export interface SimTestCall {
   /** A lock whose client is `body`, with modules of which each process has its own instances. */
   <M extends object, S extends object = object, T extends object = object>(
     name: string,
-    options: BodyModuleOptions<M, S, T>,
+    options: BodyOptions<S, T> & { readonly modules: { readonly [Name in keyof M]: string } },
     body: Body<S, T & { readonly modules: M }>,
   ): void;
   /** The same without. */
@@ -42,6 +37,7 @@ export interface SimTestCall {
   each<const C>(cases: readonly C[]): SimTestEach<C>;
 }
 
+/** Defines a test for each case. */
 export interface SimTestEach<C> {
   <S extends object, T extends object>(
     name: string,
@@ -51,6 +47,7 @@ export interface SimTestEach<C> {
   (name: string, options: (...args: CaseOf<C>) => LockOptions): void;
 }
 
+/** `simTest` and its variants, which are those of vitest's `test`. */
 export interface SimTest extends SimTestCall {
   readonly only: SimTestCall;
   readonly skip: SimTestCall;
@@ -66,6 +63,18 @@ export interface SimTest extends SimTestCall {
 /** Vitest's `test`, or one of its variants. */
 type Api = typeof test.only;
 
+/**
+ * A test of a lock over many seeds: `checkScenario` as a test of vitest, with the same options and
+ * the same failure.
+ *
+ * @example
+ * simTest('a fenced store keeps the order of grants', {
+ *   lock: 'lock-service',
+ *   store: 'fenced',
+ *   faults: [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }],
+ *   holds: ['grant-order'],
+ * });
+ */
 export const simTest: SimTest = Object.assign(callOf(test), {
   only: callOf(test.only),
   skip: callOf(test.skip),

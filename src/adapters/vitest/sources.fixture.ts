@@ -37,7 +37,8 @@ const [above = '', , body = ''] = shownTest.split(
 
 /** What that test consists of, for others. */
 export const lockFile: string = `
-import type { AsyncClient, AsyncSection, ServerHost, World } from 'fencepost';
+import type { AsyncClient, AsyncSection } from 'fencepost';
+import type { ServerHost, World } from 'fencepost/servers';
 ${above.replace(/^.*fencepost\/vitest.*$/m, '')}
 export const pauses = [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }] as const;
 export const myLock = {

@@ -406,7 +406,6 @@ export type Grant = EventOf<'grant'>;
 export type Deny = EventOf<'deny'>;
 export type Renew = EventOf<'renew'>;
 export type Release = EventOf<'release'>;
-export type GrantEnd = EventOf<'grant-end'>;
 export type Deadlock = EventOf<'deadlock'>;
 export type Deliver = EventOf<'deliver'>;
 export type Write = EventOf<'write'>;

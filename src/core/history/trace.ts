@@ -8,16 +8,31 @@
  */
 import type { TraceEvent } from './events.ts';
 
+/** Everything that happened in one run. */
 export interface Trace {
-  readonly processes: readonly ProcessInfo[];
+  readonly processes: readonly {
+    readonly name: string;
+    readonly role: 'client' | 'probe' | 'lock' | 'store';
+  }[];
   readonly events: readonly TraceEvent[];
   /** How the run ended: every event was handled, or a limit of the plan or a failure cut it. */
-  readonly ending: Ending;
+  readonly ending:
+    | { readonly kind: 'complete' }
+    | { readonly kind: 'cut'; readonly limit: 'maxEvents' | 'end' }
+    | {
+        /** The system under test threw, or needs what is not simulated. */
+        readonly kind: 'failed';
+        readonly process: string;
+        readonly error: string;
+        /** The address at which its code looks for a server that is not simulated, if it does. */
+        readonly unserved?: string;
+      };
   /** Names in the plan that found no match in the run: a fault's point or message, a decision. */
   readonly unmatched: readonly string[];
   /**
    * The sections that began, by client, those of each in their order. No part of the digest; absent
    * in a trace that was not recorded by a run.
+   * @internal
    */
   readonly sections?: readonly SectionRun[];
   /**
@@ -25,9 +40,15 @@ export interface Trace {
    * the digest; absent where it printed nothing.
    */
   readonly output?: readonly string[];
-  /** No part of the digest; absent where everything that was asked for is simulated. */
+  /**
+   * No part of the digest; absent where everything that was asked for is simulated.
+   * @internal
+   */
   readonly unsimulated?: readonly Unsimulated[];
 }
+
+export type ProcessInfo = Trace['processes'][number];
+export type Ending = Trace['ending'];
 
 /** Something that processes asked for and that is not simulated. */
 export interface Unsimulated {
@@ -77,23 +98,6 @@ export interface SectionError {
   /** `lock.mjs:12:5` in the code of the user's own; null where that is not known. */
   readonly place: string | null;
 }
-
-export interface ProcessInfo {
-  readonly name: string;
-  readonly role: 'client' | 'probe' | 'lock' | 'store';
-}
-
-export type Ending =
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'cut'; readonly limit: 'maxEvents' | 'end' }
-  /** The system under test threw, or needs what is not simulated. */
-  | {
-      readonly kind: 'failed';
-      readonly process: string;
-      readonly error: string;
-      /** The address at which its code looks for a server that is not simulated, if it does. */
-      readonly unserved?: string;
-    };
 
 /** Whether any grant brought a token, or any access carried one. */
 export function hasTokens({ events }: Trace): boolean {

@@ -4,10 +4,10 @@
  * move and the ranges of a scenario follow. All times are integer microseconds of virtual time, all
  * rates parts per million.
  *
- * A new kind is a row here, its words in `fault-words.ts`, and a method of `world/injector.ts` that
- * does it. Only a field of a new type needs more: a line in `FieldTypes`, and the lines in
- * `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts` to which the compiler
- * then leads.
+ * A new kind is a word in `FaultKind`, a row here, its words in `fault-words.ts`, and a method of
+ * `world/injector.ts` that does it. Only a field of a new type needs more: a line in `FieldTypes`,
+ * and the lines in `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts` to
+ * which the compiler then leads.
  */
 import { assert } from '../kernel/assert.ts';
 
@@ -56,6 +56,11 @@ export interface FieldTypes {
 }
 
 export type FieldType = keyof FieldTypes;
+
+/** The kinds of faults; `docs/faults.md` says what each does. */
+export type FaultKind =
+  | ('pause' | 'delay' | 'drop' | 'duplicate' | 'partition' | 'clock' | 'crash' | 'reset')
+  | ('failover' | 'evict' | 'late-timer');
 
 /**
  * Per kind, its fields in their order, whom or what it hits first; and what a scenario may leave
@@ -108,10 +113,8 @@ export const FAULTS = {
 } as const;
 
 type Fields = {
-  readonly [Kind in keyof typeof FAULTS]: (typeof FAULTS)[Kind]['fields'];
+  readonly [Kind in FaultKind]: (typeof FAULTS)[Kind]['fields'];
 };
-
-export type FaultKind = keyof Fields;
 
 /** A fault of one kind (or of any of several). */
 export type FaultOf<Kind extends FaultKind> = {

@@ -7,7 +7,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { builtIn, type Catalogue } from '../../catalogue.ts';
+import { builtIn, type Catalogue, extend, type SystemDefinition } from '../../catalogue.ts';
 import { parseFile, type SourceFile } from '../../core/plan/document.ts';
 import type { ModuleDigests, Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
@@ -70,14 +70,15 @@ export function scenarioFolderOf(planFile: string): string {
   return basename(folder) === 'plans' ? dirname(folder) : folder;
 }
 
-/** The same for the text of a scenario. */
+/** The same for the text of a scenario, which may use the names in `use` as well. */
 export async function readScenarioSource(
   source: SourceFile,
   modules: ModuleSource,
+  use: readonly SystemDefinition[] = [],
 ): Promise<ScenarioFileRead> {
   const used = await catalogueFor(source, modules);
   if (used.kind === 'problems') return used;
-  const { catalogue } = used;
+  const catalogue = extendedBy(use, used.catalogue);
   const read = loadScenario(source.text, source.file, catalogue);
   return read.kind === 'problems' ? read : { ...read, catalogue };
 }
@@ -91,6 +92,12 @@ interface PlanReading {
    * may be, since somebody said where they lie.
    */
   readonly accepted?: ModuleDigests;
+  /** Definitions whose names it may use, beside those of its modules. */
+  readonly use?: readonly SystemDefinition[];
+}
+
+function extendedBy(use: readonly SystemDefinition[], catalogue: Catalogue): Catalogue {
+  return use.reduce((known, definition) => extend(known, definition), catalogue);
 }
 
 /** The same for the text of a plan, which is found to be one before a module of it is run. */
@@ -108,7 +115,7 @@ export async function readPlanSource(
   if (refused.length > 0) return placed(source, refused);
   const used = await catalogueFor(source, modules, reading.ifMissing);
   if (used.kind === 'problems') return used;
-  const { catalogue } = used;
+  const catalogue = extendedBy(reading.use ?? [], used.catalogue);
   const unknown = planWordFindings(plan, wordsOf(catalogue));
   if (unknown.length > 0) return placed(source, unknown);
   const moduleChanges = changed.map(inWords);

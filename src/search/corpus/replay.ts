@@ -23,7 +23,7 @@ export interface Replay {
    * the plan found no match in the run; `inert`: everything matched, but the hazard no longer
    * arises.
    */
-  readonly outcome: Expectation['outcome'];
+  readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
   /** The first name in the plan that found no match; null when all did. */
   readonly divergedAt: string | null;
   readonly digest: string;

@@ -15,10 +15,10 @@ import {
   giveBack,
   notAcquired,
   RELEASES,
-  type ReleaseRule,
   refusalsOf,
 } from './commands.ts';
 
+/** What a lock is given, see the constructor; times are in the unit of `now`. */
 export interface CacheLockSettings {
   readonly key: string;
   /** How long the key stays in the cache: the lock is over at the end of it. */
@@ -31,8 +31,12 @@ export interface CacheLockSettings {
   readonly blocking?: boolean;
   /** A value that nobody else puts there, such as `() => crypto.randomUUID()`. */
   readonly newToken: () => string;
-  /** How it is given back, see `ReleaseRule`. Default `published`. */
-  readonly release?: ReleaseRule;
+  /**
+   * How it is given back. `published` touches the key, reads it, and deletes it if the value is its
+   * own; `add-again` adds the key first, in place of the touch; `compare-and-delete` does both in
+   * one command; `delete` does not look. Default `published`.
+   */
+  readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
   /** Whether a touch prolongs whatever key is there, or only its own. Default `anyone`. */
   readonly extends?: 'anyone' | 'owner';
 }

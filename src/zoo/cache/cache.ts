@@ -5,11 +5,13 @@
  */
 import { argument } from '../../servers.ts';
 
+/** A cache as memcached is one, by itself; see the head of the file for units and errors. */
 export class Cache {
   private unique: number = 0;
   private readonly entries: Map<string, CacheEntry> = new Map();
 
-  get(key: string, now: number): CacheItem | null {
+  /** What a key holds, and its cas id: a number that is new with each storing; null: nothing. */
+  get(key: string, now: number): { readonly value: unknown; readonly unique: number } | null {
     const entry = liveIn(this.entries, { key, now });
     return entry === null ? null : { value: entry.value, unique: entry.unique };
   }
@@ -34,7 +36,13 @@ export class Cache {
   }
 
   /** Stores only over the item with this `unique`. */
-  cas(key: string, value: unknown, unique: number, ttl: number | null, now: number): CasAnswer {
+  cas(
+    key: string,
+    value: unknown,
+    unique: number,
+    ttl: number | null,
+    now: number,
+  ): 'stored' | 'exists' | 'not-found' {
     requireStored({ key, value, ttl, now });
     argument.whole('unique', unique, 0);
     const entry = liveIn(this.entries, { key, now });
@@ -71,10 +79,12 @@ export class Cache {
     this.entries.clear();
   }
 
+  /** @internal */
   save(): CacheState {
     return { unique: this.unique, entries: [...this.entries.values()] };
   }
 
+  /** @internal */
   load(state: CacheState): void {
     requireState(state);
     this.unique = state.unique;
@@ -136,15 +146,11 @@ function requireState(state: CacheState): void {
   }
 }
 
-/** What a key holds, and the number that memcached calls its cas id: new with each storing. */
-export interface CacheItem {
+/** An item as it is kept. It is gone when `now >= end`; null never ends. */
+interface CacheEntry {
+  readonly key: string;
   readonly value: unknown;
   readonly unique: number;
-}
-
-/** An item as it is kept. It is gone when `now >= end`; null never ends. */
-interface CacheEntry extends CacheItem {
-  readonly key: string;
   readonly end: number | null;
 }
 
@@ -152,9 +158,6 @@ interface CacheState {
   readonly unique: number;
   readonly entries: readonly CacheEntry[];
 }
-
-/** How a `cas` ended: somebody stored in between, or nothing is there any more. */
-export type CasAnswer = 'stored' | 'exists' | 'not-found';
 
 function endOf(ttl: number | null, now: number): number | null {
   return ttl === null ? null : now + ttl;

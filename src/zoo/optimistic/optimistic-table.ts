@@ -11,13 +11,6 @@ interface Row {
   readonly version: number | null;
 }
 
-export interface OptimisticTableSetting {
-  /** What every row begins as; absent: with value 0, never written. */
-  readonly first?: { readonly value: number; readonly version: number };
-  /** Whether a version counts the changes, or is the time of the last one. Default `count`. */
-  readonly version?: 'count' | 'timestamp';
-}
-
 /** An `UPDATE … WHERE id = ? AND version = ?`. */
 export interface Update {
   readonly id: string;
@@ -52,13 +45,22 @@ export type UpdateAnswer = Row &
  * products.update({ id: '123', set: { adds: -1 }, version: 5 }); // refused, 0 rows
  */
 export class OptimisticTable {
-  private readonly first: OptimisticTableSetting['first'];
+  private readonly first: { readonly value: number; readonly version: number } | undefined;
   private readonly hasTimestamps: boolean;
   private readonly rows: Map<string, Row> = new Map();
   /** The names under which updates were applied. */
   private readonly applied: Set<string> = new Set();
 
-  constructor(setting: OptimisticTableSetting = {}) {
+  /**
+   * `first` is what every row begins as; absent: with value 0, never written. `version` says if a
+   * version counts the changes, the default, or is the time of the last one.
+   */
+  constructor(
+    setting: {
+      readonly first?: { readonly value: number; readonly version: number };
+      readonly version?: 'count' | 'timestamp';
+    } = {},
+  ) {
     argument.object('setting', setting);
     const { first, version = 'count' } = setting;
     argument.word('version', version, ['count', 'timestamp']);

@@ -45,10 +45,10 @@ export type ReleaseAnswer =
   | { readonly kind: 'system error' };
 
 /** Who asks, for how long, and what time it is for the asker. */
-export type LeaseWish = LeaseHolder & { readonly timeout: number; readonly now: number };
+type LeaseWish = LeaseHolder & { readonly timeout: number; readonly now: number };
 
 /** What is given back, with the fence token that came with it. */
-export type GivenLease = LeaseHolder & { readonly fence: number };
+type GivenLease = LeaseHolder & { readonly fence: number };
 
 /**
  * Leases in a table, which forgets no fence token.
@@ -70,7 +70,7 @@ export class LeaseTable {
    * Takes the lease of a machine, unless somebody holds it: a lease has timed out when
    * `now > expires`. Throws where a number is no safe integer from 0.
    */
-  acquire(wish: LeaseWish): LeaseAnswer {
+  acquire(wish: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
     requireWish(wish);
     if (!this.isUp) return { kind: 'system error' };
     const taken = this.leases.acquire(wish.machine, wish);
@@ -79,7 +79,7 @@ export class LeaseTable {
   }
 
   /** Gives back that very lease, timed out or not, as long as nobody took it over. */
-  release(given: GivenLease): ReleaseAnswer {
+  release(given: LeaseHolder & { readonly fence: number }): ReleaseAnswer {
     requireGiven(given);
     if (!this.isUp) return { kind: 'system error' };
     return { kind: this.leases.release(given.machine, given) ? 'released' : 'not held' };
@@ -103,7 +103,7 @@ export class LeaseCache {
   }
 
   /** As `LeaseTable` does; `now` also says which keys have lived too long. */
-  acquire(wish: LeaseWish): LeaseAnswer {
+  acquire(wish: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
     requireWish(wish);
     if (!this.isUp) return { kind: 'system error' };
     const seen = this.leases.look(wish.machine, wish.now);
@@ -113,7 +113,7 @@ export class LeaseCache {
     return { kind: 'leased', fence: taken.fence, expires: taken.expires };
   }
 
-  release(given: GivenLease & { readonly now: number }): ReleaseAnswer {
+  release(given: LeaseHolder & { readonly fence: number; readonly now: number }): ReleaseAnswer {
     requireGiven(given);
     argument.whole('now', given.now, 0);
     if (!this.isUp) return { kind: 'system error' };

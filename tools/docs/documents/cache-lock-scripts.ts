@@ -11,7 +11,7 @@ const say = (what, answer) => console.log(what, JSON.stringify(answer));
 
 /** A client whose memoize is handed the lock that its section before acquired and kept. */
 export const HELD: string = `
-import { readPlan, run } from 'fencepost';
+import { loadPlan, run } from 'fencepost';
 const text = \`
 fencepost: 1
 scenario: held
@@ -24,8 +24,8 @@ clients:
       - { id: 2, work: [memoize: { for: 1ms }] }
 limits: { healAt: 100ms, probe: false }
 bounds: { latency: 1ms }\`;
-const { plan } = readPlan({ file: 'held.yaml', text });
-for (const event of run(plan).events) {
+const plan = await loadPlan({ file: 'held.yaml', text });
+for (const event of (await run(plan)).events) {
   if (event.kind === 'log') console.log(event.process + ': ' + event.text);
   if (event.kind === 'invoke') console.log('calls ' + event.operation);
 }

@@ -2,7 +2,7 @@
 import type { SourceDocument } from './row.ts';
 
 const grants = `
-import { hasExpired, LockService } from 'fencepost';
+import { hasExpired, LockService } from 'fencepost/servers';
 const service = new LockService();
 const ask = (lock, client, now) => {
   const answer = service.acquire({ lock, client, ttl: 10, now });
@@ -17,7 +17,7 @@ ask('other', 'A', 10);
 `;
 
 const places = `
-import { Store } from 'fencepost';
+import { Store } from 'fencepost/servers';
 const fenced = new Store('fenced');
 const write = (resource, key, token, value) => {
   const { kind, highest } = fenced.write({ resource, key, token, sequence: 1 }, value);
@@ -32,7 +32,7 @@ console.log(\`db/x = \${read('db', 'x')}, db/y = \${read('db', 'y')}, files/x = 
 `;
 
 const client = `
-import { LockClient, LockService, Store } from 'fencepost';
+import { LockClient, LockService, Store } from 'fencepost/servers';
 const service = new LockService();
 const [A, B] = [new LockClient('A', service), new LockClient('B', service)];
 const store = new Store('fenced');
@@ -57,7 +57,7 @@ tell('B releases at 99, expired and untaken', B.release('db'));
 `;
 
 const byName = `
-import { LockService } from 'fencepost';
+import { LockService } from 'fencepost/servers';
 const service = new LockService();
 const first = service.acquire({ lock: 'db', client: 'A', ttl: 10, now: 0 }).grant.token;
 service.acquire({ lock: 'db', client: 'A', ttl: 10, now: 1 });

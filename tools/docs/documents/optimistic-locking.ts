@@ -26,7 +26,7 @@ const fencing: readonly Row[] = [
     says: 'A holds token 31 and pauses, B gets 32 and writes with it, A’s write with 31 is refused.',
     shown: {
       script: `
-import { LockService, Store, stores } from 'fencepost';
+import { LockService, Store, stores } from 'fencepost/servers';
 const service = new LockService(31);
 const of = (client, now) => service.acquire({ lock: 'db', client, ttl: 10, now }).grant.token;
 const [a, b] = [of('A', 0), of('B', 15)];

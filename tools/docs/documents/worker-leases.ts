@@ -21,7 +21,7 @@ say('two seconds later', leases.acquire({ ...other, timeout: 300, now: 2 }));
 
 /** A worker that is cut off from the primary in its first dispatch, and not in its second. */
 const flip = `
-import { readPlan, run } from 'fencepost';
+import { loadPlan, run } from 'fencepost';
 const text = \`
 fencepost: 1
 scenario: by hand
@@ -33,9 +33,8 @@ faults:
 limits: { healAt: 20s, probe: false }
 bounds: { latency: 1ms..1ms }
 \`;
-const read = readPlan({ file: 'flip.yaml', text });
-if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-for (const event of run(read.plan).events) {
+const plan = await loadPlan({ file: 'flip.yaml', text });
+for (const event of (await run(plan)).events) {
   if (event.kind === 'log') console.log('log:', event.text);
   if (event.kind === 'invoke' && event.call.verb === 'acquire') console.log(event.operation);
   if (event.kind === 'enter') console.log('fence', event.token);
