@@ -122,7 +122,7 @@ describe('an answer that is no ruling leaves the claim unknown', () => {
     for (const event of [0, 2]) {
       expect(verdictFor(shown({ role: 'it', event })).kind).toBe('invalid');
     }
-    expect(verdictFor(breach({ rule: 'crowd', evidence: [] })).kind).toBe('invalid');
+    expect(verdictFor(breach({ headline: 'x', evidence: [] })).kind).toBe('invalid');
   });
 
   test('a judge that throws says why; a defect of fencepost is not caught', () => {
