@@ -73,6 +73,7 @@ export {
 } from './zoo/cache-lock/cache-lock.ts';
 export {
   OptimisticTable,
+  type TableRow,
   type Update,
   type UpdateAnswer,
 } from './zoo/optimistic/optimistic-table.ts';

@@ -31,16 +31,8 @@ test.each(Object.entries(MOST))('%s exports at most %i names', (entry, most) => 
   expect(Number(count)).toBeLessThanOrEqual(most);
 });
 
-/** What `TraceEvent` is made of, and no entry exports yet. */
-const OF_EVENTS = ['EventKind', 'EventOf', 'FAULTS', 'Fields'];
-
-test.each([
-  ['fencepost/servers', OF_EVENTS],
-  ['fencepost/redis', OF_EVENTS],
-  ['fencepost/check', []],
-  ['fencepost/fleet', []],
-])('whatever the signatures of %s name is exported from some entry', (entry, known) => {
-  expect(hidden(entry)).toEqual(known);
+test.each(Object.keys(MOST))('whatever the signatures of %s name is exported', (entry) => {
+  expect(hidden(entry)).toEqual([]);
 });
 
 test.each(['fencepost/servers', 'fencepost/redis'])(

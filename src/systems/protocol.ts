@@ -269,6 +269,7 @@ export interface AsyncSection extends Caller {
   guard(setting?: GuardSetting): Guard;
 }
 
+/** What a program knows of the lock that it counts on. */
 export interface GuardSetting {
   /** The fencing token to attach to each access; 0, below every token of a grant, if absent. */
   readonly token?: number;

@@ -5,7 +5,8 @@
  */
 import { argument } from '../../servers.ts';
 
-interface Row {
+/** A row as a reader sees it. */
+export interface TableRow {
   readonly value: number;
   /** Null: never written. */
   readonly version: number | null;
@@ -25,7 +26,7 @@ export interface Update {
 }
 
 /** What became of an update, and what the row has now. */
-export type UpdateAnswer = Row &
+export type UpdateAnswer = TableRow &
   (
     | { readonly kind: 'accepted'; readonly rows: 1 }
     /** It was applied before, under the same name, and is not applied again. */
@@ -47,7 +48,7 @@ export type UpdateAnswer = Row &
 export class OptimisticTable {
   private readonly first: { readonly value: number; readonly version: number } | undefined;
   private readonly hasTimestamps: boolean;
-  private readonly rows: Map<string, Row> = new Map();
+  private readonly rows: Map<string, TableRow> = new Map();
   /** The names under which updates were applied. */
   private readonly applied: Set<string> = new Set();
 
@@ -75,7 +76,7 @@ export class OptimisticTable {
   }
 
   /** A row's value and version; null is the version of a row that was never written. */
-  read(id: string): Row {
+  read(id: string): TableRow {
     argument.name('id', id);
     return this.rows.get(id) ?? this.first ?? { value: 0, version: null };
   }
