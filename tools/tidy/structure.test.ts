@@ -79,7 +79,7 @@ describe('the modules of src', () => {
     expect(undocumented).toEqual([]);
   });
 
-  test.each(['src/index.ts', 'src/vitest.ts', 'src/fleet.ts'])(
+  test.each(['src/index.ts', 'src/servers.ts', 'src/redis.ts', 'src/vitest.ts', 'src/fleet.ts'])(
     'say of each name of %s what it is for',
     (entry) => {
       const { exported, undocumented } = publicNames(project, entry);
