@@ -126,22 +126,9 @@ const NOBODY: LockDriver = {
   *release() {},
 };
 
-/** The same section, for what its client does as one who has no lock. */
+/** Returns the same section, for what its client does without the lock. */
 function withoutLock(at: Section): Section {
-  return {
-    self: at.self,
-    plan: at.plan,
-    section: at.section,
-    name: at.name,
-    nextName: at.nextName,
-    driver: NOBODY,
-    servers: at.servers,
-    unanswered: at.unanswered,
-    opened: at.opened,
-    versions: at.versions,
-    end: at.end,
-    token: 0,
-  };
+  return Object.assign({}, at, { driver: NOBODY, token: 0 });
 }
 
 /** Refused, or without an answer, a look has brought no value, before the lock as under it. */

@@ -102,7 +102,6 @@ export class Quorum implements QuorumView {
     this.parts = parts;
   }
 
-  /** The client takes the lock: returns the grant's ordinal, for `enter`. */
   grant(term: Term): number {
     const { recorder, scheduler } = this.parts;
     const { name } = this.process;
@@ -123,7 +122,6 @@ export class Quorum implements QuorumView {
     return ordinal;
   }
 
-  /** The client's lease is prolonged, because enough servers said so. */
   renew(term: Term & { readonly ordinal: number }): void {
     const { recorder, scheduler } = this.parts;
     const { name } = this.process;
@@ -143,7 +141,6 @@ export class Quorum implements QuorumView {
     });
   }
 
-  /** The client gives the lock up; said before its servers are told. */
   release({ lock, ordinal }: { readonly lock: string; readonly ordinal: number }): void {
     const { recorder, scheduler } = this.parts;
     const { name } = this.process;
@@ -159,7 +156,6 @@ export class Quorum implements QuorumView {
     });
   }
 
-  /** The client takes this value for what several replicas hold together. */
   serve(read: Parameters<QuorumView['serve']>[0]): void {
     const { scheduler, recorder } = this.parts;
     recorder.record(Object.assign({ atUs: scheduler.nowUs }, read));

@@ -37,20 +37,11 @@ export interface Caller {
       readonly timeoutMs?: number;
       /** How often it is sent while its outcome is unknown. Default 1. */
       readonly tries?: number;
-      /**
-       * Where it was made, of what wraps calls: the place that an error about it names.
-       * @internal
-       */
+      /** The place that an error names, where calls are wrapped. @internal */
       readonly site?: { readonly stack?: string };
-      /**
-       * Nobody waits for its end: a section may end before.
-       * @internal
-       */
+      /** Nobody waits for its end: a section may end before. @internal */
       readonly outlivesSection?: true;
-      /**
-       * It was sent together with others, of which sections nobody knows.
-       * @internal
-       */
+      /** It was sent together with others, of which sections nobody knows. @internal */
       readonly isBatched?: boolean;
     },
   ): Promise<Outcome<R>>;

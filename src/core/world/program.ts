@@ -21,26 +21,20 @@ import {
 export type Program<T> = Generator<
   | {
       readonly kind: 'send';
-      /** @internal */
       readonly point: Name;
       /** @internal */
       readonly launch: () => void;
-      /**
-       * What to wait for once it is sent: a resume less than a send and an await.
-       * @internal
-       */
+      /** What to wait for once it is sent: a resume less than a send and an await. @internal */
       readonly awaits: Awaitable | null;
     }
   | {
       readonly kind: 'await';
-      /** @internal */
       readonly point: null;
       /** @internal */
       readonly call: Awaitable;
     }
   | {
       readonly kind: 'sleep';
-      /** @internal */
       readonly point: null;
       readonly timer: Name;
       readonly forUs: number;
@@ -49,7 +43,6 @@ export type Program<T> = Generator<
   | { readonly kind: 'mark'; readonly point: Name }
   | {
       readonly kind: 'background';
-      /** @internal */
       readonly point: null;
       readonly program: Program<void>;
       /** @internal */
