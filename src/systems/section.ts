@@ -111,7 +111,8 @@ function* memoize(at: Section, work: Memoize): Program<void> {
     at.self.log('memoize', `refused: the lock on ${lock} is held already`);
     return;
   }
-  const alone = withoutLock(at);
+  // The same section, for what its client does without the lock.
+  const alone: Section = Object.assign({}, at, { driver: NOBODY, token: 0 });
   const found = yield* look(alone, placeOf(work, 'read'));
   if (!isMiss(found)) return;
   const without = work.withoutLock === 'gives-up' ? null : () => computeWithout(alone, work);
@@ -125,11 +126,6 @@ const NOBODY: LockDriver = {
   },
   *release() {},
 };
-
-/** Returns the same section, for what its client does without the lock. */
-function withoutLock(at: Section): Section {
-  return Object.assign({}, at, { driver: NOBODY, token: 0 });
-}
 
 /** Refused, or without an answer, a look has brought no value, before the lock as under it. */
 function isMiss(found: number | null): boolean {
