@@ -291,3 +291,17 @@ test.each<readonly [string, object]>([
     `the lock hollow cannot be built: ${what}`,
   );
 });
+
+test('an option begins with a number in its range, which may be below 0', () => {
+  const lockFrom = (fallback: number): (() => unknown) => {
+    const option = { name: 'wait', values: 'integer', range: [-1, 5], about: 'how long' } as const;
+    const waiting = {
+      about: 'it waits',
+      section: async () => {},
+      options: [{ ...option, fallback }],
+    };
+    return () => defineSystem({ locks: { waiting } });
+  };
+  expect(lockFrom(-1)).not.toThrow();
+  expect(lockFrom(6)).toThrow('locks.waiting.options.wait.fallback is none of its values');
+});

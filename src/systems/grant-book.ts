@@ -94,12 +94,7 @@ export class GrantBook {
       client,
       holder = this.holders.get(lock) ?? '',
       waits,
-    }: {
-      readonly lock: string;
-      readonly client: string;
-      readonly holder?: string;
-      readonly waits?: true;
-    },
+    }: Pick<GrantTerms, 'lock' | 'client'> & { readonly holder?: string; readonly waits?: true },
   ): void {
     const denial: Draft<Deny> = {
       kind: 'deny',
@@ -164,9 +159,7 @@ export class GrantBook {
       client,
       isEffective,
       under = turn.under,
-    }: {
-      readonly lock: string;
-      readonly client: string;
+    }: Pick<GrantTerms, 'lock' | 'client'> & {
       readonly isEffective: boolean;
       /** The grant that the caller meant. Default: the one that its turn names. */
       readonly under?: number;

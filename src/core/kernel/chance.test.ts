@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Chance, draws } from './chance.ts';
+import { Chance, draws, randomOf } from './chance.ts';
 import { nameOf } from './name.ts';
 
 const NAMES = ['alice/1/write/1/request', 'bob/2/acquire/1/reply', 'alice/1/backoff'];
@@ -105,5 +105,29 @@ describe('chance', () => {
     expect(count(4)).toBe(4000);
     expect(count(1)).toBeGreaterThan(900);
     expect(count(1)).toBeLessThan(1100);
+  });
+});
+
+describe('the random number of a name', () => {
+  const names = Array.from({ length: 20_000 }, (_, at) =>
+    nameOf(`alice/${at % 100}/acquire-${at}`),
+  );
+  const numbers = names.map((name) => randomOf(name, 'value'));
+
+  test('is that of no other name of a long run, and a safe integer from 1', () => {
+    expect(new Set(numbers).size).toBe(names.length);
+    expect(numbers.every((number) => Number.isSafeInteger(number) && number > 0)).toBe(true);
+  });
+
+  test('is always the same, and another for another label', () => {
+    const name = nameOf('alice/1/acquire');
+    expect(randomOf(name, 'value')).toBe(randomOf(name, 'value'));
+    expect(randomOf(name, 'id')).not.toBe(randomOf(name, 'value'));
+  });
+
+  test('is in no order: about every second is lower than the one before', () => {
+    const falls = numbers.filter((number, at) => number < (numbers[at - 1] ?? 0)).length;
+    expect(falls / names.length).toBeGreaterThan(0.4);
+    expect(falls / names.length).toBeLessThan(0.6);
   });
 });

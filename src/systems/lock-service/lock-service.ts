@@ -87,12 +87,7 @@ export class LockService {
    * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is
    * given a new, higher token.
    */
-  acquire(ask: {
-    readonly lock: string;
-    readonly client: string;
-    readonly ttl: number;
-    readonly now: number;
-  }): LockAnswer {
+  acquire(ask: Pick<LockGrant, 'lock' | 'client' | 'ttl'> & { readonly now: number }): LockAnswer {
     requireAsked(ask);
     requireTimes(ask);
     const { lock, client, ttl, now } = ask;
@@ -133,11 +128,7 @@ export class LockService {
   }
 
   /** Ends the grant with this token, or if that is null whichever the client holds. */
-  release(ask: {
-    readonly lock: string;
-    readonly client: string;
-    readonly token: number | null;
-  }): LockAnswer {
+  release(ask: Pick<LockGrant, 'lock' | 'client'> & { readonly token: number | null }): LockAnswer {
     requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
     this.grants.delete(ask.lock);

@@ -36,15 +36,11 @@ export type Condition = Required<Pick<WriteRequest, 'once' | 'wallUs'>> &
 /** What a store answers. The trace says all of it. */
 export type StoreReply = Extract<Answer, { readonly kind: 'accepted' | 'value' | 'refused' }>;
 
-/** What a client must know of the stores it talks to. */
+/** What a client must know of the stores it talks to, as `StoreDefinition` says it. */
 export interface Manners {
-  /** Whether a token must be announced before its first access. */
   readonly needsOpen: boolean;
-  /** Whether the client compares its token with the store's before it writes. */
   readonly comparesItself: boolean;
-  /** Whether a read gives a version, and a write may name the one that it expects. */
   readonly hasVersions: boolean;
-  /** Whether the store adds itself: a write says what, beside the value that its client expects. */
   readonly addsItself?: boolean;
 }
 

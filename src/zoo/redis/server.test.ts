@@ -1,7 +1,5 @@
 /** A Redis node by itself: what its commands do, and when a key is over. */
 import { describe, expect, test } from 'vitest';
-import { randomOf } from '../../core/kernel/chance.ts';
-import { nameOf } from '../../core/kernel/name.ts';
 import { LockNode } from './server.ts';
 
 /** A node that holds `db` with value 7 from 0 on, for 10. */
@@ -76,27 +74,4 @@ test('what was saved is not changed by what comes later', () => {
   restore();
   expect(node.forget('db')).toBe(true);
   expect(node.forget('db')).toBe(false);
-});
-
-describe('the random values of acquisitions', () => {
-  const names = Array.from({ length: 20_000 }, (_, at) => `alice/${at % 100}/acquire-${at}`);
-
-  test('no two acquisitions of a long run have the same value', () => {
-    const values = names.map((name) => randomOf(nameOf(name), 'value'));
-    expect(new Set(values).size).toBe(names.length);
-    expect(values.every((value) => Number.isSafeInteger(value) && value > 0)).toBe(true);
-  });
-
-  test('an acquisition always has its value', () => {
-    expect(randomOf(nameOf('alice/1/acquire'), 'value')).toBe(
-      randomOf(nameOf('alice/1/acquire'), 'value'),
-    );
-  });
-
-  test('values have no order: about every second is lower than the one before', () => {
-    const values = names.map((name) => randomOf(nameOf(name), 'value'));
-    const falls = values.filter((value, at) => value < (values[at - 1] ?? 0)).length;
-    expect(falls / names.length).toBeGreaterThan(0.4);
-    expect(falls / names.length).toBeLessThan(0.6);
-  });
 });
