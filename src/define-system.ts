@@ -26,9 +26,24 @@ export interface Definitions {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,79}$/u;
 
 /**
- * Checks definitions and fills in their defaults. Export what it returns as a module's default,
- * and name the module in a scenario (`use: ./my-lock.mjs`), or give it to `extend`. Throws an
- * error that says which field is wrong, or which name fencepost has already.
+ * Checks definitions and fills in their defaults. Export what it returns as a module's default and
+ * name the module in a scenario (`use: ./my-lock.mjs`), or give it to `loadScenario` as `use`.
+ * Throws an error that says which field is wrong, or which name is that of a built-in one.
+ *
+ * @example
+ * export default defineSystem({
+ *   locks: {
+ *     'my-lock': {
+ *       about: 'no lock at all',
+ *       lock: 'none',
+ *       section: async (section) => {
+ *         const guard = section.guard();
+ *         await guard.work();
+ *         guard.leave();
+ *       },
+ *     },
+ *   },
+ * });
  */
 export function defineSystem(definitions: Definitions): SystemDefinition {
   const given: unknown = definitions;

@@ -187,7 +187,7 @@ export async function expand(scenario: Scenario, system: string, seed: number): 
  * @example
  * const scenario = await loadScenario('fixtures/zombie-writer.yaml');
  * const trace = await run(await expand(scenario, 'unfenced', 0));
- * console.log(trace.events.filter(({ kind }) => kind === 'grant').length);
+ * console.log(trace.events.filter(({ kind }) => kind === 'grant').length, trace.ending);
  */
 export async function run(plan: Plan): Promise<Trace> {
   await prepare([plan.data.system], plan.catalogue);

@@ -44,7 +44,7 @@ export interface PartVerdict {
  * of this package refuse unknown names and missing or impossible fields). Throws a `RangeError` for
  * an option that is none.
  *
- * ```ts
+ * @example
  * const ok = { outcome: 'ok' } as const;
  * const history: History<RegisterCall> = [
  *   { ...ok, client: 'alice', call: { name: 'write', key: 'x', value: 4 }, invoke: 0, return: 1 },
@@ -52,7 +52,6 @@ export interface PartVerdict {
  * ];
  * const verdict = checkHistory(history, models.register());
  * console.log(verdict.kind); // invalid
- * ```
  */
 export function checkHistory<State extends Json, Call extends CallData>(
   history: History<Call>,

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { install } from '../installed.fixture.ts';
-import { pages } from './pages.ts';
+import { exampleOf, pages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-blocks-'));
@@ -154,6 +154,34 @@ test('a plan is explained as the comments say', () => {
   const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
   expect(outputOf(told).trim().split('\n')).toEqual(said);
   expect(said).toHaveLength(5);
+});
+
+const PLAN = `const plan = await loadPlan('fixtures/plans/zombie-writer-unfenced-grant-order.yaml');\n`;
+
+test.each([
+  ['defineSystem', 'define-system.ts', ''],
+  ['loadScenario', 'library.ts', 'unfenced'],
+  ['run', 'library.ts', 'complete'],
+  ['judge', 'library.ts', 'stale-write'],
+  ['shrink', 'library.ts', 'fencepost: 1'],
+  ['replay', 'library.ts', 'reproduced'],
+  ['explain', 'library.ts', 'Stale write accepted by `unfenced`'],
+  ['checkHistory', 'linearizability/check-history.ts', 'invalid'],
+  ['readHistory', 'linearizability/formats/formats.ts', 'register 2'],
+])('the example in the comment of %s compiles and prints what it should', (name, path, prints) => {
+  const example = exampleOf(name, path);
+  const code =
+    /\bplan\b/.test(example) && !example.includes('const plan') ? PLAN + example : example;
+  const used = (names: string): string =>
+    names
+      .split(' ')
+      .filter((one) => new RegExp(`\\b${one}\\b`).test(code))
+      .map((one) => (/^[A-Z]/.test(one) ? `type ${one}` : one))
+      .join(', ');
+  const root = used('defineSystem expand explain judge loadPlan loadScenario replay run shrink');
+  const check = used('checkHistory models readHistory History RegisterCall');
+  const imports = `import { ${root} } from 'fencepost';\nimport { ${check} } from 'fencepost/check';\n`;
+  expect(outputOf(`${imports}${code}`)).toContain(prints);
 });
 
 test('every example was run', () => {

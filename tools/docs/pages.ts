@@ -51,3 +51,13 @@ export function pageOf(path: string): string {
   if (text === undefined) throw new Error(`there is no ${path}`);
   return text;
 }
+
+/** The example in the doc comment of a function or constant that a file of `src` exports. */
+export function exampleOf(name: string, path: string): string {
+  const text = readFileSync(join(root, 'src', path), 'utf8');
+  const at = text.search(new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm'));
+  const comment = text.slice(text.lastIndexOf('/**', at), at);
+  const [, example] = /^ \* @example\n([\s\S]*) \*\/$/m.exec(comment) ?? [];
+  if (example === undefined) throw new Error(`${name} of src/${path} has no example`);
+  return example.replaceAll(/^ \*(?: |$)/gm, '');
+}

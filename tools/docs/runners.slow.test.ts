@@ -7,7 +7,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -18,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installPackage } from '../install-package.mjs';
 import { install, pack } from '../installed.fixture.ts';
-import { pageOf } from './pages.ts';
+import { exampleOf, pageOf } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const around = mkdtempSync(join(tmpdir(), 'fencepost-runners-'));
@@ -108,6 +107,25 @@ test.each(rows)('$name passes what holds, and fails with the block of all', ({ n
   expect(again.output).toContain('✗ grant-order broke, exercised once');
 });
 
+test('the examples in the comments of checkScenario and simTest pass', () => {
+  const files: readonly (readonly [string, string])[] = [
+    ['commented.mjs', exampleOf('checkScenario', 'adapters/scenario-check/check-scenario.ts')],
+    [
+      'commented.test.js',
+      `${IMPORTS['vitest']}\n${exampleOf('simTest', 'adapters/vitest/sim-test.ts')}`,
+    ],
+  ];
+  for (const [name, text] of files) write(name, text);
+  const [plain, vitest] = [
+    shell('node --test commented.mjs'),
+    shell('npx vitest run commented.test.js'),
+  ];
+  expect(plain.output).toContain('# pass 2');
+  expect(plain.code).toBe(0);
+  expect(vitest.output).toContain('1 passed');
+  expect(vitest.code).toBe(0);
+});
+
 test('a plan that is kept of a scenario file is replayed by the command that names it', () => {
   const first = shell(`FENCEPOST_UPDATE=1 node ${fileOf('none')}`).output;
   const [command = ''] = /FENCEPOST_REPLAY=\S+ node[\s\\]+none\S+/.exec(first) ?? [];
@@ -140,15 +158,4 @@ test('a body', async () => {
   );
   const jest = rows.find(({ name }) => name === 'Jest')?.command;
   expect(shell(`${jest} more.test.js`).output).toMatch(/^Tests: +3 passed, 3 total$/m);
-});
-
-test('the example of checkScenario runs', () => {
-  const source = readFileSync(join(root, 'src/adapters/scenario-check/check-scenario.ts'), 'utf8');
-  const [, comment = ''] =
-    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport async function check/.exec(source) ?? [];
-  const lines = comment.split('\n').filter((line) => /^ \* {5}|^ \*$/.test(line));
-  write('example.test.js', lines.map((line) => line.slice(7)).join('\n'));
-  const { output, code } = shell('node --test example.test.js');
-  expect(output).toMatch(/pass 2/);
-  expect(code).toBe(0);
 });

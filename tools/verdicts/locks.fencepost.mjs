@@ -97,7 +97,7 @@ export default defineSystem({
     'ioredis-token': {
       about: 'SET NX and INCR in one script, by ioredis',
       operations: ['eval'],
-      buildAsync: () => () => async (section) => {
+      section: async (section) => {
         const { lock, ttlMs } = section;
         const owner = randomUUID();
         const redis = ioredis();
@@ -112,7 +112,7 @@ export default defineSystem({
     'redlock-5': {
       about: 'npm redlock 5',
       operations: ['eval', 'evalsha'],
-      buildAsync: () => () => async (section) => {
+      section: async (section) => {
         const redlock = new Redlock([ioredis()], { retryCount: 200, retryDelay: 5 });
         redlock.on('error', () => {});
         const lock = await redlock.acquire([section.lock], section.ttlMs);
@@ -125,7 +125,7 @@ export default defineSystem({
     'redlock-4': {
       about: 'npm redlock 4',
       operations: ['eval', 'evalsha'],
-      buildAsync: () => () => async (section) => {
+      section: async (section) => {
         const redlock = new Redlock4([ioredis()], { retryCount: 200, retryDelay: 5 });
         redlock.on('clientError', () => {});
         const lock = await redlock.lock(section.lock, section.ttlMs);
@@ -138,7 +138,7 @@ export default defineSystem({
     'in-memory': {
       about: 'one section after another within the process',
       operations: [],
-      buildAsync: () => () => (section) =>
+      section: (section) =>
         exclusively(async () => {
           const guard = section.guard();
           await guard.work();
@@ -171,7 +171,7 @@ export default defineSystem({
     hangs: {
       about: 'waits for a turn that no section gives',
       operations: [],
-      buildAsync: () => () => async (section) => {
+      section: async (section) => {
         if (section.id > 1) await new Promise((turn) => waiting.push(turn));
         const guard = section.guard();
         await guard.work();
@@ -181,7 +181,7 @@ export default defineSystem({
     'no-lock': {
       about: 'enters at once',
       operations: [],
-      buildAsync: () => () => async (section) => {
+      section: async (section) => {
         const guard = section.guard();
         await guard.work();
         guard.leave();

@@ -60,18 +60,19 @@ import { haveItWatched, namedInTest } from './watchdog.ts';
  * A file is looked for beside the calling file, then in the working directory. The environment
  * (`FENCEPOST_SEED`, `FENCEPOST_REPLAY` and so on) changes a check as it changes `simTest`.
  *
- *     import { test } from 'node:test';
- *     import { checkScenario } from 'fencepost';
+ * @example
+ * import { test } from 'node:test';
+ * import { checkScenario } from 'fencepost';
  *
- *     test('the store keeps the order of grants', () => checkScenario('lock.yaml', { seeds: 50 }));
+ * test('the store keeps the order of grants', () => checkScenario('lock.yaml', { seeds: 50 }));
  *
- *     test('a pause breaks the order of grants', () =>
- *       checkScenario({
- *         name: 'a pause before the write',
- *         lock: 'redlock',
- *         faults: [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }],
- *         breaks: ['grant-order'],
- *       }));
+ * test('a pause breaks the order of grants', () =>
+ *   checkScenario({
+ *     name: 'a pause before the write',
+ *     lock: 'redlock',
+ *     faults: [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }],
+ *     breaks: ['grant-order'],
+ *   }));
  */
 export async function checkScenario(
   file: string,

@@ -111,7 +111,7 @@ export type HistoryRead =
  * Reads the text of a recorded history, in any of the formats of `fencepost check`. Throws a
  * `RangeError` for a format, a model or an order that it does not know.
  *
- * ```ts
+ * @example
  * const read = readHistory(`
  *   {"process": "alice", "type": "invoke", "f": "write", "value": 4}
  *   {"process": "alice", "type": "ok", "f": "write"}
@@ -120,7 +120,6 @@ export type HistoryRead =
  * `);
  * if (read.kind === 'malformed') throw new Error(`${read.line}:${read.column}: ${read.what}`);
  * console.log(read.model.name, read.history.length); // register 2
- * ```
  */
 export function readHistory(text: string, options: ReadHistoryOptions = {}): HistoryRead {
   const names = formats.map(({ name }) => name);
