@@ -3,6 +3,7 @@
  * others. Times are texts, `20ms`, and ranges of them, `1ms..40ms`; what a field means, and what it
  * is where it is left out, `docs/scenarios.md` says.
  */
+import type { FaultKind } from '../../core/plan/fault.ts';
 
 /** `20ms`, `250us`, `1.5s`, `0`. */
 export type Time = 0 | '0' | `${number}${'us' | 'ms' | 's' | 'min' | 'm' | 'h'}`;
@@ -227,6 +228,11 @@ export type FaultFields =
         readonly chance?: Odds;
       };
     };
+
+type KindIn<Fields> = Fields extends Fields ? keyof Fields : never;
+
+// Does not compile while a kind of fault has no fields above.
+true satisfies FaultKind extends KindIn<FaultFields> ? true : never;
 
 /** When a fault fires, and how likely. */
 export interface FaultPlaceFields {

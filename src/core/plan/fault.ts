@@ -110,7 +110,7 @@ export const FAULTS = {
   evict: { fields: { process: 'process', key: 'key', when: 'when' } },
   /** One timer fires later than asked. */
   'late-timer': { fields: { which: 'timer', byUs: 'duration' } },
-} as const;
+} as const satisfies { readonly [Kind in FaultKind]: object };
 
 type Fields = {
   readonly [Kind in FaultKind]: (typeof FAULTS)[Kind]['fields'];
