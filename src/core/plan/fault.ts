@@ -110,7 +110,10 @@ export const FAULTS = {
   evict: { fields: { process: 'process', key: 'key', when: 'when' } },
   /** One timer fires later than asked. */
   'late-timer': { fields: { which: 'timer', byUs: 'duration' } },
-} as const satisfies { readonly [Kind in FaultKind]: object };
+} as const;
+
+// Does not compile while a row has no word in `FaultKind`.
+true satisfies keyof typeof FAULTS extends FaultKind ? true : never;
 
 type Fields = {
   readonly [Kind in FaultKind]: (typeof FAULTS)[Kind]['fields'];
