@@ -234,8 +234,8 @@ export interface ShrinkResult {
  * Shrinks a plan that breaks a claim to the few events that matter. Rejects with `InvalidInput`
  * where the plan does not break it, or the claim is unknown.
  *
- * @param options `maxRuns`: how many plans may be run, 1000 if absent; `signal`: once aborted, the
- * best plan so far is the result.
+ * @param options `maxRuns`: how many plans may be run, 1000 if absent; `signal`: an `AbortSignal`;
+ * once it is aborted, the best plan so far is the result.
  *
  * @example
  * const { plan: smallest } = await shrink(plan, 'grant-order');
@@ -244,7 +244,10 @@ export interface ShrinkResult {
 export async function shrink(
   plan: Plan,
   claim: string,
-  { maxRuns, signal }: { readonly maxRuns?: number; readonly signal?: AbortSignal } = {},
+  {
+    maxRuns,
+    signal,
+  }: { readonly maxRuns?: number; readonly signal?: { readonly aborted: boolean } } = {},
 ): Promise<ShrinkResult> {
   requireClaim(plan, claim);
   const { catalogue } = plan;
@@ -304,8 +307,8 @@ export async function replay(plan: Plan, claim?: string): Promise<Replay> {
  * same plan. Rejects with `InvalidInput` where the claim is unknown.
  *
  * @example
- * const told = await explain(plan, 'grant-order');
- * console.log(told?.explanation.headline); // Stale write accepted by `unfenced`
+ * const explained = await explain(plan, 'grant-order');
+ * console.log(explained?.explanation.headline); // Stale write accepted by `unfenced`
  */
 export async function explain(
   plan: Plan,

@@ -52,8 +52,13 @@ export interface ScenarioFields {
   };
   /** How much a backoff may be lengthened: `25%`. */
   readonly jitter?: Odds;
-  /** What may go wrong; `all`: every kind that the lock can suffer, each with low odds. */
-  readonly faults?: readonly FaultFields[] | 'all';
+  /**
+   * What may go wrong: `{ pause: { for: '20ms' } }`; `all`: every kind that the lock can suffer, each
+   * with low odds.
+   */
+  readonly faults?:
+    | 'all'
+    | readonly { readonly [Kind in FaultKind]: Pick<FaultFields, Kind> }[FaultKind][];
   /** Whether each seed enables a random subset of the kinds with a chance. Default true. */
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */
@@ -159,75 +164,56 @@ export interface WorkloadFields {
 }
 
 /**
- * A fault: an object with one key, its kind. Processes are `clients`, `stores`, `locks`, the name
- * of one, or a list. `chance` is how likely it fires; absent: always. It fires at a time, `at`, or
- * at a point, `before: write` (of a drawn section) or `after: alice/1/write`; absent: at any point
- * of a drawn section, or at any time of the first third.
+ * The fields of each kind of fault. Processes are `clients`, `stores`, `locks`, the name of one, or
+ * a list. `chance` is how likely it fires; absent: always. It fires at a time, `at`, or at a point,
+ * `before: write` (of a drawn section) or `after: alice/1/write`; absent: at any point of a drawn
+ * section, or at any time of the first third.
  */
-export type FaultFields =
-  | {
-      readonly pause: FaultPlaceFields & {
-        readonly process?: string | readonly string[];
-        readonly for: TimeRange;
-        /** Whether its clocks run on. Default run. */
-        readonly clocks?: 'run' | 'freeze';
-      };
-    }
-  | { readonly delay: MessageFields & { readonly by: TimeRange } }
-  | { readonly drop: MessageFields }
-  | { readonly duplicate: MessageFields & { readonly by: TimeRange } }
-  | {
-      readonly partition: FaultPlaceFields & {
-        readonly from: string | readonly string[];
-        readonly to: string | readonly string[];
-        readonly direction?: 'both' | 'one-way';
-        readonly for: TimeRange;
-      };
-    }
-  | {
-      readonly clock: FaultPlaceFields & {
-        readonly process: string | readonly string[];
-        readonly step?: TimeRange;
-        readonly rate?:
-          | 0
-          | '0'
-          | `${number}ppm`
-          | `${'0' | `${number}ppm`}..${'0' | `${number}ppm`}`;
-      };
-    }
-  | {
-      readonly crash: FaultPlaceFields & {
-        readonly process: string | readonly string[];
-        readonly restart?: TimeRange | 'never';
-      };
-    }
-  | {
-      readonly reset: FaultPlaceFields & {
-        readonly from: string | readonly string[];
-        readonly to: string | readonly string[];
-      };
-    }
-  | {
-      readonly failover: FaultPlaceFields & {
-        readonly process: string | readonly string[];
-        readonly lag: TimeRange;
-      };
-    }
-  | {
-      readonly evict: FaultPlaceFields & {
-        readonly process: string | readonly string[];
-        readonly key: string;
-      };
-    }
-  | {
-      readonly 'late-timer': {
-        readonly timer?: string;
-        readonly process?: string | readonly string[];
-        readonly at?: TimeRange;
-        readonly by: TimeRange;
-        readonly chance?: Odds;
-      };
-    };
+export interface FaultFields {
+  readonly pause: FaultPlaceFields & {
+    readonly process?: string | readonly string[];
+    readonly for: TimeRange;
+    /** Whether its clocks run on. Default run. */
+    readonly clocks?: 'run' | 'freeze';
+  };
+  readonly delay: MessageFields & { readonly by: TimeRange };
+  readonly drop: MessageFields;
+  readonly duplicate: MessageFields & { readonly by: TimeRange };
+  readonly partition: FaultPlaceFields & {
+    readonly from: string | readonly string[];
+    readonly to: string | readonly string[];
+    readonly direction?: 'both' | 'one-way';
+    readonly for: TimeRange;
+  };
+  readonly clock: FaultPlaceFields & {
+    readonly process: string | readonly string[];
+    readonly step?: TimeRange;
+    readonly rate?: 0 | '0' | `${number}ppm` | `${'0' | `${number}ppm`}..${'0' | `${number}ppm`}`;
+  };
+  readonly crash: FaultPlaceFields & {
+    readonly process: string | readonly string[];
+    readonly restart?: TimeRange | 'never';
+  };
+  readonly reset: FaultPlaceFields & {
+    readonly from: string | readonly string[];
+    readonly to: string | readonly string[];
+  };
+  readonly failover: FaultPlaceFields & {
+    readonly process: string | readonly string[];
+    readonly lag: TimeRange;
+  };
+  readonly evict: FaultPlaceFields & {
+    readonly process: string | readonly string[];
+    readonly key: string;
+  };
+  readonly 'late-timer': {
+    readonly timer?: string;
+    readonly process?: string | readonly string[];
+    readonly at?: TimeRange;
+    readonly by: TimeRange;
+    readonly chance?: Odds;
+  };
+}
 
 type KindIn<Fields> = Fields extends Fields ? keyof Fields : never;
 

@@ -59,8 +59,17 @@ export type FieldType = keyof FieldTypes;
 
 /** The kinds of faults; `docs/faults.md` says what each does. */
 export type FaultKind =
-  | ('pause' | 'delay' | 'drop' | 'duplicate' | 'partition' | 'clock' | 'crash' | 'reset')
-  | ('failover' | 'evict' | 'late-timer');
+  | 'pause'
+  | 'delay'
+  | 'drop'
+  | 'duplicate'
+  | 'partition'
+  | 'clock'
+  | 'crash'
+  | 'reset'
+  | 'failover'
+  | 'evict'
+  | 'late-timer';
 
 /**
  * Per kind, its fields in their order, whom or what it hits first; and what a scenario may leave
