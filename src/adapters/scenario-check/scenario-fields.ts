@@ -215,11 +215,6 @@ export interface FaultFields {
   };
 }
 
-type KindIn<Fields> = Fields extends Fields ? keyof Fields : never;
-
-// Does not compile while a kind of fault has no fields above.
-true satisfies FaultKind extends KindIn<FaultFields> ? true : never;
-
 /** When a fault fires, and how likely. */
 export interface FaultPlaceFields {
   readonly at?: TimeRange;
