@@ -53,8 +53,8 @@ export interface ScenarioFields {
   /** How much a backoff may be lengthened: `25%`. */
   readonly jitter?: Odds;
   /**
-   * What may go wrong: `{ pause: { for: '20ms' } }`; `all`: every kind that the lock can suffer, each
-   * with low odds.
+   * What may be injected: `{ pause: { for: '20ms' } }`; `all`: every kind that can affect the lock,
+   * each with low odds.
    */
   readonly faults?:
     | 'all'
