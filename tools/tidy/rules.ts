@@ -12,14 +12,8 @@ import {
   isNamedByIdea,
   isShortFile,
 } from './shape.ts';
-import type { Rule } from './source.ts';
-import { usesStandardWords } from './words.ts';
-
-/** What a rule must refuse, with a part of what it then says, and what it must let pass. */
-interface Sample {
-  readonly refuses: readonly (readonly [path: string, text: string, says: string])[];
-  readonly passes: readonly (readonly [path: string, text: string])[];
-}
+import type { Rule, Sample } from './source.ts';
+import { usesStandardWords, wordSample } from './words.ts';
 
 const LONG = 'x'.repeat(90);
 
@@ -314,34 +308,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
       },
     ],
   ],
-  [
-    'a name uses the standard word',
-    [
-      usesStandardWords,
-      {
-        refuses: [
-          ['src/search/sweep/strikes.ts', '', 'say faults are injected or fire'],
-          ['src/a.ts', `export interface FaultStruck { b: 1 }`, 'FaultStruck: say faults'],
-          ['src/a.ts', `export class SectionLedger {}`, 'SectionLedger: say counts'],
-          ['src/a.ts', `export const surveyed = 1;`, 'surveyed: say the points'],
-          [
-            'src/a.ts',
-            `export const a = (b: { strikes: 1 }[]) => b.map(({ strikes }) => 1);`,
-            'strikes: say',
-          ],
-          ['src/a.ts', `export class A { belief = 1; }`, 'belief: say a client view'],
-        ],
-        passes: [
-          ['src/a.ts', `export interface A { strikes: 1 }`],
-          [
-            'src/a.ts',
-            `export const a = (b: { strikes: 1 }) => ({ strikes: b.strikes, belief: 1 });`,
-          ],
-          ['src/a.ts', `// a ledger\nexport const a = 'strikes'; export const believed = a;`],
-        ],
-      },
-    ],
-  ],
+  ['a name uses the standard word', [usesStandardWords, wordSample]],
   [
     'a test’s title is a law, not a wish',
     [

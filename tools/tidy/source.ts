@@ -29,6 +29,12 @@ export interface Source {
 /** Says what a source does wrong: one line a violation, with the replacement. */
 export type Rule = (source: Source) => readonly string[];
 
+/** Snippets that a rule must refuse, with a part of its message, and those that it must accept. */
+export interface Sample {
+  readonly refuses: readonly (readonly [path: string, text: string, says: string])[];
+  readonly passes: readonly (readonly [path: string, text: string])[];
+}
+
 const ROOT: string = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /** Whether the globals of a file are asked for. */

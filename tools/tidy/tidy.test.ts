@@ -3,10 +3,15 @@
  * it must refuse and snippets that it must let pass.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { pages } from '../docs/pages.ts';
 import { importsOf, isCore } from './layers.ts';
 import { inlinesShortHelpers, namedHelpers, readNamedHelpers } from './over-split.ts';
 import { rules } from './rules.ts';
 import { readProject, readSnippets, type Source } from './source.ts';
+import { backlog, bannedInPage } from './words.ts';
+
+/** Lower it with each file that leaves the list. */
+const MOST_IN_BACKLOG = 883;
 
 let project: readonly Source[] = [];
 let snippets: ReadonlyMap<object, Source> = new Map();
@@ -60,6 +65,27 @@ test('a helper whose name replaces a comment stays, and leaves the list with its
   ]);
   if (source === undefined) expect.fail('the snippet was not read');
   expect(rule(source)).toEqual(['src/a.ts:1: gone: remove it from named-helpers.txt']);
+});
+
+test('the voice backlog has files of the project, sorted, and never more than it had', () => {
+  const listed = [...backlog];
+  expect(listed).toEqual([...listed].sort());
+  expect(listed.length).toBeLessThanOrEqual(MOST_IN_BACKLOG);
+  const paths = new Set([...project.map(({ path }) => path), ...pages.keys()]);
+  expect(listed.filter((path) => !paths.has(path))).toEqual([]);
+});
+
+test.each([...pages])('%s uses the standard words', (path, text) => {
+  const banned = bannedInPage(path, text);
+  if (backlog.has(path)) expect(banned, 'remove it from voice-backlog.txt').not.toEqual([]);
+  else expect(banned).toEqual([]);
+});
+
+test('a banned word in a page is reported with its line and its replacement', () => {
+  expect(bannedInPage('a.md', 'Fine.\nNobody is told.\n')).toEqual([
+    'a.md:2: "Nobody": say no client, the caller, or the passive',
+    'a.md:2: "told": say report, print, notify or describe',
+  ]);
 });
 
 test('each file of named-helpers.txt is one of the project', () => {
