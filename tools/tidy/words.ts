@@ -256,7 +256,7 @@ export const wordSample: Sample = {
     ['src/a.ts', `/** Whether it holds. */\nconst a = 1;`, 'does not open with "Whether"'],
     ['src/a.ts', `/**\n * What holds.\n */\nconst a = 1;`, 'does not open with "What"'],
     ['src/a.ts', `console.log('one sibling');`, '"sibling": say twin'],
-    ['src/a.ts', 'console.log(`${1} told`);', '"told": say report'],
+    ['src/a.ts', 'console.log(`it told`);', '"told": say report'],
   ],
   passes: [
     ['src/a.ts', `export interface A { strikes: 1 }`],
