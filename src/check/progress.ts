@@ -1,7 +1,7 @@
 /**
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
- * of its first try, unless the key that it asks for expires later than that; it sends the
- * write that its section has, and the first write that it sends to a store is accepted. And at no
+ * of its first try, unless the key that it asks for expires later than that, or it is code of the
+ * user's own, which retries at intervals of its own; it sends the write that its section has, and the first write that it sends to a store is accepted. And at no
  * time does a store refuse the holder of the latest grant while the lock service still holds that
  * lease. Where only clients say that they have a lock, the one that entered last is no such holder
  * if its lease was over by then, or if another with a higher token may have been given the lock
@@ -177,7 +177,9 @@ function breachOfWaiting(
 ): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
-  if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
+  if (grant !== undefined && (isOwnGrant(grant.event) || grant.event.atUs <= deadlineUs)) {
+    return null;
+  }
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
   if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
   const isDenial = ({ event }: LogEntry<LockEvent>): boolean =>
@@ -328,8 +330,7 @@ function probeWaited(shown: Contradiction): Sentences {
   const holder = shown.find('holder grant', 'grant');
   const denial = shown.find('denial', 'deny');
   const lock = 'lock' in first.call ? first.call.lock : '';
-  const came = grant !== undefined && isOwnGrant(grant) ? 'entered' : 'was granted it';
-  const end = grant === undefined ? 'was never granted it' : `${came} only ${at(grant)}`;
+  const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
   const kept = shown.find('last renewal', 'renew');
   const until = kept?.untilUs ?? null;
   const renewed =
@@ -340,8 +341,9 @@ function probeWaited(shown: Contradiction): Sentences {
     holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it${renewed}`;
   const verb = denial?.waits === true ? 'put in line' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
+  const given = grant === undefined ? 'not given' : 'given late';
   return {
-    headline: `\`${lock}\` is not given to a fresh client after healing`,
+    headline: `\`${lock}\` is ${given} to a fresh client after healing`,
     next: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,
     however: `it ${end}${denied}`,
   };

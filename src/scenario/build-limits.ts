@@ -205,11 +205,22 @@ function crowdWarnings(
 export function warnings(
   file: ListedFile,
   clients: readonly ClientScenario[],
-  { systems, limits }: { readonly systems: readonly SystemScenario[]; readonly limits: Limits },
+  {
+    systems,
+    limits,
+    hasServer,
+  }: {
+    readonly systems: readonly SystemScenario[];
+    readonly limits: Limits;
+    /** Whether a server grants the system's lock: without one it has no lease. */
+    readonly hasServer: (system: SystemScenario) => boolean;
+  },
 ): readonly UnplacedProblem[] {
   const latencyUs = latencyOf(file).maxUs;
   // A heartbeat makes a lease last as long as the work.
-  const lent = systems.filter(({ operations = [] }) => !operations.includes(HEARTBEAT));
+  const lent = systems.filter(
+    (system) => hasServer(system) && !(system.operations ?? []).includes(HEARTBEAT),
+  );
   const longest = lent.flatMap((system) =>
     clients.flatMap((client) => {
       const ttlUs = system.clients.ttl ?? client.settings.ttlUs;

@@ -449,6 +449,13 @@ describe('a warning', () => {
     expect(warningsOf(slow)).toEqual([
       'z.yaml:8:1 clients: a section of alice in system one may take 12 ms without any fault, and its lease ends after 10 ms',
     ]);
+    const locks = new Map([['lock-service', { ...lock, servers: (): string[] => [] }]]);
+    const inMemory = readScenario({
+      text: slow,
+      file: 'z.yaml',
+      vocabulary: { ...vocabulary, locks },
+    });
+    expect(inMemory).toMatchObject({ kind: 'scenario', warnings: [] });
     const steps = 'steps: [{ compute: 7ms }, write]';
     expect(warningsOf(zombie.replace('keys: [x, y]', steps)).join()).toContain('may take 10 ms');
     const renewed = 'steps: [{ compute: 4ms }, renew, { compute: 5ms }, write]';

@@ -168,7 +168,12 @@ function buildListed(file: ListedFile, vocabulary: Vocabulary): Built {
       ...[used, systems, cast, queue, faults].flatMap(({ findings }) => findings),
       ...sizeFindings(clients),
     ],
-    warned: warnings(file, clients, { systems: systems.systems, limits }),
+    warned: warnings(file, clients, {
+      systems: systems.systems,
+      limits,
+      hasServer: ({ lock, options }) =>
+        (vocabulary.locks.get(lock)?.servers(options) ?? []).length > 0,
+    }),
   };
 }
 

@@ -40,24 +40,28 @@ function onNode(about, run) {
 }
 
 /** Asks until it has the lock; null if it gives up. */
-async function until(take, attempts = 60) {
+async function until(take, { attempts = 60, betweenMs = null } = {}) {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const taken = await take();
     if (taken) return taken;
-    await wait(3 + Math.random() * 5);
+    await wait(betweenMs ?? 3 + Math.random() * 5);
   }
   return null;
 }
 
-function scripted(about, { take = TAKE, free = FREE, isChecked = false, isRenewed = false }) {
+function scripted(about, setting) {
+  const { take = TAKE, free = FREE, isChecked = false, isRenewed = false, betweenMs } = setting;
   return onNode(about, async (redis, section) => {
     const { lock, ttlMs } = section;
     const owner = randomUUID();
     let askedMs = 0;
-    const token = await until(async () => {
-      askedMs = Date.now();
-      return Number(await redis.eval(take, 2, lock, `${lock}:token`, owner, ttlMs));
-    });
+    const token = await until(
+      async () => {
+        askedMs = Date.now();
+        return Number(await redis.eval(take, 2, lock, `${lock}:token`, owner, ttlMs));
+      },
+      { betweenMs },
+    );
     if (token === null) return;
     const isLate = Date.now() >= askedMs + ttlMs;
     if (!isChecked || !isLate) {
@@ -93,6 +97,7 @@ export default defineSystem({
     'atomic-token': scripted('SET NX and INCR in one script', {}),
     'checked-lease': scripted('the same, and gives up a lease that came late', { isChecked: true }),
     'hash-token': scripted('a hash with its owner, and INCR', { take: TAKE_HASH, free: FREE_HASH }),
+    'slow-retry': scripted('the same, and asks again after 250 ms', { betweenMs: 250 }),
     'renewed-lease': scripted('the same, renewed as it enters', { isRenewed: true }),
     'ioredis-token': {
       about: 'SET NX and INCR in one script, by ioredis',

@@ -175,6 +175,13 @@ describe('a module', () => {
     expect(await problemIn('first.mjs', "import './second.mjs';\n")).toContain(told);
   });
 
+  test('that requires a missing module is told so in one line, with the place', async () => {
+    const text = "require('nowhere/lib/x');\n";
+    expect(await problemIn('requires.cjs', text)).toBe(
+      `${at}./requires.cjs cannot be loaded: Cannot find module 'nowhere/lib/x' (at line 1, column 1)`,
+    );
+  });
+
   test.each([
     ['nothing.mjs', 'export const lock = 1;\n', 'has no default export'],
     ['plain.mjs', 'export default { locks: {} };\n', 'exports something else by default'],

@@ -79,7 +79,9 @@ export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
     return { kind: 'module', module, definition: withOwnInstances(definition, graph) };
   } catch (error) {
     const hint = isTypeScript(url) ? typeHint(error) : '';
-    return problem(`${path} cannot be loaded: ${errorText(error)}${placeIn(url, error)}${hint}`);
+    // Node lists the files that required a missing one; the place names the last of them.
+    const text = errorText(error).replace(/\s*Require stack:[\s\S]*$/, '');
+    return problem(`${path} cannot be loaded: ${text}${placeIn(url, error)}${hint}`);
   }
 }
 

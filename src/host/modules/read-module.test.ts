@@ -133,7 +133,9 @@ describe('a file', () => {
     expect(actual).toEqual(forms);
   });
 
-  test('that is no JavaScript is refused by name', () => {
-    expect(told('addon.node', '')).toBe('addon.node:1:1: this is no JavaScript, but .node');
+  test('that is not JavaScript is refused by name, with a remedy', () => {
+    const remedy = 'cannot be simulated; hand your code a fake of the package that loads it';
+    expect(told('addon.node', '')).toBe(`addon.node:1:1: native code ${remedy}`);
+    expect(told('addon.wasm', '')).toBe(`addon.wasm:1:1: WebAssembly ${remedy}`);
   });
 });

@@ -36,7 +36,9 @@ export function readModule(url: string): ModuleRead {
   const file = fileURLToPath(url);
   const [, ending = ''] = /\.([a-z]+)$/.exec(file) ?? [];
   if (ending === 'node' || ending === 'wasm') {
-    return { kind: 'problem', what: `${file}:1:1: this is no JavaScript, but .${ending}` };
+    const code = ending === 'node' ? 'native code' : 'WebAssembly';
+    const remedy = 'hand your code a fake of the package that loads it';
+    return { kind: 'problem', what: `${file}:1:1: ${code} cannot be simulated; ${remedy}` };
   }
   const text = readFileSync(file, 'utf8');
   const asIs = { kind: 'read', text, places: null, compiler: null } as const;
