@@ -9,7 +9,7 @@ test.each(['src/linearizability/check-history.ts', 'src/linearizability/formats/
   'the example in %s',
   (file) => {
     const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-    const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(text) ?? [];
+    const [, block = ''] = /^ \* @example\n([\s\S]*?) \*\/$/m.exec(text) ?? [];
     const example = block.replace(/^ \* ?/gm, '').replace(/^import .*\n/, '');
     const [, beside = 'nothing'] = /console\.log\(.*\); \/\/ (.*)$/m.exec(example) ?? [];
     const printed: string[] = [];

@@ -44,7 +44,8 @@ const none: LockDefinition = {
   build: () => () => noLock,
 };
 
-const definitions: readonly (readonly [string, LockDefinition])[] = [
+/** A page has only the locks that its findings need: the others are undefined in it. */
+const definitions: readonly (readonly [string, LockDefinition | undefined])[] = [
   ['cache-lock', cacheLock],
   ['etcd', etcd],
   ['kubernetes', kubernetes],
@@ -66,7 +67,9 @@ const definitions: readonly (readonly [string, LockDefinition])[] = [
 ];
 
 export const protocols: ReadonlyMap<string, Protocol> = new Map(
-  definitions.map(([name, lock]) => [name, protocolOf(name, lock)]),
+  definitions.flatMap(([name, lock]) =>
+    lock === undefined ? [] : [[name, protocolOf(name, lock)] as const],
+  ),
 );
 
 /** Those that fencepost brings along. */
