@@ -1,14 +1,15 @@
 /**
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
  * of its first try, unless the key that it asks for expires later than that, or it is code of the
- * user's own, which retries at intervals of its own; it sends the write that its section has, and the first write that it sends to a store is accepted. And at no
- * time does a store refuse the holder of the latest grant while the lock service still holds that
- * lease. Where only clients say that they have a lock, the one that entered last is no such holder
- * if its lease was over by then, or if another with a higher token may have been given the lock
- * after it: a fence refuses it by right. Refusing what comes again, or after a later-issued write
- * of the same grant, is right and no such refusal, as is one that a rule of the table demands:
- * there is nothing left in stock. No circle of clients stays that wait for one another, none of
- * them giving back what the one before it wants. And each section ends (`never-ended.ts`).
+ * user's own, which retries at intervals of its own; it sends the write that its section has, and
+ * the first write that it sends to a store is accepted. And at no time does a store refuse the
+ * holder of the latest grant while the lock service still holds that lease. Where only clients say
+ * that they have a lock, the one that entered last is no such holder if its lease was over by then,
+ * or if another with a higher token may have been given the lock after it: a fence refuses it by
+ * right. Refusing what comes again, or after a later-issued write of the same grant, is right and
+ * no such refusal, as is one that a rule of the table demands: there is nothing left in stock. No
+ * circle of clients stays that wait for one another, none of them giving back what the one before
+ * it wants. And each section ends (`never-ended.ts`).
  */
 import type { Deadlock } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
