@@ -1,4 +1,4 @@
-/** ANSI colours for the terminal; with colour off every function gives its text back unchanged. */
+/** ANSI styles for the terminal. With color off, every function returns its text unchanged. */
 
 export interface Paint {
   readonly bold: (text: string) => string;
@@ -8,19 +8,19 @@ export interface Paint {
   readonly yellow: (text: string) => string;
 }
 
-/** Where text is to be shown. */
+/** The terminal that text is rendered for. */
 export interface TerminalText {
   readonly colour: boolean;
-  /** Its columns; no line is longer. */
+  /** Width in columns; no rendered line is longer. */
   readonly width: number;
 }
 
-/** The same with its styles at hand. */
+/** A terminal with its text styles resolved. */
 export interface Screen extends Pick<TerminalText, 'width'> {
   readonly paint: Paint;
 }
 
-/** The text styles of a terminal that shows colour, or of one that does not. */
+/** Returns the text styles of a terminal, or plain text functions if `colour` is false. */
 export function paintFor(colour: boolean): Paint {
   const style = (on: number, off: number) => (text: string) =>
     colour && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text;

@@ -1,6 +1,6 @@
-/** Texts of thrown values: users' code may throw anything, a symbol or a megabyte of text. */
+/** Converts thrown values to text. User code may throw anything, such as a symbol or a megabyte. */
 
-/** The message of an error, else the value as text. */
+/** Returns the message of an error, or any other thrown value converted to a string. */
 export function errorText(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);
@@ -9,10 +9,10 @@ export function errorText(thrown: unknown): string {
   }
 }
 
-/** So many UTF-16 units; what is longer is none that fencepost wrote. */
+/** Longest text that fencepost writes, in UTF-16 units; anything longer was not written by it. */
 export const MOST_TEXT = 2_000;
 
-/** A text that may be kept: cut where it is too long, and never in the middle of a character. */
+/** Truncates text to `MOST_TEXT`, never in the middle of a character. */
 export function cutText(text: string): string {
   if (text.length <= MOST_TEXT) return text;
   return `${text.slice(0, MOST_TEXT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

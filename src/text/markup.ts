@@ -1,6 +1,7 @@
 /**
- * Keeps text from becoming markup. In HTML, SVG and XML a string is always text and is escaped;
- * only what `element` returns is markup. In GitHub's Markdown what could be markup is escaped too.
+ * Keeps text from being read as markup. In HTML, SVG and XML, a string is always text and is
+ * escaped; only the result of `element` is markup. In GitHub's Markdown, all characters that could
+ * be markup are escaped.
  */
 import { visible } from './visible.ts';
 
@@ -10,14 +11,16 @@ export interface Markup {
 
 export type Child = Markup | string | readonly Child[];
 
-/** Attributes by name; one that is null or false is left out, one that is true stands alone. */
+/** Attributes by name. Null and false omit the attribute; true renders it without a value. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
 
 const VOID = new Set(['meta', 'br', 'hr', 'input', 'col']);
-/** Shapes of SVG, which may close themselves where nothing is in them. */
+/** SVG shapes, which close themselves if they have no children. */
 const SHAPES = new Set(['line', 'rect', 'circle', 'polygon', 'polyline', 'path']);
 
-/** `<name attributes>children</name>`. Names of elements and attributes are never a user's. */
+/**
+ * Returns `<name attributes>children</name>`. Element and attribute names never come from users.
+ */
 export function element(name: string, attributes: Attributes, ...children: Child[]): Markup {
   const open = `<${name}${attributeText(attributes)}`;
   if (VOID.has(name)) return { markup: `${open}>` };
@@ -26,19 +29,21 @@ export function element(name: string, attributes: Attributes, ...children: Child
   return { markup: `${open}>${inside}</${name}>` };
 }
 
-/** Markup that this project wrote itself, such as a style sheet. Never for a user's text. */
+/**
+ * Marks text that fencepost itself wrote, such as a style sheet, as markup. Never pass user text.
+ */
 export function trusted(markup: string): Markup {
   return { markup };
 }
 
-/** The markup of some children, one after the other. */
+/** Renders children in order, and escapes their text. */
 export function render(child: Child): string {
   if (typeof child === 'string') return escapeText(visible(child));
   if ('markup' in child) return child.markup;
   return child.map(render).join('');
 }
 
-/** A sentence in which names stand between backticks: `db`. */
+/** Renders a sentence with names in backticks, such as `db`, as code elements. */
 export function sentenceMarkup(text: string): Child {
   return text.split('`').map((part, at) => {
     const isName = at % 2 === 1 && at < text.split('`').length - 1;
@@ -47,7 +52,7 @@ export function sentenceMarkup(text: string): Child {
   });
 }
 
-/** Text that keeps its line ends, for `<pre>`; all else as in `render`. */
+/** Renders text for `<pre>`: keeps line ends, and otherwise works like `render`. */
 export function lines(text: string): Markup {
   return trusted(text.split('\n').map(render).join('\n'));
 }
@@ -78,14 +83,14 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
 }
 
-/** One line of plain text in Markdown, also for a cell of a table. */
+/** Returns text as one line of escaped Markdown, which may also be a table cell. */
 export function markdownText(text: string): string {
   return visible(text)
     .trim()
     .replace(/[\\`*_{}[\]()#+\-.!|<>~&:@$=^]/g, '\\$&');
 }
 
-/** A sentence in which names stand between backticks, as the explanations have them. */
+/** Returns a sentence with names in backticks as escaped Markdown with code spans. */
 export function markdownSentence(text: string): string {
   const parts = text.split('`');
   return parts
@@ -96,14 +101,14 @@ export function markdownSentence(text: string): string {
     .join('');
 }
 
-/** Keeps the spaces between a text and the code beside it. */
+/** Escapes text, but keeps the space between it and an adjacent code span. */
 function spaced(part: string): string {
   const before = part.startsWith(' ') ? ' ' : '';
   const after = part.trim() !== '' && part.endsWith(' ') ? ' ' : '';
   return `${before}${markdownText(part)}${after}`;
 }
 
-/** A name or a path as code; not for cells of tables, in which `|` would end it. */
+/** Returns text as a code span. Not for table cells, which a `|` inside would end. */
 export function codeSpan(text: string): string {
   const shown = visible(text);
   if (shown.trim() === '') return '';
@@ -112,7 +117,7 @@ export function codeSpan(text: string): string {
   return `${fence}${space}${shown}${space}${fence}`;
 }
 
-/** A block of code; `language` is ours. */
+/** Returns text as a fenced code block. `language` never comes from users. */
 export function codeBlock(language: string, text: string): string {
   const shown = text.split('\n').map(visible).join('\n');
   const fence = '`'.repeat(Math.max(3, longestRun(shown) + 1));

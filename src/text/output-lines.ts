@@ -1,7 +1,7 @@
 /**
- * Keeps the lines that a run printed, in bounded memory: what repeats itself is counted. Lines are
- * equal if they differ only in words with digits and in the name of their process, and a block of
- * several lines repeats itself as one line does:
+ * Keeps the lines that a run printed in bounded memory, by counting repetitions. Two lines are
+ * equal if they differ only in words with digits and in the name of their process. Blocks of
+ * several lines are counted the same way:
  *
  *     alice | connect ECONNREFUSED 10.0.0.1:6379
  *     … 812 more
@@ -10,12 +10,12 @@ import { groupDigits } from './prose.ts';
 
 const MOST_LINES = 400;
 const MOST_COLUMNS = 500;
-/** The longest block that is looked for: a stack and what was printed with it. */
+/** Longest repeating block to look for: a stack trace and the lines printed with it. */
 const MOST_PERIOD = 40;
-/** Repeated lines that are shown all the same. */
+/** Up to this many repeated lines are printed in full. */
 const FEW = 8;
 
-/** Returns the text without what may differ each time: words with a digit in them. */
+/** Masks the parts of a text that may differ each time: words with a digit in them. */
 export function withoutIds(text: string): string {
   return text.replace(/[\w-]*\d[\w.-]*/g, '#');
 }
@@ -24,7 +24,7 @@ interface Line {
   readonly text: string;
   /** Equal for lines that repeat each other. */
   readonly key: string;
-  /** How often the block that ends with it was repeated; null for never. */
+  /** Repetitions of the block that ends with this line, or null if it was not repeated. */
   repeated: { readonly period: number; readonly times: number } | null;
 }
 
@@ -32,7 +32,7 @@ export class OutputLines {
   private readonly kept: Line[] = [];
   private left = 0;
 
-  /** Adds a line without its end; `process` is '' where it is not known. */
+  /** Adds a line without its line end. `process` is '' if unknown. */
   add(process: string, printed: string): void {
     if (this.kept.length >= MOST_LINES) {
       this.left += 1;
@@ -45,7 +45,7 @@ export class OutputLines {
     for (let period = 1; period <= MOST_PERIOD; period += 1) if (this.fold(period)) return;
   }
 
-  /** Counts the last lines, and takes them away, if they repeat a block of so many before them. */
+  /** If the last lines repeat the `period` lines before them, counts and removes them. */
   private fold(period: number): boolean {
     const { kept } = this;
     const before = kept.at(-1 - period)?.repeated ?? null;
@@ -77,7 +77,7 @@ export class OutputLines {
   }
 }
 
-/** Returns the first lines, at most `most`, the last of which counts those that are left out. */
+/** Returns at most `most` lines; the last one counts the lines that were left out. */
 export function firstLines(lines: readonly string[], most: number): readonly string[] {
   if (lines.length <= most) return lines;
   const more = `… ${groupDigits(lines.length - most + 1)} more lines`;

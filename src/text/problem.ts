@@ -1,11 +1,11 @@
-/** Problems of users' files: where, what, and what was probably meant, in the file's order. */
+/** Problems in users' files: location, description and, if possible, a suggestion. */
 export interface Problem {
   readonly file: string;
   /** From 1. */
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** The place in the file's own terms, `faults[0].pause.for`; '' for the file as a whole. */
+  /** Path of the value in the file, such as `faults[0].pause.for`; '' for the entire file. */
   readonly path: string;
   readonly what: string;
 }
@@ -13,24 +13,27 @@ export interface Problem {
 /** A part of a path into parsed YAML: a key or an index. */
 export type PathStep = string | number;
 
-/** A problem whose place in the text is still to be looked up. */
+/** A problem whose line and column are not known yet. */
 export interface UnplacedProblem {
   readonly path: readonly PathStep[];
-  /** Whether the key is meant and not its value. */
+  /** True if the problem is about the key, false if it is about the key's value. */
   readonly isKey: boolean;
   readonly what: string;
 }
 
-/** `zombie.yaml:5:7 faults[0].pausee: unknown fault "pausee"; did you mean "pause"?` */
+/** Returns `zombie.yaml:5:7 faults[0].pausee: unknown fault "pausee"; did you mean "pause"?` */
 export function renderProblem(problem: Problem): string {
   const path = problem.path === '' ? '' : ` ${problem.path}`;
   return `${problem.file}:${problem.line}:${problem.column}${path}: ${problem.what}`;
 }
 
-/** What needs no quotes in a path: a word, also one with hyphens. */
+/** Path steps that need no quotes: words, possibly with hyphens. */
 const PLAIN = /^[\p{L}\p{N}_$-]+$/u;
 
-/** `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as `use["./a.mjs"]`. */
+/**
+ * Renders `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as
+ * `use["./a.mjs"]`.
+ */
 export function renderPath(path: readonly PathStep[]): string {
   let text = '';
   for (const step of path) {
@@ -41,7 +44,10 @@ export function renderPath(path: readonly PathStep[]): string {
   return text;
 }
 
-/** `; did you mean "pause"?` when a known word is near, else the list of them when it is short. */
+/**
+ * Returns `; did you mean "pause"?` if a known word is similar, a list of the known words if there
+ * are at most 20, or '' otherwise.
+ */
 export function suggest(word: string, known: readonly string[]): string {
   let best: string | undefined;
   let least = Math.min(3, Math.floor(word.length / 3) + 1);
@@ -56,13 +62,15 @@ export function suggest(word: string, known: readonly string[]): string {
   return known.length > 0 && known.length <= 20 ? `; known: ${known.join(', ')}` : '';
 }
 
-/** Words, those first that need the fewest changes to become `word`; equals as they were. */
+/** Sorts `known` by edit distance to `word`; equally distant words keep their order. */
 export function nearestFirst(word: string, known: readonly string[]): readonly string[] {
   const measured = known.map((one) => ({ one, steps: distance(word, one) }));
   return measured.sort((a, b) => a.steps - b.steps).map(({ one }) => one);
 }
 
-/** How many letters must be added, taken away or changed to make `from` into `to` (Levenshtein). */
+/**
+ * Returns the Levenshtein distance: the letters to add, remove or change to turn `from` into `to`.
+ */
 function distance(from: string, to: string): number {
   if (from.length > 100 || to.length > 100) return Number.MAX_SAFE_INTEGER;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

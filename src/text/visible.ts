@@ -1,20 +1,20 @@
 /**
- * Makes text safe to show, measures it and fits it into columns. Names come from users and may hold
- * anything: control characters that steer a terminal, marks that turn the direction of what
- * follows, letters that take two columns, or a thousand letters.
+ * Makes text safe to print, measures it, and fits it into columns. Names come from users and may
+ * contain anything: control characters that affect a terminal, marks that change the text
+ * direction, characters that are two columns wide, or a thousand letters.
  *
- * The front door of `text`, on which every other door may stand. Beside it: `colour.ts`, styles of
- * a terminal; `prose.ts`, counts, times and lists in a sentence; `markup.ts`, text inside HTML, SVG
- * and Markdown; `problem.ts`, what is wrong in a file, and what was meant; `error-text.ts`, what
- * was thrown.
+ * The entry file of the `text` layer, which all other layers may import. Other files: `colour.ts`,
+ * terminal styles; `prose.ts`, counts, times and lists in sentences; `markup.ts`, text inside HTML,
+ * SVG and Markdown; `problem.ts`, problems in users' files, with suggestions; `error-text.ts`,
+ * thrown values.
  */
 
-// C0, DEL, C1, and the Unicode controls of direction and of line ends.
+// C0, DEL, C1, and the Unicode controls for direction and line ends.
 const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** The text with every control and direction mark replaced by its code point: `‹U+202E›`. */
+/** Replaces every control character and direction mark by its code point: `‹U+202E›`. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (mark) => {
     const code = (mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
@@ -22,7 +22,10 @@ export function visible(text: string): string {
   });
 }
 
-/** Columns that the text takes in a terminal, and, near enough, widths of a digit in a picture. */
+/**
+ * Returns the width of the text in terminal columns, which also approximates its width in a
+ * picture, in digits.
+ */
 export function displayWidth(text: string): number {
   if (ONE_COLUMN_EACH.test(text)) return text.length;
   let width = 0;
@@ -33,16 +36,17 @@ export function displayWidth(text: string): number {
 const ONE_COLUMN_EACH = /^[ -~]*$/;
 
 /**
- * What a reader takes for one character, near enough to Unicode's annex 29: a flag, or a character
- * with its marks, its skin tone, its tags, the vowel and end of its Hangul syllable, and the emoji
- * joined to it.
+ * One character as a reader sees it, an approximation of Unicode Annex 29: a flag, or a character
+ * with its combining marks, skin tone, tags, Hangul vowel and final consonant, and emoji joined to
+ * it.
  */
 const CLUSTER =
   /\p{RI}{2}|.(?:[\p{Mn}\p{Me}\p{EMod}\u1160-\u11ff\u{e0020}-\u{e007f}]|\u200d\p{ExtPict})*/gsu;
 
 /**
- * Wide or fullwidth by the `EastAsianWidth.txt` of Unicode 17, in as few ranges as its unassigned
- * code points allow; its emoji are those that are drawn in colour by themselves.
+ * Wide and fullwidth characters in `EastAsianWidth.txt` of Unicode 17. The ranges include
+ * unassigned code points, to have as few ranges as possible. Emoji are those drawn in color by
+ * default.
  */
 const WIDE_RANGES = [
   '\\u1100-\\u115f\\u2329\\u232a\\u2630-\\u2637\\u268a-\\u268f\\u2e80-\\u303e\\u3041-\\u3247',
@@ -53,8 +57,9 @@ const WIDE_RANGES = [
 const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u');
 
 /**
- * A mark alone takes no column, nor does what is not drawn, as a soft hyphen. U+FE0F has a sign
- * drawn as an emoji, which takes two, and U+FE0E has an emoji drawn as a sign, which takes one.
+ * A lone combining mark and a character that is not drawn, such as a soft hyphen, take no column.
+ * U+FE0F draws a symbol as an emoji (two columns), and U+FE0E draws an emoji as a symbol (one
+ * column).
  */
 function clusterWidth(cluster: string): number {
   if (/^[\p{Mn}\p{Me}\p{DI}]/u.test(cluster)) return 0;
@@ -62,7 +67,7 @@ function clusterWidth(cluster: string): number {
   return WIDE.test(cluster) || cluster.includes('\ufe0f') ? 2 : 1;
 }
 
-/** At most `columns` wide; what does not fit ends in `…`. No character is cut in two. */
+/** Truncates text to `columns`, ending in `…`. Never splits a character. */
 export function clip(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let clipped = '';
@@ -75,31 +80,33 @@ export function clip(text: string, columns: number): string {
   return `${clipped}…`;
 }
 
-/** Exactly `columns` wide. */
+/** Pads or truncates text to exactly `columns`. */
 export function pad(text: string, columns: number): string {
   const clipped = clip(text, columns);
   return clipped + ' '.repeat(Math.max(0, columns - displayWidth(clipped)));
 }
 
-/** How wide each column of a table is, by its widest cell; the first row is its head. */
+/** Returns the width of each table column: that of its widest cell. The first row is the header. */
 export function columnWidths([head = [], ...rows]: readonly (readonly string[])[]): number[] {
   return head.map((name, at) =>
     Math.max(...[name, ...rows.map((row) => row[at] ?? '')].map(displayWidth)),
   );
 }
 
-/** One row of a table, two spaces between its columns. */
+/** Returns one table row, with two spaces between columns. */
 export function tableLine(row: readonly string[], widths: readonly number[]): string {
   const cells = row.map((cell, at) => pad(cell, widths[at] ?? 0));
   return cells.join('  ').trimEnd();
 }
 
-/** `wrap`, with the first line after `first` and the others after `rest`. */
+/** Wraps text, and prefixes the first line with `first` and the others with `rest`. */
 export function hang(text: string, columns: number, first: string, rest: string): string[] {
   return wrap(text, columns).map((line, at) => `${at === 0 ? first : rest}${line}`);
 }
 
-/** Lines of at most `columns`, broken between words; a word that does not fit is clipped. */
+/**
+ * Breaks text between words into lines of at most `columns`; a word that does not fit is truncated.
+ */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -116,14 +123,14 @@ export function wrap(text: string, columns: number): string[] {
   return lines;
 }
 
-/** A lane of a picture in text. */
+/** A lane of a text diagram. */
 export interface Column {
   readonly name: string;
   readonly start: number;
   readonly width: number;
 }
 
-/** The rails of the other columns, before and after a text that stands from `start` to `end`. */
+/** Returns the rails of the other lanes, before and after text that occupies `start` to `end`. */
 export function railsBeside(
   columns: readonly Column[],
   { start, end }: { readonly start: number; readonly end: number },

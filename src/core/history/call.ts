@@ -1,12 +1,12 @@
-/** What clients ask of servers, and what they are answered, as a trace has it. */
+/** Calls of clients to servers, and their answers, as recorded in a trace. */
 
-/** What a call asks of a lock service, a queue or a store. */
+/** A request to a lock service, a queue or a store. */
 export type Call =
   | {
       /**
-       * `check` is a store's question: is this the token of a lease that still runs? `fetch` is a
-       * client's: which token is the current one? `receive`, `send` and `delete` are what workers
-       * ask of the queue that brings them their steps.
+       * `check`: a store asks whether the token's lease is still running. `fetch`: a client asks
+       * for the current token. `receive`, `send` and `delete`: a worker's requests to the queue
+       * that delivers its steps.
        */
       readonly verb:
         | ('acquire' | 'renew' | 'release' | 'claim' | 'check' | 'fetch')
@@ -15,47 +15,54 @@ export type Call =
       readonly token: number;
     }
   | {
-      /** `fence` asks for the highest token and touches no value. */
+      /** `fence` asks for the highest token and accesses no value. */
       readonly verb: 'read' | 'write' | 'open' | 'fence';
       readonly store: string;
       readonly resource: string;
       readonly key: string;
-      /** Null on a read. */
+      /** Null for a read. */
       readonly value: number | null;
       readonly token: number;
-      /** What a write adds to the value that its section read (an increment); else null. */
+      /**
+       * Amount that an increment adds to the value that its section read; null for any other call.
+       */
       readonly adds: number | null;
-      /** The first operation of those that carry out what this write is for; absent on itself. */
+      /**
+       * First of the operations that carry out the same logical write; absent on that operation
+       * itself.
+       */
       readonly repeats?: string;
       /**
-       * The last operation by which the guard of asynchronous code knew the key that it writes;
-       * absent: it knew nothing of it, or a workload says what is written.
+       * Last operation from which the guard of asynchronous code knew the key that it writes.
+       * Absent if the guard knew nothing about the key, or if a workload determines the writes.
        */
       readonly base?: string;
-      /** The version that a write expects, null: of a key never written; absent: any. */
+      /**
+       * Version that the write expects, or null for a key that was never written; absent if any.
+       */
       readonly version?: number | null;
     };
 
-/** How a lock service or a store answered a call. */
+/** The answer of a lock service or a store. */
 export type Answer =
   | { readonly kind: 'granted'; readonly token: number }
   | { readonly kind: 'denied'; readonly holder: string }
   | { readonly kind: 'renewed' }
   | { readonly kind: 'released' }
-  /** A version is that of the key afterwards, null where it was never written. */
+  /** `version` is that of the key afterwards, or null if the key was never written. */
   | {
       readonly kind: 'accepted';
       readonly version?: number | null;
-      /** It had been applied before, and nothing has changed. */
+      /** True if it had been applied before, so that nothing changed. */
       readonly isRepeated?: true;
     }
   | { readonly kind: 'current' | 'outdated' }
   | {
-      /** Compared with the highest token, or, where there is one, with the present version. */
+      /** Refused by comparison with the highest token or, if there is a version, with that. */
       readonly kind: 'refused';
       readonly highest: number;
       readonly version?: number | null;
-      /** The rule of the table that it would break, although its version is right. */
+      /** The table rule that the write would violate, although its version is right. */
       readonly check?: string;
     }
   | { readonly kind: 'value'; readonly value: number; readonly version?: number | null };

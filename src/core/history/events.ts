@@ -1,7 +1,7 @@
 /**
- * The events of a trace. Each has the time at which it happened, `atUs`: true (global virtual) time
- * in integer microseconds. Grants are numbered in the order in which they were given; this ordinal,
- * from 1, is also on everything that is done under a grant, and 0 stands for "under none".
+ * The events of a trace. `atUs` is the true (global virtual) time of the event, in integer
+ * microseconds. Grants are numbered from 1 in the order in which they were given. The grant number
+ * is recorded with everything done under the grant; 0 means "under none".
  */
 import type { Json } from '../kernel/json.ts';
 import type { FaultKind } from '../plan/fault.ts';
@@ -10,12 +10,12 @@ import type { Answer, Call } from './call.ts';
 /**
  * One event of a trace.
  *
- * Messages (named `alice/1/write/1/request`): `send`, `receive`, `lose`. Calls of clients (named
- * `alice/1/write`): `invoke`, one per call and not per attempt, and `return`. Faults: `fault` when
- * one is injected, `resume`, `heal` or `restart` when it ends, and `healed`, after which none is
- * injected. Programs: `mark`, `enter`, `leave`, `lease-test`, `job`, `log`. Lock services: `grant`,
- * `deny`, `renew`, `release`, `grant-end`, `deadlock`, `key-change`; a queue: `deliver`. Stores:
- * `write`, `read`, `recovered`.
+ * Messages (named `alice/1/write/1/request`): `send`, `receive`, `lose`. Client calls (named
+ * `alice/1/write`): `invoke`, one per call and not per attempt, and `return`. Faults: `fault` for
+ * an injected fault, `resume`, `heal` or `restart` for its end, and `healed`, after which no fault
+ * is injected. Programs: `mark`, `enter`, `leave`, `lease-test`, `job`, `log`. Lock services:
+ * `grant`, `deny`, `renew`, `release`, `grant-end`, `deadlock`, `key-change`. Queues: `deliver`.
+ * Stores: `write`, `read`, `recovered`.
  */
 export type TraceEvent =
   | {
@@ -28,17 +28,17 @@ export type TraceEvent =
       readonly body: Json;
     }
   | {
-      /** A message is handled by its receiver, after any pause of it. */
+      /** A receiver handles a message, after any pause of the receiver. */
       readonly kind: 'receive';
       readonly atUs: number;
       readonly from: string;
       readonly to: string;
       readonly message: string;
-      /** The message's second execution, under a `duplicate` fault. */
+      /** True for the second execution of a message, caused by a `duplicate` fault. */
       readonly isCopy: boolean;
     }
   | {
-      /** A message will never be handled, or is discarded. */
+      /** A message is lost or discarded, and will never be handled. */
       readonly kind: 'lose';
       readonly atUs: number;
       readonly from: string;
@@ -55,32 +55,32 @@ export type TraceEvent =
       readonly call: Call;
     }
   | {
-      /** A client learns how its call ended. */
+      /** A client learns the outcome of its call. */
       readonly kind: 'return';
       readonly atUs: number;
       readonly process: string;
       readonly operation: string;
       /**
-       * `ok`: answered, also with `refused` or `denied`; `fail`: never executed; `info`: no answer
-       * came, and it may or may not have happened, now or later.
+       * `ok`: answered, including `refused` and `denied`; `fail`: never executed; `info`: no
+       * answer, so the call may or may not be executed, now or later.
        */
       readonly outcome: 'ok' | 'fail' | 'info';
       readonly answer: Answer | null;
     }
   | {
-      /** A fault fires. */
+      /** A fault is injected. */
       readonly kind: 'fault';
       readonly atUs: number;
       readonly fault: FaultKind;
-      /** Its index in the plan's faults; null if it was drawn by chance. */
+      /** Index of the fault in the plan, or null if chance drew it. */
       readonly index: number | null;
-      /** Those it affects: one, the ends of a link or message, or both groups of a partition. */
+      /** Processes affected: one, both ends of a link or message, or both groups of a partition. */
       readonly processes: readonly string[];
-      /** When its effect ends; null if it has no end or none known. */
+      /** End of the effect, or null if it has none or none is known. */
       readonly untilUs: number | null;
-      /** The message, timer or key that it affects, or ''. */
+      /** The affected message, timer or key, or ''. */
       readonly target: string;
-      /** Its size in microseconds (ppm for a clock rate): how long, how late, how far. */
+      /** Size of the fault: a duration, delay or step in microseconds, or a clock rate in ppm. */
       readonly amount: number;
     }
   | {
@@ -91,19 +91,19 @@ export type TraceEvent =
       readonly processes: readonly string[];
     }
   | {
-      /** No fault is injected from here on. */
+      /** The world has healed: no fault is injected from here on. */
       readonly kind: 'healed';
       readonly atUs: number;
     }
   | {
-      /** A program passes a point that it named itself, e.g. `alice/1/checked`. */
+      /** A program passes a point that it named itself, such as `alice/1/checked`. */
       readonly kind: 'mark';
       readonly atUs: number;
       readonly process: string;
       readonly point: string;
     }
   | {
-      /** A grant reaches the program, which believes from now on that it holds the lock. */
+      /** A grant reaches the program, which assumes from now on that it holds the lock. */
       readonly kind: 'enter';
       readonly atUs: number;
       readonly process: string;
@@ -111,11 +111,14 @@ export type TraceEvent =
       readonly ordinal: number;
       readonly section: string;
       readonly token: number;
-      /** True time at which its own clock, as it now runs, shows the end of the lease. */
+      /** True time at which the client's clock, at its current rate, shows the end of the lease. */
       readonly believedUntilUs: number;
     }
   | {
-      /** The program stops believing: it calls release, gives up, or is told of an abort. */
+      /**
+       * The program no longer assumes that it holds the lock: it calls release, gives up, or is
+       * notified of an abort.
+       */
       readonly kind: 'leave';
       readonly atUs: number;
       readonly process: string;
@@ -124,7 +127,10 @@ export type TraceEvent =
       readonly section: string;
     }
   | {
-      /** A program tests its lease by its own clock; recorded, as live, at each renewal too. */
+      /**
+       * A program checks its lease by its own clock. Each renewal is recorded as a check too, with
+       * the lease live.
+       */
       readonly kind: 'lease-test';
       readonly atUs: number;
       readonly process: string;
@@ -135,8 +141,8 @@ export type TraceEvent =
     }
   | {
       /**
-       * A guarded job, the body that a lock is to keep from running twice, begins, ends, or is
-       * skipped: it was delivered, and must not run again.
+       * A guarded job, the code that the lock must keep from running twice, begins, ends, or is
+       * skipped because a job that was already done was delivered again.
        */
       readonly kind: 'job';
       readonly atUs: number;
@@ -145,11 +151,11 @@ export type TraceEvent =
       readonly ordinal: number;
       readonly phase: 'begin' | 'end' | 'skip';
       readonly section: string;
-      /** Which occurrence of the job it is; each should run once. */
+      /** Occurrence of the job. Each one should run once. */
       readonly tick: number;
     }
   | {
-      /** A program or a server writes a line to its log. */
+      /** A program or a server writes a log line. */
       readonly kind: 'log';
       readonly atUs: number;
       readonly process: string;
@@ -166,9 +172,12 @@ export type TraceEvent =
       readonly message: string;
       readonly token: number;
       readonly ttlUs: number;
-      /** When the request that it answers was sent. */
+      /** When the request was sent. */
       readonly sentAtUs: number;
-      /** True time at which the service's clock, as it now runs, ends the lease; null: never. */
+      /**
+       * True time at which the service's clock, at its current rate, ends the lease, or null if it
+       * never does.
+       */
       readonly untilUs: number | null;
       readonly ordinal: number;
     }
@@ -181,9 +190,9 @@ export type TraceEvent =
       readonly client: string;
       readonly message: string;
       readonly holder: string;
-      /** The grant because of which it denies. */
+      /** Number of the grant that is the reason for the denial. */
       readonly holderOrdinal: number;
-      /** It does not send the client away: the answer comes when the lock is free. */
+      /** True if the client is queued instead of refused: it is answered when the lock is free. */
       readonly waits?: true;
     }
   | {
@@ -200,7 +209,7 @@ export type TraceEvent =
       readonly untilUs: number | null;
       /** The grant that the caller meant. */
       readonly under: number;
-      /** The grant that it extended; 0 if it was denied. */
+      /** The grant that was extended, or 0 if the renewal was denied. */
       readonly extended: number;
     }
   | {
@@ -213,41 +222,49 @@ export type TraceEvent =
       readonly message: string;
       /** The grant that the caller meant. */
       readonly under: number;
-      /** The grant that it ended; 0 if it was denied. */
+      /** The grant that was ended, or 0 if the release was denied. */
       readonly released: number;
     }
   | {
-      /** A server ends a grant of its own accord, e.g. with the session on which it depends. */
+      /** A server ends a grant on its own, for example because the session behind it ended. */
       readonly kind: 'grant-end';
       readonly atUs: number;
       readonly process: string;
       readonly lock: string;
       readonly client: string;
       readonly ordinal: number;
-      /** A clause: `its session was over`. */
+      /** A clause, such as `its session was over`. */
       readonly why: string;
     }
   | {
-      /** A lock service finds clients that wait for one another in a circle. */
+      /** A lock service detects a cycle of clients that wait for each other. */
       readonly kind: 'deadlock';
       readonly atUs: number;
       readonly process: string;
-      /** `client` waits for `lock`, which the next one holds; for the last one, the first. */
+      /**
+       * Each `client` waits for `lock`, which the next client holds; the last one waits for the
+       * first.
+       */
       readonly waits: readonly { readonly client: string; readonly lock: string }[];
     }
   | {
-      /** A queue delivers a message to a worker, and hides it from all others until `untilUs`. */
+      /**
+       * A queue delivers a message to a worker, and hides it from all other workers until
+       * `untilUs`.
+       */
       readonly kind: 'deliver';
       readonly atUs: number;
       readonly process: string;
       readonly client: string;
-      /** The machine whose step it asks for, after so many retries. */
+      /**
+       * The machine to advance. `steps` is its step, and `retries` counts the retries of that step.
+       */
       readonly lock: string;
       readonly steps: number;
       readonly retries: number;
-      /** How often this message was delivered, this time included. */
+      /** Deliveries of this message so far, including this one. */
       readonly deliveries: number;
-      /** The queue keeps this message twice, and this is the second one. */
+      /** True for the second of two copies that the queue keeps of the message. */
       readonly isCopy: boolean;
       readonly untilUs: number;
     }
@@ -256,50 +273,55 @@ export type TraceEvent =
       readonly kind: 'write';
       readonly atUs: number;
       readonly process: string;
-      /** The store that its process is a replica of; absent where it is a store by itself. */
+      /**
+       * The replicated store that this process belongs to; absent if the process is a store of its
+       * own.
+       */
       readonly store?: string;
       readonly resource: string;
       readonly key: string;
-      /** The token that it carries. */
+      /** Token of the request. */
       readonly token: number;
-      /** The grant under which its client issued it. */
+      /** The grant under which the client issued the write. */
       readonly under: number;
       readonly client: string;
       readonly operation: string;
-      /** The operation's place in the order in which its section issued its operations, from 1. */
+      /** Position of the operation among those that its section issued, from 1. */
       readonly issue: number;
       readonly isAccepted: boolean;
       readonly message: string;
       readonly value: number | null;
-      /** The store's highest token before this write, for comparison; 0 when it keeps none. */
+      /** The store's highest token before this write, or 0 if it keeps none. */
       readonly highest: number;
       readonly adds: number | null;
       /**
-       * The timestamp by which the last write wins at a replica, compared place by place: a token
-       * or 0, then a clock in microseconds since the start or a count, then the name of the write.
+       * Timestamp for last-write-wins at a replica, compared element by element: a token or 0, then
+       * a clock in microseconds since the start or a counter, then the name of the write.
        */
       readonly stamp?: readonly [high: number, low: number, write: string];
-      /** Absent where the store has no versions. */
+      /** Absent if the store has no versions. */
       readonly version?: {
-        /** Versions are a count of changes, or the time of the last change in ms. */
+        /** Versions count the changes, or are the time of the last change in ms. */
         readonly by: 'version' | 'timestamp';
-        /** What a right clock showed as the run began, of timestamps; absent: 0. */
+        /** For timestamps: the time of a correct clock at the start of the run. Absent: 0. */
         readonly epochMs?: number;
-        /** The version that the key had before the access; null: it was never written. */
+        /** Version before the access, or null if the key was never written. */
         readonly found: number | null;
-        /** The version that the write expects, null: of a key never written; absent: any. */
+        /**
+         * Version that the write expects, or null for a key that was never written; absent if any.
+         */
         readonly expected?: number | null;
-        /** The version that the key has afterwards. */
+        /** Version after the access. */
         readonly given: number | null;
       };
       /**
-       * Why it was refused; absent where it is accepted, and where its token is below `highest`.
-       * `lower`: a higher token was seen; `equal`: that token was accepted before; `order`: this
-       * place in its grant's order, or a later one (`last`), was; `higher`: the token is above the
-       * registered one (`highest`); `other`: it is not the registered one; `stamp`: what is there
-       * (`found`) is later, so that a replica ignores the write and its client is not told;
-       * `lease`: the lock service did not confirm that its lease runs; `version`: the row has
-       * another; `check`: a rule of the table forbids the value.
+       * Why the write was refused; absent if it was accepted, or if its token is below `highest`.
+       * `lower`: a higher token was seen. `equal`: the token was accepted before. `order`: the same
+       * or a later position (`last`) in its grant's order was accepted. `higher`: the token is
+       * above the registered one (`highest`). `other`: the token is not the registered one.
+       * `stamp`: the stored timestamp (`found`) is later, so the replica ignores the write without
+       * notifying its client. `lease`: the lock service did not confirm that the lease is running.
+       * `version`: the row has another version. `check`: a table rule forbids the value.
        */
       readonly refusal?:
         | { readonly kind: 'equal' | 'higher' | 'other' | 'lease' | 'version' }
@@ -312,7 +334,7 @@ export type TraceEvent =
         | { readonly kind: 'check'; readonly rule: string };
     }
   | {
-      /** A store handles a read. A refused one serves nothing: `value` is null. */
+      /** A store handles a read. A refused read returns nothing: its `value` is null. */
       readonly kind: 'read';
       readonly atUs: number;
       readonly process: string;
@@ -327,32 +349,39 @@ export type TraceEvent =
       readonly isAccepted: boolean;
       readonly message: string;
       readonly value: number | null;
-      /** Where it was taken from one of several replicas, by which write; '' for none. */
+      /**
+       * For a read from one of several replicas: the write that the value is from, or '' if none.
+       */
       readonly written?: string;
-      /** Absent where the store has no versions. */
+      /** Absent if the store has no versions. */
       readonly version?: {
         readonly by: 'version' | 'timestamp';
         readonly epochMs?: number;
         readonly found: number | null;
       };
-      /** As of a write. */
+      /** As for a write. */
       readonly refusal?: EventOf<'write'>['refusal'];
     }
   | {
-      /** A store is back after a crash or failover, or forgot a key, with what it still holds. */
+      /**
+       * A store restarts or fails over, or forgets a key, and reports the data that it still holds.
+       */
       readonly kind: 'recovered';
       readonly atUs: number;
       readonly process: string;
       readonly resource: string;
       readonly highest: number;
       readonly values: Readonly<Record<string, number>>;
-      /** Not after a fault: a key that is asked for first, and had such a version before. */
+      /**
+       * Present if no fault is the cause: a key is accessed for the first time and already has this
+       * version.
+       */
       readonly begins?: { readonly key: string; readonly version: number };
     }
   | {
       /**
-       * A server that keeps keys, as Redis does, handles a command on one that was taken as locks
-       * are: by setting it where it did not exist. Not recorded for keys written in another way.
+       * A server that keeps keys, such as Redis, handles a command on a key that was set the way
+       * locks are: only if it did not exist. Not recorded for keys that are written in another way.
        */
       readonly kind: 'key-change';
       readonly atUs: number;
@@ -361,25 +390,28 @@ export type TraceEvent =
       readonly client: string;
       readonly message: string;
       /**
-       * `lost`: by no client's command, but in a restart, a failover or an eviction. `untracked`:
-       * it has no known holder from then on, since another client added to it, as to a lock of
-       * readers, or since it has no end and its client or a script of another changed its value,
-       * which may say that the lock is free.
+       * `lost`: not by a command, but by a restart, a failover or an eviction. `untracked`: from
+       * now on the holder is unknown. Either another client added to the key, as to a readers'
+       * lock, or the key never expires and its client, or a script of another client, changed its
+       * value, which may mean that the lock is free.
        */
       readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten' | 'lost' | 'untracked';
-      /** The server was told that such a key is a lock. */
+      /** True if the server was configured to treat the key as a lock. */
       readonly isNamed: boolean;
       /**
-       * False: the client asked for it, and the key stayed as it was. Repeated requests for a key
-       * that another client took are recorded once for each time that it is taken.
+       * False if the client requested the change, but the key stayed unchanged. Repeated requests
+       * for a key that another client took are recorded once per taking.
        */
       readonly isDone: boolean;
-      /** Which client had taken the key, and by which message; '' where none had. */
+      /** The client that took the key, and the message that took it; '' if there is none. */
       readonly holder: string;
       readonly taking: string;
-      /** The message by which its own client took the key last, '' for none. */
+      /** The message by which the requesting client last took the key, or ''. */
       readonly meant: string;
-      /** True time at which the server's clock, as it now runs, lets go of it; null: never. */
+      /**
+       * True time at which the server's clock, at its current rate, expires the key, or null if it
+       * never does.
+       */
       readonly untilUs: number | null;
     };
 

@@ -1,10 +1,10 @@
 /**
- * A trace is everything that happened in one run, in the order in which it happened, as seen by an
- * observer outside the system. Its index in `events` is an event's number. Checkers read traces and
- * nothing else. Times are true (global virtual) time in integer microseconds.
+ * A trace is everything that happened in one run, in order, as seen by an observer outside the
+ * system. The number of an event is its index in `events`. Checkers read traces and nothing else.
+ * Times are true (global virtual) time in integer microseconds.
  *
- * The observer numbers the grants in the order in which they were given. This *ordinal* (from 1)
- * travels, unseen by the programs, with all that is done under a grant; 0 stands for "under none".
+ * The observer numbers the grants from 1 in the order in which they were given. This *grant number*
+ * travels, unseen by the programs, with everything done under the grant; 0 means "under none".
  */
 import type { TraceEvent } from './events.ts';
 
@@ -15,33 +15,36 @@ export interface Trace {
     readonly role: 'client' | 'probe' | 'lock' | 'store';
   }[];
   readonly events: readonly TraceEvent[];
-  /** How the run ended: every event was handled, or a limit of the plan or a failure cut it. */
+  /** How the run ended: all events were handled, or a limit of the plan or a failure stopped it. */
   readonly ending:
     | { readonly kind: 'complete' }
     | { readonly kind: 'cut'; readonly limit: 'maxEvents' | 'end' }
     | {
-        /** The system under test threw, or needs what is not simulated. */
+        /** The system under test threw an error, or needs something that is not simulated. */
         readonly kind: 'failed';
         readonly process: string;
         readonly error: string;
-        /** The address at which its code looks for a server that is not simulated, if it does. */
+        /**
+         * Address of a server that the code connects to and that is not simulated, if that is the
+         * cause.
+         */
         readonly unserved?: string;
       };
-  /** Names in the plan that found no match in the run: a fault's point or message, a decision. */
+  /** Names in the plan that matched nothing in the run: a fault's point or message, a decision. */
   readonly unmatched: readonly string[];
   /**
-   * The sections that began, by client, those of each in their order. No part of the digest; absent
-   * in a trace that was not recorded by a run.
+   * The sections that began, grouped by client and in order. Not part of the digest; absent if no
+   * run recorded the trace.
    * @internal
    */
   readonly sections?: readonly SectionRun[];
   /**
-   * What code of users printed: `alice | connected`, with what repeats itself counted. No part of
-   * the digest; absent where it printed nothing.
+   * Lines that user code printed, with repetitions counted: `alice | connected`. Not part of the
+   * digest; absent if nothing was printed.
    */
   readonly output?: readonly string[];
   /**
-   * No part of the digest; absent where everything that was asked for is simulated.
+   * Not part of the digest; absent if everything that was requested is simulated.
    * @internal
    */
   readonly unsimulated?: readonly Unsimulated[];
@@ -50,22 +53,22 @@ export interface Trace {
 export type ProcessInfo = Trace['processes'][number];
 export type Ending = Trace['ending'];
 
-/** Something that processes asked for and that is not simulated. */
+/** A feature that processes requested and that is not simulated. */
 export interface Unsimulated {
   readonly kind: 'command' | 'builtin' | 'protocol';
   /** `XADD`, `cmsgpack`, `http.request`, `PostgreSQL at db:5432`. */
   readonly what: string;
-  /** The first place that asked, in the user's own code if it is in the stack: `queue.mjs:9:3`. */
+  /** First place of the request, in user code if the stack contains any: `queue.mjs:9:3`. */
   readonly place: string | null;
-  /** The package that asked there, beyond the driver that carries a command; null for none. */
+  /** The package that made the request, other than the driver that carries a command, or null. */
   readonly package: string | null;
   readonly count: number;
 }
 
-/** One section of a client or of the probe, from its begin to its end or that of the run. */
+/** One section of a client or the probe, from its start to its end or the end of the run. */
 export interface SectionRun {
   readonly process: string;
-  /** E.g. `alice/1`. */
+  /** Such as `alice/1`. */
   readonly section: string;
   readonly beganUs: number;
   readonly end: SectionEnd;
@@ -75,31 +78,34 @@ export type SectionEnd =
   | {
       readonly kind: 'returned';
       readonly atUs: number;
-      /** Asynchronous code returned and had never called `section.guard()`. */
+      /** True if asynchronous code returned without calling `section.guard()`. */
       readonly isUnguarded: boolean;
     }
   | { readonly kind: 'failed'; readonly atUs: number; readonly error: SectionError }
-  /** Its process crashed, and did not take it up again. */
+  /** Its process crashed and did not resume it. */
   | { readonly kind: 'crashed'; readonly atUs: number }
-  /** It had not ended when the run did. `wait` is where its code waits; null if not known. */
+  /**
+   * Still running at the end of the run. `wait` is the place where its code waits, or null if
+   * unknown.
+   */
   | { readonly kind: 'open'; readonly wait: Wait | null };
 
-/** An `await` in the user's own code that has not come to its end. */
+/** An unfinished `await` in user code. */
 export interface Wait {
   readonly sinceUs: number;
-  /** `mutex.mjs:7:5`. */
+  /** Such as `mutex.mjs:7:5`. */
   readonly place: string;
 }
 
-/** What a section threw, or what it did wrong. */
+/** An error that a section threw, or a misuse that was detected in it. */
 export interface SectionError {
-  /** `ReplyError: ERR unknown command 'FOO'`: one line. */
+  /** One line: `ReplyError: ERR unknown command 'FOO'`. */
   readonly text: string;
-  /** `lock.mjs:12:5` in the code of the user's own; null where that is not known. */
+  /** Place in user code, such as `lock.mjs:12:5`, or null if unknown. */
   readonly place: string | null;
 }
 
-/** Whether any grant brought a token, or any access carried one. */
+/** Returns true if any grant, write or read has a token. */
 export function hasTokens({ events }: Trace): boolean {
   return events.some(
     (event) =>
@@ -108,12 +114,15 @@ export function hasTokens({ events }: Trace): boolean {
   );
 }
 
-/** The sections that had not ended when the run did; a crash of its own process ends a section. */
+/**
+ * Returns the sections that were still running at the end of the run. A crash of a section's own
+ * process ends it.
+ */
 export function openSections({ sections = [] }: Trace): readonly SectionRun[] {
   return sections.filter(({ end }) => end.kind === 'open');
 }
 
-/** `alice's section 2`, of `alice/2`. */
+/** Returns `alice's section 2` for `alice/2`. */
 export function sectionName({ process, section }: Pick<SectionRun, 'process' | 'section'>): string {
   return `${process}'s section ${section.slice(process.length + 1)}`;
 }

@@ -1,9 +1,9 @@
-/** The pure generator of `seedrandom`, which the package's own types leave out. */
+/** The pure generator of `seedrandom`, which the package's own types omit. */
 declare module 'seedrandom/lib/alea.js' {
   interface Stream {
-    /** A float in [0, 1) of 32 bits. */
+    /** Returns a 32-bit float in [0, 1). */
     (): number;
-    /** A signed 32-bit integer. */
+    /** Returns a signed 32-bit integer. */
     int32(): number;
   }
   export default function alea(seed: string): Stream;

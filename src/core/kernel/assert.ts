@@ -1,15 +1,17 @@
-/** fencepost itself is wrong. Nothing but the top of a command catches it. */
+/** A bug in fencepost itself. Only the top level of a command catches it. */
 export class Defect extends Error {}
 
 /**
- * Stops the run when fencepost itself is wrong. Never for a user's mistake (that is a `UserError`)
- * and never for what the simulated world may do (that is a value). Nothing catches it.
+ * Throws a `Defect` unless `condition` holds. For bugs in fencepost only: a user's mistake is a
+ * `UserError`, and anything that the simulated world may do is a value.
  */
 export function assert(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Defect(`fencepost is wrong: ${why}`);
 }
 
-/** For the `default` of a switch over a tagged union: type-checks only if no case is missing. */
+/**
+ * For the `default` case of a switch over a tagged union: type-checks only if no case is missing.
+ */
 export function unreachable(value: never): never {
   throw new Defect(`fencepost is wrong: unexpected ${JSON.stringify(value)}`);
 }

@@ -1,13 +1,12 @@
 /**
- * Chance keyed by identity: every draw is a function of the seed and of the name of what is drawn,
- * never of how many draws came before. So taking one client, operation or fault away leaves all
- * other draws as they were, which shrinking, old seeds and hand-written plans depend on. Integers
- * only.
+ * Chance keyed by identity: every draw is a function of the seed and the name of the thing drawn,
+ * never of earlier draws. Removing a client, an operation or a fault therefore leaves all other
+ * draws unchanged, which shrinking, old seeds and handwritten plans depend on. Uses integers only.
  */
 import alea from 'seedrandom/lib/alea.js';
 import { type Name, under } from './name.ts';
 
-/** What is drawn about a name, each independently. The numbers are part of the format. */
+/** Quantities drawn for a name, each independently. The numbers are part of the format. */
 export const draws = {
   latency: 1,
   delay: 2,
@@ -34,8 +33,8 @@ export function mix(value: number): number {
 }
 
 /**
- * Returns a safe integer from 1 to 2^52 that is a function of `name` and of `label`, which says
- * what it is for. The numbers of different names are in no order, and are not expected to meet.
+ * Returns a safe integer from 1 to 2^52 that is a function of `name` and of its purpose, `label`.
+ * The integers of different names are unordered, and collisions are not expected.
  */
 export function randomOf(name: Name, label: string): number {
   return (mix(under(name, label).hash) >>> 12) * 0x1_0000_0000 + mix(name.hash) + 1;
@@ -49,14 +48,14 @@ export class Chance {
     this.root = alea(String(seed)).int32();
   }
 
-  /** An unsigned 32-bit integer. */
+  /** Draws an unsigned 32-bit integer. */
   bits(name: Name, draw: Draw): number {
     return mix(mix(this.root ^ name.hash) + Math.imul(draw, 0x9e3779b1));
   }
 
   /**
-   * A multiple of `step` counted from `min`, at most `max`. The span may be at most 2³² − 1 steps;
-   * the bias of the remainder is below one part in a thousand for spans under 4 s.
+   * Draws a multiple of `stepUs`, counted from `minUs` and at most `maxUs`. The range may have at
+   * most 2³² − 1 steps; the modulo bias is below 0.1 % for ranges under 4 s.
    */
   within(
     name: Name,
@@ -68,7 +67,7 @@ export class Chance {
     return range.minUs + (this.bits(name, draw) % steps) * stepUs;
   }
 
-  /** True in `numerator` of `denominator` cases. */
+  /** Draws true in `numerator` of `denominator` cases. */
   happens(
     name: Name,
     draw: Draw,

@@ -1,4 +1,4 @@
-/** Copies plain data, so that what crosses the network is never shared by reference. */
+/** Copies plain data, so that messages are never shared by reference. */
 import type { Json } from './json.ts';
 
 export function copy<T extends Json>(value: T): T;
@@ -10,7 +10,7 @@ export function copy(value: Json): Json {
     const part = value[key];
     if (part === undefined) continue;
     const same = typeof part === 'object' ? copy(part) : part;
-    // Set as others are, a key of this name would be the prototype, and no key.
+    // Plain assignment to `__proto__` would set the prototype instead of adding a key.
     if (key === '__proto__') {
       const own = { value: same, configurable: true, enumerable: true, writable: true };
       Object.defineProperty(twin, key, own);

@@ -1,4 +1,4 @@
-/** Entries of maps that are made when they are first asked for. */
+/** Map entries that are created on first access. */
 
 /** A `Map` or a `WeakMap`. */
 interface Entries<K, V> {
@@ -6,7 +6,7 @@ interface Entries<K, V> {
   set(key: K, value: V): unknown;
 }
 
-/** Returns the value under `key`; where there is none, what `make` returns, which is kept. */
+/** Returns the value for `key`. If there is none, stores and returns the result of `make`. */
 export function entryOf<K, V>(map: Entries<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -15,7 +15,7 @@ export function entryOf<K, V>(map: Entries<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** Adds a value at the end of the list under `key`. */
+/** Appends a value to the list for `key`. */
 export function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   entryOf(lists, key, () => []).push(value);
 }

@@ -1,7 +1,7 @@
 /**
- * The identity of a thing that chance may hit: an operation, a message, a timer. Its hash is a
- * function of its text alone (FNV-1a, 32 bits, over UTF-16 code units, low byte first; Fowler, Noll
- * and Vo) and can be continued from the name of the thing that it belongs to.
+ * Identity of anything that chance can affect: an operation, a message, a timer. Its hash depends
+ * on its text alone (FNV-1a, 32 bits, over UTF-16 code units, low byte first; Fowler, Noll and Vo),
+ * and can be computed incrementally from the hash of its parent's name.
  */
 export interface Name {
   readonly text: string;
@@ -21,28 +21,25 @@ function extendHash(hash: number, text: string): number {
   return value;
 }
 
-/** The name `text`, e.g. `alice`. */
+/** Returns the name `text`, such as `alice`. */
 export function nameOf(text: string): Name {
   return { text, hash: extendHash(OFFSET_BASIS, text) };
 }
 
-/**
- * Returns the name of a part: `under(alice/1, 'write')` is `alice/1/write`, with the hash of that
- * text.
- */
+/** Returns the name of a part: `under(alice/1, 'write')` is `alice/1/write`. */
 export function under(name: Name, part: string): Name {
   const suffix = `/${part}`;
   return { text: name.text + suffix, hash: extendHash(name.hash, suffix) };
 }
 
-/** The section that an operation, message or point belongs to: `alice/1` of `alice/1/acquire`. */
+/** Returns the section of an operation, message or point: `alice/1` for `alice/1/acquire`. */
 export function sectionOf(operation: string): string {
   const client = operation.indexOf('/');
   const section = operation.indexOf('/', client + 1);
   return section < 0 ? operation : operation.slice(0, section);
 }
 
-/** The operation that a message belongs to: `alice/1/write` of `alice/1/write/2/request`. */
+/** Returns the operation of a message: `alice/1/write` for `alice/1/write/2/request`. */
 export function operationOf(message: string): string {
   return message.slice(0, message.lastIndexOf('/', message.lastIndexOf('/') - 1));
 }

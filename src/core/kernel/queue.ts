@@ -1,17 +1,17 @@
 /**
- * Decides what happens next: a binary heap of due events in their total order `(timeUs, tie, seq)`.
- * `tie` is keyed by the event's name, so that over the seeds two events at one instant happen in
- * both orders; `seq` is the order in which they were scheduled, and settles what is left.
+ * Determines which event happens next: a binary heap of due events with the total order `(timeUs,
+ * tie, seq)`. `tie` is keyed by the event's name, so that over many seeds two simultaneous events
+ * happen in both orders. `seq` is the order of scheduling, and resolves the rest.
  */
 import type { Name } from './name.ts';
 
-/** Something that happens at an instant. The scheduler sets `seq`. */
+/** An event at an instant. The scheduler sets `seq`. */
 export interface Due {
-  /** By which a plan may say where it stands among the events of its instant. */
+  /** Name by which a plan can order this event among those of the same instant. */
   readonly name: Name;
   readonly timeUs: number;
   readonly tie: number;
-  /** It was called off: the loop passes over it as if it had never been scheduled. */
+  /** True if canceled: the loop skips it as if it had never been scheduled. */
   readonly isCancelled: boolean;
   seq: number;
   fire(): void;
@@ -44,7 +44,7 @@ export class EventQueue {
     heap[hole] = due;
   }
 
-  /** Takes out the first event, undefined when there is none. */
+  /** Removes and returns the first event, or undefined if there is none. */
   pop(): Due | undefined {
     const heap = this.heap;
     const first = heap[0];
@@ -53,7 +53,7 @@ export class EventQueue {
     return first;
   }
 
-  /** Puts `due` where the first event was taken out, and lets it sink to its place. */
+  /** Fills the root with `due` and sifts it down. */
   private sink(due: Due): void {
     const heap = this.heap;
     const size = heap.length;

@@ -1,4 +1,4 @@
-/** The one event loop: pop, advance the clock, fire. Virtual time is whole microseconds. */
+/** The only event loop: pop, advance the clock, fire. Virtual time is in whole microseconds. */
 import { assert } from './assert.ts';
 import { type Due, EventQueue } from './queue.ts';
 
@@ -7,19 +7,18 @@ export interface LoopLimits {
   readonly maxEvents: number;
 }
 
-/** Told of each event just before it fires, together with the one before it. */
+/** Called just before each event fires, with the previous event. */
 export type Watcher = (due: Due, previous: Due | null) => void;
 
-/** `halted`: an event asked for it, and `run` goes on where it stopped. */
+/** `halted`: an event requested the stop, and the next `run` continues from there. */
 export type Stop = 'complete' | 'end' | 'maxEvents' | 'halted';
 
 /**
- * Counts what a thread gets done: simulated events, and pieces of work between two of them. Another
- * thread that reads it can distinguish code that takes long from code that never ends.
+ * Counts the work of a thread: simulated events, and pieces of work between two events. Another
+ * thread that reads it can distinguish slow code from code that never ends.
  */
 export const stepCount: { steps: Int32Array } = { steps: new Int32Array(1) };
 
-/** Counts one more. */
 export function countStep(): void {
   const { steps } = stepCount;
   steps[0] = (steps[0] ?? 0) + 1;
@@ -33,12 +32,12 @@ export class Scheduler {
   private previous: Due | null = null;
   private mustHalt = false;
 
-  /** The present, true time. */
+  /** Current true time. */
   get nowUs(): number {
     return this.timeUs;
   }
 
-  /** Makes `due` happen at its time, which must not have passed. */
+  /** Schedules `due` at its time, which must not be in the past. */
   schedule(due: Due): void {
     assert(due.timeUs >= this.timeUs, 'an event was scheduled in the past');
     due.seq = this.scheduled;
@@ -46,14 +45,15 @@ export class Scheduler {
     this.queue.push(due);
   }
 
-  /** Stops the loop after the present event. */
+  /** Stops the loop after the current event. */
   halt(): void {
     this.mustHalt = true;
   }
 
   /**
-   * Runs until nothing is left, a limit is reached or an event halts it, and says which. What was
-   * cancelled counts for nothing. Called again, it goes on, with what is left of `limits`.
+   * Runs until no event is left, a limit is reached or an event halts the loop, and returns the
+   * reason. Canceled events do not count toward the limits. Another call continues with the rest of
+   * `limits`.
    */
   run(limits: LoopLimits, watcher: Watcher | null = null): Stop {
     this.mustHalt = false;

@@ -1,11 +1,14 @@
-/** What is used of node-sqlite3-wasm, SQLite in WebAssembly, in narrower types than its own. */
+/**
+ * The parts of node-sqlite3-wasm (SQLite in WebAssembly) that are used, in narrower types than its
+ * own.
+ */
 declare module 'node-sqlite3-wasm' {
   export type SqlValue = number | string | null;
 
   export interface Statement {
-    /** Binds and runs it; how many rows it changed. */
+    /** Binds and runs the statement. Returns the number of changed rows. */
     run(values: readonly SqlValue[]): { readonly changes: number };
-    /** Binds it; all rows, each by the names of its columns in their order. */
+    /** Binds the statement. Returns all rows, each keyed by column name in column order. */
     all(values: readonly SqlValue[]): Readonly<Record<string, SqlValue>>[];
     finalize(): void;
   }
@@ -13,7 +16,7 @@ declare module 'node-sqlite3-wasm' {
   export interface Database {
     exec(sql: string): void;
     prepare(sql: string): Statement;
-    /** Frees it, once its statements are finalized. */
+    /** Frees the database. All its statements must be finalized. */
     close(): void;
   }
 
