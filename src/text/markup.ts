@@ -1,7 +1,6 @@
 /**
  * Keeps text from being read as markup. In HTML, SVG and XML, a string is always text and is
- * escaped; only the result of `element` is markup. In GitHub's Markdown, all characters that could
- * be markup are escaped.
+ * escaped; only the result of `element` is markup. In GitHub's Markdown, text is escaped too.
  */
 import { visible } from './visible.ts';
 
@@ -18,9 +17,7 @@ const VOID = new Set(['meta', 'br', 'hr', 'input', 'col']);
 /** SVG shapes, which close themselves if they have no children. */
 const SHAPES = new Set(['line', 'rect', 'circle', 'polygon', 'polyline', 'path']);
 
-/**
- * Returns `<name attributes>children</name>`. Element and attribute names never come from users.
- */
+/** Returns `<name attributes>children</name>`. Names never come from users. */
 export function element(name: string, attributes: Attributes, ...children: Child[]): Markup {
   const open = `<${name}${attributeText(attributes)}`;
   if (VOID.has(name)) return { markup: `${open}>` };
@@ -29,9 +26,7 @@ export function element(name: string, attributes: Attributes, ...children: Child
   return { markup: `${open}>${inside}</${name}>` };
 }
 
-/**
- * Marks text that fencepost itself wrote, such as a style sheet, as markup. Never pass user text.
- */
+/** Marks text of fencepost itself, such as a style sheet, as markup. Never pass user text. */
 export function trusted(markup: string): Markup {
   return { markup };
 }

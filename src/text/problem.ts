@@ -31,8 +31,7 @@ export function renderProblem(problem: Problem): string {
 const PLAIN = /^[\p{L}\p{N}_$-]+$/u;
 
 /**
- * Renders `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as
- * `use["./a.mjs"]`.
+ * Renders `['faults', 0, 'pause']` as `faults[0].pause`, `['use', './a.mjs']` as `use["./a.mjs"]`.
  */
 export function renderPath(path: readonly PathStep[]): string {
   let text = '';
@@ -44,10 +43,7 @@ export function renderPath(path: readonly PathStep[]): string {
   return text;
 }
 
-/**
- * Returns `; did you mean "pause"?` if a known word is similar, a list of the known words if there
- * are at most 20, or '' otherwise.
- */
+/** Returns `; did you mean "pause"?` for a similar word, else a list of at most 20 words, or ''. */
 export function suggest(word: string, known: readonly string[]): string {
   let best: string | undefined;
   let least = Math.min(3, Math.floor(word.length / 3) + 1);
@@ -68,9 +64,7 @@ export function nearestFirst(word: string, known: readonly string[]): readonly s
   return measured.sort((a, b) => a.steps - b.steps).map(({ one }) => one);
 }
 
-/**
- * Returns the Levenshtein distance: the letters to add, remove or change to turn `from` into `to`.
- */
+/** Returns the Levenshtein distance: letters to add, remove or change. */
 function distance(from: string, to: string): number {
   if (from.length > 100 || to.length > 100) return Number.MAX_SAFE_INTEGER;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

@@ -22,10 +22,7 @@ export function visible(text: string): string {
   });
 }
 
-/**
- * Returns the width of the text in terminal columns, which also approximates its width in a
- * picture, in digits.
- */
+/** Returns the width in terminal columns, which approximates the width in pictures, in digits. */
 export function displayWidth(text: string): number {
   if (ONE_COLUMN_EACH.test(text)) return text.length;
   let width = 0;
@@ -44,9 +41,8 @@ const CLUSTER =
   /\p{RI}{2}|.(?:[\p{Mn}\p{Me}\p{EMod}\u1160-\u11ff\u{e0020}-\u{e007f}]|\u200d\p{ExtPict})*/gsu;
 
 /**
- * Wide and fullwidth characters in `EastAsianWidth.txt` of Unicode 17. The ranges include
- * unassigned code points, to have as few ranges as possible. Emoji are those drawn in color by
- * default.
+ * Wide and fullwidth characters of Unicode 17's `EastAsianWidth.txt`, in as few ranges as its
+ * unassigned code points allow; of the emoji, those drawn in color by default.
  */
 const WIDE_RANGES = [
   '\\u1100-\\u115f\\u2329\\u232a\\u2630-\\u2637\\u268a-\\u268f\\u2e80-\\u303e\\u3041-\\u3247',
@@ -57,9 +53,8 @@ const WIDE_RANGES = [
 const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u');
 
 /**
- * A lone combining mark and a character that is not drawn, such as a soft hyphen, take no column.
- * U+FE0F draws a symbol as an emoji (two columns), and U+FE0E draws an emoji as a symbol (one
- * column).
+ * A mark alone takes no column, nor does a character that is not drawn, such as a soft hyphen.
+ * U+FE0F draws a sign as an emoji, two columns wide; U+FE0E an emoji as a sign, one column wide.
  */
 function clusterWidth(cluster: string): number {
   if (/^[\p{Mn}\p{Me}\p{DI}]/u.test(cluster)) return 0;
@@ -104,9 +99,7 @@ export function hang(text: string, columns: number, first: string, rest: string)
   return wrap(text, columns).map((line, at) => `${at === 0 ? first : rest}${line}`);
 }
 
-/**
- * Breaks text between words into lines of at most `columns`; a word that does not fit is truncated.
- */
+/** Wraps text between words to at most `columns`; a word that does not fit is truncated. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -23,13 +23,10 @@ export type Call =
       /** Null for a read. */
       readonly value: number | null;
       readonly token: number;
-      /**
-       * Amount that an increment adds to the value that its section read; null for any other call.
-       */
+      /** Amount that an increment adds to the value that its section read; null for other calls. */
       readonly adds: number | null;
       /**
-       * First of the operations that carry out the same logical write; absent on that operation
-       * itself.
+       * First of the operations that carry out the same logical write; absent on that one itself.
        */
       readonly repeats?: string;
       /**
@@ -37,9 +34,7 @@ export type Call =
        * Absent if the guard knew nothing about the key, or if a workload determines the writes.
        */
       readonly base?: string;
-      /**
-       * Version that the write expects, or null for a key that was never written; absent if any.
-       */
+      /** Version that the write expects, or null for a key never written; absent if any. */
       readonly version?: number | null;
     };
 

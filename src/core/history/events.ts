@@ -115,10 +115,7 @@ export type TraceEvent =
       readonly believedUntilUs: number;
     }
   | {
-      /**
-       * The program no longer assumes that it holds the lock: it calls release, gives up, or is
-       * notified of an abort.
-       */
+      /** The program stops assuming that it holds the lock: by a release, giving up or an abort. */
       readonly kind: 'leave';
       readonly atUs: number;
       readonly process: string;
@@ -127,10 +124,7 @@ export type TraceEvent =
       readonly section: string;
     }
   | {
-      /**
-       * A program checks its lease by its own clock. Each renewal is recorded as a check too, with
-       * the lease live.
-       */
+      /** A program checks its lease by its own clock. Each renewal is recorded too, as live. */
       readonly kind: 'lease-test';
       readonly atUs: number;
       readonly process: string;
@@ -174,10 +168,7 @@ export type TraceEvent =
       readonly ttlUs: number;
       /** When the request was sent. */
       readonly sentAtUs: number;
-      /**
-       * True time at which the service's clock, at its current rate, ends the lease, or null if it
-       * never does.
-       */
+      /** True time at which the service's clock, at its current rate, ends the lease, or null. */
       readonly untilUs: number | null;
       readonly ordinal: number;
     }
@@ -242,23 +233,17 @@ export type TraceEvent =
       readonly atUs: number;
       readonly process: string;
       /**
-       * Each `client` waits for `lock`, which the next client holds; the last one waits for the
-       * first.
+       * Each `client` waits for `lock`, which the next client holds; the last waits for the first.
        */
       readonly waits: readonly { readonly client: string; readonly lock: string }[];
     }
   | {
-      /**
-       * A queue delivers a message to a worker, and hides it from all other workers until
-       * `untilUs`.
-       */
+      /** A queue delivers a message to a worker, and hides it from others until `untilUs`. */
       readonly kind: 'deliver';
       readonly atUs: number;
       readonly process: string;
       readonly client: string;
-      /**
-       * The machine to advance. `steps` is its step, and `retries` counts the retries of that step.
-       */
+      /** The machine to advance, its step, and the number of retries of that step before. */
       readonly lock: string;
       readonly steps: number;
       readonly retries: number;
@@ -273,10 +258,7 @@ export type TraceEvent =
       readonly kind: 'write';
       readonly atUs: number;
       readonly process: string;
-      /**
-       * The replicated store that this process belongs to; absent if the process is a store of its
-       * own.
-       */
+      /** The replicated store that this process belongs to; absent if it is a store of its own. */
       readonly store?: string;
       readonly resource: string;
       readonly key: string;
@@ -307,9 +289,7 @@ export type TraceEvent =
         readonly epochMs?: number;
         /** Version before the access, or null if the key was never written. */
         readonly found: number | null;
-        /**
-         * Version that the write expects, or null for a key that was never written; absent if any.
-         */
+        /** Version that the write expects, or null for a key never written; absent if any. */
         readonly expected?: number | null;
         /** Version after the access. */
         readonly given: number | null;
@@ -349,9 +329,7 @@ export type TraceEvent =
       readonly isAccepted: boolean;
       readonly message: string;
       readonly value: number | null;
-      /**
-       * For a read from one of several replicas: the write that the value is from, or '' if none.
-       */
+      /** For a read from one of several replicas: the write of the value, or '' if none. */
       readonly written?: string;
       /** Absent if the store has no versions. */
       readonly version?: {
@@ -364,7 +342,7 @@ export type TraceEvent =
     }
   | {
       /**
-       * A store restarts or fails over, or forgets a key, and reports the data that it still holds.
+       * A store restarts, fails over or forgets a key, and reports the data that it still holds.
        */
       readonly kind: 'recovered';
       readonly atUs: number;
@@ -373,8 +351,7 @@ export type TraceEvent =
       readonly highest: number;
       readonly values: Readonly<Record<string, number>>;
       /**
-       * Present if no fault is the cause: a key is accessed for the first time and already has this
-       * version.
+       * No fault is the cause: a key is accessed for the first time, and already has this version.
        */
       readonly begins?: { readonly key: string; readonly version: number };
     }
@@ -408,10 +385,7 @@ export type TraceEvent =
       readonly taking: string;
       /** The message by which the requesting client last took the key, or ''. */
       readonly meant: string;
-      /**
-       * True time at which the server's clock, at its current rate, expires the key, or null if it
-       * never does.
-       */
+      /** True time at which the server's clock, at its current rate, expires the key, or null. */
       readonly untilUs: number | null;
     };
 

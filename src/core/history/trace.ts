@@ -24,10 +24,7 @@ export interface Trace {
         readonly kind: 'failed';
         readonly process: string;
         readonly error: string;
-        /**
-         * Address of a server that the code connects to and that is not simulated, if that is the
-         * cause.
-         */
+        /** Address of a server that is not simulated, if connecting to it is the cause. */
         readonly unserved?: string;
       };
   /** Names in the plan that matched nothing in the run: a fault's point or message, a decision. */
@@ -84,10 +81,7 @@ export type SectionEnd =
   | { readonly kind: 'failed'; readonly atUs: number; readonly error: SectionError }
   /** Its process crashed and did not resume it. */
   | { readonly kind: 'crashed'; readonly atUs: number }
-  /**
-   * Still running at the end of the run. `wait` is the place where its code waits, or null if
-   * unknown.
-   */
+  /** Unfinished at the end of the run. `wait` is the await that it is in, or null if unknown. */
   | { readonly kind: 'open'; readonly wait: Wait | null };
 
 /** An unfinished `await` in user code. */
@@ -114,10 +108,7 @@ export function hasTokens({ events }: Trace): boolean {
   );
 }
 
-/**
- * Returns the sections that were still running at the end of the run. A crash of a section's own
- * process ends it.
- */
+/** Returns the sections that were unfinished at the end of the run. A crash ends a section. */
 export function openSections({ sections = [] }: Trace): readonly SectionRun[] {
   return sections.filter(({ end }) => end.kind === 'open');
 }

@@ -9,9 +9,7 @@ export function assert(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Defect(`fencepost is wrong: ${why}`);
 }
 
-/**
- * For the `default` case of a switch over a tagged union: type-checks only if no case is missing.
- */
+/** For the `default` of a switch over a tagged union: type-checks only if no case is missing. */
 export function unreachable(value: never): never {
   throw new Defect(`fencepost is wrong: unexpected ${JSON.stringify(value)}`);
 }

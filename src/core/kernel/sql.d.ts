@@ -1,7 +1,4 @@
-/**
- * The parts of node-sqlite3-wasm (SQLite in WebAssembly) that are used, in narrower types than its
- * own.
- */
+/** The used parts of node-sqlite3-wasm (SQLite in WebAssembly), in narrower types than its own. */
 declare module 'node-sqlite3-wasm' {
   export type SqlValue = number | string | null;
 

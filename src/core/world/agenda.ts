@@ -1,10 +1,10 @@
-/** What the world does at an instant of its own accord: by a name, among what else happens then. */
+/** Actions of the world itself, each scheduled by name among the other events of an instant. */
 import { type Name, nameOf } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Choices } from './choices.ts';
 
-/** The tie of what happens before all else of its instant, whatever a plan orders. */
+/** Tie of an event that happens before all others of its instant, whatever the plan orders. */
 export const FIRST: number = Number.MIN_SAFE_INTEGER;
 
 class Appointment implements Due {
@@ -40,14 +40,14 @@ export class Agenda {
     return this.scheduler.nowUs;
   }
 
-  /** Does `action` at `timeUs`, among the other events of that instant. */
+  /** Schedules `action` at `timeUs`; its order among simultaneous events follows from its name. */
   at(timeUs: number, text: string, action: () => void): void {
     const name = nameOf(text);
     const tie = this.choices.tie(name);
     this.scheduler.schedule(new Appointment(name, timeUs, tie, action));
   }
 
-  /** The same, ahead of all else that happens at that instant. */
+  /** Schedules `action` at `timeUs`, before all other events of that instant. */
   atOnce(timeUs: number, text: string, action: () => void): void {
     this.scheduler.schedule(new Appointment(nameOf(text), timeUs, FIRST, action));
   }

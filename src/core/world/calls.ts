@@ -1,8 +1,8 @@
 /**
- * The calls of one client (or of a server that asks another): each is sent, try after try, and
- * settled once, when its reply comes, when it times out, or when its connection is gone. What a
- * call holds is how it ended as far as its caller can know: a later reply does not change an
- * outcome that is unknown.
+ * The calls of one client, or of a server that calls another. Each call is sent in one or more
+ * attempts and settles once: when its reply arrives, when it times out, or when its connection is
+ * lost. It records the outcome as far as the caller can know, so a later reply does not change an
+ * unknown outcome.
  */
 import type { Answer, Call } from '../history/call.ts';
 import type { Return } from '../history/events.ts';
@@ -16,74 +16,74 @@ import { Alarm, type AlarmParts, type Process } from './process.ts';
 
 export type CallState = PendingCall<Json, Json>['state'];
 
-/** What a program may wait for. */
+/** Anything that a program can wait for. */
 export interface Awaitable {
   readonly isSettled: boolean;
 }
 
-/** A server of a world as clients call it: what `World.addServer` returns. */
+/** A server of a world as its clients call it: the result of `World.addServer`. */
 export interface ServerHost<Q extends Json, R extends Json> {
-  /** Name of its process. */
+  /** Name of the server's process. */
   readonly name: string;
   /** Never set. It lets the compiler check requests and replies against the server's. */
   handles?(request: Q): R;
-  /** Returns what its monotonic clock shows at true time `atUs`. */
+  /** Returns the server's monotonic clock at true time `atUs`. */
   monotonicUsAt(atUs: number): number;
   /** @internal */
   readonly process: Process;
-  /** Handles a request; the reply to a copy of one is discarded. @internal */
+  /** Handles a request. If the request is a copy, discards the reply. @internal */
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void;
 }
 
-/** One call of a server, as its client describes it before it is sent. */
+/** One call of a server, as the client describes it before sending it. */
 export interface CallSetting<Q extends Json, R extends Json> {
-  /** E.g. `alice/2/write`. */
+  /** Such as `alice/2/write`. */
   readonly operation: Name;
   readonly call: Call;
   readonly target: ServerHost<Q, R>;
   readonly request: Q;
-  /** By the caller's monotonic clock; null waits for ever. */
+  /** On the caller's monotonic clock, or null to wait forever. */
   readonly timeoutUs: number | null;
-  /** How often it is sent while its outcome is unknown, at least 1. */
+  /** Maximum number of attempts while the outcome is unknown, at least 1. */
   readonly tries: number;
-  /** What the trace says of an answer; null where that says nothing about what was asked. */
+  /** Returns the trace form of a reply, or null if the reply does not answer the request. */
   readonly describe: (reply: R) => Answer | null;
-  /** Called with what the request asks for and its server does not simulate. @internal */
+  /** Called with a feature that the request needs and its server does not simulate. @internal */
   readonly whenUnsimulated?: (what: string) => void;
-  /** Only a port may say that a reply means nothing. @internal */
+  /** True if `describe` may return null, which only a port may do. @internal */
   readonly mayBeSilent?: true;
-  /** The grant that the call is made under, where that is not the one that was entered last. */
+  /** The grant that the call is made under, if it is not the most recently entered one. */
   readonly under?: number;
   /**
-   * The access of which it is the part that goes to one server: that one stands in the trace.
+   * The access to several servers that this call is part of, which the trace records instead.
    * @internal
    */
   readonly within?: Round<Q, R>;
-  /** The server, in the names of its messages: `alice/1/write/1-store-2/request`. @internal */
+  /** Part in message names: `1-store-2` in `alice/1/write/1-store-2/request`. @internal */
   readonly part?: string;
 }
 
-/** A call that was sent, and how it ended as far as its client can know. */
+/** A call that was sent, and its outcome as far as the client can know. */
 export class PendingCall<Q extends Json, R extends Json> {
   /** @internal */
   readonly setting: CallSetting<Q, R>;
-  /** The grant under which it was issued; 0 if there was none. @internal */
+  /** The grant that the call was issued under, or 0 if there was none. @internal */
   readonly under: number;
-  /** Its place among the calls that its section issued, from 1. @internal */
+  /** Position among the calls of its section, from 1. @internal */
   readonly issue: number;
-  /** `never`: every try was refused before execution. `unknown`: it may have happened. */
+  /** `never`: every attempt was refused before execution. `unknown`: it may have been executed. */
   state: 'pending' | 'answered' | 'unknown' | 'never' = 'pending';
-  /** Null until it is answered, and if it never is. */
+  /** Null until the call is answered. */
   reply: R | null = null;
-  /** What the trace says of the reply. @internal */
+  /** The trace form of the reply. @internal */
   answer: Answer | null = null;
-  /** Number of the grant that the reply brought, for `enterLock` and `self.enter`; 0 for none. */
+  /** Number of the grant in the reply, for `enterLock` and `self.enter`; 0 if there is none. */
   granted = 0;
-  /** True time in microseconds at which its first try left, for the observer alone. */
+  /** True time of the first attempt in microseconds, for the observer only. */
   sentAtUs = 0;
   /** @internal */
   tryNumber = 0;
-  /** Whether a try without an answer may have been executed. */
+  /** True if an unanswered attempt may have been executed. */
   mayHaveHappened = false;
   /** @internal */
   attempt: Attempt<Q, R> | null = null;
@@ -95,7 +95,7 @@ export class PendingCall<Q extends Json, R extends Json> {
     this.issue = issue;
   }
 
-  /** Whether it was answered, or no answer can come any more. */
+  /** True if the call was answered, or can no longer be answered. */
   get isSettled(): boolean {
     return this.state !== 'pending';
   }
@@ -103,25 +103,25 @@ export class PendingCall<Q extends Json, R extends Json> {
 
 export interface RoundSetting<Q extends Json, R extends Json> {
   readonly operation: Name;
-  /** What the trace says that it is; null: it is nothing that a client would call an access. */
+  /** The access as the trace records it, or null if clients would not call it an access. */
   readonly call: Call | null;
-  /** One for each server. */
+  /** One call per server. */
   readonly calls: readonly CallSetting<Q, R>[];
-  /** How many of them must answer. */
+  /** Number of servers that must answer. */
   readonly needs: number;
-  /** What the client makes of those that have answered first, in the order of the servers. */
+  /** Combines the first answers into one reply. The answers are in server order. */
   readonly conclude: (answered: readonly PendingCall<Q, R>[]) => R;
   readonly describe: (reply: R) => Answer;
 }
 
 /**
- * An access that goes to several servers at once, and is answered when enough of them have: what a
- * client of replicas calls one read or one write. In the trace it is one call with one return; its
- * parts are messages only: that to the first server bears the name of the access alone
- * (`alice/1/write/1/request`), the others that of their server too (`…/1-store-2/request`).
+ * An access sent to several servers at once, and settled when enough of them have answered: one
+ * read or one write of a client of replicas. The trace records one call with one return. Its parts
+ * appear only as messages: the one to the first server has the name of the access
+ * (`alice/1/write/1/request`), the others add their server's name (`…/1-store-2/request`).
  *
- * Of three servers of which two must answer: it is answered with the second answer, whatever
- * becomes of the third; and unknown as soon as two will never answer.
+ * If two of three servers must answer, the access is answered by the second answer, whatever
+ * happens to the third. It becomes unknown as soon as two servers can no longer answer.
  */
 export class Round<Q extends Json, R extends Json> implements Awaitable {
   readonly setting: RoundSetting<Q, R>;
@@ -140,14 +140,14 @@ export class Round<Q extends Json, R extends Json> implements Awaitable {
     return this.state !== 'pending';
   }
 
-  /** Whether a part that now leaves is the first. */
+  /** Returns true for the first part that is sent, and false for the others. */
   begins(): boolean {
     const { hasBegun } = this;
     this.hasBegun = true;
     return !hasBegun;
   }
 
-  /** Whether it settles by what has just become of one of its parts. */
+  /** Settles the access if its latest change decides it. Returns true if it does. */
   settles(): boolean {
     if (this.isSettled) return false;
     const { needs, conclude, describe } = this.setting;
@@ -166,17 +166,17 @@ export class Round<Q extends Json, R extends Json> implements Awaitable {
   }
 }
 
-/** Who made a call, and takes its reply. */
+/** The owner of a call, which receives its reply. */
 interface Caller {
   readonly process: Process;
-  /** Whether a reply to this try would still be of use. */
+  /** Returns true if the caller still needs a reply to this attempt. */
   awaits<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): boolean;
   receive<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): void;
-  /** No reply will come: the call was not executed (`never`), or nobody knows. */
+  /** Ends an attempt without a reply: not executed (`never`), or `unknown`. */
   lose<Q extends Json, R extends Json>(attempt: Attempt<Q, R>, state: 'unknown' | 'never'): void;
 }
 
-/** One try of a call: a request and its reply on one connection. */
+/** One attempt of a call: a request and its reply on one connection. */
 export class Attempt<Q extends Json, R extends Json> {
   /** @internal */
   readonly call: PendingCall<Q, R>;
@@ -187,7 +187,7 @@ export class Attempt<Q extends Json, R extends Json> {
   /** @internal */
   readonly caller: Caller;
   /**
-   * How often its caller had crashed before: a later life of it knows nothing of this try.
+   * The caller's crashes so far. Its later incarnations ignore the reply.
    * @internal
    */
   readonly crashes: number;
@@ -195,7 +195,7 @@ export class Attempt<Q extends Json, R extends Json> {
   readonly sentAtUs: number;
   /** @internal */
   readonly connection: Connection;
-  /** As it travels: a copy of what the program asked. */
+  /** A copy of the request that the program made. */
   readonly request: Q;
   reply: R | null = null;
   /** @internal */
@@ -232,7 +232,7 @@ export class Attempt<Q extends Json, R extends Json> {
   }
 }
 
-/** The request of a try, on its way to the server. */
+/** The request of an attempt, on its way to the server. */
 class RequestParcel<Q extends Json, R extends Json> implements Parcel {
   readonly name: Name;
   readonly from: Process;
@@ -267,7 +267,7 @@ class RequestParcel<Q extends Json, R extends Json> implements Parcel {
   }
 }
 
-/** The reply to a try, on its way back; `attempt.reply` is what it says. */
+/** The reply to an attempt, on its way back. Its content is `attempt.reply`. */
 export class ReplyParcel<Q extends Json, R extends Json> implements Parcel {
   readonly name: Name;
   readonly from: Process;
@@ -303,7 +303,7 @@ export interface CallsParts extends AlarmParts {
   readonly network: Network;
 }
 
-/** What a reply says; throws a failure of the process where its code gives no answer for that. */
+/** Returns the trace form of a reply. Fails the process if `describe` returns no answer. */
 function meaningOf<R extends Json>(
   process: string,
   { describe, mayBeSilent }: Pick<CallSetting<Json, R>, 'describe' | 'mayBeSilent'>,
@@ -317,7 +317,7 @@ function meaningOf<R extends Json>(
   throw new SystemFailure(process, `what a reply means is an object with its kind, not ${what}`);
 }
 
-/** Told when the client knows how a call ended. */
+/** Called when the client learns the outcome of a call. */
 type WhenSettled = (call: Awaitable, operation: Name) => void;
 
 const OUTCOMES: Readonly<Record<Exclude<CallState, 'pending'>, Return['outcome']>> = {
@@ -389,7 +389,7 @@ export class Calls implements Caller {
     this.parts.network.send(new RequestParcel(attempt, this.process, target));
   }
 
-  /** The connections of its pool are taken in turn; a closed one is replaced. */
+  /** Takes the connections of the pool in turn, and replaces closed ones. */
   private connectionTo(server: string, turn: number): Connection {
     let pool = this.pools.get(server);
     if (pool === undefined) {
@@ -405,7 +405,7 @@ export class Calls implements Caller {
     return fresh;
   }
 
-  /** Its open connections to a server. */
+  /** Returns the open connections to a server. */
   connectionsTo(server: string): readonly Connection[] {
     return (this.pools.get(server) ?? []).filter((connection) => connection.isOpen);
   }
@@ -442,7 +442,7 @@ export class Calls implements Caller {
     attempt.connection.leave(attempt);
   }
 
-  /** The client learns how its call ended: the observer notes it, and the program goes on. */
+  /** Ends a call: records its outcome and resumes the program. */
   private settle<Q extends Json, R extends Json>(
     call: PendingCall<Q, R>,
     state: Exclude<CallState, 'pending'>,
@@ -456,7 +456,7 @@ export class Calls implements Caller {
       if (within.settles()) this.noteRound(within);
       return;
     }
-    // A try before may have had its effect, of which the refusal of this one says nothing.
+    // An earlier attempt may have taken effect, even if this one was refused.
     const isOpen =
       call.mayHaveHappened && (answer?.kind === 'refused' || answer?.kind === 'denied');
     this.parts.recorder.record({
@@ -470,7 +470,7 @@ export class Calls implements Caller {
     this.whenSettled(call, setting.operation);
   }
 
-  /** Enough servers have answered an access that went to several, or too few ever can. */
+  /** Records the outcome of an access to several servers, and resumes the program. */
   private noteRound<Q extends Json, R extends Json>(round: Round<Q, R>): void {
     const { state, answer, setting } = round;
     assert(state !== 'pending', 'it has settled');
@@ -487,7 +487,7 @@ export class Calls implements Caller {
     this.whenSettled(round, setting.operation);
   }
 
-  /** Its process crashed: what it sent keeps travelling, no reply finds it. */
+  /** Ends all calls in a crash. Sent messages still travel, but replies are lost. */
   crash(): void {
     for (const pool of this.pools.values()) {
       for (const connection of pool) connection.close();

@@ -1,7 +1,7 @@
 /**
- * Settles every decision of a run: what the plan fixes by name comes first, then what its chance
- * draws, then the plan's constant. It can keep a log of what was drawn, from which `pin` makes a
- * plan that leaves nothing to chance.
+ * Makes every decision of a run: a value that the plan fixes by name comes first, then a draw of
+ * the plan's chance, then the plan's constant. Can log the draws, from which `pin` makes a plan
+ * that leaves nothing to chance.
  */
 import { unreachable } from '../kernel/assert.ts';
 import { Chance, draws } from '../kernel/chance.ts';
@@ -10,13 +10,13 @@ import type { RangeUs } from '../plan/duration.ts';
 import type { Fault, FaultOf, Which } from '../plan/fault.ts';
 import type { ChancePlan, Odds, Plan } from '../plan/plan.ts';
 
-/** What was drawn in a run, in the terms of a plan. */
+/** The draws of a run, in the form of a plan. */
 export interface DrawLog {
   readonly decisions: Map<string, number>;
   readonly faults: Fault[];
 }
 
-/** A fault injected into a message or timer, and its place in the plan (null when drawn). */
+/** A fault injected into a message or timer, with its index in the plan (null if drawn). */
 export interface Injection<F> {
   readonly fault: F;
   readonly index: number | null;
@@ -24,7 +24,7 @@ export interface Injection<F> {
 
 export type MessageFault = FaultOf<'delay'> | FaultOf<'drop'> | FaultOf<'duplicate'>;
 
-/** A message on its way: who sends it to whom, when, and whether it is a request. */
+/** The sender, receiver and send time of a message. */
 export interface Link {
   readonly from: string;
   readonly to: string;
@@ -34,7 +34,7 @@ export interface Link {
 
 const NONE: readonly never[] = [];
 
-/** How many streams of random numbers there are for one process. */
+/** Number of streams of random numbers per process. */
 const STREAMS = 1_000_000;
 
 export class Choices {
@@ -46,11 +46,11 @@ export class Choices {
   private readonly drops: Injection<FaultOf<'drop'>>[] = [];
   private readonly delays: Injection<FaultOf<'delay'> | FaultOf<'duplicate'>>[] = [];
   private readonly timerFaults: Injection<FaultOf<'late-timer'>>[] = [];
-  /** Timer faults whose timer was set, but has not fired. */
+  /** Timer faults whose timer was set but has not fired yet. */
   private readonly waitingTimers: Set<Injection<FaultOf<'late-timer'>>> = new Set();
   private readonly usedDecisions = new Set<string>();
   private readonly seenRanks = new Set<string>();
-  /** Whether chance may inject a fault into a message. */
+  /** True if chance may inject a fault into a message. */
   private readonly drawsFaults: boolean;
 
   constructor(plan: Plan, log: DrawLog | null) {
@@ -72,7 +72,9 @@ export class Choices {
     });
   }
 
-  /** Where an event stands among those of its instant: below 0 as ordered, else drawn, else 0. */
+  /**
+   * Returns the tie of an event: negative if the plan orders it, else drawn, or 0 without chance.
+   */
   tie(name: Name): number {
     if (this.ranks.size > 0) {
       const rank = this.ranks.get(name.text);
@@ -84,7 +86,7 @@ export class Choices {
     return this.chance === null ? 0 : this.chance.bits(name, draws.tie);
   }
 
-  /** One way, without faults. */
+  /** Returns the one-way latency of a message, without faults. */
   latencyUs(message: Name): number {
     const fixed = this.fixed(message);
     if (fixed !== undefined) return fixed;
@@ -96,12 +98,12 @@ export class Choices {
     return drawn;
   }
 
-  /** How long a wait of `baseUs` really is. */
+  /** Returns the actual length of a wait of `baseUs`. */
   waitUs(timer: Name, baseUs: number): number {
     return this.fixed(timer) ?? baseUs;
   }
 
-  /** The same for a wait that jitter may lengthen. */
+  /** Returns the actual length of a wait of `baseUs` that jitter may extend. */
   jitteredUs(timer: Name, baseUs: number): number {
     const fixed = this.fixed(timer);
     if (fixed !== undefined) return fixed;
@@ -113,7 +115,7 @@ export class Choices {
     return drawn;
   }
 
-  /** Which stream of random numbers a process draws from that draws its own. */
+  /** Returns the number of the stream from which a process draws its own random numbers. */
   streamOf(stream: Name): number {
     const fixed = this.fixed(stream);
     if (fixed !== undefined) return fixed;
@@ -130,13 +132,15 @@ export class Choices {
     return value;
   }
 
-  /** Whether any fault may hit a message sent now; asked first, because mostly none may. */
+  /** Returns true if a fault may affect a message sent now. Checked first, as usually none may. */
   mayInject(nowUs: number): boolean {
     if (nowUs >= this.plan.limits.healAtUs) return false;
     return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
   }
 
-  /** The faults that hit a message sent now, each once; a drop excludes all others. */
+  /**
+   * Returns the faults to inject into a message sent now, each once; a drop excludes all others.
+   */
   messageFaultsOf(message: Name, link: Link): readonly Injection<MessageFault>[] {
     const { chance } = this.plan;
     const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
@@ -181,7 +185,7 @@ export class Choices {
     return { fault, index: null };
   }
 
-  /** The faults that wait for a timer that is set now; `injectInto` says which of them do it. */
+  /** Returns the faults that wait for a timer set now, for `injectInto` when it is due. */
   timerFaultsOf(
     timer: Name,
     process: string,
@@ -201,7 +205,7 @@ export class Choices {
     return [...named, { fault: { kind: 'late-timer', which, byUs }, index: null }];
   }
 
-  /** Of the faults that waited for a timer which is due now, those that hold it back. */
+  /** Returns the faults that delay a timer that is due now, out of those that waited for it. */
   injectInto(
     waiting: readonly Injection<FaultOf<'late-timer'>>[],
     nowUs: number,
@@ -214,7 +218,9 @@ export class Choices {
     return waiting;
   }
 
-  /** Their timer was called off: the plan's faults among them wait for another, in its order. */
+  /**
+   * Returns the planned faults of a canceled timer, so that they wait for another, in plan order.
+   */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
     if (waiting.length === 0) return;
     const unused = waiting.filter((one) => this.waitingTimers.delete(one));
@@ -232,7 +238,7 @@ export class Choices {
     return this.chance.within(name, draw, range);
   }
 
-  /** Names in the plan that nothing in the run had, and faults that were never injected. */
+  /** Returns names in the plan that matched nothing, and targets of faults never injected. */
   unmatched(): string[] {
     const messages = [...this.drops, ...this.delays].map(({ fault: { which } }) =>
       which.kind === 'message' ? which.message : `${which.from} → ${which.to}`,
@@ -255,7 +261,7 @@ function isHit(which: Which, message: Name, link: Link): boolean {
   return which.from === link.from && which.to === link.to && which.atUs <= link.nowUs;
 }
 
-/** Takes the items that match out of `items` and returns them. */
+/** Removes the matching items from `items` and returns them. */
 function takeMatches<T>(items: T[], matches: (item: T) => boolean): readonly T[] {
   if (items.length === 0) return NONE;
   const taken: T[] = [];

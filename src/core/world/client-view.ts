@@ -1,7 +1,7 @@
 /**
- * What a client takes to be so, as its program says itself, noted for the observer: the grant that
- * it counts on and the end of its lease; and where no single server gives a grant, that a quorum
- * gave it.
+ * Records for the observer what a client assumes, as reported by its program: the grant that it
+ * relies on and the end of the lease. If no single server gives the grant, it also records the
+ * grant of a quorum.
  */
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';
@@ -21,12 +21,12 @@ export class ClientView {
     this.parts = parts;
   }
 
-  /** The grant under which the program acts, even when it counts on it no more; 0 for none. */
+  /** The grant under which the program acts, even if it no longer relies on it, or 0 if none. */
   get ordinal(): number {
     return this.entry?.ordinal ?? 0;
   }
 
-  /** A section begins, under no grant yet. */
+  /** Begins a section, which has no grant yet. */
   begin(): void {
     this.entry = null;
     this.isHeld = false;
@@ -75,7 +75,7 @@ export class ClientView {
     });
   }
 
-  /** A guarded job begins or ends. */
+  /** Records that a guarded job begins, ends or is skipped. */
   noteJob(...[phase, job]: Parameters<Self['job']>): void {
     this.parts.recorder.record({
       kind: 'job',
@@ -166,7 +166,7 @@ export class Quorum implements QuorumView {
   }
 }
 
-/** True time at which a clock of the process, as it now runs, shows that. */
+/** Returns the true time at which a clock of the process, at its current rate, shows `end`. */
 export function trueTimeOf({ clock }: Process, end: LeaseEnd): number {
   return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
 }

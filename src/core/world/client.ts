@@ -1,9 +1,9 @@
 /**
- * Runs a client's program as a process of the world: does what it asks, wakes it when what it waits
- * for has come, and stops it at the points where the plan places a fault. Beside its main program a
- * process may have others in the background (a heartbeat, a watchdog): each is a strand of its own,
- * and what happens to the process happens to all of them. A pause holds up every strand, a crash
- * ends them, and their calls share its connections and their timers its clock.
+ * Runs a client's program as a process of the world: performs its effects, wakes it when what it
+ * waits for has happened, and stops it at the points where the plan places a fault. Besides its
+ * main program, a process may run others in the background (a heartbeat, a watchdog). Each is a
+ * strand, and whatever happens to the process happens to all strands: a pause stops them, a crash
+ * ends them, and their calls and timers share its connections and its clock.
  */
 import type { SectionRun } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
@@ -17,41 +17,41 @@ import { Alarm, type Process, type Resident } from './process.ts';
 import type { Background, Effect, Program, Self } from './program.ts';
 import { SectionLog } from './section-log.ts';
 
-/** A program that takes more steps than this without waiting for anything never will. */
+/** A program that takes more steps than this without waiting is considered stuck. */
 const STEPS_AT_ONE_INSTANT = 100_000;
 
-/** Makes the program anew, leaving out its first `from` sections; called again after a restart. */
+/** Creates the program without its first `from` sections; called again after a restart. */
 export type ProgramFactory = (self: Self, from: number) => Program<void>;
 
 export interface ClientParts extends CallsParts {
   readonly points: Points;
-  /** Whether nothing is left to happen but what goes on in the background. */
+  /** Returns true if only background work is left. */
   readonly isOver: () => boolean;
 }
 
-/** What the world asks of the host of a client. */
+/** A client host as the world uses it. */
 export interface Client {
   readonly name: string;
-  /** Whether its main program runs, or waits for something. */
+  /** True if its main program is running or waiting. */
   readonly isBusy: boolean;
   /** Its sections that began. */
   readonly sections: readonly SectionRun[];
   start(): void;
-  /** Its code threw, which ends the run. */
+  /** Records that its code threw an error, which ends the run. */
   noteFailure(failure: SystemFailure): void;
-  /** Its open connections to a server. */
+  /** Returns its open connections to a server. */
   connectionsTo(server: string): readonly Connection[];
 }
 
-/** A program of a process as far as it has come: its main one, or one in the background. */
+/** A running program of a process: the main program, or one in the background. */
 class Strand implements Background {
   program: Program<void> | null = null;
   private readonly host: ClientHost;
   private readonly parts: ClientParts;
-  /** What it waits for: a call, or (`timer`) a sleep. */
+  /** The call or sleep (`timer`) that it waits for. */
   private waitsFor: Awaitable | 'timer' | null = null;
   private alarm: Alarm | null = null;
-  /** The step that a pause interrupted: an effect not yet begun, or `advance`. */
+  /** The step that a pause interrupted: an effect that has not begun, or `advance`. */
   private interrupted: Effect | 'advance' | null = null;
 
   constructor(host: ClientHost, parts: ClientParts) {
@@ -68,13 +68,13 @@ class Strand implements Background {
     this.continue();
   }
 
-  /** Whatever it waits for, it does nothing more; what it has sent keeps travelling. */
+  /** Ends the program, whatever it waits for. Sent messages still travel. */
   stop(): void {
     this.alarm?.cancel();
     this.forget();
   }
 
-  /** The same in a crash, which has taken its timer already. */
+  /** Ends the program in a crash, which has already canceled its timer. */
   forget(): void {
     this.program = null;
     this.waitsFor = null;
@@ -82,7 +82,7 @@ class Strand implements Background {
     this.alarm = null;
   }
 
-  /** Goes on with the step that a pause interrupted, if there is one. */
+  /** Continues with the step that a pause interrupted, if there is one. */
   resume(): void {
     const { interrupted } = this;
     this.interrupted = null;
@@ -101,7 +101,7 @@ class Strand implements Background {
       }
       const { program } = this;
       const step = underTest(process.name, () => program.next());
-      if (this.program === null) return; // it was stopped by itself
+      if (this.program === null) return; // the program stopped itself
       if (step.done === true) {
         this.program = null;
         return;
@@ -117,7 +117,7 @@ class Strand implements Background {
     }
   }
 
-  /** Does what the program asks; true when it may go on at once. */
+  /** Performs an effect. Returns true if the program can continue immediately. */
   private begin(effect: Effect): boolean {
     switch (effect.kind) {
       case 'send':
@@ -143,7 +143,7 @@ class Strand implements Background {
     }
   }
 
-  /** False when the program has to wait for `call`. */
+  /** Returns false if the program has to wait for `call`. */
   private goesOnAfter(call: Awaitable): boolean {
     if (call.isSettled) return true;
     this.waitsFor = call;
@@ -161,14 +161,14 @@ class Strand implements Background {
     this.alarm = new Alarm(this.host.process, { name, waitUs, action }, this.parts);
   }
 
-  /** What it waited for has come. */
+  /** Continues the program after a wait. */
   private wake(): void {
     if (this.waitsFor === null) return;
     this.waitsFor = null;
     if (!this.host.endsNow(this)) this.continue();
   }
 
-  /** Told that a call has ended; true when it is the one that the program waits for. */
+  /** Wakes the program if it waits for `call`, which has ended. Returns true if it does. */
   heed(call: Awaitable): boolean {
     if (this.waitsFor !== call) return false;
     this.wake();
@@ -184,10 +184,10 @@ export class ClientHost implements Resident, Client, Self {
   private readonly view: ClientView;
   private readonly ownGrants: Quorum;
   private readonly main: Strand;
-  /** Programs in the background, in the order in which they were started. */
+  /** Background programs, in the order in which they were started. */
   private beside: Strand[] = [];
   private issued = 0;
-  /** The grant of the section before, of which it may be told again, and the calls made by then. */
+  /** The previous section's grant, which may be entered again, and the calls made under it. */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
   private readonly sectionLog: SectionLog;
 
@@ -243,7 +243,7 @@ export class ClientHost implements Resident, Client, Self {
     return strand;
   }
 
-  /** Nobody waits for what goes on in the background: at last all of it ends. */
+  /** Ends all background programs if `strand` is one and nothing else is left to happen. */
   endsNow(strand: Strand): boolean {
     if (strand === this.main || !this.parts.isOver()) return false;
     for (const one of this.beside) one.stop();
@@ -270,7 +270,7 @@ export class ClientHost implements Resident, Client, Self {
     this.view.begin();
   }
 
-  /** Starts again with the section after the one that it was in. */
+  /** Restarts with the section after the interrupted one. */
   restart(): void {
     this.start();
   }
@@ -283,7 +283,7 @@ export class ClientHost implements Resident, Client, Self {
     this.sectionLog.fail(null, { text: message, place: null });
   }
 
-  /** Notes that a section begins, so that a restart goes on behind it. */
+  /** Records that a section begins, so that a restart continues after it. */
   beginSection(section: Name): void {
     this.sectionLog.begin(section);
     const { ordinal } = this.view;

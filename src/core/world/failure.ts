@@ -1,4 +1,4 @@
-/** Separates failures of the system under test, which end a run, from defects of fencepost. */
+/** Separates failures of the system under test, which end a run, from bugs in fencepost. */
 import { errorText } from '../../text/error-text.ts';
 import type { Ending } from '../history/trace.ts';
 import { Defect } from '../kernel/assert.ts';
@@ -7,7 +7,7 @@ type Failed = Extract<Ending, { readonly kind: 'failed' }>;
 
 export class SystemFailure extends Error {
   readonly process: string;
-  /** The address of a server that its code needs and that is not simulated, or null. */
+  /** Address of a server that its code needs and that is not simulated, or null. */
   readonly unserved: string | null;
 
   constructor(process: string, message: string, unserved: string | null = null) {
@@ -22,12 +22,12 @@ export class SystemFailure extends Error {
   }
 }
 
-/** Returns which process failed, and why; an error that begins with its name has it once. */
+/** Returns `process: error`, or the error alone if it begins with the process. */
 export function failureText({ process, error }: Pick<Failed, 'process' | 'error'>): string {
   return error.startsWith(`${process} `) ? error : `${process}: ${error}`;
 }
 
-/** Runs code of the system under test as `process`; what it throws becomes a `SystemFailure`. */
+/** Runs code of the system under test as `process`, and converts its errors to `SystemFailure`. */
 export function underTest<T>(process: string, run: () => T): T {
   try {
     return run();

@@ -1,6 +1,6 @@
 /**
- * Injects the plan's faults, each when its time or its point has come, ends what lasts, and heals
- * the world at last. A fault that waits for a message or timer is `network.ts`'s or `process.ts`'s.
+ * Injects the plan's faults, each at its time or point, ends lasting effects, and finally heals the
+ * world. Faults that wait for a message or timer are injected by `network.ts` and `process.ts`.
  */
 import type { FaultEnds } from '../history/events.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
@@ -12,7 +12,7 @@ import type { Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 import type { Replaceable } from './server.ts';
 
-/** What faults may touch. */
+/** The parts of the world that faults affect. */
 interface Reach {
   readonly agenda: Agenda;
   readonly recorder: Recorder;
@@ -23,7 +23,7 @@ interface Reach {
   readonly healAtUs: number;
 }
 
-/** What the trace says of an injected fault, where there is something to say. */
+/** Details of an injected fault for the trace, if it has any. */
 interface Effect {
   readonly untilUs?: number | null;
   readonly amount?: number;
@@ -41,9 +41,9 @@ export class Injector {
   }
 
   /**
-   * Schedules the faults that have a time, and the healing. What is injected at time 0 was so from
-   * the start: it comes before all else, and a clock is wrong as a program looks at it first.
-   * `afterHeal` starts what follows the healing.
+   * Schedules the faults that have a time, and the healing. A fault at time 0 precedes everything
+   * else, so that a clock is wrong from a program's first look at it. `afterHeal` runs right after
+   * the healing.
    */
   begin(afterHeal: () => void): void {
     const { agenda } = this.reach;
@@ -73,7 +73,7 @@ export class Injector {
     if (this.inject(fault, index)) this.injected.add(index);
   }
 
-  /** Whether every process that it names exists. */
+  /** Returns true if all processes that the fault names exist. */
   private namesProcesses(fault: PlacedFault): boolean {
     const { processes } = this.reach;
     if ('process' in fault) return processes.has(fault.process);
@@ -82,7 +82,7 @@ export class Injector {
       .every((name) => processes.has(name));
   }
 
-  /** Clock rates return to 1; chance stops by itself, and all that lasts was cut to this time. */
+  /** Resets all clock rates. Chance has stopped, and lasting faults were shortened to end now. */
   private heal(): void {
     const { recorder, agenda, processes } = this.reach;
     recorder.record({ kind: 'healed', atUs: agenda.nowUs });
@@ -91,7 +91,7 @@ export class Injector {
     }
   }
 
-  /** Of the faults that were never injected: the process or point that they name, or their time. */
+  /** Returns, for each fault never injected, the process or point that it names, or its time. */
   unmatched(): string[] {
     return this.faults.flatMap((fault, index) => {
       if (!('when' in fault) || this.injected.has(index)) return [];
@@ -101,7 +101,7 @@ export class Injector {
     });
   }
 
-  /** Does fault `index` of the plan; false when there is nothing that it could be done to. */
+  /** Injects fault `index` of the plan. Returns false if there is nothing for it to affect. */
   private inject(fault: PlacedFault, index: number): boolean {
     switch (fault.kind) {
       case 'pause':
@@ -154,7 +154,7 @@ export class Injector {
     return true;
   }
 
-  /** Servers are restarted when the world heals; a client that is down by then stays down. */
+  /** Servers restart by the time the world heals. A client that is down then stays down. */
   private restartOf({ process, restartAfterUs }: FaultOf<'crash'>): number | null {
     const { servers, healAtUs } = this.reach;
     const untilUs = restartAfterUs === null ? null : this.nowUs + restartAfterUs;
@@ -185,7 +185,7 @@ export class Injector {
     return true;
   }
 
-  /** A fault that both steps and changes the rate is noted as two. */
+  /** Records a fault that changes both the offset and the rate as two events. */
   private clock(fault: FaultOf<'clock'>, index: number): boolean {
     const process = this.process(fault.process);
     const { stepUs, ratePpm } = fault;
@@ -208,7 +208,7 @@ export class Injector {
     return true;
   }
 
-  /** Also of a server that is down or paused: the replica is neither. */
+  /** Fails over even if the server is down or paused, because the replica is neither. */
   private failover(fault: FaultOf<'failover'>, index: number): boolean {
     const server = this.reach.servers.get(fault.process);
     if (server === undefined) return false;
@@ -238,7 +238,7 @@ export class Injector {
     return this.reach.agenda.nowUs;
   }
 
-  /** When a fault of that length ends: no later than the world heals. */
+  /** Returns the end of a fault of length `forUs`: when the world heals at the latest. */
   private endOf(forUs: number): number {
     return Math.min(this.nowUs + forUs, this.reach.healAtUs);
   }

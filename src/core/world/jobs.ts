@@ -1,17 +1,16 @@
 /**
- * Decides whose jobs run: after a piece of real asynchronous code its promises' jobs run to their
- * end before anything else happens, and those of one process never among another's. What comes
- * meanwhile waits.
+ * Orders promise jobs: after a piece of real asynchronous code, all of its jobs run before anything
+ * else happens, and never mixed with jobs of another process. Other work waits meanwhile.
  */
 import { assert } from '../kernel/assert.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';
 
-/** Whose jobs are to run. */
+/** The process whose jobs run. */
 export interface JobOwner {
-  /** They run from here on. */
+  /** Called before its jobs run. */
   begin(): void;
-  /** None is left. Throws what went wrong in them. */
+  /** Called when no job is left. Throws the error of a failed job. */
   end(): void;
 }
 
@@ -24,21 +23,21 @@ export class Jobs {
     this.scheduler = scheduler;
   }
 
-  /** The code of `owner` ran: its jobs come next. */
+  /** Makes the jobs of `owner` run next, because its code has just run. */
   take(owner: JobOwner): void {
     assert(this.owner === null || this.owner === owner, 'two processes had jobs at once');
     this.owner = owner;
     this.scheduler.halt();
   }
 
-  /** Whether jobs are to run before a piece of `process` does; it goes on after them. */
+  /** Returns true if jobs must run before `process` may continue, and resumes it after them. */
   mustWait(process: Process): boolean {
     if (this.owner === null) return false;
     this.waiting.add(process);
     return true;
   }
 
-  /** Runs all jobs, also those that they cause: at each yield the caller runs what is there. */
+  /** Runs all jobs, including new ones. At each yield, the caller runs the pending jobs. */
   *run(): Generator<void, void, void> {
     for (let { owner } = this; owner !== null; { owner } = this) {
       owner.begin();
@@ -49,7 +48,7 @@ export class Jobs {
     }
   }
 
-  /** Those that waited go on, until one of them has jobs. */
+  /** Resumes the waiting processes, until one of them has jobs. */
   private wake(): void {
     for (const process of this.waiting) {
       if (this.owner !== null) return;

@@ -1,9 +1,9 @@
 /**
- * Decides when, and whether, a message arrives. A connection is first in, first out: a late message
- * holds back what follows it, a lost one resets the connection, a partition holds back what is sent
- * until it heals (it is sent again, as TCP does), and it never doubles. A datagram is independent
- * of all others: a partition loses it, and it may be doubled. What is on its way when a partition
- * begins arrives.
+ * Determines when, and whether, a message arrives. A connection is first in, first out: a late
+ * message delays the messages behind it, a lost message resets the connection, a partition holds
+ * messages back until it heals (retransmission, as in TCP), and no message is duplicated. Datagrams
+ * are independent of each other: a partition loses them, and they may be duplicated. A message
+ * already in flight when a partition begins still arrives.
  */
 import type { Lose } from '../history/events.ts';
 import type { Json } from '../kernel/json.ts';
@@ -25,7 +25,7 @@ interface NetworkParts {
 export class Network {
   private readonly parts: NetworkParts;
   private readonly isDatagram: boolean;
-  /** One way, of news that nobody draws a latency for. */
+  /** One-way latency of connection events, which are not drawn. */
   private readonly latencyUs: number;
   private readonly cuts: Cuts = new Cuts();
 
@@ -61,7 +61,7 @@ export class Network {
     else this.deliver(parcel, travelUs);
   }
 
-  /** The same for a message that faults may hit. */
+  /** Sends a message that faults may affect. */
   private sendWithFaults(parcel: Parcel, latencyUs: number): void {
     const { name, isRequest } = parcel;
     const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs, isRequest };
@@ -70,7 +70,7 @@ export class Network {
       this.deliver(parcel, latencyUs);
       return;
     }
-    const leavesUs = this.cuts.untilUs(parcel, this.nowUs); // as far as is known by now
+    const leavesUs = this.cuts.untilUs(parcel, this.nowUs); // as known by now
     let travelUs = latencyUs;
     let copyAfterUs: number | null = null;
     for (const { fault, index } of faults) {
@@ -103,7 +103,7 @@ export class Network {
     });
   }
 
-  /** On a connection a reset, of which its calls learn when the message would have arrived. */
+  /** Drops a message. On a connection, this is a reset, noticed when it would have arrived. */
   private drop(parcel: Parcel, latencyUs: number): void {
     this.lose(parcel, 'drop');
     if (this.isDatagram) return;
@@ -114,7 +114,7 @@ export class Network {
     );
   }
 
-  /** What a partition holds travels from its end on, and in the order in which it was sent. */
+  /** Delivers a message. If a partition holds it back, it departs at the end, in send order. */
   private deliver(parcel: Parcel, travelUs: number): void {
     if (!this.cuts.isCut(parcel, this.nowUs)) this.depart(parcel, travelUs);
     else this.cuts.whenOpen(parcel, this.nowUs, () => this.depart(parcel, travelUs));
@@ -130,7 +130,7 @@ export class Network {
     this.parts.scheduler.schedule(new Delivery(this, parcel, arrival, isCopy));
   }
 
-  /** The parcel's process handles it, or discards it because nobody waits for it any more. */
+  /** Lets the receiver handle the message, or discards it if nothing waits for it anymore. */
   receive(parcel: Parcel, isCopy: boolean): void {
     if (!parcel.isAwaited()) {
       this.lose(parcel, 'late');
@@ -158,12 +158,12 @@ export class Network {
     });
   }
 
-  /** Whether a message reaches the next life of its receiver: a connection ends with the life. */
+  /** Returns true if a message reaches the receiver's next incarnation. A connection does not. */
   outlivesCrash(parcel: Parcel): boolean {
     return this.isDatagram && parcel.isRequest;
   }
 
-  /** Nobody is there to take it: on a connection the sender of a request is told so. */
+  /** Rejects a message to a process that is down. A connection notifies the request's sender. */
   bounce(parcel: Parcel): void {
     this.lose(parcel, 'crash');
     const { passenger, connection } = parcel;
@@ -178,19 +178,19 @@ export class Network {
     });
   }
 
-  /** False where every message is a datagram of its own. */
+  /** False if every message is a datagram. */
   get hasConnections(): boolean {
     return !this.isDatagram;
   }
 
-  /** Replaces connections: what they carry still arrives, and their calls end at once. */
+  /** Replaces connections: messages in flight still arrive, but pending calls end immediately. */
   reset(connections: readonly Connection[]): void {
     for (const connection of connections) {
       for (const passenger of connection.close()) passenger.reset();
     }
   }
 
-  /** Ends open connections to a server that went away; the client learns of it from afar. */
+  /** Closes connections to a server that went down. The client notices after a latency. */
   tear(
     connections: readonly Connection[],
     { server, client }: { readonly server: string; readonly client: string },
@@ -206,7 +206,7 @@ export class Network {
     }
   }
 
-  /** Clients learn that their connection is gone, or that nobody took their request. */
+  /** Notifies callers of a lost connection (`reset`) or a refused request (`refuse`). */
   private notify(
     passengers: readonly Passenger[],
     news: 'reset' | 'refuse',
@@ -227,15 +227,15 @@ export class Network {
   }
 }
 
-/** A caller's open call, as the connection that carries it sees it. */
+/** A pending call, as seen by the connection that carries it. */
 export interface Passenger {
-  /** The connection is gone: no answer will come. */
+  /** The connection is lost, so no answer can arrive. */
   reset(): void;
-  /** The server was not there to take the request. */
+  /** The server was down and did not take the request. */
   refuse(): void;
 }
 
-/** When a message arrives, and where it stands among the events of that instant. */
+/** Arrival time of a message, and its tie among the events of that instant. */
 interface Arrival {
   timeUs: number;
   tie: number;
@@ -243,12 +243,12 @@ interface Arrival {
 
 export class Connection {
   isOpen = true;
-  /** Made by its first: most connections of a pool never carry any. */
+  /** Created when first needed: most connections of a pool never carry a call. */
   private passengers: Set<Passenger> | null = null;
   private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
   private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
 
-  /** When a message arrives, never before its predecessor; the next call overwrites the result. */
+  /** Returns the arrival, never before that of the predecessor. The next call overwrites it. */
   inOrder(isRequest: boolean, wish: Readonly<Arrival>): Readonly<Arrival> {
     const last = isRequest ? this.lastRequest : this.lastReply;
     last.tie = wish.timeUs <= last.timeUs ? Math.max(wish.tie, last.tie) : wish.tie;
@@ -265,7 +265,7 @@ export class Connection {
     this.passengers?.delete(passenger);
   }
 
-  /** Nothing more is sent on it. Returns the calls that were open. */
+  /** Closes the connection. Returns the calls that were pending. */
   close(): readonly Passenger[] {
     const passengers = this.passengers === null ? [] : [...this.passengers];
     this.passengers = null;
@@ -274,7 +274,7 @@ export class Connection {
   }
 }
 
-/** A set of links that carry nothing, until it heals. */
+/** A set of links that carry nothing until it heals. */
 export interface Cut {
   readonly from: ReadonlySet<string>;
   readonly to: ReadonlySet<string>;
@@ -282,7 +282,7 @@ export interface Cut {
   readonly untilUs: number;
 }
 
-/** From one process to another; a message is on such a way. */
+/** A direction between two processes; each message travels in one. */
 interface Way {
   readonly from: { readonly name: string };
   readonly to: { readonly name: string };
@@ -301,7 +301,7 @@ class Cuts {
     this.cuts.push(cut);
   }
 
-  /** What no other partition holds leaves now, in the order in which it came. */
+  /** Ends a partition. Messages that no other partition holds back leave now, in send order. */
   end(cut: Cut, nowUs: number): void {
     this.cuts = this.cuts.filter((other) => other !== cut);
     const { held } = this;
@@ -309,7 +309,7 @@ class Cuts {
     for (const { way, leave } of held) if (!this.isCut(way, nowUs)) leave();
   }
 
-  /** Calls `leave` now, or at the first instant at which no partition separates the two. */
+  /** Calls `leave` as soon as no partition separates the two processes: now, if there is none. */
   whenOpen(way: Way, nowUs: number, leave: () => void): void {
     if (this.isCut(way, nowUs)) this.held = [...this.held, { way, leave }];
     else leave();
@@ -319,7 +319,7 @@ class Cuts {
     return this.cuts.length > 0 && this.untilUs(way, nowUs) > nowUs;
   }
 
-  /** When the last partition ends that now separates the two; the present when none does. */
+  /** Returns the end of the last partition that now separates the two, or `nowUs` if none. */
   untilUs({ from, to }: Way, nowUs: number): number {
     let untilUs = nowUs;
     for (const cut of this.cuts) {
@@ -331,25 +331,25 @@ class Cuts {
   }
 }
 
-/** A message, and what the network asks of the two ends of its call. */
+/** A message, and what the network needs to know of both ends of its call. */
 export interface Parcel {
   readonly name: Name;
   readonly from: Process;
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest: boolean;
-  /** The life of `to` for which it was sent: how often that had crashed. */
+  /** The incarnation of `to` that it was sent to: the number of crashes of `to` before. */
   readonly life: number;
   readonly body: Json;
-  /** The call that waits behind a request; null for a reply. */
+  /** The call that a request belongs to, or null for a reply. */
   readonly passenger: Passenger | null;
-  /** Whether there is still somebody who waits for it. */
+  /** Returns false if the receiver no longer needs the message. */
   isAwaited(): boolean;
-  /** It is handled now, by `to`. */
+  /** Lets `to` handle the message now. */
   arrive(isCopy: boolean): void;
 }
 
-/** A message that arrives at an instant, and waits there if its process is paused. */
+/** The arrival of a message at an instant; it waits if the receiver is paused. */
 class Delivery implements Due, Task {
   readonly name: Name;
   readonly timeUs: number;

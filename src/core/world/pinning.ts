@@ -1,7 +1,7 @@
 /**
- * What a run drew, written down as it happens, and the plan that says all of it. Which events such
- * a plan must order is found on the way: those of the instants at which events happened in another
- * order than the one in which they were scheduled.
+ * Records the draws of a run, and makes a plan that fixes all of them. Also determines which events
+ * such a plan must order: those of every instant at which events happened in a different order than
+ * they were scheduled in.
  */
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
@@ -10,13 +10,13 @@ import { FIRST } from './agenda.ts';
 import type { DrawLog } from './choices.ts';
 
 export class Pinning {
-  /** For the world that is to be watched. */
+  /** For the world to observe. */
   readonly log: DrawLog = { decisions: new Map(), faults: [] };
   private readonly order: OrderLog = new OrderLog();
-  /** For its run. */
+  /** For the run of that world. */
   readonly watcher: Watcher = (due, previous) => this.order.see(due, previous);
 
-  /** `plan` without chance, once it has run. */
+  /** Returns `plan` without chance. Call it after the run. */
   pinned(plan: Plan): Plan {
     const { log, order } = this;
     return {
@@ -32,7 +32,7 @@ export class Pinning {
 /** Two or more events that happened at one instant. */
 interface Instant {
   readonly events: readonly Due[];
-  /** Whether they happened in another order than they were scheduled in. */
+  /** True if they happened in a different order than they were scheduled in. */
   readonly isTurned: boolean;
 }
 
@@ -41,7 +41,7 @@ export class OrderLog {
   private events: Due[] = [];
   private isTurned = false;
 
-  /** Told of each event, as a `Watcher`. */
+  /** Records an event, as a `Watcher` does. */
   see(due: Due, previous: Due | null): void {
     if (previous !== null && previous.timeUs !== due.timeUs) this.close();
     if (due.tie === FIRST) return;
@@ -58,9 +58,8 @@ export class OrderLog {
   }
 
   /**
-   * The names in the order of their ties, which is the same at every instant. A name that is
-   * ordered comes before all that are not, so an instant at which one of them happens again is
-   * ordered whole.
+   * Returns the names in tie order, which is the same at every instant. Ordered names come before
+   * all others, so an instant that contains an ordered name must be ordered completely.
    */
   names(): readonly string[] {
     this.close();

@@ -1,4 +1,4 @@
-/** The named places of a run at which a plan puts faults: around an operation, at a mark. */
+/** The named points of a run at which a plan places faults: around an operation, at a mark. */
 import { addTo } from '../kernel/entries.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
@@ -19,7 +19,7 @@ export class Points {
     });
   }
 
-  /** Injects the faults that wait at this point, each once; true when there were any. */
+  /** Injects the faults that wait at this point, each once. Returns true if there were any. */
   pass(side: Side, point: Name): boolean {
     const waiting = side === 'before' ? this.before : this.after;
     if (waiting.size === 0) return false;

@@ -1,20 +1,20 @@
-/** How asynchronous code calls a server over the simulated network, and how such a call may end. */
+/** Calls from asynchronous code to a server over the simulated network, and their outcomes. */
 import type { Answer, Call } from '../history/call.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ServerHost } from './calls.ts';
 
-/** A server of the world as asynchronous code calls it, and what the trace says of each call. */
+/** A server of the world as asynchronous code calls it, and the trace form of each call. */
 export interface Port<Q extends Json, R extends Json> {
-  /** What `World.addServer` returned. */
+  /** The result of `World.addServer`. */
   readonly host: ServerHost<Q, R>;
   readonly describeRequest: (request: Q) => Call;
-  /** Null where it was answered with nothing about what was asked, and nothing was done. */
+  /** Returns null if the reply does not answer the request and nothing was done. */
   readonly describeReply: (reply: R, request: Q) => Answer | null;
 }
 
 /**
- * How a call ended, as far as its client can know: answered; `unknown`, so that it may have
- * happened or happen yet; or `never` executed. It is never thrown, since the world may do this.
+ * Outcome of a call as far as the client can know: answered; `unknown`, so it may be executed, now
+ * or later; or `never` executed. Returned, not thrown, since any of these can happen in the world.
  */
 export type Outcome<R> =
   | { readonly kind: 'answered'; readonly reply: R }
@@ -26,22 +26,22 @@ export type CallOptions = NonNullable<Parameters<Caller['call']>[2]>;
 /** Calls servers: an `AsyncClient`, or one of its sections. */
 export interface Caller {
   /**
-   * Calls a server. The operation is `alice/1/<label>`, the second of that label in its section
-   * `alice/1/<label>-2`; a plan names faults by it.
+   * Calls a server. The operation is named `alice/1/<label>`, or `alice/1/<label>-2` for the second
+   * one of that label in its section. Plans place faults by that name.
    */
   call<Q extends Json, R extends Json>(
     port: Port<Q, R>,
     ask: { readonly label: string; readonly request: Q },
     options?: {
-      /** In milliseconds of the client's own clock. Default: it waits for ever. */
+      /** Timeout in milliseconds of the client's own clock. Default: none. */
       readonly timeoutMs?: number;
-      /** How often it is sent while its outcome is unknown. Default 1. */
+      /** Maximum number of attempts while the outcome is unknown. Default 1. */
       readonly tries?: number;
-      /** The place that an error names, where calls are wrapped. @internal */
+      /** Call site for errors, if calls are wrapped. @internal */
       readonly site?: { readonly stack?: string };
-      /** Nobody waits for its end: a section may end before. @internal */
+      /** True if the section may end before the call does. @internal */
       readonly outlivesSection?: true;
-      /** It was sent together with others, of which sections nobody knows. @internal */
+      /** True if the call was sent in a batch, whose sections are unknown. @internal */
       readonly isBatched?: boolean;
     },
   ): Promise<Outcome<R>>;

@@ -1,9 +1,8 @@
 /**
- * Anything that runs in the world and can be paused, crashed and skewed, with its clocks and its
- * timers. While it is paused nothing of it runs: what would have run is kept, and on resume comes
- * its interrupted step first, then the messages in the order of their arrival, then the timers that
- * are due. Timers are set on its monotonic clock; one that a fault makes late is held back when it
- * would have fired.
+ * A process of the world, which can be paused, crashed and skewed, with its clocks and timers. A
+ * paused process runs nothing: its work is kept, and on resume the interrupted step runs first,
+ * then the messages in arrival order, then the timers that are due. Timers use the monotonic clock.
+ * A timer that a fault delays is held back when it would have fired.
  */
 import type { ProcessInfo } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
@@ -13,22 +12,22 @@ import type { FaultOf } from '../plan/fault.ts';
 import type { Choices, Injection } from './choices.ts';
 import type { Recorder } from './recorder.ts';
 
-/** A piece of a process's own work: the handling of a message, or what follows a timer. */
+/** A piece of a process's work: handling a message or a timer. */
 export interface Task {
   run(): void;
-  /** The process crashed before it could be run. */
+  /** Called instead of `run` if the process crashes first. */
   abandon(): void;
 }
 
-/** Told when its process goes on after a pause, and when it crashes or starts again. */
+/** The code in a process, notified when the process resumes, crashes or restarts. */
 export interface Resident {
-  /** Goes on with the step that the pause interrupted, if there is one. */
+  /** Continues with the step that the pause interrupted, if there is one. */
   resume?(): void;
   crash(): void;
   restart(): void;
   /**
-   * Asked before each piece of work: whether jobs are to run first. Who says so has `goOn` called
-   * on its process once they have. Absent: it has no jobs.
+   * Returns true if jobs must run before the next piece of work. The implementation then calls
+   * `goOn` on its process after them. Absent if it has no jobs.
    */
   mustWait?(): boolean;
 }
@@ -36,15 +35,15 @@ export interface Resident {
 export class Process {
   readonly info: ProcessInfo;
   readonly clock: Clock;
-  /** What a right wall clock showed when the run began. */
+  /** Wall clock time at the start of the run, without clock faults. */
   readonly epochUs: number;
-  /** The timers that are set and have not run. */
+  /** Timers that are set and have not run. */
   readonly alarms: Set<Alarm> = new Set();
   isUp = true;
   isPaused = false;
-  /** Until when the present pause lasts. */
+  /** End of the current pause. */
   pausedUntilUs = 0;
-  /** How often it has crashed: a connection to an earlier life leads nowhere. */
+  /** Number of crashes. A connection to an earlier incarnation is dead. */
   crashes = 0;
   private resident: Resident | null = null;
   private messages: Task[] = [];
@@ -82,24 +81,24 @@ export class Process {
     else task.run();
   }
 
-  /** Whether what comes now has to wait, for the end of a pause or of jobs. */
+  /** True if new work has to wait, for the end of a pause or of jobs. */
   get mustWait(): boolean {
     return this.isPaused || this.resident?.mustWait?.() === true;
   }
 
-  /** Runs nothing until `untilUs`; a pause that would last longer goes on. */
+  /** Pauses the process until `untilUs`, or until a longer pause already in progress ends. */
   pause(untilUs: number): void {
     this.pausedUntilUs = this.isPaused ? Math.max(this.pausedUntilUs, untilUs) : untilUs;
     this.isPaused = true;
   }
 
-  /** Ends the pause and runs what it held up, until a new pause or a crash interrupts that. */
+  /** Ends the pause and runs the work that it held back, until a new pause or a crash. */
   resume(): void {
     this.isPaused = false;
     this.goOn();
   }
 
-  /** Runs what waited, as far as it gets. */
+  /** Runs waiting work, as far as possible. */
   goOn(): void {
     if (!this.isRunning) return;
     this.resident?.resume?.();
@@ -128,7 +127,7 @@ export class Process {
     this.resident?.restart();
   }
 
-  /** Both clocks run at another rate from now on, and its timers with them. */
+  /** Changes the rate of both clocks, and reschedules the timers. */
   setClockRate(nowUs: number, ppm: number): void {
     this.clock.setRate(nowUs, ppm);
     this.rearm();
@@ -146,7 +145,7 @@ export class Process {
 
 const MILLION = 1_000_000;
 
-/** floor(us × ppm / 10⁶) inside the safe integers, for |ppm| < 10⁷ and spans of centuries. */
+/** floor(us × ppm / 10⁶) in safe integers, for |ppm| < 10⁷ and spans of centuries. */
 function drift(us: number, ppm: number): number {
   const whole = Math.floor(us / MILLION);
   const rest = us - whole * MILLION;
@@ -154,18 +153,18 @@ function drift(us: number, ppm: number): number {
 }
 
 export class Clock {
-  /** From when on the present rate holds; in the future while the clocks are frozen. */
+  /** Start of the current rate; in the future while the clocks are frozen. */
   private anchorUs = 0;
   private anchorMonotonicUs = 0;
   private ppm = 0;
   private wallOffsetUs: number;
 
-  /** `epochUs` is what the wall clock shows at true time 0; the monotonic one shows 0. */
+  /** At true time 0 the wall clock shows `epochUs`, and the monotonic clock shows 0. */
   constructor(epochUs: number = 0) {
     this.wallOffsetUs = epochUs;
   }
 
-  /** How much faster than true time it runs. */
+  /** Rate error relative to true time: positive if the clock is fast. */
   get ratePpm(): number {
     return this.ppm;
   }
@@ -181,7 +180,7 @@ export class Clock {
     return this.monotonicUs(trueUs) + this.wallOffsetUs;
   }
 
-  /** The first true time since the last change of the clock at which it shows `us` or more. */
+  /** Returns the first true time since the last change at which the clock shows `us` or more. */
   trueTimeOfMonotonic(us: number): number {
     const spanUs = us - this.anchorMonotonicUs;
     if (spanUs <= 0) return this.anchorUs;
@@ -197,24 +196,24 @@ export class Clock {
     return this.trueTimeOfMonotonic(us - this.wallOffsetUs);
   }
 
-  /** Both clocks run at another rate from `trueUs` on; -10⁶ < ppm < 10⁷. */
+  /** Changes the rate of both clocks from `trueUs` on; -10⁶ < ppm < 10⁷. */
   setRate(trueUs: number, ppm: number): void {
     this.anchor(trueUs);
     this.ppm = ppm;
   }
 
-  /** The wall clock jumps; the monotonic one does not notice. */
+  /** Steps the wall clock. The monotonic clock is unaffected. */
   step(us: number): void {
     this.wallOffsetUs += us;
   }
 
-  /** Both clocks stand still until `untilUs`, as they do while a virtual machine is suspended. */
+  /** Stops both clocks until `untilUs`, as if a virtual machine were suspended. */
   freeze(trueUs: number, untilUs: number): void {
     this.anchor(trueUs);
     this.anchorUs = Math.max(this.anchorUs, untilUs);
   }
 
-  /** A frozen clock runs again from `trueUs` on. */
+  /** Restarts a frozen clock at `trueUs`. */
   thaw(trueUs: number): void {
     this.anchorUs = Math.min(this.anchorUs, trueUs);
   }
@@ -233,14 +232,14 @@ export interface AlarmParts {
 
 interface AlarmSetting {
   readonly name: Name;
-  /** On the clock of its process, from now. */
+  /** From now, on the clock of its process. */
   readonly waitUs: number;
   readonly action: () => void;
-  /** By whose name its place in an instant is drawn; those that share one keep their order. */
+  /** Name from which its tie is drawn. Timers that share it keep their order. */
   readonly tiedAs?: Name;
 }
 
-/** The event in the queue; an alarm has a new one whenever the rate of its clock changes. */
+/** The event in the queue. An alarm gets a new one whenever its clock changes. */
 class Timer implements Due {
   readonly name: Name;
   readonly timeUs: number;
@@ -269,10 +268,10 @@ export class Alarm implements Task {
   private readonly dueMonotonicUs: number;
   private readonly tie: number;
   private readonly action: () => void;
-  /** The faults that will hold it back once it is due. */
+  /** Faults that will delay the alarm when it is due. */
   private waiting: readonly Injection<FaultOf<'late-timer'>>[];
   private timer: Timer | null = null;
-  /** Its clock has reached its time, so that no change of the clock concerns it any more. */
+  /** True once the alarm's time has come, so that clock changes no longer affect it. */
   private isDue = false;
 
   constructor(process: Process, setting: AlarmSetting, parts: AlarmParts) {
@@ -289,7 +288,7 @@ export class Alarm implements Task {
     this.arm();
   }
 
-  /** Schedules it by its process's clock as that now runs; called again when that changes. */
+  /** Schedules the alarm by the process's clock. Called again whenever that clock changes. */
   arm(): void {
     if (this.isDue) return;
     this.scheduleAt(this.process.clock.trueTimeOfMonotonic(this.dueMonotonicUs));
@@ -302,14 +301,14 @@ export class Alarm implements Task {
     scheduler.schedule(this.timer);
   }
 
-  /** A timer due now stays in the queue and does nothing: a plan that repeats the run orders it. */
+  /** Cancels the timer. One due now stays in the queue without effect, so a replay can order it. */
   private callOff(): void {
     const { timer } = this;
     this.timer = null;
     if (timer !== null && timer.timeUs > this.parts.scheduler.nowUs) timer.isCancelled = true;
   }
 
-  /** Called by the loop. */
+  /** Called by the event loop. */
   ring(timer: Timer): void {
     if (timer !== this.timer) return;
     this.isDue = true;
@@ -318,7 +317,7 @@ export class Alarm implements Task {
     else this.process.acceptTimer(this);
   }
 
-  /** How long the faults that waited for it hold it back. */
+  /** Injects the faults that waited for the alarm, and returns the total delay. */
   private injectWaiting(): number {
     const { recorder, choices, scheduler } = this.parts;
     const { nowUs } = scheduler;

@@ -1,7 +1,6 @@
 /**
- * How a client is written: a generator that yields what it wants of the world. Every `yield*` is a
- * point at which the world may pause, crash or delay it, so "checked the lease, was paused, wrote"
- * needs no extra code.
+ * The client API: a program is a generator that yields effects. The world may pause, crash or delay
+ * it at every `yield*`, so "checked the lease, was paused, wrote" needs no extra code.
  */
 import type { Read } from '../history/events.ts';
 import type { Json } from '../kernel/json.ts';
@@ -15,8 +14,8 @@ import {
 } from './calls.ts';
 
 /**
- * What a client does, as a generator that returns a `T`. It yields only by `yield*` of `request`,
- * `send`, `answerOf`, `sleep`, `backOff`, `mark`, `inBackground`, and of other programs.
+ * A client program: a generator that returns a `T`. It yields only through `yield*` of `request`,
+ * `send`, `answerOf`, `sleep`, `backOff`, `mark`, `inBackground`, and other programs.
  */
 export type Program<T> = Generator<
   | {
@@ -24,7 +23,10 @@ export type Program<T> = Generator<
       readonly point: Name;
       /** @internal */
       readonly launch: () => void;
-      /** What to wait for once it is sent: a resume less than a send and an await. @internal */
+      /**
+       * Waited for after sending, which saves a resume over a separate await.
+       * @internal
+       */
       readonly awaits: Awaitable | null;
     }
   | {
@@ -56,44 +58,44 @@ export type Effect = Program<void> extends Generator<infer E> ? E : never;
 
 export type Background = ReturnType<typeof inBackground> extends Program<infer B> ? B : never;
 
-/** When a client takes its lease to end, on one of its own clocks, in microseconds. */
+/** End of a lease as the client determines it, on one of its own clocks, in microseconds. */
 export interface LeaseEnd {
   readonly clock: 'wall' | 'monotonic';
   readonly us: number;
 }
 
-/** A client's own process: its clocks, and what it reports to the observer. */
+/** A client's own process: its clocks, and its reports to the observer. */
 export interface Self {
   readonly name: string;
-  /** What its monotonic clock shows, in microseconds. */
+  /** Returns its monotonic clock in microseconds. */
   monotonicUs(): number;
-  /** What its wall clock shows, in microseconds since 1970. */
+  /** Returns its wall clock in microseconds since 1970. */
   wallUs(): number;
   /**
-   * A section begins: calls are numbered anew, and a restart goes on behind it.
+   * Begins a section: call numbers start again, and a restart continues after it.
    * @internal
    */
   beginSection(section: Name): void;
   /**
-   * It came to its end, whatever it achieved.
+   * Ends a section, whatever its result.
    * @internal
    */
   endSection(section: Name): void;
   /**
-   * Prepares a call under the present grant; it leaves when it is sent.
+   * Prepares a call under the current grant. It leaves when it is sent.
    * @internal
    */
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R>;
   /** @internal */
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;
   /**
-   * The place that the next prepared call will have among those of its section, from 1.
+   * Position of the next prepared call among those of its section, from 1.
    * @internal
    */
   readonly nextIssue: number;
   /**
-   * Records that the grant numbered `ordinal` reached the program, which counts on it until `end`.
-   * If it is the one of the section before, calls are numbered on from there.
+   * Records that the grant numbered `ordinal` reached the program, which relies on it until `end`.
+   * If it is the grant of the previous section, call numbers continue from there.
    */
   enter(entry: {
     readonly section: Name;
@@ -102,44 +104,44 @@ export interface Self {
     readonly token: number;
     readonly end: LeaseEnd;
   }): void;
-  /** The program stops counting on its grant, but what it still does is done under it. */
+  /** Records that the program no longer relies on its grant. Later actions are still under it. */
   leave(): void;
-  /** The program judged its lease by its own clock. */
+  /** Records that the program checked its lease by its own clock. */
   testLease(test: { isLive: boolean; end: LeaseEnd }): void;
-  /** For locks that a client takes by a quorum of servers, none of which gives the grant alone. */
+  /** For locks that a client acquires from a quorum of servers, none of which grants it alone. */
   readonly quorum: {
-    /** The client takes the lock. Returns the number of its grant, for `enter`. */
+    /** Records that the client takes the lock. Returns the grant number, for `enter`. */
     grant(term: {
       readonly lock: string;
-      /** The fencing token; 0 for none. */
+      /** Fencing token, or 0 for none. */
       readonly token: number;
       readonly ttlUs: number;
-      /** The first of the calls that the answer rests on: the lease counts from its departure. */
+      /** The first call behind the decision: the lease counts from when it was sent. */
       readonly since: { readonly sentAtUs: number };
-      /** When the client takes the lease to end. */
+      /** End of the lease, as the client determines it. */
       readonly end: LeaseEnd;
       /**
-       * True time from which on too few of the servers hold the lease, as the observer knows; null
-       * if it has no end. Default: the client's own end.
+       * True time from which too few servers hold the lease, as known to the observer, or null if
+       * it never ends. Default: the client's own `end`.
        */
       readonly heldUntilUs?: number | null;
     }): number;
-    /** Enough servers said that they prolong the grant numbered `ordinal`. */
+    /** Records that enough servers confirmed an extension of the grant numbered `ordinal`. */
     renew(term: Parameters<Self['quorum']['grant']>[0] & { readonly ordinal: number }): void;
-    /** The client gives the lock up; to be called before its servers are asked. */
+    /** Records that the client gives up the lock. Call it before asking the servers. */
     release(held: { readonly lock: string; readonly ordinal: number }): void;
     /**
-     * The client takes this value for what several replicas hold together.
+     * Records a value that the client derived from the replies of several replicas.
      * @internal
      */
     serve(read: Omit<Read, 'atUs'>): void;
   };
-  /** A guarded job begins or ends. */
+  /** Records that a guarded job begins, ends or is skipped. */
   job(
     phase: 'begin' | 'end' | 'skip',
     job: { readonly section: Name; readonly lock: string; readonly tick: number },
   ): void;
-  /** The program logs something, e.g. `log('cache-lock', 'dropped without release')`. */
+  /** Writes a log line, such as `log('cache-lock', 'dropped without release')`. */
   log(topic: string, text: string): void;
 }
 
@@ -153,7 +155,7 @@ export function* send<Q extends Json, R extends Json>(
   return call;
 }
 
-/** Sends an access to several servers, without waiting for their answers. */
+/** Sends an access to several servers without waiting for their answers. */
 export function* sendRound<Q extends Json, R extends Json>(
   self: Self,
   setting: RoundSetting<Q, R>,
@@ -170,7 +172,7 @@ export function* sendRound<Q extends Json, R extends Json>(
   return round;
 }
 
-/** Waits until a call is answered, or no answer can come any more. */
+/** Waits until a call is answered, or can no longer be answered. */
 export function* answerOf<C extends { readonly isSettled: boolean }>(call: C): Program<C> {
   if (!call.isSettled) yield { kind: 'await', point: null, call };
   return call;
@@ -194,27 +196,26 @@ function sending<Q extends Json, R extends Json>(
   return { kind: 'send', point: call.setting.operation, launch: () => self.launch(call), awaits };
 }
 
-/** Waits `forUs` microseconds on the process's own monotonic clock. `timer` names it for faults. */
+/** Waits `forUs` microseconds on the process's monotonic clock. Faults refer to `timer`. */
 export function* sleep(timer: Name, forUs: number): Program<void> {
   yield { kind: 'sleep', point: null, timer, forUs, isJittered: false };
 }
 
-/** Waits before another try: as `sleep`, and longer by the jitter that the plan's chance draws. */
+/** Waits before another attempt: like `sleep`, plus the jitter that the plan's chance draws. */
 export function* backOff(timer: Name, forUs: number): Program<void> {
   yield { kind: 'sleep', point: null, timer, forUs, isJittered: true };
 }
 
 /**
- * Starts a program beside this one, such as a heartbeat, in the same process: it runs at once to
- * where it first waits, and then whenever what it waits for has come. It shares the pauses, the
- * crash and the clock of the process; so do its calls and timers, which need names of their own. It
- * outlives this one, and ends by itself, by `stop`, in a crash, or when nothing else is left to
- * happen.
+ * Starts a program in the same process beside this one, such as a heartbeat. It runs immediately
+ * until it first waits, and then whenever its wait ends. It shares the pauses, crashes and clock of
+ * the process; its calls and timers do too, and need names of their own. It outlives this program,
+ * and ends on its own, by `stop`, in a crash, or when nothing else is left to happen.
  */
 export function* inBackground(program: Program<void>): Program<{
-  /** False once it has ended, was stopped or went down with its process. */
+  /** False once it has ended, was stopped or crashed with its process. */
   readonly isRunning: boolean;
-  /** It does nothing more, whatever it waits for. */
+  /** Ends it, whatever it waits for. */
   stop(): void;
 }> {
   let background: Background = { isRunning: false, stop: () => {} };
@@ -225,7 +226,7 @@ export function* inBackground(program: Program<void>): Program<{
   return background;
 }
 
-/** Passes a point of a section at which a plan may place a fault, e.g. `alice/1/checked`. */
+/** Passes a point of a section at which a plan may place a fault, such as `alice/1/checked`. */
 export function* mark(section: Name, point: string): Program<void> {
   yield { kind: 'mark', point: under(section, point) };
 }

@@ -1,4 +1,4 @@
-/** The observer outside the system: writes the trace and numbers the grants as they are given. */
+/** The observer outside the system: writes the trace, and numbers grants in the order given. */
 import type { TraceEvent } from '../history/events.ts';
 
 export class Recorder {
@@ -9,7 +9,7 @@ export class Recorder {
     this.events.push(event);
   }
 
-  /** The next grant's ordinal, from 1. */
+  /** Returns the next grant number, from 1. */
   nextOrdinal(): number {
     this.ordinals += 1;
     return this.ordinals;

@@ -1,6 +1,6 @@
 /**
- * Records what becomes of the sections of one client, whether it is a generator or asynchronous
- * code, so that a section that never ends is known by more than the events that it did not cause.
+ * Records the end of each section of one client, in generators and asynchronous code, so that a
+ * section that never ends is visible by more than its missing events.
  */
 import type { SectionEnd, SectionError, SectionRun } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
@@ -9,7 +9,7 @@ import type { Scheduler } from '../kernel/scheduler.ts';
 const OPEN: SectionEnd = { kind: 'open', wait: null };
 
 export class SectionLog {
-  /** All that began, in this order. */
+  /** All sections that began, in order. */
   readonly runs: SectionRun[] = [];
   private readonly process: string;
   private readonly scheduler: Pick<Scheduler, 'nowUs'>;
@@ -19,7 +19,7 @@ export class SectionLog {
     this.scheduler = scheduler;
   }
 
-  /** How many began. */
+  /** Number of sections that began. */
   get begun(): number {
     return this.runs.length;
   }
@@ -33,12 +33,12 @@ export class SectionLog {
     this.close(section, { kind: 'returned', atUs: this.scheduler.nowUs, isUnguarded });
   }
 
-  /** An error ended a section; null stands for the one that began last. */
+  /** Ends a section with an error. Null means the section that began last. */
   fail(section: Name | null, error: SectionError): void {
     this.close(section, { kind: 'failed', atUs: this.scheduler.nowUs, error });
   }
 
-  /** A crash ends all that are open. */
+  /** Ends all open sections, because the process crashed. */
   crash(): void {
     const end: SectionEnd = { kind: 'crashed', atUs: this.scheduler.nowUs };
     for (const at of this.runs.keys()) this.closeAt(at, end);
@@ -49,7 +49,7 @@ export class SectionLog {
     this.closeAt(at, end);
   }
 
-  /** The first end of a section counts. */
+  /** Ends a section, unless it has ended already. */
   private closeAt(at: number, end: SectionEnd): void {
     const run = this.runs[at];
     if (run?.end.kind !== 'open') return;

@@ -1,9 +1,9 @@
 /**
- * A server is a plain state machine: a request in, a reply out, no I/O and no time but its own
- * clock. Its host runs it as a process of the world: queues what arrives in a pause, forgets its
- * volatile state in a crash, and hands over to a replica that lags. While it handles a request a
- * server may ask others (a store the lock service, for one), by messages like those of clients; the
- * answers find it only in the life in which it asked.
+ * A server is a plain state machine: it takes a request and returns a reply, without I/O and with
+ * no time but its own clock. Its host runs it as a process of the world: queues arriving messages
+ * during a pause, discards volatile state in a crash, and fails over to a lagging replica. While it
+ * handles a request, a server may call others, as a store calls the lock service, with messages
+ * like those of clients. The answers reach only the incarnation that sent the call.
  */
 import type { TraceEvent } from '../history/events.ts';
 import { copy } from '../kernel/copy.ts';
@@ -25,20 +25,20 @@ import { Alarm, type Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
- * Returned by `handle` if the reply comes later, through the turn's `answer`. It is the same in
- * every copy of this package that is loaded.
+ * Returned by `handle` if the reply comes later, through the turn's `answer`. It is the same symbol
+ * in every loaded copy of this package.
  */
 export const LATER: unique symbol = Symbol.for('fencepost/later');
 
 /**
  * One request that a server handles: the server's clocks, the observer's view of the request, and
- * what the server can do about it. A server that replies later keeps the turn; its times stay those
- * at which the request was handled.
+ * the server's actions. A server that replies later keeps the turn, whose times remain those at
+ * which the request was handled.
  */
 export interface Turn<R extends Json = never> extends Boot {
-  /** The server's own name. */
+  /** Name of this server. */
   readonly server: string;
-  /** For the observer: who asks, by which operation and message, under which grant, sent when. */
+  /** For the observer: the client, its operation and message, its grant, the send time. */
   readonly client: string;
   readonly operation: string;
   readonly message: string;
@@ -46,29 +46,29 @@ export interface Turn<R extends Json = never> extends Boot {
   readonly under: number;
   readonly sentAtUs: number;
   readonly adds: number | null;
-  /** The connection that the request came on, and whether its client still has it. */
+  /** The connection of the request. `isOpen` is false once the client has lost it. */
   readonly connection: { readonly isOpen: boolean };
   /**
-   * Numbers the grant that this turn gives, and sends the number along, unseen, with the reply;
-   * `again` is the number of one that was given before and is told once more.
+   * Numbers the grant given in this turn, and sends the number with the reply, unseen by the
+   * client. If this repeats an earlier grant, `again` is its number.
    */
   grant(again?: number): number;
-  /** Counts something that the request asks for and this server does not simulate: `XADD`. */
+  /** Records that the request needs something that is not simulated, such as `XADD`. */
   noteUnsimulated(what: string): void;
-  /** Sends the reply of a request that was not answered at once; a second call does nothing. */
+  /** Sends the reply to a request that was not answered immediately. A second call does nothing. */
   answer(reply: R): void;
   /**
-   * Asks another server while the request waits. `label` says what for: `check` in
+   * Calls another server while the request waits. `label` names the purpose: `check` in
    * `alice/1/write/1/check`. `told` is called once, at true time `atUs`, unless this server crashes
-   * before.
+   * first.
    */
   ask<Q extends Json, A extends Json>(
     question: Omit<CallSetting<Q, A>, 'operation' | 'under'> & { readonly label: string },
     told: (call: PendingCall<Q, A>, atUs: number) => void,
   ): void;
   /**
-   * Calls `ring` after `afterUs` on the server's monotonic clock, unless the server crashes before.
-   * `label`, which no other timer of this turn has, says what for: `expiry` in
+   * Calls `ring` after `afterUs` on the server's monotonic clock, unless the server crashes first.
+   * `label` names the purpose, and is unique among the turn's timers: `expiry` in
    * `alice/1/acquire/1/expiry`.
    */
   setTimer(
@@ -79,44 +79,44 @@ export interface Turn<R extends Json = never> extends Boot {
 
 type Ring = Parameters<Turn['setTimer']>[1];
 
-/** What a server can read and report while it restarts, forgets a key or handles a timer. */
+/** The data and actions that a server has while it restarts, forgets a key or handles a timer. */
 export interface Boot {
-  /** True time, for the observer alone: what a server decides, it decides by its own clocks. */
+  /** True time, for the observer only: a server must decide by its own clocks. */
   readonly atUs: number;
-  /** What its clocks show, in microseconds. */
+  /** The server's clocks in microseconds. */
   readonly wallUs: number;
   readonly monotonicUs: number;
   /**
-   * True time at which a clock of this server, as it now runs, will show `us`; `right` is a wall
-   * clock that nothing ever happened to.
+   * Returns the true time at which a clock of this server, at its current rate, will show `us`.
+   * `right` is a wall clock without any fault.
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
-  /** Records an event in the trace. It changes nothing that the server does. */
+  /** Records an event in the trace. This does not affect the server. */
   observe(event: TraceEvent): void;
 }
 
-/** A state machine that answers requests: what an author of a server writes. */
+/** A state machine that answers requests, implemented by the author of a server. */
 export interface Server<Q extends Json, R extends Json> {
-  /** The protocol spoken at its address in `hosts`: `redis`. Absent: no driver can connect. */
+  /** Protocol spoken at its address in `hosts`, such as `redis`. Absent: no driver can connect. */
   readonly speaks?: 'redis';
   /**
-   * Answers one request; the reply leaves in the same instant, or, after `LATER`, when the server
+   * Handles one request. The reply leaves at the same instant or, after `LATER`, when the server
    * answers the turn that it kept.
    */
   handle(request: Q, turn: Turn<R>): R | typeof LATER;
   /**
-   * Comes back after a crash or as a replica: volatile state is lost, durable state stays. Turns
-   * that were kept are volatile: nobody waits for them any more. Absent: all of it is durable.
+   * Restarts after a crash or as a replica. Volatile state is lost, durable state is kept. Turns
+   * that were kept are volatile: no client waits for them anymore. Absent: all state is durable.
    */
   restart?(boot: Boot): void;
   /**
-   * A copy of the durable state, as a function that brings it back. Absent: it cannot fail over,
-   * and a run with such a fault fails.
+   * Copies the durable state, and returns a function that restores it. Absent: the server cannot
+   * fail over, and a run with such a fault fails.
    */
   snapshot?(): () => void;
   /**
-   * Forgets one key; false where it had none. Tells the observer what it now holds, if values.
-   * Absent: it has no keys.
+   * Forgets one key. Returns false if there was no such key. If the server stores values, it
+   * reports its remaining data to the observer. Absent: the server has no keys.
    */
   evict?(key: string, boot: Boot): boolean;
 }
@@ -126,16 +126,16 @@ interface Snapshot {
   readonly restore: () => void;
 }
 
-/** What faults may do to a server beyond pausing and crashing its process. */
+/** Server operations for faults other than pauses and crashes of the process. */
 export interface Replaceable {
-  /** As its server says. */
+  /** The protocol of its server. */
   readonly speaks: 'redis' | undefined;
-  /** Whether its server has what a failover, and an eviction, needs. */
+  /** True if the server implements failover (`canFailOver`) or eviction (`canForget`). */
   readonly canFailOver: boolean;
   readonly canForget: boolean;
   keepSnapshots(): void;
   loadReplica(lagUs: number): void;
-  /** What the observer is to be told of it; null where there was no such key. */
+  /** Returns the events for the observer, or null if there was no such key. */
   evict(key: string): readonly TraceEvent[] | null;
 }
 
@@ -144,7 +144,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
   private readonly server: Server<Q, R>;
   private readonly parts: CallsParts;
   private snapshots: Snapshot[] | null = null;
-  /** Made by its first question; most servers never ask. */
+  /** Created on the first call to another server; most servers never make one. */
   private calls: ServerCalls | null = null;
   private readonly asking: Asking = (question, told) => {
     this.calls ??= new ServerCalls(this.process, this.parts);
@@ -183,9 +183,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     return this.server.evict !== undefined;
   }
 
-  /**
-   * Keeps the states that a lagging replica may still be in; called before a run that needs it.
-   */
+  /** Keeps the states that a lagging replica may be in. Call it before a run with failovers. */
   keepSnapshots(): void {
     this.snapshots = [{ atUs: 0, restore: this.snapshot() }];
   }
@@ -226,9 +224,7 @@ export class HostedServer<Q extends Json, R extends Json> implements ServerHost<
     return restore;
   }
 
-  /**
-   * Becomes a replica that knows what was durable `lagUs` ago; what came later is lost.
-   */
+  /** Becomes a replica with the durable state of `lagUs` ago. Later changes are lost. */
   loadReplica(lagUs: number): void {
     const { snapshots } = this;
     if (snapshots === null) return;
@@ -283,10 +279,10 @@ function trueTimeShown(
 
 type Asked<Q extends Json, R extends Json> = Omit<CallSetting<Q, R>, 'under'>;
 
-/** How a server's host asks another server. */
+/** Calls another server for a server's host. */
 type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
 
-/** How it sets a timer of its own. */
+/** Sets a timer for a server's host. */
 type Timing = (name: Name, waitUs: number, ring: Ring) => void;
 
 interface TurnParts {

@@ -1,13 +1,13 @@
 /**
- * The world of one run: processes, clocks, network, faults and the observer, put together from a
- * plan. A system fills it with servers and clients; `run` lets it happen and returns the trace.
+ * The world of one run: processes, clocks, the network, faults and the observer, built from a plan.
+ * A system adds servers and clients; `run` executes the plan and returns the trace.
  *
- * Read on in this order. Who lives in it: `process.ts` (what can be paused, crashed and skewed),
- * `client.ts` with `program.ts` (what a program may do) and `client-view.ts` (what it takes to be
- * so), `server.ts`. What passes between them: `port.ts` and `calls.ts`, over `network.ts`. What
- * goes wrong: `injector.ts`, at its time (`agenda.ts`) or at one of the `points.ts`; what is drawn
- * or decided by name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it:
- * `recorder.ts`, and `failure.ts` where a system throws.
+ * Reading order. Processes: `process.ts` (pauses, crashes and clock skew), `client.ts` with
+ * `program.ts` (what a program can do) and `client-view.ts` (what a client assumes), `server.ts`.
+ * Communication: `port.ts` and `calls.ts`, over `network.ts`. Faults: `injector.ts`, at a time
+ * (`agenda.ts`) or at one of the `points.ts`; `choices.ts` for everything that is drawn or decided
+ * by name, and `pinning.ts`, which records it. Observation: `recorder.ts`, and `failure.ts` for
+ * errors that a system throws.
  */
 import type { Ending, ProcessInfo, SectionRun, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
@@ -28,7 +28,7 @@ import { Process, type Resident } from './process.ts';
 import { Recorder } from './recorder.ts';
 import { HostedServer, type Replaceable, type Server } from './server.ts';
 
-/** Called before each event, with the previous one and the number of events traced so far. */
+/** Called before each event, with the previous event and the number of events traced so far. */
 export type RunWatcher = (due: Due, previous: Due | null, traced: number) => void;
 
 export interface ClientSetting {
@@ -36,7 +36,7 @@ export interface ClientSetting {
   readonly factory: ProgramFactory;
 }
 
-/** What a client's host is made of whose code is no generator. */
+/** The parts of a client host that runs asynchronous code instead of a generator. */
 export interface HostedParts extends ClientParts {
   readonly jobs: Jobs;
 }
@@ -57,14 +57,14 @@ export class World {
   private readonly servers: Map<string, Replaceable> = new Map();
   private probe: Client | null = null;
   private isHealed = false;
-  /** Whether all has healed, and the main program of every client has ended. */
+  /** Returns true if the world has healed and the main program of every client has ended. */
   private readonly isOver = (): boolean => {
     if (!this.isHealed) return false;
     for (const { isBusy } of this.clients.values()) if (isBusy) return false;
     return true;
   };
 
-  /** `epochUs` is where the wall clocks begin. @internal */
+  /** `epochUs` is the time that wall clocks show at the start of the run. @internal */
   constructor(plan: Plan, log: DrawLog | null, epochUs: number = plan.epochUs ?? 0) {
     const { scheduler, recorder, processes, clients, servers } = this;
     this.plan = plan;
@@ -88,8 +88,8 @@ export class World {
   }
 
   /**
-   * Adds a server as a process of its own, and returns what its clients call. No two processes of a
-   * world have the same name.
+   * Adds a server as a process of its own, and returns the host that its clients call. Process
+   * names are unique in a world.
    */
   addServer<Q extends Json, R extends Json>(
     info: { readonly name: string; readonly role: 'lock' | 'store' },
@@ -106,12 +106,12 @@ export class World {
     return host;
   }
 
-  /** The host of a server that was added; undefined where there is none of that name. @internal */
+  /** Returns the host of the server with that name, or undefined if there is none. @internal */
   serverNamed(name: string): Replaceable | undefined {
     return this.servers.get(name);
   }
 
-  /** All of them by name, in the order in which they were added. @internal */
+  /** All servers by name, in the order in which they were added. @internal */
   get allServers(): readonly (readonly [name: string, server: Replaceable])[] {
     return [...this.servers];
   }
@@ -121,7 +121,7 @@ export class World {
     this.addHosted(info, (process, parts) => new ClientHost(process, setting, parts));
   }
 
-  /** Adds a client with the host that `make` gives it. @internal */
+  /** Adds a client with the host that `make` returns. @internal */
   addHosted(
     info: ProcessInfo,
     make: (process: Process, parts: HostedParts) => Client & Resident,
@@ -139,7 +139,7 @@ export class World {
     return process;
   }
 
-  /** Lets the run happen. No client may have jobs. @internal */
+  /** Executes the run. No client may have jobs. @internal */
   run(watcher: RunWatcher | null): Trace {
     const step = this.runInTurns(watcher).next();
     assert(step.done === true, 'a client has jobs, and nobody runs them');
@@ -147,8 +147,8 @@ export class World {
   }
 
   /**
-   * The same with clients that have jobs: it yields where all of these must have run before it is
-   * resumed.
+   * Executes the run when clients have jobs: yields whenever all of their jobs must run before it
+   * is resumed.
    * @internal
    */
   *runInTurns(watcher: RunWatcher | null): Generator<void, Trace, void> {
@@ -160,7 +160,7 @@ export class World {
     return { processes, events: this.recorder.events, ending, unmatched, sections };
   }
 
-  /** The sections that have begun, by client. @internal */
+  /** The sections that began, grouped by client. @internal */
   get sections(): readonly SectionRun[] {
     const runs: SectionRun[] = [];
     for (const client of this.clients.values()) runs.push(...client.sections);
@@ -168,8 +168,8 @@ export class World {
   }
 
   /**
-   * Whether every program has come to its end: what is left then are timers that nobody cleared, as
-   * an interval that a driver sets once for as long as it lives.
+   * True if every program has ended. The remaining events are then timers that were never cleared,
+   * such as an interval that a driver sets for its lifetime.
    */
   private get isAllDone(): boolean {
     if (!this.isHealed) return false;
