@@ -30,9 +30,7 @@ export function renderProblem(problem: Problem): string {
 /** Path steps that need no quotes: words, possibly with hyphens. */
 const PLAIN = /^[\p{L}\p{N}_$-]+$/u;
 
-/**
- * Renders `['faults', 0, 'pause']` as `faults[0].pause`, `['use', './a.mjs']` as `use["./a.mjs"]`.
- */
+/** `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as `use["./a.mjs"]`. */
 export function renderPath(path: readonly PathStep[]): string {
   let text = '';
   for (const step of path) {

@@ -25,9 +25,7 @@ export type Call =
       readonly token: number;
       /** Amount that an increment adds to the value that its section read; null for other calls. */
       readonly adds: number | null;
-      /**
-       * First of the operations that carry out the same logical write; absent on that one itself.
-       */
+      /** First of the operations that carry out the same logical write; absent on itself. */
       readonly repeats?: string;
       /**
        * Last operation from which the guard of asynchronous code knew the key that it writes.

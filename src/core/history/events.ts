@@ -232,9 +232,7 @@ export type TraceEvent =
       readonly kind: 'deadlock';
       readonly atUs: number;
       readonly process: string;
-      /**
-       * Each `client` waits for `lock`, which the next client holds; the last waits for the first.
-       */
+      /** Each `client` waits for `lock`, which the next client holds; the last for the first. */
       readonly waits: readonly { readonly client: string; readonly lock: string }[];
     }
   | {
@@ -341,18 +339,14 @@ export type TraceEvent =
       readonly refusal?: EventOf<'write'>['refusal'];
     }
   | {
-      /**
-       * A store restarts, fails over or forgets a key, and reports the data that it still holds.
-       */
+      /** A store restarts, fails over or forgets a key, and reports its remaining data. */
       readonly kind: 'recovered';
       readonly atUs: number;
       readonly process: string;
       readonly resource: string;
       readonly highest: number;
       readonly values: Readonly<Record<string, number>>;
-      /**
-       * No fault is the cause: a key is accessed for the first time, and already has this version.
-       */
+      /** No fault is the cause: a key is accessed first, and already has this version. */
       readonly begins?: { readonly key: string; readonly version: number };
     }
   | {

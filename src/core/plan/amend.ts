@@ -1,7 +1,7 @@
 /**
- * A plan whose names have changed, and one whose amounts have, as data and as the text of a file
- * that people have written comments into. A rename is of an operation, mark or timer in all of a
- * plan's sections, whatever its number: `release=unlock` makes of `bob/2/release-3/1/request`
+ * Renames the names in a plan and lengthens its faults, both as data and in the text of a file that
+ * people have commented. A rename applies to an operation, mark or timer in all sections of a plan,
+ * whatever its number: `release=unlock` turns `bob/2/release-3/1/request` into
  * `bob/2/unlock-3/1/request`.
  */
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
@@ -11,35 +11,35 @@ import { durationsOf, lengthIn } from './places.ts';
 import type { FaultPlace, Plan } from './plan.ts';
 import { fitsLine, planFields, readPlan, renderPlan } from './plan-text.ts';
 
-/** Two names of an operation, mark or timer, without the client, the section and a number. */
+/** Old and new name of an operation, mark or timer, without client, section and number. */
 export interface Rename {
   readonly from: string;
   readonly to: string;
 }
 
-/** Whose it is, what it is called, and its number with all that comes after. */
+/** Owner, label, and the number with everything after it. */
 const NAME = /^([^/]+\/\d+\/)([^/]+?)((?:-\d+)?(?:\/.*)?)$/;
 
-/** What a name is called, without client, section and number; '' where it is none of that form. */
+/** Returns a name without its client, section and number, or '' if it has another form. */
 export function labelIn(name: string): string {
   return NAME.exec(name)?.[2] ?? '';
 }
 
-/** The name after the first of these renames that is about it. */
+/** Returns `name` changed by the first rename that applies to it. */
 export function renamed(name: string, renames: readonly Rename[]): string {
   const [, owner = '', label = '', rest = ''] = NAME.exec(name) ?? [];
   const rename = renames.find(({ from }) => from === label);
   return rename === undefined || label === '' ? name : `${owner}${rename.to}${rest}`;
 }
 
-/** `bob/2/set-3/1/reply` as the `count`-th of its section that is called so. */
+/** Renumbers `bob/2/set-3/1/reply` as the `count`-th of its label in the section. */
 export function numbered(name: string, count: number): string {
   const [, owner = '', label = '', rest = ''] = NAME.exec(name) ?? [];
   if (label === '') return name;
   return `${owner}${label}${count === 1 ? '' : `-${count}`}${rest.replace(/^-\d+/, '')}`;
 }
 
-/** The plan with these names in its faults, decisions and order, and where faults may be. */
+/** Renames in the plan's faults, decisions and order, and in the places that faults may have. */
 export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
   const change = (name: string): string => renamed(name, renames);
   const decisions = Object.entries(plan.decisions).map(([name, us]) => [change(name), us] as const);
@@ -52,7 +52,7 @@ export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
   };
 }
 
-/** A place is declared at a whole name, or at a label alone. */
+/** A place is declared as a full name, or as a label only. */
 function renamedPlaces({ bounds }: Plan, renames: readonly Rename[]): Partial<Plan['bounds']> {
   if (bounds.places === undefined) return {};
   const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
@@ -68,7 +68,7 @@ function renamedPlaces({ bounds }: Plan, renames: readonly Rename[]): Partial<Pl
   return { places };
 }
 
-/** The fault at another point, message or timer, by what its name becomes. */
+/** Returns the fault with its point, message or timer changed by `change`. */
 export function faultNamed(fault: Fault, change: (name: string) => string): Fault {
   if ('when' in fault) {
     const { when } = fault;
@@ -84,7 +84,7 @@ export function faultNamed(fault: Fault, change: (name: string) => string): Faul
   return { ...fault, which: { ...which, message: change(which.message) } };
 }
 
-/** The plan whose faults last, delay or lag so many times as long, each within its bounds. */
+/** Returns the plan with faults that last, delay or lag `times` as long, within their bounds. */
 export function lengthened(plan: Plan, times: number): Plan {
   const faults = plan.faults.map((fault) => {
     const amountUs = amountOf(fault);
@@ -96,8 +96,8 @@ export function lengthened(plan: Plan, times: number): Plan {
 }
 
 /**
- * The text of a plan file, amended so that it means `after` where it meant `before`: what both
- * have in common stays as it was written, with its comments.
+ * Amends the text of a plan file so that it means `after` instead of `before`. Unchanged parts stay
+ * as written, with their comments.
  */
 export function amendedText(text: string, before: Plan, after: Plan): string {
   const document = parseDocument(text);
@@ -105,7 +105,7 @@ export function amendedText(text: string, before: Plan, after: Plan): string {
   const amended = document.toString({ lineWidth: 100, flowCollectionPadding: true });
   const read = readPlan({ text: amended, file: '' });
   if (read.kind === 'plan' && renderPlan(read.plan) === renderPlan(after)) return amended;
-  // Aliases, for one, cannot be amended at one of their places alone.
+  // An alias, for example, cannot be amended at only one of its places.
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
   return renderPlan(after, comment.replace(/^# ?/gm, '').trimEnd());
 }
@@ -139,7 +139,7 @@ function amend(document: Document.Parsed, path: Path, before: unknown, after: un
   document.setIn(path, after);
 }
 
-/** What is short stands in braces; a map in braces that became too long gets a line for each. */
+/** Adds a pair, in braces if short. A map in braces that becomes too long is spread over lines. */
 function add(
   document: Document.Parsed,
   path: Path,

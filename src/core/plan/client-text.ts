@@ -1,6 +1,6 @@
 /**
- * The settings of a client as fields of a file, the same ones in scenarios and plans: `ttl: 10ms`,
- * `checksLease: false`. What is left out has its documented default.
+ * The settings of a client as fields of a file, the same in scenarios and plans: `ttl: 10ms`,
+ * `checksLease: false`. Omitted fields have their documented defaults.
  */
 import { z } from 'zod';
 import { duration, durationOrNever, optional, positiveDuration, whole } from './fields.ts';
@@ -10,7 +10,7 @@ import { CAPS, type ClientPlan } from './plan.ts';
 /** A client without its name and its program. */
 export type ClientSettings = Omit<ClientPlan, 'name' | 'sections' | 'concurrency'>;
 
-/** What a `closed` map of `clientFields` gives when it was read. */
+/** The result of reading a `closed` map of `clientFields`. */
 export type ReadSettings = ReadOf<ClientSettings>;
 
 /** Fields of a `closed` map. */
@@ -51,12 +51,12 @@ export const concurrencyField: z.ZodOptional<z.ZodType<number>> = optional(
   'Sections that one process runs at once, as a service does with requests: { count: 2, concurrency: 3 }. Only of asynchronous code. Default 1.',
 );
 
-/** The field of a plan. */
+/** Returns the plan field, which is omitted for the default of 1. */
 export function runningAtOnce(concurrency = 1): Pick<ClientPlan, 'concurrency'> {
   return concurrency === 1 ? {} : { concurrency };
 }
 
-/** The settings that were read, over those that hold otherwise. */
+/** Returns the settings that were read, completed from `base`. */
 export function settingsOver(base: ClientSettings, read: ReadSettings): ClientSettings {
   return completed(base, read);
 }

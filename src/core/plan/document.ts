@@ -1,8 +1,8 @@
 /**
- * Reads the YAML of a scenario or a plan into plain data, finds the line and column of anything in
- * it, and turns what zod reports about it into findings in plain words: one for each mistake,
- * placed at the key or value that is meant, with a suggestion where a known word is near. Refuses
- * what no person writes: huge files, control characters, bombs of aliases, tags.
+ * Reads the YAML of a scenario or plan into plain data, finds the line and column of any part of
+ * it, and turns zod's issues into plain findings: one per mistake, placed at the affected key or
+ * value, with a suggestion if a known word is similar. Refuses input that no person writes: huge
+ * files, control characters, alias bombs, tags.
  */
 import {
   type Document,
@@ -27,7 +27,7 @@ import {
 } from '../../text/problem.ts';
 import { shown, unexpected } from './fields.ts';
 
-/** A file's content, decoded, and the name that problems give it. */
+/** The decoded content of a file, and the file name for problems. */
 export interface SourceFile {
   readonly text: string;
   readonly file: string;
@@ -37,7 +37,7 @@ type Parsed =
   | {
       readonly kind: 'document';
       readonly value: unknown;
-      /** Gives findings their lines and columns, in the order of the file. */
+      /** Returns the findings with lines and columns, in file order. */
       readonly locate: (findings: readonly UnplacedProblem[]) => readonly Problem[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
@@ -45,10 +45,10 @@ type Parsed =
 const MAX_CHARACTERS = 1_000_000;
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 100;
-/** The most problems that are reported at once. */
+/** Maximum number of problems reported at once. */
 const MAX_PROBLEMS = 50;
 
-/** Plain data and a way to find it again, or what keeps the text from being read at all. */
+/** Parses a file into plain data and a locator, or returns what makes it unreadable. */
 export function parseFile(source: SourceFile): Parsed {
   const unreadable = unreadableAt(source.text) ?? tooDeepAt(source.text);
   if (unreadable !== null) return refused(source, [unreadable]);
@@ -94,8 +94,8 @@ function unreadableAt(text: string): Place | null {
 }
 
 /**
- * Composing a document recurses, and Node can die without an exception where the stack ends inside
- * a regular expression; so the depth is measured first, on the tokens, without recursion.
+ * Composing a document recurses, and Node can die without an exception if the stack overflows
+ * inside a regular expression. So measure the depth first, on the tokens and without recursion.
  */
 function tooDeepAt(text: string): Place | null {
   let level: unknown[] = [...new Parser().parse(text)];
@@ -110,7 +110,7 @@ function tooDeepAt(text: string): Place | null {
   return null;
 }
 
-/** The tokens inside a document, a collection, or an entry of one. */
+/** Returns the tokens inside a document, a collection, or an entry of one. */
 function childTokens(token: unknown): readonly unknown[] {
   if (!isRecord(token)) return [];
   const items = Array.isArray(token['items']) ? token['items'] : [];
@@ -118,12 +118,12 @@ function childTokens(token: unknown): readonly unknown[] {
   return [token['value'], ...inside].filter(isRecord);
 }
 
-/** Whether plain data is a map, or a list, whose fields may be read. */
+/** Returns true for a map or a list, whose fields may be read. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The library's messages, without its own advice. */
+/** Returns the first line of a `yaml` message, without the advice that follows it. */
 function plain(message: string): string {
   if (message.startsWith('Source contains multiple documents'))
     return 'only one document may stand here';
@@ -131,7 +131,7 @@ function plain(message: string): string {
   return first.charAt(0).toLowerCase() + first.slice(1);
 }
 
-/** A key that JavaScript objects cannot have, or an alias inside of what it stands for. */
+/** Finds a key that JavaScript objects cannot have, or an alias inside its own anchor. */
 function forbiddenAt(document: Document): Place | null {
   let found: Place | null = null;
   visit(document, {
@@ -190,7 +190,7 @@ function located(where: Located, findings: readonly UnplacedProblem[]): readonly
   return problems.slice(0, MAX_PROBLEMS);
 }
 
-/** Where a path leads in the text; what is missing is placed at what should contain it. */
+/** Returns the text offset of a path. A missing part is placed at its container. */
 function offsetOf(document: Document, { path, isKey }: UnplacedProblem): number {
   let node: unknown = document.contents;
   let offset = startOf(node, 0);
@@ -230,7 +230,7 @@ export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<
   return { kind: 'findings', findings: allFindings(result.error.issues, []) };
 }
 
-/** An unknown key explains what else its map seems to lack, so that is not reported too. */
+/** Converts issues. An unknown key explains the missing fields of its map, so drop those. */
 function allFindings(
   issues: readonly z.core.$ZodIssue[],
   base: readonly PathStep[],
@@ -241,7 +241,7 @@ function allFindings(
   const found = issues
     .filter(({ code, path }) => code !== 'custom' || !unknown.has(path.join('\n')))
     .flatMap((issue) => findingsOf(issue, base));
-  // zod says twice that a number is too large where a limit is that of safe integers.
+  // zod reports a number twice if it exceeds a limit equal to that of safe integers.
   return found.filter(({ path, what }, at) => {
     const steps = path.join('\n');
     return at === found.findIndex((one) => one.what === what && one.path.join('\n') === steps);
@@ -285,7 +285,7 @@ function valueFinding(path: readonly PathStep[], what: string): UnplacedProblem 
   return { path, isKey: false, what };
 }
 
-/** Of several forms that a value may take, the one that it comes nearest to. */
+/** Reports the findings of the union member that the value is closest to. */
 function unionFindings(
   issue: z.core.$ZodIssueInvalidUnion,
   path: readonly PathStep[],

@@ -1,11 +1,10 @@
 /**
- * Times as people write them and as fencepost counts them, in integer microseconds, decided in
- * integers only, so that no microsecond is lost on the way. Durations are `10ms` or `1.5s`. The
- * epoch of a world is what a right wall clock shows when a run begins, in microseconds since
- * 1970-01-01T00:00:00Z: all that asks for the time of day in one world, servers and clients,
- * generators and real code, sees this one. A plan that says nothing begins at 0, or in 2024 where
- * asynchronous code runs, which may well refuse 1970. In files an instant is written as in RFC
- * 3339, in UTC: `2024-01-01` or `2024-01-01T12:30:00Z`.
+ * Times as text and as integer microseconds, converted with integer arithmetic only, so that no
+ * microsecond is lost. Durations are `10ms` or `1.5s`. The epoch of a world is the time of a
+ * correct wall clock at the start of a run, in microseconds since 1970-01-01T00:00:00Z; servers and
+ * clients, generators and real code all see the same one. The default is 0, or 2024 if asynchronous
+ * code runs, since real code may refuse 1970. In files, an instant is written as in RFC 3339, in
+ * UTC: `2024-01-01` or `2024-01-01T12:30:00Z`.
  */
 /** From `minUs` to `maxUs`, both included. */
 export interface RangeUs {
@@ -22,14 +21,14 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000_000],
 ]);
 
-/** A duration as it stands in a file, for a JSON Schema; `0` needs no unit. */
+/** Pattern of a duration in a file, for a JSON Schema. `0` needs no unit. */
 export const DURATION_PATTERN = '^(0|\\d+(\\.\\d+)?(us|ms|s|min|m|h))$';
 
 const DURATION = /^(\d{1,16})(?:\.(\d{1,16}))?(us|ms|s|min|m|h)$/;
 
 /**
- * `10ms`, `250us`, `1.5s`, `5min` (or `5m`), `2h` or `0`, in microseconds. Undefined when it is
- * nothing of the kind, no whole number of microseconds, or too large for a safe integer.
+ * Parses `10ms`, `250us`, `1.5s`, `5min` (or `5m`), `2h` or `0` into microseconds. Returns
+ * undefined for other text, fractions of a microsecond, and numbers beyond the safe integers.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
@@ -43,19 +42,19 @@ export function parseDuration(text: string): number | undefined {
   return Number(parts / divisor);
 }
 
-/** A duration that may be negative, `-5ms`: how far a clock is moved. */
+/** Parses a duration that may be negative, such as the clock step `-5ms`. */
 export function parseStep(text: string): number | undefined {
   if (!text.startsWith('-')) return parseDuration(text);
   const size = parseDuration(text.slice(1));
   return size === undefined || size === 0 ? size : -size;
 }
 
-/** `1ms..5ms`, or one duration for a range of one value. Undefined if the ends are out of order. */
+/** Parses `1ms..5ms` or a single duration. Returns undefined if the ends are out of order. */
 export function parseRange(text: string): RangeUs | undefined {
   return orderedRange(text, parseDuration);
 }
 
-/** `-5ms..5ms`, or one step. */
+/** Parses `-5ms..5ms` or a single step. */
 export function parseStepRange(text: string): RangeUs | undefined {
   return orderedRange(text, parseStep);
 }
@@ -71,7 +70,7 @@ function orderedRange(
   return { minUs, maxUs };
 }
 
-/** The same time as text, exactly: `10ms`, `9.999ms`, `250us`, `1.5s`, `24h`, `0ms`, `-5ms`. */
+/** Formats a time exactly: `10ms`, `9.999ms`, `250us`, `1.5s`, `24h`, `0ms`, `-5ms`. */
 export function formatDuration(us: number): string {
   if (us < 0) return `-${formatDuration(-us)}`;
   if (us === 0) return '0ms';
@@ -80,13 +79,13 @@ export function formatDuration(us: number): string {
   return us >= 1_000 ? `${decimal(us, 1_000, 3)}ms` : `${us}us`;
 }
 
-/** A duration with a space before its unit: `10 ms`. Exact. Whole, signed microseconds. */
+/** Formats whole, signed microseconds exactly, with a space before the unit: `10 ms`. */
 export function proseDuration(us: number): string {
   const sign = us < 0 ? '−' : '';
   return sign + formatDuration(Math.abs(us)).replace(/(\d)([a-zµ])/g, '$1 $2');
 }
 
-/** `9999` in thousands is `9.999`. */
+/** Formats `9999` in thousands as `9.999`. */
 function decimal(value: number, scale: number, places: number): string {
   const rest = value % scale;
   const whole = String((value - rest) / scale);
@@ -94,7 +93,7 @@ function decimal(value: number, scale: number, places: number): string {
   return `${whole}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`;
 }
 
-/** `1ms..5ms`, or `5ms` where both ends are equal. */
+/** Formats a range as `1ms..5ms`, or as `5ms` if both ends are equal. */
 export function formatRange({ minUs, maxUs }: RangeUs): string {
   const min = formatDuration(minUs);
   return minUs === maxUs ? min : `${min}..${formatDuration(maxUs)}`;
@@ -103,7 +102,7 @@ export function formatRange({ minUs, maxUs }: RangeUs): string {
 /** 2024-01-01T00:00:00Z. */
 export const ASYNC_EPOCH_US = 1_704_067_200_000_000;
 
-/** An instant as it stands in a file, for a JSON Schema. */
+/** Pattern of an instant in a file, for a JSON Schema. */
 export const INSTANT_PATTERN = '^(0|\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?Z)?)$';
 
 const INSTANT =
@@ -112,12 +111,12 @@ const INSTANT =
 const DAY_US = 86_400_000_000;
 const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Later, microseconds since 1970 and the time of a run would leave the safe integers, in 2255. */
+/** In 2255, microseconds since 1970 plus the time of a run would exceed the safe integers. */
 const FIRST_YEAR_TOO_LATE = 2200;
 
 /**
- * The instant in microseconds since 1970. Undefined when it is none, before 1970, or so late that a
- * run could leave the safe integers.
+ * Parses an instant into microseconds since 1970. Returns undefined if the text is not an instant,
+ * is before 1970, or is so late that a run could exceed the safe integers.
  */
 export function parseInstant(text: string): number | undefined {
   if (text === '0') return 0;
@@ -133,7 +132,7 @@ export function parseInstant(text: string): number | undefined {
   return days * DAY_US + secondsOfDay * 1_000_000 + Number(fraction.padEnd(6, '0'));
 }
 
-/** The text that `parseInstant` reads as `us`, an integer from 0 to the end of 2199. */
+/** Formats `us`, an integer from 0 to the end of 2199, as text for `parseInstant`. */
 export function formatInstant(us: number): string {
   let days = Math.floor(us / DAY_US);
   const rest = us - days * DAY_US;
@@ -169,7 +168,7 @@ function daysOfMonth(year: number, month: number): number {
   return month === 2 && isLeap(year) ? 29 : (MONTHS[month - 1] ?? 0);
 }
 
-/** Days from 1970-01-01 to the first of a year's. */
+/** Days from 1970-01-01 to January 1 of `year`. */
 function daysBefore(year: number): number {
   const leaps = (last: number): number =>
     Math.floor(last / 4) - Math.floor(last / 100) + Math.floor(last / 400);

@@ -1,7 +1,7 @@
 /**
- * Faults as a plan file writes them, each a map of one key: `pause: { process: alice, before:
- * alice/1/write, for: 20ms }`. Schema, reading and writing go by the types of a kind's fields. What
- * has a default may be left out.
+ * Faults in a plan file, each a map with one key: `pause: { process: alice, before: alice/1/write,
+ * for: 20ms }`. The schema, reading and writing follow from the types of a kind's fields. Fields
+ * with a default may be omitted.
  */
 import { z } from 'zod';
 import { formatDuration } from './duration.ts';
@@ -37,7 +37,7 @@ type Shape = Readonly<Record<string, z.ZodType<Value | undefined>>>;
 const at = duration.optional();
 const group = z.union([name.transform((only) => [only]), z.array(name).min(1).max(1000)]);
 
-/** What a file has for a field of each type, under the field's own name or in several. */
+/** The fields of a file for each field type, under the field's own name or several others. */
 const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   process: (field) => ({ [field]: name }),
   group: (field) => ({ [field]: group }),
@@ -53,7 +53,7 @@ const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   clocks: (field) => ({ [field]: z.enum(['run', 'freeze']).optional() }),
 };
 
-/** Of the types that stand in several fields: which of these go together, and what is wrong. */
+/** For types with several fields in a file: the valid combinations, and the error for others. */
 const RULES: {
   readonly [Type in FieldType]?: readonly [(has: (field: string) => boolean) => boolean, string];
 } = {
@@ -71,7 +71,7 @@ const RULES: {
   ],
 };
 
-/** What holds where a file leaves out a field of one of these types. */
+/** Defaults of the field types that a file may omit. */
 const DEFAULTS: { readonly [Type in FieldType]?: FieldTypes[Type] } = {
   durationOrNever: null,
   step: 0,
@@ -98,7 +98,7 @@ function schemaOf(kind: FaultKind): z.ZodType<Fault> {
   return schema.transform((read) => faultWith(kind, (field) => valueIn(read, field)));
 }
 
-/** The schema has seen that what has no default stands there. */
+/** Reads a field. The schema has checked that fields without a default are present. */
 function valueIn(read: Read, { type, inFiles }: FaultField): Value {
   switch (type) {
     case 'when':
@@ -118,13 +118,13 @@ function valueIn(read: Read, { type, inFiles }: FaultField): Value {
   }
 }
 
-/** One fault of a plan file. */
+/** Schema of one fault of a plan file. */
 export const faultSchema: z.ZodType<Fault> = mapOfOne(
   'fault',
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, schemaOf(kind).optional()])),
 );
 
-/** The one-key map that `faultSchema` reads back into the same fault. */
+/** Returns the one-key map that `faultSchema` reads back as the same fault. */
 export function faultFields(fault: Fault): FieldMap {
   const values: Readonly<Record<string, Value>> = fault;
   const fields = Object.fromEntries(
@@ -135,10 +135,10 @@ export function faultFields(fault: Fault): FieldMap {
   return { [fault.kind]: fields };
 }
 
-/** How one field stands in a file. */
+/** Returns the file form of one field. */
 function fieldsOf(field: FaultField, value: Value | undefined): FieldMap {
   const { type, inFiles } = field;
-  // A crash that lasts for good says so all the same.
+  // A crash without a restart is written as `never`, although that is the default.
   if (value === undefined || (value !== null && value === DEFAULTS[type])) return {};
   if (value === null || typeof value !== 'object') {
     return { [inFiles]: fieldText(field.name, value) };

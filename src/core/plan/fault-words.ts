@@ -1,43 +1,43 @@
 /**
- * The words of each kind of fault, for everything that people read: the schema and `fencepost
- * list`, explanations, pictures and the sentences beside them, and the shapes by which the corpus
- * compares plans. A reader fills in names and times in its own form.
+ * Descriptions of each fault kind for everything that people read: the schema and `fencepost list`,
+ * explanations, pictures and their captions, and the shapes by which the corpus compares plans.
+ * Each caller formats names and times in its own way.
  */
 import type { FaultKind } from './fault.ts';
 
-/** A fault that was injected, as one reader names its parts. */
+/** The parts of an injected fault, formatted by the caller. */
 export interface FaultSaid {
-  /** Whom it hit: all of them, or the first where the reader says so. */
+  /** The affected processes: all of them, or only the first, as the caller decides. */
   readonly who: string;
   readonly processes: readonly string[];
   /** The message, timer or key. */
   readonly target: string;
-  /** How long, how late, how far behind: `20 ms`. */
+  /** Length, delay or lag: `20 ms`. */
   readonly amount: string;
-  /** `at 3 ms` and `from 3 ms to 20 ms`; of prose only. */
+  /** `at 3 ms` and `from 3 ms to 20 ms`; for prose only. */
   readonly at?: string;
   readonly span?: string;
-  /** ` for 20 ms` and ` while it holds db`; of plain sentences only, and '' where it is not so. */
+  /** ` for 20 ms` and ` while it holds db`, or ''; for plain sentences only. */
   readonly long?: string;
   readonly holding?: string;
-  /** The whole sentence about a clock, which every reader knows more of. */
+  /** The complete sentence about a clock, because the caller knows the details. */
   readonly clock: string;
 }
 
 type Words = (said: FaultSaid) => string;
 
 interface FaultWords {
-  /** What it does, for the JSON Schema of scenarios and `fencepost list`. */
+  /** The effect, for the JSON Schema of scenarios and `fencepost list`. */
   readonly about: string;
-  /** One in a scenario, as a YAML map, for `fencepost explain`. */
+  /** An example in a scenario as a YAML map, for `fencepost explain`. */
   readonly example: string;
-  /** In an explanation: `alice was paused from 3 ms to 20 ms`. */
+  /** For an explanation: `alice was paused from 3 ms to 20 ms`. */
   readonly prose: Words;
-  /** At a step of a picture: `paused for 17 ms`. */
+  /** For a step of a picture: `paused for 17 ms`. */
   readonly short: Words;
-  /** A sentence for who does not know the terms; null where a picture is clearer. */
+  /** A sentence for readers who do not know the terms, or null if a picture is clearer. */
   readonly plain: Words | null;
-  /** How its shape begins, before whom or what it hits: `pause `. */
+  /** Start of the fault's shape, before the affected process or target: `pause `. */
   readonly shape: string;
 }
 

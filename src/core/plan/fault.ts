@@ -1,21 +1,20 @@
 /**
- * Everything that can be done to the simulated world, as data: one table of the kinds of fault, in
- * the order of `docs/faults.md`, from which their types, their form in files, what shrinking may
- * move and the ranges of a scenario follow. All times are integer microseconds of virtual time, all
- * rates parts per million.
+ * All faults as data: one table of the fault kinds, in the order of `docs/faults.md`. It determines
+ * their types, their file format, the numbers that shrinking may change, and the ranges of a
+ * scenario. All times are integer microseconds of virtual time, all rates parts per million.
  *
- * A new kind is a word in `FaultKind`, a row here, its words in `fault-words.ts`, and a method of
- * `world/injector.ts` that does it. Only a field of a new type needs more: a line in `FieldTypes`,
- * and the lines in `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts` to
- * which the compiler then leads.
+ * A new kind needs a word in `FaultKind`, a row here, its descriptions in `fault-words.ts`, and a
+ * method in `world/injector.ts`. A field of a new type also needs a line in `FieldTypes`, and lines
+ * in `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts`, where the compiler
+ * will ask for them.
  */
 import { assert } from '../kernel/assert.ts';
 
 /**
- * When a fault is injected: at an instant; just before a point is reached; or just after it. A
- * point is an operation (`alice/1/write`, whose `before` is the instant at which the request is
- * fixed but has not left, and whose `after` is the instant at which its answer reached the program)
- * or a mark that the program sets (`alice/1/checked`; before and after are one instant).
+ * When a fault is injected: at an instant, or just before or after a point. A point is an operation
+ * (`alice/1/write`) or a mark of the program (`alice/1/checked`). Before an operation, its request
+ * is fixed but has not left; after it, its answer has reached the program. Before and after a mark
+ * are the same instant.
  */
 export type When =
   | { readonly kind: 'at'; readonly atUs: number }
@@ -23,32 +22,32 @@ export type When =
   | { readonly kind: 'after'; readonly point: string };
 
 /**
- * Which message: one by its name (`alice/1/write/1/request`), or the first that `from` sends to
+ * The affected message: one by name (`alice/1/write/1/request`), or the first that `from` sends to
  * `to` at `atUs` or later.
  */
 export type Which =
   | { readonly kind: 'message'; readonly message: string }
   | { readonly kind: 'link'; readonly from: string; readonly to: string; readonly atUs: number };
 
-/** Which timer: one by name (`alice/1/backoff-2`), or the first that `process` arms from `atUs`. */
+/** The affected timer: one by name (`alice/1/backoff-2`), or the first of `process` from `atUs`. */
 export type WhichTimer =
   | { readonly kind: 'timer'; readonly timer: string }
   | { readonly kind: 'process'; readonly process: string; readonly atUs: number };
 
-/** What a field of a fault may be, and the value that a plan then has. */
+/** The types of fault fields, with their values in a plan. */
 export interface FieldTypes {
   readonly process: string;
   readonly group: readonly string[];
   readonly message: Which;
   readonly timer: WhichTimer;
   readonly when: When;
-  /** How long, how late, how far behind: what shrinking makes smaller. */
+  /** A length, delay or lag, which shrinking reduces. */
   readonly duration: number;
-  /** The same, or null for what never ends. */
+  /** A duration, or null if it never ends. */
   readonly durationOrNever: number | null;
-  /** How far a wall clock is moved; less than 0 is backwards. */
+  /** Step of a wall clock; negative is backward. */
   readonly step: number;
-  /** How much faster than true time a clock runs. */
+  /** Rate error of a clock; positive is fast. */
   readonly rate: number;
   readonly key: string;
   readonly direction: 'both' | 'one-way';
@@ -57,7 +56,7 @@ export interface FieldTypes {
 
 export type FieldType = keyof FieldTypes;
 
-/** The kinds of faults; `docs/faults.md` says what each does. */
+/** The kinds of faults; see `docs/faults.md`. */
 export type FaultKind =
   | 'pause'
   | 'delay'
@@ -72,22 +71,22 @@ export type FaultKind =
   | 'late-timer';
 
 /**
- * Per kind, its fields in their order, whom or what it hits first; and what a scenario may leave
- * out of it. In files a field has its name without the unit: `forUs` is `for`.
+ * The fields of each kind in order, starting with the affected processes or message, and the fields
+ * that a scenario may omit. In files, field names have no unit: `forUs` is `for`.
  */
 export const FAULTS = {
-  /** The process runs nothing. Its clocks run on (a garbage collection) or freeze (a VM). */
+  /** The process runs nothing. Its clocks keep running (garbage collection) or freeze (VM). */
   pause: {
     fields: { process: 'process', when: 'when', forUs: 'duration', clocks: 'clocks' },
     omitted: { process: 'clients' },
   },
-  /** One message takes longer; on a connection it holds back what follows it. */
+  /** One message is delayed; on a connection, so are the messages behind it. */
   delay: { fields: { which: 'message', byUs: 'duration' } },
-  /** One message is lost; on a connection that is a reset. */
+  /** One message is lost; on a connection, this is a reset. */
   drop: { fields: { which: 'message' } },
-  /** One datagram is executed again `byUs` after it first arrived; the copy has no reply. */
+  /** One datagram is executed again `byUs` after its first arrival. The copy gets no reply. */
   duplicate: { fields: { which: 'message', byUs: 'duration' } },
-  /** No message crosses from `from` to `to` (and back, when `direction` is `both`). */
+  /** No message passes from `from` to `to` (and back, if `direction` is `both`). */
   partition: {
     fields: {
       from: 'group',
@@ -98,37 +97,37 @@ export const FAULTS = {
     },
   },
   /**
-   * A process believes another time from now on. `stepUs` moves its wall clock only; `ratePpm` is
-   * that of both its clocks (0 is exact), which 0 beside a step leaves as it is. An offset is a
-   * step at time 0.
+   * A process has another time from now on. `stepUs` moves only the wall clock. `ratePpm` is the
+   * rate error of both clocks (0 is exact); beside a step, 0 leaves the rate unchanged. An offset
+   * is a step at time 0.
    */
   clock: {
     fields: { process: 'process', when: 'when', stepUs: 'step', ratePpm: 'rate' },
     omitted: { when: 'at the start' },
   },
-  /** Volatile state is gone; pending calls never answer. Null: it stays down. */
+  /** Volatile state is lost; pending calls are never answered. Null: no restart. */
   crash: { fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' } },
   /**
-   * The connections between two processes are replaced: pending calls end unknown, what the old
-   * ones carry still arrives, and the new one may overtake it.
+   * The connections between two processes are replaced: pending calls end as unknown, messages on
+   * the old connections still arrive, and later messages may overtake them.
    */
   reset: { fields: { from: 'process', to: 'process', when: 'when' } },
-  /** A replica takes over whose durable state is the one of `lagUs` ago; volatile state is lost. */
+  /** A replica takes over with the durable state of `lagUs` ago. Volatile state is lost. */
   failover: { fields: { process: 'process', when: 'when', lagUs: 'duration' } },
-  /** A server forgets one key (a cache under memory pressure). */
+  /** A server forgets one key, such as a cache under memory pressure. */
   evict: { fields: { process: 'process', key: 'key', when: 'when' } },
-  /** One timer fires later than asked. */
+  /** One timer fires late. */
   'late-timer': { fields: { which: 'timer', byUs: 'duration' } },
 } as const;
 
-// Does not compile while a row has no word in `FaultKind`.
+// Does not compile if a row is missing from `FaultKind`.
 true satisfies keyof typeof FAULTS extends FaultKind ? true : never;
 
 type Fields = {
   readonly [Kind in FaultKind]: (typeof FAULTS)[Kind]['fields'];
 };
 
-/** A fault of one kind (or of any of several). */
+/** A fault of one kind, or of any of several. */
 export type FaultOf<Kind extends FaultKind> = {
   [One in Kind]: { readonly kind: One } & {
     readonly [Field in keyof Fields[One]]: Fields[One][Field] extends FieldType
@@ -139,17 +138,17 @@ export type FaultOf<Kind extends FaultKind> = {
 
 export type Fault = FaultOf<FaultKind>;
 
-/** A fault with a time or a point; the others wait for their message or timer. */
+/** A fault with a time or a point. All others wait for their message or timer. */
 export type PlacedFault = Extract<Fault, { readonly when: unknown }>;
 
-/** Every kind, in the order of the table. */
+/** All kinds, in table order. */
 export const FAULT_KINDS: readonly FaultKind[] = Object.keys(FAULTS).filter(isFaultKind);
 
 function isFaultKind(word: string): word is FaultKind {
   return Object.hasOwn(FAULTS, word);
 }
 
-/** A field of some kind: its name in a plan, its name in a file, and its type. */
+/** A field of a kind: its name in a plan, its name in a file, and its type. */
 export interface FaultField {
   readonly name: string;
   readonly inFiles: string;
@@ -163,7 +162,7 @@ interface FaultRow {
 
 const ROWS: Readonly<Record<FaultKind, FaultRow>> = FAULTS;
 
-/** What a scenario need not say of this kind, and what then holds. */
+/** Returns the fields that a scenario may omit for this kind, with their meaning if omitted. */
 export function omittable(kind: FaultKind): NonNullable<FaultRow['omitted']> {
   return ROWS[kind].omitted ?? {};
 }
@@ -179,22 +178,22 @@ const FIELDS: ReadonlyMap<FaultKind, readonly FaultField[]> = new Map(
   ]),
 );
 
-/** The fields of a kind, in the order of its row. */
+/** Returns the fields of a kind, in table order. */
 export function fieldsOfKind(kind: FaultKind): readonly FaultField[] {
   return FIELDS.get(kind) ?? [];
 }
 
-/** Whether it hits one message; the trace then names that as its target. */
+/** Returns true if the kind affects one message, which the trace then records as its target. */
 export function hitsMessage(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ type }) => type === 'message');
 }
 
-/** Whether it hits what lies between processes, and none of these alone. */
+/** Returns true if the kind affects the links between processes, and no single process. */
 export function hitsBetween(kind: FaultKind): boolean {
   return fieldsOfKind(kind).some(({ name }) => name === 'to');
 }
 
-/** The fault whose fields have these values, each of the type that its row says. */
+/** Builds a fault from field values, each of the type that its row declares. */
 export function faultWith(
   kind: FaultKind,
   give: (field: FaultField) => FieldTypes[FieldType],
@@ -211,12 +210,12 @@ function isComplete(fault: { readonly kind: FaultKind }): fault is Fault {
 
 const AMOUNTS: ReadonlySet<FieldType> = new Set(['duration', 'durationOrNever', 'step']);
 
-/** The field that says how much of it there is, which shrinking lowers; absent for none. */
+/** Returns the size field, which shrinking reduces, or undefined if the kind has none. */
 export function amountField(kind: FaultKind): FaultField | undefined {
   return fieldsOfKind(kind).find(({ type }) => AMOUNTS.has(type));
 }
 
-/** Returns a fault's length, delay or step as a magnitude; null where it has none. */
+/** Returns the magnitude of a fault's length, delay or step, or null if it has none. */
 export function amountOf(fault: Fault): number | null {
   const field = amountField(fault.kind);
   const values: Readonly<Record<string, FieldTypes[FieldType]>> = fault;
@@ -225,7 +224,7 @@ export function amountOf(fault: Fault): number | null {
   return Math.abs(value);
 }
 
-/** The same fault with another amount, a step in its old direction; one without stays as it is. */
+/** Returns the fault with another size; a step keeps its direction. Unchanged if it has no size. */
 export function withAmount(fault: Fault, amountUs: number): Fault {
   const field = amountField(fault.kind);
   if (field === undefined || amountOf(fault) === null) return fault;
@@ -233,13 +232,13 @@ export function withAmount(fault: Fault, amountUs: number): Fault {
   return { ...fault, [field.name]: sign * amountUs };
 }
 
-/** The instant at or from which the fault is injected; null when it waits for something named. */
+/** Returns the instant at or after which the fault is injected, or null if it is placed by name. */
 export function instantOf(fault: Fault): number | null {
   const time = 'which' in fault ? fault.which : fault.when;
   return 'atUs' in time ? time.atUs : null;
 }
 
-/** The same fault at another instant; one that waits for something named stays as it is. */
+/** Returns the fault at another instant; unchanged if it is placed by name. */
 export function withInstant(fault: Fault, atUs: number): Fault {
   if (instantOf(fault) === null) return fault;
   if ('when' in fault) return { ...fault, when: { kind: 'at', atUs } };
@@ -251,7 +250,7 @@ function movedTo<Target extends Which | WhichTimer>(which: Target, atUs: number)
   return 'atUs' in which ? { ...which, atUs } : which;
 }
 
-/** The point, message or timer by which a fault is placed; '' when it is placed by time. */
+/** Returns the point, message or timer that places a fault, or '' if it is placed by time. */
 export function placeNamed(fault: Fault): string {
   const place = 'which' in fault ? fault.which : fault.when;
   switch (place.kind) {
@@ -267,14 +266,14 @@ export function placeNamed(fault: Fault): string {
   }
 }
 
-/** The processes that a fault names, each with the field that names it; a group's are one. */
+/** Returns the processes named in each field of a fault, one list per field. */
 export function processesNamed(fault: Fault): readonly (readonly string[])[] {
   const named = 'which' in fault ? fault.which : fault;
   if ('process' in named) return [[named.process]];
   return 'from' in named ? [[named.from].flat(), [named.to].flat()] : [];
 }
 
-/** Whom or what the fault hits, for people: `alice`, `alice/1/write/1/request`. */
+/** Returns the affected target for people: `alice`, `alice/1/write/1/request`. */
 export function targetOf(fault: Fault): string {
   if ('which' in fault && placeNamed(fault) !== '') return placeNamed(fault);
   const between = fault.kind === 'partition' ? ' and ' : ' to ';
@@ -283,7 +282,7 @@ export function targetOf(fault: Fault): string {
     .join(between);
 }
 
-/** A server of a plan, and what can befall it beside what befalls any process. */
+/** A server of a plan, and the faults that can affect it besides those of every process. */
 export interface ServerPlace {
   readonly name: string;
   readonly canFailOver: boolean;

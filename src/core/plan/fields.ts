@@ -1,6 +1,6 @@
 /**
- * The smallest fields of a scenario or plan file, each as text on one side and as a value on the
- * other: durations, ranges, odds, rates and names. Both files are built from them.
+ * The elementary fields of scenario and plan files: durations, ranges, odds, rates and names. Each
+ * converts between text and a value.
  */
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
@@ -17,15 +17,15 @@ import {
 import { parsePlace } from './places.ts';
 import type { FaultPlace, HostNames, Odds } from './plan.ts';
 
-/** Plain data that a YAML writer turns into text. */
+/** Plain data for the YAML writer. */
 export type FieldMap = { [key: string]: unknown };
 
-/** A field read from text (or a bare number) into `Value`. */
+/** A field that is read from text (or a bare number) into `Value`. */
 export type Field<Value> = z.ZodType<Value, string | number>;
 
 interface TextField<Value> {
   readonly pattern: string;
-  /** Numbers that need no quotes; by default only 0, which has no unit. */
+  /** Numbers that need no quotes. Default: only 0, which has no unit. */
   readonly bare?: readonly [number, ...number[]];
   readonly expected: string;
   readonly parse: (text: string) => Value | undefined;
@@ -53,14 +53,14 @@ function textField<Value>({
     });
 }
 
-/** What is wrong with a value that is not what was expected; undefined is none at all. */
+/** Describes a value that differs from the expected one; undefined means it is missing. */
 export function unexpected(expected: string, input: unknown): string {
   return input === undefined
     ? `is missing; expected ${expected}`
     : `expected ${expected}, not ${shown(input)}`;
 }
 
-/** A value as an error message shows it. */
+/** Formats a value for an error message. */
 export function shown(input: unknown): string {
   if (input === undefined) return 'nothing';
   if (Array.isArray(input)) return 'a list';
@@ -85,7 +85,7 @@ export const instant: Field<number> = textField({
   parse: parseInstant,
 });
 
-/** A duration that is longer than nothing. */
+/** A duration greater than 0. */
 export const positiveDuration: Field<number> = duration.refine((us) => us > 0, {
   error: 'must be longer than 0',
 });
@@ -97,7 +97,7 @@ export const step: Field<number> = textField({
   parse: parseStep,
 });
 
-/** `1ms..5ms`, or `5ms` alone. */
+/** `1ms..5ms`, or only `5ms`. */
 export const range: Field<RangeUs> = textField({
   pattern: `^${inner}(\\.\\.${inner})?$`,
   expected: 'a duration or a range in order, such as 1ms..5ms',
@@ -118,7 +118,7 @@ export const place: Field<FaultPlace> = textField({
   parse: parsePlace,
 });
 
-/** `-5ms..5ms`, or `-5ms` alone. */
+/** `-5ms..5ms`, or only `-5ms`. */
 export const stepRange: Field<RangeUs> = textField({
   pattern: `^-?${inner}(\\.\\.-?${inner})?$`,
   expected: 'a step of a clock or a range in order, such as -5ms..5ms',
@@ -134,7 +134,7 @@ export const durationOrNever: z.ZodType<number | null, string | number> = textFi
 
 const NEVER = -1;
 
-/** How a rate of a clock is written. */
+/** Pattern of a clock rate. */
 export const RATE_PATTERN = '-?\\d{1,7}ppm';
 
 /** `200ppm` or `-200ppm`. */
@@ -144,7 +144,7 @@ export const rate: Field<number> = textField({
   parse: parseRate,
 });
 
-/** Parts per million that a clock may be fast or slow: more than −10⁶, or it would stand still. */
+/** Parses a rate error in ppm. It must exceed −10⁶, at which the clock would stand still. */
 export function parseRate(text: string): number | undefined {
   if (text === '0') return 0;
   if (!/^-?\d{1,7}ppm$/.test(text)) return undefined;
@@ -152,7 +152,7 @@ export function parseRate(text: string): number | undefined {
   return ppm > -1_000_000 ? ppm : undefined;
 }
 
-/** `1/20` or `5%`, at most 1, which is always. */
+/** `1/20` or `5%`, at most 1, which means always. */
 export const odds: Field<Odds> = textField({
   pattern: '^(0|1|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
   bare: [0, 1],
@@ -185,18 +185,18 @@ function parseRatio(text: string): Odds | undefined {
   return isSafe && result.denominator > 0 ? result : undefined;
 }
 
-/** `1/20`. */
+/** Formats odds as `1/20`. */
 export function formatOdds({ numerator, denominator }: Odds): string {
   return `${numerator}/${denominator}`;
 }
 
-// Without \p{…}, so that the pattern means the same in every reader of the JSON Schema.
+// No \p{…}, so that the pattern means the same to every reader of the JSON Schema.
 const UNSEEN =
   '\\s\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff';
 const NAME = new RegExp(`^[^/${UNSEEN}]{1,100}$`);
 const POINT = new RegExp(`^[^${UNSEEN}]{1,400}$`);
 
-/** The name of a process, lock, key or system: no `/`, no blanks, at most 100 characters. */
+/** Name of a process, lock, key or system: 1 to 100 characters, no `/`, no blanks. */
 export const name: z.ZodType<string, string> = z
   .string()
   .regex(NAME, { error: 'a name has 1 to 100 characters, none of them "/" or blank' })
@@ -207,38 +207,38 @@ export const name: z.ZodType<string, string> = z
 const PORT = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
 const ADDRESS = new RegExp(`^(?:[\\w.-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}\\]):${PORT}$`);
 
-/** Where servers listen: from the host and port in a client's code, to the name of the server. */
+/** Maps a host and port in a client's code to the name of the server that listens there. */
 export const hosts: z.ZodType<HostNames, HostNames> = z.record(
   z.string().regex(ADDRESS, { error: 'expected a host and its port, such as redis-1:6379' }),
   name,
 );
 
-/** The name of an operation, message, timer or mark: `alice/1/write/1/request`. */
+/** Name of an operation, message, timer or mark: `alice/1/write/1/request`. */
 export const point: z.ZodType<string, string> = z
   .string()
   .regex(POINT, { error: 'expected a name such as alice/1/write' });
 
-/** A whole number, from `min` to `max`. */
+/** Accepts an integer from `min` to `max`. */
 export function whole(min: number, max: number): z.ZodType<number, number> {
   return z.int().min(min).max(max);
 }
 
-/** The data that a schema describes, as code that only reads it sees it. */
+/** Data that a schema describes, as read-only types. */
 export type Data<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
-/** `Json` is as it is: it is readonly, and has no end. */
+/** `Json` is left as is: it is read-only already, and recursive. */
 type DeepReadonly<Value> = Json extends Value
   ? Value
   : Value extends object
     ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
     : Value;
 
-/** A field that may be left out; `about` is for the schema's readers. */
+/** An optional field. `about` describes it to readers of the schema. */
 export function optional<S extends z.ZodType>(schema: S, about: string): z.ZodOptional<S> {
   return z.optional(schema).describe(about);
 }
 
-/** A map with these fields and no others; `noun` is what an unknown one is called. */
+/** A map with these fields only. `noun` is the word for an unknown key in messages. */
 export function closed<Shape extends z.core.$ZodLooseShape>(
   noun: string,
   shape: Shape,
@@ -249,7 +249,7 @@ export function closed<Shape extends z.core.$ZodLooseShape>(
   });
 }
 
-/** A map of one key, which says the kind of thing, `noun`, that stands under it. */
+/** A map with one key, which is the kind of its value. `noun` names the value in messages. */
 export function mapOfOne<Value extends object>(
   noun: string,
   kinds: Readonly<Record<string, z.ZodType<Value | undefined>>>,

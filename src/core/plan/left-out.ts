@@ -1,7 +1,7 @@
 /**
- * Fields that a file may leave out: what they then are, and which need not be written. A field has
- * the name that it has in a plan, without its unit: `ttlUs` is `ttl`, `driftPpm` is `drift`. So
- * reading and writing follow from a record of defaults.
+ * Fields that a file may omit: fills in their defaults on reading, and omits defaults on writing.
+ * File fields have the plan field's name without its unit: `ttlUs` is `ttl`, `driftPpm` is `drift`.
+ * So one record of defaults determines both directions.
  */
 import type { z } from 'zod';
 import { formatDuration } from './duration.ts';
@@ -9,12 +9,12 @@ import type { FieldMap } from './fields.ts';
 
 type InFiles<Name> = Name extends `${infer Bare}Us` | `${infer Bare}Ppm` ? Bare : Name;
 
-/** `Values` as a file gives them; what is undefined was left out. */
+/** `Values` as read from a file. Undefined means omitted. */
 export type ReadOf<Values> = {
   readonly [Name in keyof Values as InFiles<Name>]?: Values[Name] | undefined;
 };
 
-/** The shape of a `closed` map that gives a `ReadOf<Values>`. */
+/** Shape of a `closed` map that is read as a `ReadOf<Values>`. */
 export type ShapeOf<Values> = {
   readonly [Name in keyof Values as InFiles<Name>]-?: z.ZodOptional<z.ZodType<Values[Name]>>;
 };
@@ -23,7 +23,7 @@ function inFiles(name: string): string {
   return name.replace(/(Us|Ppm)$/, '');
 }
 
-/** `defaults` with what was read in their place; all else that was read is passed over. */
+/** Returns `defaults` overridden by the values that were read. Other fields are ignored. */
 export function completed<Values extends object>(defaults: Values, read: ReadOf<Values>): Values {
   const given = new Map<string, unknown>(Object.entries(read));
   if (given.size === 0) return defaults;
@@ -34,7 +34,7 @@ export function completed<Values extends object>(defaults: Values, read: ReadOf<
   return { ...defaults, ...Object.fromEntries(stated) };
 }
 
-/** In place of a default, of a field that is always written. */
+/** Replaces the default of a field that is always written. */
 export const ALWAYS = undefined;
 
 /** Returns the fields that differ from their default, in the order of `defaults`. */
@@ -48,7 +48,7 @@ export function statedFields(values: object, defaults: object): FieldMap {
   return Object.fromEntries(stated);
 }
 
-/** A value of a plan as a file has it: a time with its unit, and null as what never comes. */
+/** Returns the file form of a plan value: times with their unit, and null as `never`. */
 export function fieldText(name: string, value: unknown): unknown {
   if (value === null) return 'never';
   if (typeof value !== 'number') return value;

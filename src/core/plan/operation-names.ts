@@ -1,12 +1,12 @@
 /**
- * The points of a section at which a fault can be placed, as far as the plan decides them:
+ * The points of a section at which a fault can be placed, as far as the plan determines them:
  * `alice/2/write` is the write of step 1 in alice's section 2, `alice/2/write-3` that of step 3. A
- * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. And the names that no client
- * may have, since other processes of a run are called so.
+ * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. Also the names that clients
+ * may not have, because other processes of a run have them.
  */
 import type { ClientPlan, SectionPlan, Work } from './plan.ts';
 
-/** The operations, and the mark `checked`, that a fault can be placed at. */
+/** The operations, and the mark `checked`, at which a fault can be placed. */
 export type Verb =
   | 'acquire'
   | 'renew'
@@ -18,12 +18,12 @@ export type Verb =
   | 'checked'
   | (typeof QUEUE_VERBS)[number];
 
-/** What a worker does with a message, apart from its step, when nothing goes wrong. */
+/** Operations of a worker on its message, besides its step, in a run without faults. */
 const QUEUE_VERBS = ['receive', 'next', 'delete'] as const;
 
 /** An operation or mark of one section. */
 export interface SectionPoint {
-  /** A `Verb`, or what asynchronous clients call an operation of theirs. */
+  /** A `Verb`, or the label of an operation of asynchronous clients. */
   readonly verb: string;
   /** Its name in a run: `alice/1/write-2`. */
   readonly point: string;
@@ -32,21 +32,21 @@ export interface SectionPoint {
 export interface PlacedSection {
   readonly client: ClientPlan;
   readonly section: SectionPlan;
-  /** The kind of store, which decides whether tokens are announced. */
+  /** The kind of store, which determines whether tokens are announced. */
   readonly store: string;
-  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
+  /** Labels of the clients' lock operations. Absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
 }
 
-/** Stores that want a token announced before its first access. */
+/** Stores that require a token to be announced before its first access. */
 const OPENED_STORES: readonly string[] = ['fenced-open', 'unique-token'];
 
-/** Stores whose clients ask for the highest token before each write. */
+/** Stores whose clients request the highest token before each write. */
 const FENCE_READ_STORES: readonly string[] = ['client-side-fence'];
 
 /**
- * The points that the section passes, each once, when nothing goes wrong: those of its steps first,
- * in their order. Second and later attempts to acquire are none of them.
+ * Returns the points that the section passes without faults, each once: those of its steps first,
+ * in order. Second and later attempts to acquire are not included.
  */
 export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] {
   const { client, section, store, operations } = placed;
@@ -59,10 +59,10 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   const fences = fenced
     .filter(({ verb }) => verb === 'write')
     .map(({ part }): Part => ({ verb: 'fence', part: part.replace('write', 'fence') }));
-  // A memoize stores its value without a look at its lease.
+  // A memoize stores its value without checking its lease.
   const tests = section.work.some(({ kind }) => kind !== 'memoize');
   const hasTest = client.checksLease && tests && steps.some(({ verb }) => verb === 'write');
-  // The default is how fencepost's own locks are taken.
+  // By default, points of fencepost's own locks.
   const lockVerbs = operations ?? (client.releases ? ['acquire', 'release'] : ['acquire']);
   const parts: readonly Part[] = [
     ...steps,
@@ -83,16 +83,16 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
 }
 
-/** What keeps a lock in the background: `alice/1/heartbeat`, `alice/1/heartbeat-2`, … */
+/** Label of background renewals: `alice/1/heartbeat`, `alice/1/heartbeat-2`, … */
 export const HEARTBEAT = 'heartbeat';
 
-/** The mark that a section of several at once passes as its code begins: `alice/1/begin`. */
+/** Mark at the start of a section that runs beside others: `alice/1/begin`. */
 export const BEGIN = 'begin';
 
-/** How many heartbeats of a section are named before it has run; there may be more, or fewer. */
+/** Heartbeats per section that can be named before a run, which may have more or fewer. */
 const HEARTBEATS = 4;
 
-/** The timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
+/** Returns the timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
 export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): readonly string[] {
   return section.work
     .filter(({ kind }) => TIMED.has(kind))
@@ -103,17 +103,17 @@ export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): rea
     });
 }
 
-/** What is due under a client's name, and is no message. */
+/** Returns true if an event has a client's name but is not a message. */
 export function isTimer(text: string, clients: ReadonlySet<string>): boolean {
   const slash = text.indexOf('/');
   if (slash < 0 || !clients.has(text.slice(0, slash))) return false;
   return !/\/(request|reply|timers)$/.test(text);
 }
 
-/** Steps that take a time of their own; a transition does so as a job. */
+/** Steps with a duration of their own; a transition runs as a job. */
 const TIMED: ReadonlySet<Work['kind']> = new Set(['compute', 'job', 'transition', 'memoize']);
 
-/** A point without the name of its section. */
+/** A point without its section. */
 interface Part {
   readonly verb: string;
   readonly part: string;
@@ -121,7 +121,7 @@ interface Part {
 
 function stepParts(step: Work): readonly Part[] {
   const { kind, id } = step;
-  // A section has one message, so what is done with it needs no number.
+  // A section has one message, so its operations need no number.
   if (kind === 'transition') return QUEUE_VERBS.map((verb) => ({ verb, part: verb }));
   const parts = Object.entries(OPERATIONS[kind]).map(
     ([label, verb]): Part => ({ verb, part: nth(label, id) }),
@@ -140,7 +140,7 @@ function pieceLabels(label: string, pieces: number): readonly string[] {
   return Array.from({ length: pieces }, (_, at) => nth(label, at + 1));
 }
 
-/** What a step calls its operations, in their order, and what each does. */
+/** For each kind of step, the labels of its operations in order, and their verbs. */
 const OPERATIONS: Readonly<Record<Work['kind'], Readonly<Record<string, Verb>>>> = {
   read: { read: 'read' },
   write: { write: 'write' },
@@ -154,13 +154,13 @@ const OPERATIONS: Readonly<Record<Work['kind'], Readonly<Record<string, Verb>>>>
   memoize: { read: 'read', write: 'write' },
 };
 
-/** The stores that a step accesses. */
+/** Returns the stores that a step accesses. */
 export function storesAccessed(step: Work): readonly string[] {
   if (step.kind === 'transfer') return [step.from, step.to];
   return 'store' in step ? [step.store] : [];
 }
 
-/** `write`, `write-2`, …: the first has no number. */
+/** Returns `write`, `write-2`, …: the first has no number. */
 function nth(label: string, number: number): string {
   return number === 1 ? label : `${label}-${number}`;
 }
@@ -168,12 +168,12 @@ function nth(label: string, number: number): string {
 /** The process that keeps the messages of a queue. */
 export const QUEUE = 'lock-queue';
 
-/** The servers of a lock are `lock`, or `lock-1`, `lock-standby`; the fresh client is `probe`. */
+/** Lock servers are named `lock`, `lock-1` or `lock-standby`; the fresh client is `probe`. */
 export function isReserved(name: string): boolean {
   return name === 'probe' || isLockServer(name);
 }
 
-/** Whether a process of this name serves a lock. */
+/** Returns true if a process of this name serves a lock. */
 export function isLockServer(name: string): boolean {
   return name === 'lock' || name.startsWith('lock-');
 }

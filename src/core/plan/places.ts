@@ -1,10 +1,9 @@
 /**
- * How long a plan's faults may last, and where they may be, as its scenario declares it: by time,
- * by the verb of an operation, at one point, or anywhere. A fault that is declared by time may be
- * placed at a point that is passed at such a time, which only a run can tell; all else the plan
- * itself says.
+ * The durations and places that a scenario allows for a plan's faults: by time, by the verb of an
+ * operation, at one point, or anywhere. A fault declared by time may be placed at a point that is
+ * passed at such a time, which only a run can check; the plan determines everything else.
  *
- * In files a place is a text: `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`.
+ * In files, a place is text: `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`.
  */
 
 import { formatRange, parseRange, type RangeUs } from './duration.ts';
@@ -17,7 +16,7 @@ export function formatPlace(place: FaultPlace): string {
   return place.kind === 'any point' ? place.kind : `${place.kind} ${place.point}`;
 }
 
-/** Undefined where the text says no place. */
+/** Returns undefined if the text is not a place. */
 export function parsePlace(text: string): FaultPlace | undefined {
   if (text === 'any point') return { kind: text };
   const [, side, point] = /^(before|after) ([^\s]+)$/.exec(text) ?? [];
@@ -27,8 +26,8 @@ export function parsePlace(text: string): FaultPlace | undefined {
 }
 
 /**
- * How far a fault is from where it may be: 0 for one that is there, microseconds for one at another
- * time, infinitely far for one at another point. One that a run has to judge counts as there.
+ * Returns the distance of a fault from its allowed places: 0 inside, microseconds for another time,
+ * infinity for another point. A fault that only a run can judge counts as inside.
  */
 export function distanceFromPlaces(plan: Plan, fault: Fault): number {
   const places = placesOf(plan, fault);
@@ -39,7 +38,7 @@ export function distanceFromPlaces(plan: Plan, fault: Fault): number {
   return isHere || places.some(({ kind }) => kind === 'time') ? 0 : Number.POSITIVE_INFINITY;
 }
 
-/** The same for a fault of the plan that a run injected at `atUs`. */
+/** Returns true if a fault that a run injected at `atUs` was in an allowed place. */
 export function wasInPlace(plan: Plan, fault: Fault, atUs: number): boolean {
   const places = placesOf(plan, fault);
   if (places === null || !('when' in fault)) return true;
@@ -47,7 +46,7 @@ export function wasInPlace(plan: Plan, fault: Fault, atUs: number): boolean {
   return (when.kind !== 'at' && isDeclared(plan, places, when)) || distance(places, atUs) === 0;
 }
 
-/** The points of the plan by the verbs that its places name, which asynchronous code may define. */
+/** Returns the plan's points for the verbs in its places, which asynchronous code may define. */
 export function declaredPoints(plan: Plan): readonly SectionPoint[] {
   const verbs = new Set(
     Object.values(plan.bounds.places ?? {}).flatMap((places) =>
@@ -65,7 +64,7 @@ export function declaredPoints(plan: Plan): readonly SectionPoint[] {
   );
 }
 
-/** Null where it may be anywhere. */
+/** Returns null if the fault may be anywhere. */
 function placesOf({ bounds }: Plan, { kind }: Fault): readonly FaultPlace[] | null {
   return bounds.places?.[kind] ?? null;
 }
@@ -90,18 +89,18 @@ function distance(places: readonly FaultPlace[], atUs: number): number {
   return Math.min(...ranges.map((range) => outside(atUs, range)));
 }
 
-/** By how much a number lies outside a range; 0 within it. */
+/** Returns the distance of a number from a range, 0 inside it. */
 export function outside(us: number, { minUs, maxUs }: RangeUs): number {
   return Math.max(minUs - us, us - maxUs, 0);
 }
 
-/** The ranges in which faults of a kind may last, the shortest first; none: it may not appear. */
+/** Returns the allowed length ranges of a kind, shortest first; empty if it may not appear. */
 export function durationsOf({ durations }: Bounds, kind: FaultKind): readonly RangeUs[] {
   const ranges = [durations[kind] ?? []].flat();
   return ranges.sort((a, b) => a.minUs - b.minUs);
 }
 
-/** The longest length in `ranges`, which are in order, that is at most `us`; else the shortest. */
+/** Returns the longest length in the sorted `ranges` that is at most `us`, else the shortest. */
 export function lengthIn(ranges: readonly RangeUs[], us: number): number {
   const { minUs, maxUs } = ranges.findLast((range) => range.minUs <= us) ?? ranges[0] ?? NOTHING;
   return Math.max(minUs, Math.min(us, maxUs));

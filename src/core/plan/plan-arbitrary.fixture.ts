@@ -1,6 +1,6 @@
 /**
- * Plans of every form as fast-check arbitraries: well-formed, with names that are awkward to write
- * and numbers at their limits, for properties of whatever takes a plan.
+ * Arbitrary well-formed plans of every form for fast-check, with names that are hard to write as
+ * YAML and numbers at their limits.
  */
 import fc from 'fast-check';
 import { runningAtOnce } from './client-text.ts';
@@ -40,7 +40,7 @@ const often = fc.tuple(odds, range).map(([a, b]) => ({ ...a, ...b }));
 const positive = fc.integer({ min: 1, max: 64 });
 const safe = fc.maxSafeInteger();
 
-/** Names that YAML could take for something else. */
+/** Names that YAML could read as something else. */
 const name = fc.constantFrom(
   ...'alice bob true null ~ 1e3 0x1F - *a &a !b #c a: { 1/2 yes = <<'.split(' '),
   ...'it\'s " ключ .inf 2001-01-01 % @ ` [] > | ?'.split(' '),
@@ -81,7 +81,7 @@ export function faultArbitrary(kind: FaultKind): fc.Arbitrary<Fault> {
   return faultFrom(kind, ({ type }) => fieldArbitraries[type]);
 }
 
-/** A fault of a kind whose fields are drawn each by itself. */
+/** A fault of a kind with independently drawn fields. */
 export function faultFrom(
   kind: FaultKind,
   drawn: (field: FaultField) => fc.Arbitrary<FieldTypes[FieldType]>,
@@ -101,7 +101,7 @@ const work: fc.Arbitrary<Work> = fc.oneof(
     kind: fc.constant('increment'),
     id,
     ...place,
-    // 1 is not written down.
+    // 1 is the default, which is not written.
     by: fc.oneof(fc.integer({ min: -9, max: 9 }), safe).map((by) => (by === 1 ? 2 : by)),
   }),
   fc
@@ -155,7 +155,7 @@ const section = fc.record({
 
 const client = fc
   .record({
-    // No step's store can have this name.
+    // no step's store can have this name
     name: fc.nat(1_000).map((at) => `client-${at}`),
     ttlUs: positiveUs,
     lockTimeoutUs: orNever,
@@ -283,7 +283,7 @@ const planWithQueue = fc
     return clients.length === 0 ? plan : { ...plan, clients, queue };
   });
 
-/** Any well-formed plan; most of them would do nothing sensible when they are run. */
+/** Any well-formed plan. Most of them would do nothing useful when run. */
 export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
   planWithQueue,
   fc.record(planFields),

@@ -1,10 +1,10 @@
-/** What is wrong with a plan whose fields are each well-formed: names and ids used twice. */
+/** Finds mistakes in a plan whose fields are each well-formed, such as duplicate names and ids. */
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
 import { isReserved, storesAccessed } from './operation-names.ts';
 import { machinesOf, type Plan, type Work } from './plan.ts';
 import { queueFindings, transitionFindings } from './queue-text.ts';
 
-/** In the order of the plan. */
+/** Returns all findings, in plan order. */
 export function planFindings(plan: Plan): readonly UnplacedProblem[] {
   const stores = plan.clients.flatMap(({ sections }) =>
     sections.flatMap(({ work }) => work.flatMap(storesAccessed)),
@@ -33,7 +33,7 @@ export function planFindings(plan: Plan): readonly UnplacedProblem[] {
   return [...findings, ...queueFindings(plan.queue, machinesOf(plan))];
 }
 
-/** A memoize that has company, wherever it stands. */
+/** Finds a memoize that is not the only step of its section. */
 export function memoizeFindings(
   steps: readonly { readonly kind: Work['kind'] }[],
   pathOf: (at: number) => readonly PathStep[],
@@ -45,7 +45,7 @@ export function memoizeFindings(
   );
 }
 
-/** Transfers from a store to itself: of its two writes the second would undo the first. */
+/** Finds transfers from a store to itself, whose second write would undo the first. */
 function transferFindings(
   steps: readonly Work[],
   pathOf: (at: number) => readonly PathStep[],
@@ -56,7 +56,7 @@ function transferFindings(
   });
 }
 
-/** What is wrong with a transfer whose stores are both `store`. */
+/** Describes a transfer whose stores are both `store`. */
 export function toItself(store: string): string {
   return `a transfer needs two stores: this one leads from "${store}" to itself`;
 }
@@ -65,7 +65,7 @@ function idOf({ id }: { readonly id: number }): number {
   return id;
 }
 
-/** Names or ids of which each but the first finds itself taken. */
+/** Finds names or ids that an earlier item already has. */
 export function usedTwice(
   ids: readonly (string | number)[],
   pathOf: (at: number) => readonly PathStep[],

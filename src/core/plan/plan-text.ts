@@ -1,8 +1,8 @@
 /**
- * A plan as the text of a file and back, exactly: `readPlan(renderPlan(plan))` is the same plan.
- * The text is the unit of bug reports, so it states nothing that a default already says; the
- * schema, in the second half, gives every field that was left out its documented default. Mistakes
- * that concern several fields at once are `planFindings`.
+ * Converts a plan to the text of a file and back, exactly: `readPlan(renderPlan(plan))` is the same
+ * plan. The text is the unit of bug reports, so it omits default values; the schema, in the second
+ * half, restores the documented default of each omitted field. Mistakes that involve several fields
+ * are found by `planFindings`.
  */
 import { Document, isCollection, isScalar, visit } from 'yaml';
 import { z } from 'zod';
@@ -60,7 +60,7 @@ type PlanRead =
   | { readonly kind: 'plan'; readonly plan: Plan }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-/** The plan that a file's text means, or everything that is wrong with the text. */
+/** Reads a plan from a file's text, or returns all problems of the text. */
 export function readPlan(source: SourceFile): PlanRead {
   const parsed = parseFile(source);
   if (parsed.kind === 'problems') return parsed;
@@ -71,7 +71,7 @@ export function readPlan(source: SourceFile): PlanRead {
   return { kind: 'problems', problems: parsed.locate(findings) };
 }
 
-/** The text of a plan file; the lines of `comment` (what it shows, how to replay it) come first. */
+/** Renders a plan file. It begins with the lines of `comment`: the failure and how to replay it. */
 export function renderPlan(plan: Plan, comment = ''): string {
   const document = new Document(planFields(plan), { aliasDuplicateObjects: false });
   visit(document, {
@@ -88,15 +88,15 @@ export function renderPlan(plan: Plan, comment = ''): string {
   return document.toString({ lineWidth: 100, flowCollectionPadding: true });
 }
 
-/** The most characters, about, of a value that is written on one line. */
+/** Approximate maximum length of a value on one line, in characters. */
 const LINE = 100;
 
-/** Whether a value is short enough to be written on one line. */
+/** Returns true if a value is short enough for one line. */
 export function fitsLine(value: unknown): boolean {
   return JSON.stringify(value).length <= LINE;
 }
 
-/** Fields whose value is written on one line when it is short. */
+/** Fields whose value is written on one line if it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
   ...`system options hosts network chance lateTimer order limits expect cause bounds
   durations places declared from to write read increment transfer compute renew lock
@@ -104,7 +104,7 @@ const ONE_LINE: ReadonlySet<string> = new Set([
   ...FAULT_KINDS,
 ]);
 
-/** What a file says of a plan: all but what a default says. */
+/** Returns a plan as file fields, without defaults. */
 export function planFields(plan: Plan): FieldMap {
   const decisions = Object.entries(plan.decisions).map(([name, us]) => [name, formatDuration(us)]);
   return {
@@ -381,7 +381,7 @@ const expectation = closed('field', {
   return found === undefined ? said : { ...said, cause: found };
 });
 
-/** A plan file. */
+/** Schema of a plan file. */
 const planSchema: z.ZodType<Plan> = closed('field', {
   fencepost: z.literal(1, { error: 'expected 1, the version of the format' }),
   scenario: z.string().max(1_000),

@@ -1,124 +1,120 @@
 /**
  * A plan is the complete input of one run: the same plan gives the same trace, byte for byte. It
  * names decisions instead of numbering draws, so it survives changes of unrelated code, reads well
- * in a pull request and can be edited by hand. All times are integer microseconds.
+ * in a pull request, and can be edited by hand. All times are integer microseconds.
  *
- * Read on in `fault.ts` (what can be done to the world), `operation-names.ts` (the points at
- * which), `places.ts` (where faults may be), `plan-text.ts` (a plan as a file, from `fields.ts`,
- * `left-out.ts`, `client-text.ts`, `work-text.ts`, `queue-text.ts`, `fault-text.ts`) and
- * `document.ts` (YAML, and what is wrong).
+ * Other files: `fault.ts` (fault kinds), `operation-names.ts` (points for faults), `places.ts`
+ * (allowed places), `plan-text.ts` (plan files, with `fields.ts`, `left-out.ts`, `client-text.ts`,
+ * `work-text.ts`, `queue-text.ts`, `fault-text.ts`) and `document.ts` (YAML and its problems).
  *
- * Below the types stands what a file means where it leaves a field out. A plan that is written
- * leaves out what equals these, so that a shrunk plan is short; changing one changes the meaning of
- * old plans.
+ * The defaults of omitted fields follow the types. A written plan omits fields that equal them, so
+ * that a shrunk plan is short. Changing a default changes the meaning of old plans.
  */
 import type { Json } from '../kernel/json.ts';
 import type { RangeUs } from './duration.ts';
 import type { Fault, FaultKind } from './fault.ts';
 
 export interface Plan {
-  /** The format's version. */
+  /** Version of the format. */
   readonly fencepost: 1;
-  /** The scenario that the plan was expanded from, for people; the run does not read it. */
+  /** The scenario that the plan was expanded from. For people; the run ignores it. */
   readonly scenario: string;
   /**
-   * The modules that the system's own words come from, each with the digest (`sha256:…`) of its
-   * files and the packages it used as the plan was made. Paths are relative to the scenario's
-   * folder. Absent where all words are fencepost's.
+   * The modules that define the system's own words, each with the digest (`sha256:…`) of its files
+   * and the packages it used when the plan was created. Paths are relative to the scenario's
+   * folder. Absent if all words are built in.
    */
   readonly use?: ModuleDigests;
   readonly system: SystemPlan;
   /**
-   * What a right wall clock shows when the run begins, in microseconds since 1970. Absent: 0, or
-   * the start of 2024 where asynchronous code runs.
+   * Time of a correct wall clock at the start of the run, in microseconds since 1970. Absent: 0, or
+   * the start of 2024 if asynchronous code runs.
    */
   readonly epochUs?: number;
   readonly clients: readonly ClientPlan[];
-  /** The queue that brings workers their steps; absent where there is none. */
+  /** The queue that delivers steps to workers; absent if there is none. */
   readonly queue?: QueuePlan;
   readonly network: NetworkPlan;
   readonly faults: readonly Fault[];
-  /** What is still drawn, by keyed chance; `null` when the plan leaves nothing to chance. */
+  /** Keyed chance for the remaining draws, or null if the plan leaves nothing to chance. */
   readonly chance: ChancePlan | null;
   /**
-   * Drawn values that are fixed by name instead, in microseconds: a message's name gives its
-   * latency, a timer's name the length that a program would have drawn for it. `alice/random` gives
-   * no length, but which stream a process draws its own random values from. They win over `chance`.
+   * Values fixed by name instead of drawn, in microseconds: the latency of the named message, or
+   * the drawn length of the named timer. `alice/random` is not a length but selects the stream of a
+   * process's own random values. These override `chance`.
    */
   readonly decisions: Readonly<Record<string, number>>;
-  /** Names of events; where several share an instant they happen in this order, before others. */
+  /** Names of events that happen in this order, and before all others, if they share an instant. */
   readonly order: readonly string[];
   readonly limits: Limits;
-  /** What the shrinker must stay inside; taken from the scenario. */
+  /** Limits for the shrinker, from the scenario. */
   readonly bounds: Bounds;
-  /** What a replay should find; absent on plans that were never judged. */
+  /** Expected result of a replay; absent if the plan was never judged. */
   readonly expect?: Expectation;
 }
 
-/** From paths of modules, `./my-lock.mjs`, to digests of their files with versions of packages. */
+/** Module paths such as `./my-lock.mjs`, with digests of their files and package versions. */
 export type ModuleDigests = Readonly<Record<string, string>>;
 
-/** The parts that make up the system under test, by the names that `fencepost list` prints. */
+/** The parts of the system under test, by the names that `fencepost list` prints. */
 export interface SystemPlan {
-  /** The name that the scenario gives to this assembly. */
+  /** Name of this combination in the scenario. */
   readonly name: string;
   /** `lock-service`, `lock-service-published`, … */
   readonly lock: string;
   /** `fenced`, `unfenced`, … */
   readonly store: string;
-  /** Options of the lock and the store, by name, each documented by its system. */
+  /** Options of the lock and the store by name, documented by each of them. */
   readonly options: Readonly<Record<string, Json>>;
-  /** Absent: none of its servers listens, unless its own code says where. */
+  /** Absent: no server listens, unless its own code sets an address. */
   readonly hosts?: HostNames;
 }
 
 /**
- * From addresses, as they stand in the code of clients (`redis-1:6379`), to the names of servers
- * that drivers reach there.
+ * Maps addresses in the code of clients (`redis-1:6379`) to the names of the servers that drivers
+ * reach there.
  */
 export type HostNames = Readonly<Record<string, string>>;
 
 /**
- * What a scenario asks of a client: how it takes and keeps its lock, and its critical sections.
- * Times are in microseconds.
+ * The work of a client: how it acquires and keeps its lock, and its critical sections. Times are in
+ * microseconds.
  */
 export interface ClientPlan {
   readonly name: string;
   readonly ttlUs: number;
-  /** How long a call to the lock service is waited for before its outcome counts as unknown. */
+  /** Timeout of calls to the lock service, after which their outcome is unknown; null for none. */
   readonly lockTimeoutUs: number | null;
-  /** The same for calls to a store; `null` waits for ever. */
+  /** Timeout of calls to a store, or null to wait forever. */
   readonly storeTimeoutUs: number | null;
   /** Connections per server, at least 1; calls take them in turn. */
   readonly pool: number;
-  /** Whether the program tests its lease before each write, and skips the write when it is over. */
+  /** True if the program checks its lease before each write, and skips the write if it is over. */
   readonly checksLease: boolean;
-  /** From when it counts its lease: its request, the reply, or the grant's own issued-at. */
+  /** Start of its lease: the request, the reply, or the issue time in the grant. */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /**
-   * Whether a lease is over `at` its end (correct), only `after` it (off by one), or not before
-   * something is `refused`: the client has no timer.
+   * End of its lease: `at` the end (correct), only `after` it (off by one), or, without a timer,
+   * once a request is `refused`.
    */
   readonly leaseEnds: 'at' | 'after' | 'refused';
-  /** Times a lock or store call is tried when its outcome is unknown, at least 1. */
+  /** Maximum attempts of a lock or store call while its outcome is unknown, at least 1. */
   readonly tries: number;
   /** Time between attempts to take a busy lock. */
   readonly backoffUs: number;
   /** Attempts to take the lock before a section is given up, at least 1. */
   readonly attempts: number;
-  /** Whether it releases the lock at the end of a section, or lets it expire. */
+  /** True if it releases the lock at the end of a section, false if it lets the lock expire. */
   readonly releases: boolean;
-  /** Sections that its process runs at once, at least 2; absent: one after the other. */
+  /** Sections that its process runs at once, at least 2. Absent: one after the other. */
   readonly concurrency?: number;
   /** Its critical sections: take the lock, do the work, release. */
   readonly sections: readonly {
-    /**
-     * Stands in every name (`alice/<id>/write`), so it stays when other sections are taken away.
-     */
+    /** Part of every name (`alice/<id>/write`), so it stays when other sections are removed. */
     readonly id: number;
-    /** Local time between the end of the section before, or the start, and the first attempt. */
+    /** Local time from the end of the previous section, or the start, to the first attempt. */
     readonly thinkUs: number;
-    /** The lock that is taken; the resource that it guards has the same name. */
+    /** The lock to take. The resource that it guards has the same name. */
     readonly lock: string;
     readonly work: readonly Work[];
   }[];
@@ -127,9 +123,9 @@ export interface ClientPlan {
 export type SectionPlan = ClientPlan['sections'][number];
 
 /**
- * One step of a section's work. `id` distinguishes steps of a section: the messages of step 1 are
- * named `alice/1/write`, of step 2 `alice/1/write-2`. `awaits: false` sends without waiting for the
- * answer; the section ends only when all answers are in.
+ * One step of a section's work. `id` is unique in a section: the operation of step 1 is named
+ * `alice/1/write`, that of step 2 `alice/1/write-2`. `awaits: false` sends without waiting for the
+ * answer; the section ends when all answers have arrived.
  */
 export type Work =
   | {
@@ -147,7 +143,7 @@ export type Work =
       readonly id: number;
       readonly store: string;
       readonly key: string;
-      /** What it adds; absent: 1. Less than 0 takes away. */
+      /** Amount to add, which may be negative. Absent: 1. */
       readonly by?: number;
     }
   /** Moves `amount` between two stores: reads both, then writes both. */
@@ -159,28 +155,28 @@ export type Work =
       readonly key: string;
       readonly amount: number;
     }
-  /** Works for a time without touching anything. */
+  /** Works for a time without accessing anything. */
   | { readonly kind: 'compute'; readonly id: number; readonly forUs: number }
   | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number }
-  /** Takes another lock as well, until the end of the section. */
+  /** Takes another lock until the end of the section. */
   | { readonly kind: 'lock'; readonly id: number; readonly lock: string }
-  /** Runs the guarded body of occurrence `tick`, which takes `forUs`; it should run once a tick. */
+  /** Runs the guarded job of occurrence `tick`, which takes `forUs`. Each tick should run once. */
   | {
       readonly kind: 'job';
       readonly id: number;
       readonly tick: number;
-      /** How often the message that asks for this tick failed before; 0 on its first delivery. */
+      /** Failures of the message that asks for this tick so far; 0 on its first delivery. */
       readonly retries: number;
       readonly forUs: number;
     }
-  /** Runs the step that the message asks for which the section received; it takes `forUs`. */
+  /** Runs the step that the section's message asks for, which takes `forUs`. */
   | { readonly kind: 'transition'; readonly id: number; readonly forUs: number }
   /**
-   * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
+   * Reads a cached value. On a miss, takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
-   * each takes `forUs` and is stored under a key of its own (`x/1`, `x/2`), after which the lock is
-   * extended, and `value` under `x` says that they are complete. It computes all the same where the
-   * lock cannot be had in time, unless it then gives up.
+   * each takes `forUs` and is stored under its own key (`x/1`, `x/2`), after which the lock is
+   * extended; `value` under `x` then means that they are complete. If it cannot get the lock in
+   * time, it computes without it or, if so configured, gives up.
    */
   | {
       readonly kind: 'memoize';
@@ -194,23 +190,23 @@ export type Work =
       readonly withoutLock?: 'gives-up';
     };
 
-/** A queue of messages, each of which asks for one step of a machine, delivered at least once. */
+/** An at-least-once queue of messages, each of which asks for one step of a machine. */
 export interface QueuePlan {
-  /** How many steps each machine has; they count from 0. */
+  /** Number of steps of each machine, counted from 0. */
   readonly steps: number;
-  /** How often a step that failed is tried again, at most. */
+  /** Maximum number of retries of a failed step. */
   readonly retries: number;
-  /** How long a message that was received is hidden from others, until it is delivered again. */
+  /** Time for which a received message is hidden before it is delivered again. */
   readonly visibilityUs: number;
-  /** What lies in it from the start, each from a time on. */
+  /** Initial messages, each available from a given time. */
   readonly messages: readonly {
-    /** The name of the lock. */
+    /** Name of the lock. */
     readonly machine: string;
     readonly steps: number;
     readonly retries: number;
     readonly atUs: number;
   }[];
-  /** Messages that it delivers twice: the first of this name that is put in, and a copy of it. */
+  /** Messages to deliver twice: the first message of this name in the queue, and a copy of it. */
   readonly copies: readonly {
     readonly machine: string;
     readonly steps: number;
@@ -222,62 +218,62 @@ export interface QueuePlan {
 export type StepOfMachine = Omit<QueuePlan['messages'][number], 'atUs'>;
 
 export interface NetworkPlan {
-  /** A connection is first in, first out and resets on loss; a datagram may overtake and double. */
+  /** A connection is first in, first out and resets on loss. Datagrams may overtake and double. */
   readonly link: 'connection' | 'datagram';
-  /** One way, for messages whose latency is neither decided nor drawn. */
+  /** One-way latency of messages whose latency is neither decided nor drawn. */
   readonly latencyUs: number;
 }
 
-/** `numerator` in `denominator`; both non-negative integers, the second positive. */
+/** `numerator` in `denominator`: non-negative integers, the second positive. */
 export interface Odds {
   readonly numerator: number;
   readonly denominator: number;
 }
 
-/** Decisions that are drawn while the run goes on, each a function of the seed and its own name. */
+/** Decisions drawn during the run, each a function of the seed and its own name. */
 export interface ChancePlan {
-  /** The seed; a safe non-negative integer. */
+  /** A safe non-negative integer. */
   readonly seed: number;
-  /** Latencies are drawn as a multiple of `latencyStepUs` (1, or 1000 so that events tie). */
+  /** Latencies are multiples of `latencyStepUs`: 1, or 1000 to produce simultaneous events. */
   readonly latency: RangeUs | null;
   readonly latencyStepUs: number;
   readonly delay: (Odds & RangeUs) | null;
   readonly drop: Odds | null;
   readonly duplicate: (Odds & RangeUs) | null;
   readonly lateTimer: (Odds & RangeUs) | null;
-  /** How much of its length a backoff may be lengthened by, as a ratio. */
+  /** Maximum extension of a backoff, as a ratio of its length. */
   readonly jitter: Odds | null;
 }
 
 export interface Limits {
-  /** When chance faults stop, partitions lift, pauses end, servers restart, clocks run right. */
+  /** When chance faults stop, partitions and pauses end, servers restart and clock rates reset. */
   readonly healAtUs: number;
-  /** Whether a fresh client, `probe`, then takes each lock and writes. */
+  /** True if a fresh client, `probe`, then takes each lock and writes. */
   readonly probe: boolean;
-  /** How much later than twice the longest ttl the probe may be granted the lock. */
+  /** Time beyond twice the longest ttl by which the probe must be granted the lock. */
   readonly slackUs: number;
-  /** A run that reaches one of these is cut and its verdicts are unknown. */
+  /** A run that reaches one of these limits is truncated, and its verdicts are unknown. */
   readonly endUs: number;
   readonly maxEvents: number;
 }
 
-/** The ranges that the scenario allows; a fault kind that is absent must not appear. */
+/** The ranges that the scenario allows. Fault kinds that are absent must not appear. */
 export interface Bounds {
   readonly latency: RangeUs;
   readonly think: RangeUs;
   /**
-   * Durations: of a pause, delay, partition, restart, failover's lag, late timer, copy; a list
-   * where the scenario allows several ranges and nothing between them.
+   * Length of a pause, delay, partition, restart, failover lag, late timer or copy. A list allows
+   * several ranges, and nothing between them.
    */
   readonly durations: DurationBounds;
-  /** Where faults that have a time or a point may be; a kind that is absent may be anywhere. */
+  /** Allowed places of faults with a time or point. A kind that is absent may be anywhere. */
   readonly places?: FaultPlaces;
-  /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
+  /** Maximum absolute clock offset and rate error of a process; null is unbounded. */
   readonly skewUs: number | null;
   readonly driftPpm: number | null;
   /**
-   * What the system was promised of its clocks, by which claims judge, where faults may go beyond
-   * it; absent: no more than the bounds say.
+   * Clock bounds that the system may rely on, if faults may exceed them; claims judge by these.
+   * Absent: the bounds above.
    */
   readonly declared?: ClockPromise;
 }
@@ -287,15 +283,15 @@ export type DurationBounds = Partial<Readonly<Record<FaultKind, RangeUs | readon
 export type FaultPlaces = Partial<Readonly<Record<FaultKind, readonly FaultPlace[]>>>;
 
 /**
- * At a time of this range, and at any point that is then passed; at any point, whenever that is; or
- * on one side of a point: a whole name (`alice/1/write`), or the verb of many (`write`).
+ * A time in a range, or any point passed then; any point at any time; or one side of a point, given
+ * by full name (`alice/1/write`) or by verb (`write`).
  */
 export type FaultPlace =
   | { readonly kind: 'time'; readonly at: RangeUs }
   | { readonly kind: 'any point' }
   | { readonly kind: 'before' | 'after'; readonly point: string };
 
-/** No clock is further off, faster or slower than this; `null` promises nothing. */
+/** Bounds on every clock's offset and rate error; null is unbounded. */
 export interface ClockPromise {
   readonly skewUs: number | null;
   readonly driftPpm: number | null;
@@ -304,19 +300,19 @@ export interface ClockPromise {
 export interface Expectation {
   readonly claim: string;
   readonly outcome: 'reproduced' | 'fixed' | 'inert' | 'diverged';
-  /** What the claim broke by when the plan was kept; absent where nothing broke, or nobody said. */
+  /** Cause of the breach when the plan was kept; absent if there was none or it is unknown. */
   readonly cause?: KeptCause;
 }
 
-/** The rule that broke, and what each kind of fault hit: `pause` and `before access`. */
+/** The broken rule, and the target of each kind of fault: `pause` and `before access`. */
 export interface KeptCause {
   readonly rule: string;
-  /** The lock was lost by a release that meant another grant. */
+  /** True if the lock was lost by a release that was meant for another grant. */
   readonly isByForeignRelease: boolean;
   readonly faults: readonly { readonly kind: FaultKind; readonly what: string }[];
 }
 
-/** A careful client: tests its lease before each write, counted from when it sent its request. */
+/** A careful client: checks its lease before each write, counted from when it sent the request. */
 export const CLIENT_DEFAULTS = {
   ttlUs: 10_000,
   lockTimeoutUs: 30_000,
@@ -331,7 +327,7 @@ export const CLIENT_DEFAULTS = {
   releases: true,
 } as const;
 
-/** `thinkUs` is a plan's default; a scenario draws its think times. */
+/** `thinkUs` is the default of a plan; a scenario draws think times. */
 export const SECTION_DEFAULTS = { thinkUs: 0, lock: 'db' } as const;
 
 export const WORK_DEFAULTS = {
@@ -354,11 +350,11 @@ export const LIMIT_DEFAULTS = {
   maxEvents: 100_000,
 } as const;
 
-/** The most of each that a file may ask for. */
+/** Maximum numbers in a file. */
 export const CAPS = {
   clients: 1_000,
   sectionsPerClient: 10_000,
-  /** Of all clients of a scenario; each takes about a kilobyte and twenty events. */
+  /** All clients of a scenario together. A section takes about a kilobyte and twenty events. */
   sections: 100_000,
   worksPerSection: 1_000,
   pieces: 100,
@@ -371,12 +367,12 @@ export const CAPS = {
   maxEvents: 1_000_000_000,
 } as const;
 
-/** The locks of a plan's sections: each is a machine, even without a transition. */
+/** Returns the locks of a plan's sections: each is a machine, even without a transition. */
 export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
   return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }
 
-/** The longest ttl that any client of the plan asks for, as it acquires or renews; 0 for none. */
+/** Returns the longest ttl that any client of the plan acquires or renews with, or 0 if none. */
 export function longestTtlUs({ clients }: Plan): number {
   let longest = 0;
   for (const { ttlUs, sections } of clients) {

@@ -1,10 +1,10 @@
-/** What the probe does, the fresh client that comes after healing to see what still works. */
+/** The work of the probe, a fresh client that tests each lock after the world has healed. */
 import type { Plan, SectionPlan, Work } from './plan.ts';
 
-/** Larger than any value that a workload writes, so that the probe's write is told apart. */
+/** Larger than any value that a workload writes, to identify the probe's write. */
 const PROBE_VALUE = 1_000_000_000;
 
-/** The steps of which a probe does the like. */
+/** Kinds of steps that a probe imitates. */
 const PROBED: ReadonlySet<Work['kind']> = new Set([
   'write',
   'read',
@@ -13,7 +13,7 @@ const PROBED: ReadonlySet<Work['kind']> = new Set([
   'memoize',
 ]);
 
-/** It takes each lock of the plan once and does a first step of the work that the lock guards. */
+/** Returns one section per lock of the plan, with a first step of the work that the lock guards. */
 export function probeSections(plan: Pick<Plan, 'clients'>): readonly SectionPlan[] {
   const byLock = new Map<string, SectionPlan>();
   for (const client of plan.clients) {
@@ -31,7 +31,7 @@ export function probeSections(plan: Pick<Plan, 'clients'>): readonly SectionPlan
   return [...byLock.values()];
 }
 
-/** The locks under which the probe has a write to send. */
+/** Returns the locks under which the probe writes. */
 export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<string> {
   const writing = new Set<string>();
   for (const { lock, work } of probeSections(plan)) if (work.length > 0) writing.add(lock);
@@ -39,8 +39,8 @@ export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<s
 }
 
 /**
- * Reads what the others left behind, then writes: as one increment or transfer where they do so
- * too. Where they memoize it does not: it would find the value and never ask for the lock.
+ * Reads the data that others left behind, then writes: as one increment or transfer if they do so
+ * too. Never memoizes, because it would find the value and not ask for the lock.
  */
 function probing(work: Work): readonly Work[] {
   if (work.kind === 'transfer') {
@@ -48,7 +48,7 @@ function probing(work: Work): readonly Work[] {
     return [{ kind, id: 1, from, to, key, amount }];
   }
   if (work.kind === 'increment') {
-    // It adds one whatever the others take: there may be nothing left to take.
+    // Adds 1 even if others subtract: there may be nothing left to subtract.
     const { kind, store, key } = work;
     return [{ kind, id: 1, store, key }];
   }

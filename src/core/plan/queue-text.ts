@@ -1,6 +1,6 @@
 /**
- * The queue of a plan or a scenario as a file writes it: `queue: { steps: 4, messages: […] }`, and
- * what is wrong with one whose fields are each well-formed.
+ * The queue in a plan or scenario file, `queue: { steps: 4, messages: […] }`, and the mistakes in a
+ * queue whose fields are each well-formed.
  */
 import { z } from 'zod';
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
@@ -37,7 +37,7 @@ interface Listed extends QueueNumbers {
   readonly copies: readonly ReadOf<Copy>[];
 }
 
-/** What a `closed` map of `queueFields` gives when it was read. */
+/** The result of reading a `closed` map of `queueFields`. */
 export type ReadQueue = ReadOf<Listed>;
 
 const stepOf = {
@@ -46,7 +46,7 @@ const stepOf = {
   retries: optional(whole(0, CAPS.sectionsPerClient), 'Default 0.'),
 };
 
-/** Fields of a `closed` map, the same ones in scenarios and plans. */
+/** Fields of a `closed` map, the same in scenarios and plans. */
 export const queueFields: ShapeOf<Listed> = {
   steps: optional(
     whole(1, CAPS.sectionsPerClient),
@@ -70,7 +70,7 @@ export const queueFields: ShapeOf<Listed> = {
   ),
 };
 
-/** The queue that was read; `machines` have a first message each where none is listed. */
+/** Completes a queue. If no messages are listed, each of `machines` gets a first one. */
 export function completeQueue(read: ReadQueue, machines: readonly string[]): QueuePlan {
   const { messages = machines.map((machine) => ({ machine })), copies = [] } = read;
   return {
@@ -80,7 +80,7 @@ export function completeQueue(read: ReadQueue, machines: readonly string[]): Que
   };
 }
 
-/** The fields that read back into the same queue; the messages are always listed. */
+/** Returns fields that read back as the same queue; messages are always listed. */
 export function fieldsOfQueue(queue: QueuePlan): FieldMap {
   const messages = queue.messages.map((one) => statedFields(one, { ...MESSAGE, steps: ALWAYS }));
   const copies = queue.copies.map((one) => statedFields(one, { ...COPY, steps: ALWAYS }));
@@ -91,7 +91,7 @@ export function fieldsOfQueue(queue: QueuePlan): FieldMap {
   };
 }
 
-/** Messages that nobody would ever receive, or that no machine has the step for. */
+/** Finds messages that no client would receive, or that name a step no machine has. */
 export function queueFindings(
   queue: QueuePlan,
   machines: ReadonlySet<string>,
@@ -124,7 +124,7 @@ function whyNoMessage(
   return null;
 }
 
-/** Sections with a transition and no message, or with more than one. */
+/** Finds sections with a transition but no queue, or with several transitions. */
 export function transitionFindings(
   steps: readonly { readonly kind: Work['kind'] }[],
   hasQueue: boolean,

@@ -1,12 +1,11 @@
 /**
- * The modules that the text of a scenario or a plan names under `use`: which paths it may name
- * (only of files below its own folder), and which it names. They are loaded before the rest of the
- * text is judged, since they bring words that it may use.
+ * The modules that a scenario or plan names under `use`, which must be files below its own folder.
+ * They are loaded before the rest of the text is judged, because they define words that it may use.
  */
 import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { parseFile, type SourceFile } from './document.ts';
 
-/** A module where it is named. */
+/** A module path and its place in the text. */
 export interface NamedModule {
   readonly path: string;
   readonly place: Omit<UnplacedProblem, 'what'>;
@@ -16,12 +15,12 @@ type UseRead =
   | {
       readonly kind: 'modules';
       readonly modules: readonly NamedModule[];
-      /** Gives findings their lines and columns. */
+      /** Returns the findings with lines and columns. */
       readonly locate: (findings: readonly UnplacedProblem[]) => readonly Problem[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-/** In the order of the text; what is no text under `use` is left to the reader of the whole. */
+/** Reads `use` in text order. Entries that are not text are left to the reader of the full file. */
 export function readUse(source: SourceFile): UseRead {
   if (!source.text.includes('use')) return { kind: 'modules', modules: [], locate: () => [] };
   const parsed = parseFile(source);
@@ -36,7 +35,7 @@ export function readUse(source: SourceFile): UseRead {
   return { kind: 'modules', modules, locate: parsed.locate };
 }
 
-/** A path, a list of them, or a map from each to its digest. */
+/** Reads a path, a list of paths, or a map from each path to its digest. */
 function namedUnder(value: unknown): readonly NamedModule[] {
   if (typeof value !== 'object' || value === null || !('use' in value)) return [];
   const { use } = value;
@@ -50,7 +49,7 @@ function namedUnder(value: unknown): readonly NamedModule[] {
   return Object.keys(use).map((path) => ({ path, place: { path: ['use', path], isKey: true } }));
 }
 
-/** Why `path` names no such file, a clause; null when it does. */
+/** Explains why `path` is not a file below the folder, as a clause, or returns null if it is. */
 export function whyNoModulePath(path: string): string | null {
   const why = whyElsewhere(path);
   if (why === null) return null;

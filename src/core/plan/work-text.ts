@@ -1,6 +1,6 @@
 /**
- * The steps of a section as a file writes them, each a map of one key: `write: { key: x, value: 1
- * }`. A step's `id` is its place among the section's steps where it is left out.
+ * The steps of a section in a file, each a map with one key: `write: { key: x, value: 1 }`. An
+ * omitted `id` is the position among the section's steps.
  */
 import { z } from 'zod';
 import { suggest } from '../../text/problem.ts';
@@ -18,10 +18,10 @@ import {
 import { ALWAYS, statedFields } from './left-out.ts';
 import { CAPS, WORK_DEFAULTS, type Work } from './plan.ts';
 
-/** What a step says in any case. */
+/** Fields that every step of a kind must have. */
 type Needed = 'kind' | 'forUs' | 'lock';
 
-/** A step that was read: what is undefined was left out. */
+/** A step as read from a file. Undefined means omitted. */
 export type ReadStep = StepOf<Work>;
 
 type StepOf<Step> = Step extends Work
@@ -105,7 +105,7 @@ function timed<Read extends { readonly for: number }>({ for: forUs, ...read }: R
   return { ...read, forUs };
 }
 
-/** That a memoize computes without the lock all the same is not said. */
+/** Omits the default of a memoize, which is to compute without the lock. */
 function givesUp(how: 'computes' | 'gives-up' | undefined): { readonly withoutLock?: 'gives-up' } {
   return how === 'gives-up' ? { withoutLock: how } : {};
 }
@@ -114,7 +114,7 @@ const BARE = ['write', 'read', 'increment', 'transfer', 'renew'] as const;
 
 const bareStep = z.enum(BARE).transform((kind): ReadStep => ({ kind }));
 
-/** Steps that mean nothing without a field or more. */
+/** Steps that need at least one field, with an example. */
 const MAPPED: ReadonlyMap<unknown, string> = new Map([
   ['compute', 'compute: 5ms'],
   ['lock', 'lock: b'],
@@ -123,7 +123,7 @@ const MAPPED: ReadonlyMap<unknown, string> = new Map([
   ['memoize', 'memoize: { for: 10ms }'],
 ]);
 
-/** One step of a section: a map of one key, or the key alone (`- read`). */
+/** Schema of one step of a section: a map with one key, or only the key (`- read`). */
 export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapOfOne('step', kinds)], {
   error({ input: word }): string | undefined {
     if (typeof word !== 'string') return undefined;
@@ -133,12 +133,12 @@ export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapOfOne('step
   },
 });
 
-/** What a step has instead of what it leaves out; undefined: it must say so itself. */
+/** Defaults of omitted fields. Undefined means that the step must state the field. */
 export interface Otherwise {
   readonly store: () => string;
   readonly key: () => string;
   readonly value: (step: ReadStep, id: number) => number | undefined;
-  /** From where to where a transfer moves that does not say both. */
+  /** Returns the two stores of a transfer that does not name both. */
   readonly ends: (
     step: Extract<ReadStep, { readonly kind: 'transfer' }>,
   ) => readonly [string, string];
@@ -147,7 +147,7 @@ export interface Otherwise {
   readonly ttlUs: number;
 }
 
-/** What a step of a plan has: a write must name its value, and a job its tick. */
+/** Returns the defaults of a plan: a write must state its value, and a job its tick. */
 export function otherwiseInPlan(ttlUs: number): Otherwise {
   return {
     store: () => WORK_DEFAULTS.store,
@@ -160,7 +160,7 @@ export function otherwiseInPlan(ttlUs: number): Otherwise {
   };
 }
 
-/** The step, complete; undefined where it leaves out what `otherwise` has nothing for. */
+/** Completes a step. Returns undefined if it omits a field that `otherwise` has no default for. */
 export function completeStep(
   step: ReadStep,
   place: number,
@@ -217,7 +217,7 @@ function completeAccess(step: Access, stepId: number, otherwise: Otherwise): Wor
 
 const ACCESS = { store: WORK_DEFAULTS.store, key: ALWAYS } as const;
 
-/** What a plan says of a step, in this order, and what it need not say. */
+/** The fields that a plan states for each kind of step, in order, with omissible defaults. */
 const STATED: Readonly<Record<Work['kind'], object>> = {
   write: { ...ACCESS, value: ALWAYS, awaits: WORK_DEFAULTS.awaits },
   read: ACCESS,
@@ -237,7 +237,7 @@ const STATED: Readonly<Record<Work['kind'], object>> = {
   },
 };
 
-/** The fields that `stepSchema` reads back into the same step; a renew has its client's ttl. */
+/** Returns fields that `stepSchema` reads back as the same step. A renew's default is `ttlUs`. */
 export function stepFields(work: Work, place: number, ttlUs: number): FieldMap {
   return { [work.kind]: statedFields(work, { id: place, ttlUs, ...STATED[work.kind] }) };
 }

@@ -72,9 +72,7 @@ export class Choices {
     });
   }
 
-  /**
-   * Returns the tie of an event: negative if the plan orders it, else drawn, or 0 without chance.
-   */
+  /** Returns the tie of an event: negative if the plan orders it, else drawn, 0 without chance. */
   tie(name: Name): number {
     if (this.ranks.size > 0) {
       const rank = this.ranks.get(name.text);
@@ -138,9 +136,7 @@ export class Choices {
     return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
   }
 
-  /**
-   * Returns the faults to inject into a message sent now, each once; a drop excludes all others.
-   */
+  /** Returns the faults to inject into a message sent now, each once. A drop excludes others. */
   messageFaultsOf(message: Name, link: Link): readonly Injection<MessageFault>[] {
     const { chance } = this.plan;
     const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
@@ -218,9 +214,7 @@ export class Choices {
     return waiting;
   }
 
-  /**
-   * Returns the planned faults of a canceled timer, so that they wait for another, in plan order.
-   */
+  /** Returns the planned faults of a canceled timer: they wait for another, in plan order. */
   giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
     if (waiting.length === 0) return;
     const unused = waiting.filter((one) => this.waitingTimers.delete(one));

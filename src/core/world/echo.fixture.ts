@@ -1,6 +1,6 @@
 /**
- * A small world for tests of it: clients whose programs a test writes, and one server, `echo`, that
- * adds up what it is sent. Its total is durable, its count of requests volatile. Latencies are 1
+ * A small world for tests: clients whose programs the test writes, and one server, `echo`, that
+ * adds up the numbers sent to it. Its total is durable, its request count volatile. Latencies are 1
  * ms.
  */
 import type { TraceEvent } from '../history/events.ts';
@@ -29,7 +29,7 @@ class Echo implements Server<Ask, Total> {
     this.total += ask.add;
     this.count += 1;
     turn.observe(stateOf(turn.atUs, this.total, this.count, turn));
-    ask.add = 1_000_000; // harms nobody: it is a copy
+    ask.add = 1_000_000; // has no effect: it is a copy
     return { total: this.total, count: this.count };
   }
 
@@ -74,7 +74,7 @@ function stateOf(atUs: number, total: number, count: number, turn: Turn): TraceE
   };
 }
 
-/** What a test says of one call; its operation is `<client>/<name>`. */
+/** One call in a test; its operation is `<client>/<name>`. */
 interface Saying {
   readonly name: string;
   readonly add?: number;
@@ -82,23 +82,23 @@ interface Saying {
   readonly tries?: number;
 }
 
-/** What a test's program may do. */
+/** The actions of a test's program. */
 export interface Actor {
   readonly self: Self;
-  /** How many of its sections began before the restart that it comes from. */
+  /** Number of its sections that began before the restart. */
   readonly from: number;
-  /** Sends a call and waits for how it ends. */
+  /** Sends a call and waits for its end. */
   ask(saying: Saying): Program<EchoCall>;
-  /** Sends a call and goes on. */
+  /** Sends a call and continues. */
   tell(saying: Saying): Program<EchoCall>;
   settle(call: EchoCall): Program<EchoCall>;
-  /** On its own clock; the timer is `<client>/<name>`. */
+  /** Waits on its own clock; the timer is `<client>/<name>`. */
   wait(name: string, ms: number): Program<void>;
 }
 
 export type Script = (actor: Actor) => Program<void>;
 
-/** The parts of a plan that a test of the world may set. */
+/** The parts of a plan that a test of the world can set. */
 export interface Setup {
   readonly faults?: readonly Fault[];
   readonly chance?: Partial<ChancePlan>;
@@ -150,9 +150,7 @@ function planOf(setup: Setup): Plan {
   };
 }
 
-/**
- * Runs scripts, by the names of their clients, against one `echo`. One called `probe` is the probe.
- */
+/** Runs scripts, keyed by client name, against one `echo`. The client `probe` is the probe. */
 export function happen(scripts: Readonly<Record<string, Script>>, setup: Setup = {}): Trace {
   const world = new World(planOf(setup), null);
   const echo = world.addServer({ name: 'echo', role: 'store' }, new Echo());
@@ -193,7 +191,7 @@ function actorOf(self: Self, from: number, echo: Host): Actor {
   };
 }
 
-/** A trace in short lines, `12 get alice/a/1/request`, times in ms; only the kinds asked for. */
+/** Renders events as lines, `12 get alice/a/1/request`, times in ms. `words` selects kinds. */
 export function linesOf(trace: Trace, ...words: readonly string[]): readonly string[] {
   return trace.events.flatMap((event) => {
     const [word, rest] = textOf(event);

@@ -23,10 +23,7 @@ export type Program<T> = Generator<
       readonly point: Name;
       /** @internal */
       readonly launch: () => void;
-      /**
-       * Waited for after sending, which saves a resume over a separate await.
-       * @internal
-       */
+      /** Waited for after sending, which saves a resume over a separate await. @internal */
       readonly awaits: Awaitable | null;
     }
   | {
