@@ -1,4 +1,4 @@
-/** Any plan inside some bounds, and predicates that it meets, for the laws of shrinking. */
+/** Arbitrary plans within some bounds, and predicates that they meet, for the laws of shrinking. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Fault, When } from '../plan/fault.ts';
@@ -140,7 +140,7 @@ export const plan: fc.Arbitrary<Plan> = fc.record({
 
 export type Predicate = (candidate: Plan) => boolean;
 
-/** Predicates that `original` meets: needs that go together, or no sense at all. */
+/** Predicates that `original` meets: related needs, or no sense at all. */
 const predicateOf = (original: Plan): fc.Arbitrary<Predicate> => {
   const needs: Predicate[] = [
     () => true,

@@ -1,7 +1,7 @@
 /**
- * Finds how much is just enough: two plans that differ by one microsecond in one number, of which
- * one breaks the claim and the other holds. The one that holds is the nearest run that passes. A
- * plan that could be shrunk to its end keeps the smallest round number that lies beyond.
+ * Finds the boundary of a failure: two plans that differ by one microsecond in one number, one of
+ * which breaks the claim while the other holds. The plan that holds is the nearest passing run. A
+ * fully shrunk plan keeps the smallest round number beyond the boundary.
  */
 import { amountOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -10,21 +10,21 @@ import { roundFrom } from './round.ts';
 import type { Search, Steps } from './search.ts';
 
 export interface Boundary {
-  /** The number, for people, e.g. `pause of alice`. */
+  /** Description of the number, such as `pause of alice`. */
   readonly what: string;
-  /** Where it stands in the plan, e.g. `faults[0].forUs`. */
+  /** Its path in the plan, such as `faults[0].forUs`. */
   readonly parameter: string;
-  /** One more or one less than `holdsAtUs`; both were judged. A step's magnitude. */
+  /** Differs from `holdsAtUs` by one; both were judged. The magnitude, if it is a step. */
   readonly breaksAtUs: number;
   readonly holdsAtUs: number;
-  /** What the shrunk plan has in its place. */
+  /** The number in the shrunk plan. */
   readonly keepsUs: number;
   /**
-   * Whether the claim broke with all that was tried on the side of `breaksAtUs`, the last number
-   * that the bounds allow included. Where it did not, there is more than one boundary.
+   * True if the claim broke for all numbers that were tried on the side of `breaksAtUs`, up to the
+   * end of the allowed range. If false, there is more than one boundary.
    */
   readonly isOnlyOne: boolean;
-  /** The shrunk plan with `holdsAtUs` in its place. */
+  /** The shrunk plan with this number replaced by `holdsAtUs`. */
   readonly holdsPlan: Plan;
 }
 
@@ -33,7 +33,7 @@ export type BoundaryAnswer =
   /** `reason` is a clause: "it breaks even with the smallest pause of alice allowed". */
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Numbers of a plan without a single decisive fault, the likeliest to matter first. */
+/** Order in which to try numbers if the plan has no single decisive fault, likeliest first. */
 const ORDER: readonly ParameterKind[] = [
   'amount',
   'think',
@@ -44,8 +44,8 @@ const ORDER: readonly ParameterKind[] = [
 ];
 
 /**
- * Looks for the boundary of `search.current`, which stays as it is. A single fault's amount decides
- * alone; otherwise it is the first number that has an end of its range at which the claim holds.
+ * Finds the boundary of `search.current`, which stays unchanged: that of the amount if there is a
+ * single fault with one, else of the first number with a range end at which the claim holds.
  */
 export function* findBoundary(search: Search): Steps<BoundaryAnswer> {
   const single = search.current.faults.length === 1 ? search.current.faults[0] : undefined;
@@ -76,7 +76,7 @@ function* boundaryOf(
     if (end === parameter.value || !search.isAllowed(far)) continue;
     const breaks = yield* search.ask(far);
     if (breaks === null) return SPENT;
-    // What breaks by another cause, or out of place, does not hold either.
+    // A breach by another cause, or out of place, does not count as holding either.
     if (breaks === false) return yield* bisect(search, parameter, end);
   }
   const { what, range } = parameter;
@@ -87,7 +87,7 @@ function* boundaryOf(
   return { kind: 'none', reason };
 }
 
-/** No answer, since no more plans may be judged. */
+/** The answer if no more plans may be judged. */
 export const SPENT: Extract<BoundaryAnswer, { readonly kind: 'none' }> = {
   kind: 'none',
   reason: 'the budget of runs was spent',
@@ -110,7 +110,7 @@ function* bisect(search: Search, parameter: Parameter, end: number): Steps<Bound
   return { kind: 'found', boundary: { what, parameter: path, ...sides } };
 }
 
-/** Whether the claim breaks with a round number just beyond too, and at the end of the range. */
+/** Returns true if the claim also breaks at a round number beyond, and at the end of the range. */
 function* breaksBeyond(
   search: Search,
   { range, write }: Parameter,

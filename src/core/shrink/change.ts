@@ -1,8 +1,7 @@
 /**
- * Plans made from another: with one piece replaced, or taken away together with everything that
- * names it, since a fault, decision or order entry about an operation that no longer exists would
- * match nothing. All else is shared with the plan they were made from. Ids stay, so the other names
- * stay valid.
+ * Derives plans from another plan, with one piece replaced, or removed together with everything
+ * that names it: a fault, decision or order entry for a missing operation would match nothing. The
+ * rest is shared with the original plan. Ids are kept, so other names stay valid.
  */
 
 import type { RangeUs } from '../plan/duration.ts';
@@ -21,7 +20,7 @@ import {
 } from '../plan/plan.ts';
 import { clamp, rounderThan } from './round.ts';
 
-/** A section's place in a plan. Ids are unique among the sections of one client. */
+/** A section's position in a plan. Ids are unique per client. */
 export interface SectionKey {
   readonly client: string;
   readonly section: number;
@@ -64,19 +63,19 @@ export function changeFault(plan: Plan, index: number, change: (fault: Fault) =>
   };
 }
 
-/** The fault for `us`, or as long as the bounds allow; clocks have no length and stay. */
+/** Returns the fault with length `us`, as far as the bounds allow. Clock faults have no length. */
 export function asLongAs(us: number, fault: Fault, bounds: Bounds): Fault {
   const ranges = fault.kind === 'clock' ? [] : durationsOf(bounds, fault.kind);
   const stays = ranges.length === 0 || amountOf(fault) === null;
   return stays ? fault : withAmount(fault, lengthIn(ranges, us));
 }
 
-/** The plan in which every message takes `latencyUs` one way and nothing is decided by name. */
+/** Returns the plan with a latency of `latencyUs` for all messages, and without decisions. */
 export function calmed(plan: Plan, latencyUs: number): Plan {
   return { ...plan, network: { ...plan.network, latencyUs }, decisions: {} };
 }
 
-/** A round latency inside the plan's bounds, near its constant one. */
+/** Returns a round latency within the plan's bounds, near its constant one. */
 export function roundLatency(plan: Plan): number {
   const range: RangeUs = plan.bounds.latency;
   const latencyUs = clamp(plan.network.latencyUs, range);
@@ -101,14 +100,14 @@ export interface WorkKey extends SectionKey {
   readonly work: number;
 }
 
-/** At least one client stays: without any there is nothing to run. */
+/** Removes clients, unless none would remain to run. */
 export function withoutClients(plan: Plan, names: readonly string[]): Plan {
   const clients = plan.clients.filter((client) => !names.includes(client.name));
   if (clients.length === 0) return plan;
   return withoutNames(withoutUnreceived({ ...plan, clients }), names);
 }
 
-/** Each client keeps a section: one that a fault names, else its first, if all are to go. */
+/** Removes sections. A client that would lose all keeps one that a fault names, else the first. */
 export function withoutSections(plan: Plan, keys: readonly SectionKey[]): Plan {
   const gone: string[] = [];
   const clients = plan.clients.map((client) => {
@@ -123,7 +122,7 @@ export function withoutSections(plan: Plan, keys: readonly SectionKey[]): Plan {
   return withoutNames(withoutUnreceived({ ...plan, clients }), gone);
 }
 
-/** The range, for `slice`, of the one section that stays when all of a client's should go. */
+/** Returns the range, for `slice`, of the one section that a client keeps. */
 function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number] {
   const named = client.sections.findIndex(({ id }) =>
     plan.faults.some((fault) => isUnder(placeNamed(fault), `${client.name}/${id}`)),
@@ -132,7 +131,7 @@ function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number
   return [at, at + 1];
 }
 
-/** The plan without the messages of machines whose last section is gone: nobody receives them. */
+/** Removes messages that no section can receive, since their machine's last section is gone. */
 function withoutUnreceived(plan: Plan): Plan {
   const machines = machinesOf(plan);
   const isReceived = ({ machine }: StepOfMachine): boolean => machines.has(machine);
@@ -143,7 +142,7 @@ function withoutUnreceived(plan: Plan): Plan {
   }));
 }
 
-/** The queue goes without some of its messages or copies; the objects themselves say which. */
+/** Removes messages or copies from the queue, identified by reference. */
 export function withoutQueued<List extends 'messages' | 'copies'>(
   plan: Plan,
   list: List,
@@ -179,7 +178,7 @@ export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
   return withoutNames(next, gone);
 }
 
-/** What can be named of a section's own: a step that goes may take a lease test along. */
+/** Returns the names in a section: removing a step may also remove a lease check. */
 function namesOf(at: PlacedSection): readonly string[] {
   return [...sectionPointsOf(at).map(({ point }) => point), ...timersOf(at)];
 }
@@ -202,7 +201,7 @@ export function withoutProbe(plan: Plan): Plan {
   return withoutNames({ ...plan, limits: { ...plan.limits, probe: false } }, ['probe']);
 }
 
-/** Takes away what names a process, section or operation that is gone, or something under one. */
+/** Removes everything that names, or is inside, a process, section or operation that is gone. */
 function withoutNames(plan: Plan, gone: readonly string[]): Plan {
   if (gone.length === 0) return plan;
   const isGone = (name: string): boolean => gone.some((prefix) => isUnder(name, prefix));
@@ -214,7 +213,7 @@ function withoutNames(plan: Plan, gone: readonly string[]): Plan {
   };
 }
 
-/** The fault, a partition of what is left of its groups, or nothing. */
+/** Returns the fault, a partition reduced to the remaining processes, or nothing. */
 function withoutProcesses(fault: Fault, isGone: (name: string) => boolean): readonly Fault[] {
   if (isGone(placeNamed(fault))) return [];
   if (fault.kind !== 'partition') {

@@ -1,8 +1,8 @@
 /**
- * The passes that take pieces away, mostly in chunks: first all of a list, then halves, and so on
- * down to single items (the sizes of Zeller's delta debugging). Where a piece cannot just go since
- * what is left would then run at other times, it goes with drawn latencies calmed, or the next one
- * waits in its place. Faults that are all needed may still give way to a stronger one of them.
+ * The passes that remove pieces, mostly in chunks: all items of a list, then halves, and so on down
+ * to single items (the sizes of Zeller's delta debugging). If a piece cannot be removed because the
+ * rest would run at other times, it is removed with latencies made constant, or with the next piece
+ * delayed. Faults that are all needed may still be replaced by a stronger one of them.
  */
 import { amountOf, type Fault } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -28,7 +28,7 @@ import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
 interface Droppable<Item> {
   readonly list: (plan: Plan) => readonly Item[];
-  /** `plan` without the items given; equal to `plan` when they cannot go. */
+  /** Returns `plan` without `items`, or an equal plan if they cannot be removed. */
   readonly without: (plan: Plan, items: readonly Item[]) => Plan;
 }
 
@@ -36,20 +36,20 @@ function dropping<Item>(name: string, droppable: Droppable<Item>): Pass {
   return { name, run: (search) => dropInChunks(search, droppable) };
 }
 
-/** When a turn accepts nothing, no single item of the current plan can go. */
+/** If a turn accepts nothing, no single item of the current plan can be removed. */
 function* dropInChunks<Item>(search: Search, { list, without }: Droppable<Item>): Steps<void> {
   for (let size = list(search.current).length; size >= 1; size = Math.floor(size / 2)) {
     let start = 0;
     for (;;) {
       const chunk = list(search.current).slice(start, start + size);
       if (chunk.length === 0) break;
-      // What follows an item that went has moved into its place, so `start` stays.
+      // The items after a removed one have moved up, so `start` stays.
       if (!(yield* search.attempt(without(search.current, chunk)))) start += size;
     }
   }
 }
 
-/** Others meet less contention without a client, and run earlier. */
+/** Removing a client reduces contention, so the others run earlier. */
 export const dropClients: Pass = {
   name: 'drop clients',
   *run(search: Search): Steps<void> {
@@ -113,7 +113,7 @@ function partitionMembers(plan: Plan): readonly Member[] {
   });
 }
 
-/** A group that would be empty stays as it is: dropping the fault is another pass's business. */
+/** Never empties a group, because dropping the fault is the job of another pass. */
 function withoutMembers(plan: Plan, members: readonly Member[]): Plan {
   const faults = plan.faults.map((fault, index) => {
     if (fault.kind !== 'partition') return fault;
@@ -143,7 +143,7 @@ export const dropWork: Pass = dropping('drop steps of work', {
   without: withoutWork,
 });
 
-/** `rest`, which `plan` is without the section `key`, with the section after it put later. */
+/** Returns variants of `rest` (`plan` without section `key`) that delay the next section. */
 function withLaterNext(plan: Plan, rest: Plan, key: SectionKey): readonly Plan[] {
   const client = plan.clients.find(({ name }) => name === key.client);
   const at = client?.sections.findIndex(({ id }) => id === key.section) ?? -1;
@@ -194,14 +194,14 @@ export const dropDecisions: Pass = dropping('drop decisions', {
   without: (plan, names) => withLatencyInBounds(withoutDecisions(plan, names)),
 });
 
-/** Messages that lose their own latency take the constant one, which nobody may have looked at. */
+/** Messages without their own latency use the constant one, which may be out of bounds. */
 function withLatencyInBounds(plan: Plan): Plan {
   const latencyUs = clamp(plan.network.latencyUs, plan.bounds.latency);
   if (latencyUs === plan.network.latencyUs) return plan;
   return { ...plan, network: { ...plan.network, latencyUs } };
 }
 
-/** One latency for all messages: a round one near the present first, the ends of the range last. */
+/** Returns constant latencies to try: a round one near the present one first, range ends last. */
 function constantsFor(plan: Plan): readonly number[] {
   const { latency } = plan.bounds;
   const sorted = Object.values(plan.decisions).sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Every number of a plan that shrinking may move: its value, its range and how to write it. */
+/** All numbers of a plan that shrinking may change: their values, ranges and setters. */
 
 import type { RangeUs } from '../plan/duration.ts';
 import {
@@ -23,25 +23,25 @@ export type ParameterKind =
   | 'compute'
   | 'latency'
   | 'decision'
-  /** How many there are of something: a whole number, no time. */
+  /** A number of items; not a time. */
   | 'count';
 
 export interface Parameter {
   readonly kind: ParameterKind;
-  /** Where it stands, e.g. `faults[0].forUs`, `clients[1].sections[0].thinkUs`. */
+  /** Path in the plan, such as `faults[0].forUs` or `clients[1].sections[0].thinkUs`. */
   readonly path: string;
-  /** The same for people, e.g. `pause of alice`. */
+  /** Description for people, such as `pause of alice`. */
   readonly what: string;
-  /** Microseconds, or parts per million of a rate, or a count; of a step or rate the magnitude. */
+  /** Microseconds, parts per million or a count. For a step or rate, the magnitude. */
   readonly value: number;
   readonly range: RangeUs;
-  /** The last allowed lengths below those in the range that are not, the shortest first. */
+  /** The longest allowed length below each gap in the range, shortest first. */
   readonly lastBelowGaps?: readonly number[];
-  /** A plan with this number replaced; it must have the shape of the one this came from. */
+  /** Returns a plan with this number replaced. `plan` must have the shape of the original. */
   readonly write: (plan: Plan, value: number) => Plan;
 }
 
-/** Every parameter of `plan`, the faults' first. */
+/** Returns all parameters of `plan`, starting with those of its faults. */
 export function parametersOf(plan: Plan): readonly Parameter[] {
   return [
     ...faultParameters(plan),
@@ -94,7 +94,7 @@ function faultParameters(plan: Plan): Parameter[] {
   });
 }
 
-/** Where a fault's amount may lie; a kind that the bounds do not name may only get smaller. */
+/** Returns the ranges of a fault's amount. If the bounds omit its kind, it may only shrink. */
 export function amountRangesOf(fault: Fault, bounds: Bounds): readonly [RangeUs, ...RangeUs[]] {
   const amountUs = amountOf(fault) ?? 0;
   if (fault.kind === 'clock') return [{ minUs: 0, maxUs: bounds.skewUs ?? amountUs }];
@@ -122,8 +122,9 @@ function rateParameter(
 }
 
 /**
- * When messages and copies come, the sooner the simpler; and how many steps and retries there are,
- * enough for those that are listed. Its visibility is what the system promises, like a ttl.
+ * Returns the arrival times of messages and copies (earlier is simpler), and the numbers of steps
+ * and retries, which must suffice for those listed. Excludes visibility, which is promised like a
+ * ttl.
  */
 function queueParameters({ queue }: Plan): Parameter[] {
   if (queue === undefined) return [];
@@ -238,17 +239,17 @@ function networkParameters(plan: Plan): Parameter[] {
   return [latency, ...decisions];
 }
 
-/** Whether a decision is about a wait between attempts, not about a message's latency. */
+/** Returns true for the wait between two attempts, false for the latency of a message. */
 export function isWait(name: string): boolean {
   return name.includes('/backoff');
 }
 
-/** Whether a decision is no length, but which stream of random numbers a process draws from. */
+/** Returns true if a decision is not a length, but selects a stream of random numbers. */
 export function isStream(name: string): boolean {
   return name.endsWith('/random');
 }
 
-/** Jitter only lengthens a wait, so between the program's own length and the one that was drawn. */
+/** Returns the range from the program's own wait to the drawn one, as jitter only extends it. */
 function waitRange(plan: Plan, name: string, value: number): RangeUs {
   const client = plan.clients.find((one) => name.startsWith(`${one.name}/`));
   return { minUs: Math.min(client?.backoffUs ?? value, value), maxUs: value };

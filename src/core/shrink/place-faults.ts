@@ -1,7 +1,7 @@
 /**
- * Places a fault at a named point instead of at an instant, which then needs no number and stays
- * right when something before it is taken away; and moves it from a step that is there for nothing
- * else. Of all points only those are tried at which the scenario allows the fault.
+ * Places a fault at a named point instead of an instant: a point needs no number, and stays right
+ * if something before it is removed. Also moves a fault off a step that has no other purpose. Tries
+ * only points at which the scenario allows the fault.
  */
 import { instantOf, type When } from '../plan/fault.ts';
 import { sectionPointsOf } from '../plan/operation-names.ts';
@@ -10,10 +10,10 @@ import type { Plan } from '../plan/plan.ts';
 import { changeFault, sectionKeys, withoutSections, withoutWork, workKeys } from './change.ts';
 import type { Pass, Search, Steps } from './search.ts';
 
-/** Points that a run of the plan passes, the likeliest first. */
+/** Returns the points that a run of the plan passes, likeliest first. */
 export type PointsOf = (plan: Plan) => readonly string[];
 
-/** Placements that are tried for one fault in one turn. */
+/** Placements tried per fault and turn. */
 const MAX_PLACES = 24;
 
 export function placeFaults(pointsOf: PointsOf | undefined): Pass {
@@ -22,7 +22,7 @@ export function placeFaults(pointsOf: PointsOf | undefined): Pass {
   );
 }
 
-/** A step or section that only marks when a fault is injected goes; the fault moves elsewhere. */
+/** Moves faults off steps and sections that serve only to mark when a fault is injected. */
 export function moveFaults(pointsOf: PointsOf | undefined): Pass {
   return forEachFault('move faults off what can go', (plan, index) =>
     movedOff(plan, index, pointsOf),
@@ -43,7 +43,7 @@ function forEachFault(
   };
 }
 
-/** `plan` without a piece that takes this fault along, the fault having been moved away before. */
+/** Moves a fault, and then removes a piece of `plan` that would have taken the fault with it. */
 function movedOff(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly Plan[] {
   const fault = plan.faults[index];
   if (fault === undefined || !('when' in fault) || fault.when.kind === 'at') return [];
@@ -63,7 +63,7 @@ function placed(plan: Plan, index: number, when: When): Plan {
   return changeFault(plan, index, (fault) => ('when' in fault ? { ...fault, when } : fault));
 }
 
-/** For a clock time 0 comes first: an offset from the start needs no place. */
+/** For clock faults, time 0 comes first: an offset from the start needs no place. */
 function placesFor(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
   const fault = plan.faults[index];
   if (fault === undefined || !('when' in fault) || (instantOf(fault) ?? 0) === 0) return [];
@@ -83,7 +83,7 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
     { kind: 'after', point },
   ]);
   const distance = distanceFromPlaces(plan, fault);
-  // Where it would be no further from where it may be than it is.
+  // Places that are no further from the allowed ones than the present place is.
   const nearer = places.filter((when) => {
     const after = placed(plan, index, when).faults[index];
     return after !== undefined && distanceFromPlaces(plan, after) <= distance;
@@ -91,7 +91,7 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
   return nearer.slice(0, MAX_PLACES);
 }
 
-/** The points of the client `own`, or of all clients when no client has that name. */
+/** Returns the points of the client `own`, or of all clients if no client has that name. */
 function pointNames(plan: Plan, own: string): readonly string[] {
   const mine = plan.clients.filter((client) => client.name === own);
   const clients = mine.length > 0 ? mine : plan.clients;

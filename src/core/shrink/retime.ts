@@ -1,10 +1,9 @@
 /**
- * Sets the times of a plan anew. What is left after something went often breaks the claim only at
- * other times, so a piece may go together with all times: faults as long as the bounds allow, and
- * one client first, the others when its lease is over. And as soon as few sections are left, it
- * tries the shape that nearly all lock bugs have: one section with a fault, and one of another
- * client that comes when the first lease is over, or soon after. Later passes lower what is too
- * long.
+ * Resets the times of a plan. After a removal, the rest often breaks the claim only at other times,
+ * so a piece may be removed while all times are reset: faults as long as the bounds allow, and one
+ * client first, the others when its lease is over. Once few sections are left, it also tries the
+ * shape of nearly all lock bugs: one section with a fault, and a section of another client that
+ * begins when the first lease is over, or soon after. Later passes shorten the times.
  */
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -22,7 +21,7 @@ import {
 import { clamp } from './round.ts';
 import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
-/** With more pieces than this, none is tried: simpler passes have to come first. */
+/** With more pieces than this, none is tried: simpler passes must come first. */
 const MAX_PIECES = 32;
 
 export const dropAndRetime: Pass = {
@@ -39,7 +38,7 @@ export const retime: Pass = tryingEach('set all times anew', (plan) =>
   plan.clients.map(({ name }) => ledBy(plan, name, 0)),
 );
 
-/** `plan` without one fault, client, section or step of work, its decisions, or its order. */
+/** Returns `plan` without one fault, client, section or step, its decisions, or its order. */
 function smallerByOne(plan: Plan): readonly Plan[] {
   const calm = calmed(plan, roundLatency(plan));
   return [
@@ -56,7 +55,7 @@ function retimings(plan: Plan): readonly Plan[] {
   const strong = withAllAmounts(plan, Number.POSITIVE_INFINITY);
   const names = plan.clients.map(({ name }) => name);
   const marginUs = Math.floor(Math.max(0, ...plan.clients.map(({ ttlUs }) => ttlUs)) / 10);
-  // A round latency; the longest too, where the plan depends on what happens at which instant.
+  // A round latency, and the longest one if the plan depends on the exact instants of events.
   const isDelicate = plan.order.length > 0 || Object.keys(plan.decisions).length > 0;
   const latencies = [roundLatency(plan), ...(isDelicate ? [plan.bounds.latency.maxUs] : [])];
   const led = [...new Set(latencies)].flatMap((latencyUs) => {
@@ -69,7 +68,7 @@ function retimings(plan: Plan): readonly Plan[] {
   return [strong, ...led];
 }
 
-/** What arrives at the instant at which the leader's lease ends comes before what it does then. */
+/** Orders acquires that arrive when the leader's lease ends before the leader's own actions. */
 function tiedWith(plan: Plan, leader: string): Plan {
   const order = plan.clients.flatMap(({ name, sections: [first] }) =>
     name === leader || first === undefined ? [] : [`${name}/${first.id}/acquire/1/request`],
@@ -81,13 +80,13 @@ function withAllAmounts(plan: Plan, us: number): Plan {
   return { ...plan, faults: plan.faults.map((fault) => asLongAs(us, fault, plan.bounds)) };
 }
 
-/** The client `leader` starts at once, the others a ttl and `marginUs` later. */
+/** Starts the client `leader` immediately, and the others a ttl and `marginUs` later. */
 function ledBy(plan: Plan, leader: string, marginUs: number): Plan {
   const ttlUs = plan.clients.find(({ name }) => name === leader)?.ttlUs ?? 0;
   return followedAfter(plan, leader, ttlUs + marginUs);
 }
 
-/** The client `leader` starts at once, the others when `waitUs` are over. */
+/** Starts the client `leader` immediately, and the others after `waitUs`. */
 function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
   const { think } = plan.bounds;
   const clients = plan.clients.map((client) => {
@@ -99,7 +98,7 @@ function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
   return { ...plan, clients };
 }
 
-/** With more sections than this, simpler passes have to come first. */
+/** With more sections than this, simpler passes must come first. */
 const MAX_SECTIONS = 8;
 
 export const keepTwoSections: Pass = {
@@ -118,7 +117,7 @@ export const keepTwoSections: Pass = {
   },
 };
 
-/** Only these two sections, at several distances, with all faults or one, of several lengths. */
+/** Keeps two sections only, at several distances, with all faults or one, of several lengths. */
 function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan[] {
   const pair = onlySections(plan, [first, second]);
   const latencyUs = roundLatency(pair);
@@ -126,7 +125,7 @@ function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan
   const waitsUs = [ttlUs + Math.floor(ttlUs / 10), Math.floor(ttlUs / 2), 2 * ttlUs];
   return waitsUs.flatMap((waitUs) => {
     const timed = followedAfter(calmed(pair, latencyUs), first.client, waitUs);
-    // So long that what was held up arrives after the second section's first access, and no longer.
+    // Just long enough that a delayed message arrives after the second section's first access.
     const just = Math.max(0, waitUs - latencyUs);
     const alone = timed.faults.map((fault) => ({ ...timed, faults: [fault] }));
     return [timed, ...(alone.length < 2 ? [] : alone)].flatMap((one) => [

@@ -1,12 +1,12 @@
 /**
- * Decides which of two times a person would rather read, and offers round numbers near or between
+ * Determines which of two times is easier to read, and proposes round numbers near or between
  * others. Numbers are non-negative integer microseconds, read as milliseconds.
  *
- * Round is a whole millisecond of at most two digits, zeros at its end not counted (9, 11, 20 or
- * 510 ms), and below one millisecond a single digit (0.5 ms). All of them are equally round, so the
- * smallest that breaks a claim is kept. A pause that has to outlast a lease of 10 ms is 11 ms long,
- * and shows by its size what it has to outlast; if one digit were rounder than two it would be 20
- * ms, as if two leases had to go by, and half a millisecond less would be one more digit to read.
+ * Round numbers are whole milliseconds of at most two digits, without trailing zeros (9, 11, 20 or
+ * 510 ms), or a single digit below one millisecond (0.5 ms). All are equally round, so the smallest
+ * one that breaks a claim is kept. A pause that must outlast a lease of 10 ms becomes 11 ms long,
+ * and shows by its size what it has to outlast. If one digit were rounder than two, it would be 20
+ * ms, as if two leases had to end; and 10.5 ms would be one more digit to read.
  */
 import type { RangeUs } from '../plan/duration.ts';
 
@@ -15,12 +15,12 @@ const LEAST_OF_THREE_DIGITS = 100;
 const DECIMALS_OF_MS = 3;
 const COARSEST_US = 1_000_000_000;
 
-/** With as many digits a whole number of milliseconds is as round as one of a single digit. */
+/** A whole number of milliseconds with up to this many digits is as round as a single digit. */
 const ROUND_DIGITS = 2;
 
 /**
- * How many digits it takes to write `us` in milliseconds, not counting zeros at the end: 0 for 0, 1
- * for what is round, as 10 ms, 12 ms, 510 ms and 0.5 ms, 2 for 1.2 ms, 3 for 502 ms and 0.007 ms, 4
+ * Returns the digits needed to write `us` in milliseconds, without trailing zeros: 0 for 0; 1 for
+ * round numbers such as 10 ms, 12 ms, 510 ms and 0.5 ms; 2 for 1.2 ms; 3 for 502 ms and 0.007 ms; 4
  * for 9.999 ms.
  */
 export function digitsOf(us: number): number {
@@ -35,14 +35,14 @@ export function digitsOf(us: number): number {
   return zeros >= DECIMALS_OF_MS && digits <= ROUND_DIGITS ? 1 : digits;
 }
 
-/** The smallest round number that is not below `us`; 0 for 0. */
+/** Returns the smallest round number that is at least `us`. */
 export function roundFrom(us: number): number {
   let gridUs = us <= MS ? MS / 10 : MS;
   while (us >= gridUs * LEAST_OF_THREE_DIGITS) gridUs *= 10;
   return Math.ceil(us / gridUs) * gridUs;
 }
 
-/** The roundest number strictly between two, near their middle; null when there is none. */
+/** Returns the roundest number strictly between two, near their middle, or null if none. */
 export function roundestBetween(aboveUs: number, belowUs: number): number | null {
   const middleUs = (aboveUs + belowUs) / 2;
   for (let gridUs = COARSEST_US; gridUs >= 1; gridUs /= 10) {
@@ -52,7 +52,7 @@ export function roundestBetween(aboveUs: number, belowUs: number): number | null
   return null;
 }
 
-/** Numbers in `range` that are rounder than `us`, the roundest and then the nearest first. */
+/** Returns numbers in `range` that are rounder than `us`: roundest first, then nearest first. */
 export function rounderThan(us: number, range: RangeUs): readonly number[] {
   const found = new Set<number>();
   for (let gridUs = COARSEST_US; gridUs > 1; gridUs /= 10) {
@@ -65,14 +65,14 @@ export function rounderThan(us: number, range: RangeUs): readonly number[] {
     .sort((a, b) => digitsOf(a) - digitsOf(b) || distance(a) - distance(b) || a - b);
 }
 
-/** The multiple of `gridUs` nearest to `us` that lies in `range`; `us` itself when none does. */
+/** Returns the multiple of `gridUs` in `range` nearest to `us`, or `us` if there is none. */
 export function roundTo(us: number, gridUs: number, range: RangeUs): number {
   const nearest = Math.round(us / gridUs) * gridUs;
   const choices = [nearest, nearest + gridUs, nearest - gridUs];
   return choices.find((other) => other >= range.minUs && other <= range.maxUs) ?? us;
 }
 
-/** The number in `range` that is nearest to `us`. */
+/** Returns the number in `range` nearest to `us`. */
 export function clamp(us: number, range: RangeUs): number {
   return Math.min(Math.max(us, range.minUs), range.maxUs);
 }

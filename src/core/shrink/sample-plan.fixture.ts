@@ -1,4 +1,4 @@
-/** A plan written by hand, for the tests of single passes: three clients of two sections each. */
+/** A handwritten plan for tests of single passes: three clients with two sections each. */
 import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
 

@@ -1,8 +1,8 @@
 /**
- * The state of one shrink: the simplest plan so far, what was already tried, and the budget. Every
- * verdict comes from the caller, and no plan becomes the current one without its own verdict.
- * Candidates stay inside the plan's bounds; of a plan that somebody wrote outside them by hand, no
- * candidate may lie further outside than it did.
+ * The state of one shrink: the simplest plan so far, the plans already tried, and the budget. All
+ * verdicts come from the caller, and a plan becomes the current one only by its own verdict.
+ * Candidates stay within the plan's bounds. If the original plan was edited by hand and exceeds a
+ * bound, no candidate may exceed it further.
  */
 import { amountOf, type Fault, instantOf } from '../plan/fault.ts';
 import { distanceFromPlaces, outside } from '../plan/places.ts';
@@ -10,30 +10,30 @@ import type { Plan } from '../plan/plan.ts';
 import { amountRangesOf, isStream, isWait } from './parameter.ts';
 import { isSimpler, sectionsOf } from './simpler.ts';
 
-/** Yields plans to be judged, receives whether each still breaks the claim, and returns `T`. */
+/** Yields plans to judge, receives the verdict on each, and returns `T`. */
 export type Steps<T> = Generator<Plan, T, Tried>;
 
-/** Whether a plan still breaks the claim, or does so by another cause, which is named. */
+/** Verdict on a plan: breaks the claim or not, has a fault out of place, or another cause. */
 export type Tried = boolean | 'out of place' | { readonly otherCause: string };
 
-/** A plan that breaks the claim by another cause than the one that was given. */
+/** A plan that breaks the claim by another cause than the original. */
 export interface OtherBreach {
   readonly cause: string;
-  /** The simplest that was met. */
+  /** The simplest plan found with this cause. */
   readonly plan: Plan;
 }
 
-/** Causes of which a plan is kept; whoever meets more has already seen that there are several. */
+/** Maximum number of causes with a kept plan. More would add nothing: there are several. */
 export const MAX_OTHERS = 8;
 
-/** One way to make a plan simpler. It changes nothing but through `search.attempt`. */
+/** One way to simplify a plan. It has no effect except through `search.attempt`. */
 export interface Pass {
-  /** A verb phrase, e.g. `drop clients`. */
+  /** A verb phrase, such as `drop clients`. */
   readonly name: string;
   readonly run: (search: Search) => Steps<void>;
 }
 
-/** What one pass did in all its turns. */
+/** The runs and accepted plans of one pass, in all its turns. */
 export interface PassCount {
   readonly pass: string;
   readonly runs: number;
@@ -41,8 +41,8 @@ export interface PassCount {
 }
 
 /**
- * Plans asked about, known or new, for each run that may be made. Passes repeat themselves far less
- * often; without a limit, an order that is no order would let them go round known plans for ever.
+ * Plans that may be asked about, known or new, per run in the budget. Passes repeat themselves far
+ * less often. Without this limit, an inconsistent order could cycle through known plans forever.
  */
 const ASKED_PER_RUN = 100;
 
@@ -56,7 +56,7 @@ export class Search {
   private readonly verdicts = new Map<string, Tried>();
   private readonly othersByCause = new Map<string, Plan>();
   private readonly counts = new Map<string, PassCount>();
-  /** Runs that may be made in all; the caller of the search moves it between phases. */
+  /** Maximum number of runs in total. The caller of the search raises it between phases. */
   runLimit: number;
 
   constructor(plan: Plan, runLimit: number, shouldStop: () => boolean) {
@@ -79,7 +79,7 @@ export class Search {
     return this.acceptCount;
   }
 
-  /** What else breaks the claim, the causes in the order in which they were met. */
+  /** Plans that break the claim by other causes, in the order found. */
   get others(): readonly OtherBreach[] {
     return [...this.othersByCause].map(([cause, plan]) => ({ cause, plan }));
   }
@@ -96,11 +96,11 @@ export class Search {
     return this.askCount >= ASKED_PER_RUN * this.runLimit;
   }
 
-  /** Judges each plan once: whether it breaks the claim, and how. Null when the budget is spent. */
+  /** Returns the verdict on a plan, which is judged once, or null if the budget is spent. */
   *ask(plan: Plan): Steps<Tried | null> {
     if (this.isExhausted) return null;
     this.askCount += 1;
-    // Plans are copied piece by piece from one plan, so equal ones have their fields in one order.
+    // All plans derive from one plan, so equal plans have their fields in the same order.
     const key = JSON.stringify(plan);
     const known = this.verdicts.get(key);
     if (known !== undefined) return known;
@@ -112,11 +112,11 @@ export class Search {
   }
 
   /**
-   * Makes `candidate` the current plan if it is simpler, in bounds, and breaks the claim by the
-   * same cause; if by another, it is kept beside.
+   * Makes `candidate` the current plan if it is simpler, within bounds, and breaks the claim by the
+   * same cause. If the cause is another one, keeps the plan separately.
    */
   *attempt(candidate: Plan): Steps<boolean> {
-    // First, since the comparisons below take long on a large plan.
+    // Checked first, because the comparisons below are slow for a large plan.
     if (this.shouldStop()) return false;
     if (!isSimpler(candidate, this.best) || !this.isAllowed(candidate)) return false;
     const answer = yield* this.ask(candidate);
@@ -138,7 +138,7 @@ export class Search {
       this.othersByCause.set(cause, plan);
   }
 
-  /** Tries one after the other until one is accepted; true when one was. */
+  /** Tries candidates until one is accepted. Returns true if one was. */
   *attemptFirst(candidates: Iterable<Plan>): Steps<boolean> {
     for (const candidate of candidates) {
       if (yield* this.attempt(candidate)) return true;
@@ -163,7 +163,7 @@ export class Search {
   }
 }
 
-/** A pass that tries candidates, all made from the plan that was current as it began. */
+/** Creates a pass that tries candidates, all derived from the current plan at its start. */
 export function tryingEach(name: string, candidates: (plan: Plan) => Iterable<Plan>): Pass {
   return {
     name,
@@ -173,10 +173,10 @@ export function tryingEach(name: string, candidates: (plan: Plan) => Iterable<Pl
   };
 }
 
-/** By how much a plan leaves each of its bounds; bounds that it keeps do not appear. */
+/** The amounts by which a plan exceeds its bounds. Bounds that it keeps are omitted. */
 export type Excess = ReadonlyMap<string, number>;
 
-/** How far `plan` lies outside its own bounds. */
+/** Returns the amounts by which `plan` exceeds its own bounds. */
 export function excessOf(plan: Plan): Excess {
   const found = new Map<string, number>();
   const note = (bound: string, by: number): void => {
@@ -212,8 +212,8 @@ function noteFault(plan: Plan, fault: Fault, note: (bound: string, by: number) =
 }
 
 /**
- * The furthest that the steps of one process can take its clock from the truth. Steps at instants
- * happen in their order; where one is at a point, any order is reckoned with.
+ * Returns the largest clock offset that the steps of one process can cause. Steps at instants
+ * happen in order; if any step is at a point, every order is considered.
  */
 function worstOffset(faults: readonly Fault[], process: string): number {
   const steps = faults.flatMap((fault) =>
@@ -235,7 +235,7 @@ function worstOffset(faults: readonly Fault[], process: string): number {
   return worstUs;
 }
 
-/** Whether `plan` lies inside its bounds, or at least no further outside than `allowed`. */
+/** Returns true if `plan` is within its bounds, or exceeds none by more than `allowed`. */
 export function isWithin(plan: Plan, allowed: Excess): boolean {
   for (const [bound, by] of excessOf(plan)) {
     if (by > (allowed.get(bound) ?? 0)) return false;

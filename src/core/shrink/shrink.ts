@@ -1,11 +1,11 @@
 /**
- * Makes a counterexample smaller, one pass at a time, until no pass can. It never sees the system:
- * it yields plans and receives whether each still breaks the same claim by the same cause; what
- * does so by another is kept beside. The order of the passes stands below. Read on in `simpler.ts`
- * (which of two plans is simpler), `search.ts` (what a pass may do, and what it is accepted by),
- * `drop.ts`, `weaken.ts`, `place-faults.ts` and `retime.ts` (the passes), `change.ts` and
- * `parameter.ts` (the pieces and numbers of a plan that they move, by `round.ts` to round ones),
- * and last `boundary.ts` (how much is just enough).
+ * Shrinks a counterexample, one pass at a time, until no pass makes progress. It never sees the
+ * system: it yields plans, and receives whether each still breaks the same claim by the same cause;
+ * plans that break it by another cause are kept separately. The order of the passes is defined
+ * below. Other files: `simpler.ts` (which of two plans is simpler), `search.ts` (the interface of a
+ * pass, and the acceptance of candidates), `drop.ts`, `weaken.ts`, `place-faults.ts` and
+ * `retime.ts` (the passes), `change.ts` and `parameter.ts` (the pieces and numbers of a plan),
+ * `round.ts` (round numbers), and finally `boundary.ts` (the exact limit of a failure).
  */
 import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
@@ -47,13 +47,13 @@ import {
 } from './weaken.ts';
 
 export interface ShrinkOptions {
-  /** Plans that may be judged in all, the given one and the boundary's included; 1000 if absent. */
+  /** Maximum number of judged plans, including the original and the boundary's. Default 1000. */
   readonly maxRuns?: number;
-  /** Whether the probe stays; if absent, it stays when the plan expects `progress` to break. */
+  /** Keeps the probe. Default: true if the plan expects `progress` to break. */
   readonly keepsProbe?: boolean;
-  /** Points near the plan's faults, the likeliest first; the clients' operations if absent. */
+  /** Points near the plan's faults, likeliest first. Default: the clients' operations. */
   readonly points?: PointsOf;
-  /** Asked before each run; once true, the best plan so far is the result. */
+  /** Called before each run. Once it returns true, the best plan so far is the result. */
   readonly shouldStop?: () => boolean;
 }
 
@@ -61,25 +61,25 @@ export interface ShrinkResult {
   /** The simplest plan found. It was judged to break the claim, if `reproduced` is true. */
   readonly plan: Plan;
   /**
-   * False when the plan given did not break the claim when judged again; null when it was not
-   * judged, since `maxRuns` is below 1 or `shouldStop` said so. In both cases it is unchanged.
+   * False if the original plan did not break the claim again; null if it was not judged, because
+   * `maxRuns` is below 1 or `shouldStop` returned true. In both cases `plan` is the original.
    */
   readonly reproduced: boolean | null;
-  /** Whether no pass can make `plan` any simpler; false when the budget was spent before. */
+  /** True if no pass can simplify `plan` further, false if the budget was spent before. */
   readonly isMinimal: boolean;
-  /** Plans judged, and how many of them became the current one. */
+  /** Judged plans, and how many of them became the current one. */
   readonly runs: number;
   readonly accepted: number;
   readonly passes: readonly PassCount[];
-  /** Simpler plans that broke the claim too, each by another cause than the plan given. */
+  /** Simpler plans that break the claim too, each by a different cause than the original. */
   readonly others: readonly OtherBreach[];
   readonly boundary: Boundary | null;
-  /** Why there is no boundary, a clause; null when there is one. */
+  /** Reason why there is no boundary, as a clause, or null if there is one. */
   readonly whyNoBoundary: string | null;
 }
 
 const DEFAULT_MAX_RUNS = 1000;
-/** Runs kept back for the boundary: it bisects a range of microseconds. */
+/** Runs reserved for the boundary, which bisects a range of microseconds. */
 const BOUNDARY_RUNS = 64;
 
 /** Shrinks `plan`, whose chance should be pinned. The first plan it yields is `plan` itself. */
@@ -107,14 +107,14 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   return resultOf(search, { reproduced, isMinimal, boundary, whyNoBoundary });
 }
 
-/** Large pieces first: each run saved on a large plan is a slow one. */
+/** Large pieces first: runs of a large plan are slow, so they are worth saving. */
 function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
   const keepsProbe = options.keepsProbe ?? plan.expect?.claim === 'progress';
   return [
     dropChance,
     ...(keepsProbe ? [] : [dropProbe]),
     dropFaults,
-    // Before anything else moves: an instant means something only as long as the rest stays.
+    // Before other changes: an instant is meaningful only while the rest stays the same.
     placeFaults(options.points),
     dropClients,
     dropSections,
@@ -145,7 +145,7 @@ const PASSES_THAT_LOWER: readonly Pass[] = [
   renumberValues,
 ];
 
-/** Takes turns until one whole round accepts nothing. */
+/** Runs all passes repeatedly, until a complete round accepts nothing. */
 function* settle(search: Search, passes: readonly Pass[]): Steps<void> {
   for (;;) {
     const before = search.accepted;
@@ -162,7 +162,7 @@ function resultOf(
   return { plan, runs, accepted, passes, others, ...rest };
 }
 
-/** Shrinks with a predicate that answers at once. */
+/** Shrinks with a synchronous predicate. */
 export function shrinkWith(
   plan: Plan,
   stillBreaks: (candidate: Plan) => Tried,
@@ -174,7 +174,7 @@ export function shrinkWith(
   return step.value;
 }
 
-/** The same with a predicate that answers later. */
+/** Shrinks with an asynchronous predicate. */
 export async function shrinkWithAsync(
   plan: Plan,
   stillBreaks: (candidate: Plan) => Promise<Tried>,

@@ -1,6 +1,6 @@
 /**
- * Decides which of two plans is simpler. The order stands on its own: the passes only propose, and
- * a proposal that is not strictly simpler is never run, so shrinking ends and never grows.
+ * Determines which of two plans is simpler. The order is independent of the passes, which only
+ * propose plans. A proposal that is not strictly simpler is never run, so shrinking terminates.
  */
 import { instantOf } from '../plan/fault.ts';
 import type { Plan, SectionPlan, Work } from '../plan/plan.ts';
@@ -10,8 +10,8 @@ import { digitsOf } from './round.ts';
 type Scale = (plan: Plan) => number;
 
 /**
- * What makes a plan complicated, the worst first; each a non-negative integer. A plan is simpler
- * when it has less on the first scale on which the two differ, so the order is well-founded.
+ * Measures of complexity, most important first; each is a non-negative integer. A plan is simpler
+ * if it has less on the first scale on which the two differ, so the order is well-founded.
  */
 export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['chance', (plan) => (plan.chance === null ? 0 : 1)],
@@ -30,7 +30,7 @@ export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['values', (plan) => sum(workOf(plan).map(writtenValue))],
 ]);
 
-/** Whether `candidate` is strictly simpler than `other`. */
+/** Returns true if `candidate` is strictly simpler than `other`. */
 export function isSimpler(candidate: Plan, other: Plan): boolean {
   for (const scale of scales.values()) {
     const difference = scale(candidate) - scale(other);
@@ -47,7 +47,7 @@ export function workOf(plan: Plan): readonly Work[] {
   return sectionsOf(plan).flatMap((section) => section.work);
 }
 
-/** What a reader has to know about the clients and partitions beyond the plainest ones. */
+/** Counts how far clients and partitions differ from the plainest, which a reader must know. */
 function countFeatures(plan: Plan): number {
   const members = plan.faults.map((fault) =>
     fault.kind === 'partition' ? fault.from.length + fault.to.length : 0,

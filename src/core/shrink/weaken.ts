@@ -1,10 +1,10 @@
 /**
- * The passes that make plainer what cannot go. Clients: one section at a time, one connection, one
- * try, one attempt, no release, answers awaited; one that no longer attempts again has to come
- * later instead, and one that works without the lock when it waited in vain keeps its attempts:
- * with fewer of them it would be another story. Numbers: lowered by bisection towards the least
- * that the bounds allow, over numbers that are no less round, and rounded to ones that people like
- * to read.
+ * The passes that simplify pieces that cannot be removed. Clients: one section at a time, one
+ * connection, one attempt per call, one attempt to acquire, no release, all answers awaited. A
+ * client that no longer retries must start later instead; one that works without the lock after
+ * waiting in vain keeps its attempts, since fewer would be another scenario. Numbers: lowered by
+ * bisection toward the minimum that the bounds allow, only to numbers that are as round, and
+ * rounded to ones that are easy to read.
  */
 import { runningAtOnce } from '../plan/client-text.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
@@ -77,7 +77,7 @@ export const weakenClients: Pass = {
   },
 };
 
-/** Bisects down to the smallest count that still breaks; that 1 does not was found before. */
+/** Bisects down to the smallest count that still breaks, above 1, which was tried before. */
 function* lowerCount(search: Search, name: string, { read, write }: Count): Steps<void> {
   let holds = 1;
   for (;;) {
@@ -101,7 +101,7 @@ export const waitInsteadOfRetrying: Pass = {
   },
 };
 
-/** `plan` where the client attempts once, after others' leases are over, as far as bounds allow. */
+/** Returns `plan` with one attempt of the client, after the others' leases, as bounds allow. */
 function latecomers(plan: Plan, name: string): readonly Plan[] {
   const client = plan.clients.find((one) => one.name === name);
   if (client === undefined) return [];
@@ -123,7 +123,7 @@ export const renumberValues: Pass = tryingEach('make written values small', (pla
   const numbered = changeWork(plan, (work) => {
     if (work.kind === 'transfer') return { ...work, amount: 1 };
     if (work.kind === 'increment') {
-      // Adds 1, or takes 1 away; what adds nothing goes on so.
+      // adds or subtracts 1, or still adds 0
       const { by, ...plain } = work;
       return by === undefined || by > 0 ? plain : { ...plain, by: by < 0 ? -1 : 0 };
     }
@@ -171,13 +171,13 @@ function* lower(search: Search, path: string): Steps<void> {
 const MAX_PAIRED = 6;
 
 /**
- * Lowers several numbers by the same time: all first starts and instants, then each pair. A pause
- * and the wait of the client that uses it can often go down together and not alone.
+ * Lowers several numbers by the same time: all first starts and instants together, then each pair.
+ * A pause and the wait of the client that uses it can often decrease only together.
  */
 export const lowerTogether: Pass = {
   name: 'lower numbers together',
   *run(search: Search): Steps<void> {
-    // The numbers that fix when things begin: each client's first think time, and the instants.
+    // The numbers that determine when things begin: first think times, and instants.
     const starts = parametersOf(search.current)
       .filter(({ kind, path }) => kind === 'instant' || /\.sections\[0\]\.thinkUs$/.test(path))
       .map(({ path }) => path);
