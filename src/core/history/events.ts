@@ -166,7 +166,7 @@ export type TraceEvent =
       readonly message: string;
       readonly token: number;
       readonly ttlUs: number;
-      /** When the request was sent. */
+      /** Send time of the request. */
       readonly sentAtUs: number;
       /** True time at which the service's clock, at its current rate, ends the lease, or null. */
       readonly untilUs: number | null;
@@ -413,26 +413,26 @@ export type Read = EventOf<'read'>;
 export type Recovered = EventOf<'recovered'>;
 export type KeyChange = EventOf<'key-change'>;
 
-/** Why a store refused an access. */
+/** The reason why a store refused an access. */
 export type Refusal = NonNullable<Write['refusal']>;
-/** A timestamp by which the last write wins. */
+/** A last-write-wins timestamp. */
 export type Stamp = NonNullable<Write['stamp']>;
 /** The versions that a store compared for a write, and for a read. */
 export type WriteVersion = NonNullable<Write['version']>;
 export type RowVersion = NonNullable<Read['version']>;
-/** How to read the versions of a store. */
+/** The scale of a store's versions. */
 export type VersionScale = Pick<RowVersion, 'by' | 'epochMs'>;
 
-/** The topic under which a service logs why it does what its lock's rules would not explain. */
+/** Topic of log lines in which a service explains actions that its lock's rules do not. */
 export const WHY = 'why';
 
-/** Whether the first is earlier than the second. */
+/** Returns true if the first timestamp is earlier than the second. */
 export function isEarlier([high, low, write]: Stamp, [top, next, other]: Stamp): boolean {
   if (high !== top) return high < top;
   return low === next ? write < other : low < next;
 }
 
-/** `12 ms`, `−30000 ms`, whatever the time of day was. */
+/** Formats a timestamp relative to the start of the run: `12 ms`, `−30000 ms`. */
 export function stampText({ epochMs = 0 }: VersionScale, stamp: number): string {
   const ms = stamp - epochMs;
   return `${ms < 0 ? '−' : ''}${Math.abs(ms)} ms`;

@@ -15,7 +15,7 @@ export interface Trace {
     readonly role: 'client' | 'probe' | 'lock' | 'store';
   }[];
   readonly events: readonly TraceEvent[];
-  /** How the run ended: all events were handled, or a limit of the plan or a failure stopped it. */
+  /** End of the run: all events were handled, or a limit of the plan or a failure stopped it. */
   readonly ending:
     | { readonly kind: 'complete' }
     | { readonly kind: 'cut'; readonly limit: 'maxEvents' | 'end' }

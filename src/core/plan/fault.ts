@@ -11,7 +11,7 @@
 import { assert } from '../kernel/assert.ts';
 
 /**
- * When a fault is injected: at an instant, or just before or after a point. A point is an operation
+ * The time of a fault: an instant, or just before or after a point. A point is an operation
  * (`alice/1/write`) or a mark of the program (`alice/1/checked`). Before an operation, its request
  * is fixed but has not left; after it, its answer has reached the program. Before and after a mark
  * are the same instant.
@@ -108,8 +108,8 @@ export const FAULTS = {
   /** Volatile state is lost; pending calls are never answered. Null: no restart. */
   crash: { fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' } },
   /**
-   * The connections between two processes are replaced: pending calls end as unknown, messages on
-   * the old connections still arrive, and later messages may overtake them.
+   * The connections between two processes are replaced: pending calls end as unknown. Requests on
+   * the old connections still arrive, possibly after later ones; replies on them are lost.
    */
   reset: { fields: { from: 'process', to: 'process', when: 'when' } },
   /** A replica takes over with the durable state of `lagUs` ago. Volatile state is lost. */

@@ -246,7 +246,7 @@ export interface ChancePlan {
 }
 
 export interface Limits {
-  /** When chance faults stop, partitions and pauses end, servers restart and clock rates reset. */
+  /** End of all faults: chance stops, partitions and pauses end, servers restart, rates reset. */
   readonly healAtUs: number;
   /** True if a fresh client, `probe`, then takes each lock and writes. */
   readonly probe: boolean;

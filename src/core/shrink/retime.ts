@@ -117,7 +117,7 @@ export const keepTwoSections: Pass = {
   },
 };
 
-/** Keeps two sections only, at several distances, with all faults or one, of several lengths. */
+/** Returns plans of only two sections, at several distances, with faults of several lengths. */
 function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan[] {
   const pair = onlySections(plan, [first, second]);
   const latencyUs = roundLatency(pair);

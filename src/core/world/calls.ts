@@ -389,7 +389,7 @@ export class Calls implements Caller {
     this.parts.network.send(new RequestParcel(attempt, this.process, target));
   }
 
-  /** Takes the connections of the pool in turn, and replaces closed ones. */
+  /** Returns the next connection of the pool, replacing a closed one. */
   private connectionTo(server: string, turn: number): Connection {
     let pool = this.pools.get(server);
     if (pool === undefined) {

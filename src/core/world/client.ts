@@ -187,7 +187,7 @@ export class ClientHost implements Resident, Client, Self {
   /** Background programs, in the order in which they were started. */
   private beside: Strand[] = [];
   private issued = 0;
-  /** The previous section's grant, which may be entered again, and the calls made under it. */
+  /** The previous section's grant, which may be entered again, and the number of its calls. */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
   private readonly sectionLog: SectionLog;
 

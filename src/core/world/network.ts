@@ -183,7 +183,7 @@ export class Network {
     return !this.isDatagram;
   }
 
-  /** Replaces connections: messages in flight still arrive, but pending calls end immediately. */
+  /** Replaces connections. Requests in flight still arrive; pending calls end immediately. */
   reset(connections: readonly Connection[]): void {
     for (const connection of connections) {
       for (const passenger of connection.close()) passenger.reset();
