@@ -6,7 +6,7 @@
  * The entry file of the `text` layer, which all other layers may import. Other files: `colour.ts`,
  * terminal styles; `prose.ts`, counts, times and lists in sentences; `markup.ts`, text inside HTML,
  * SVG and Markdown; `problem.ts`, problems in users' files, with suggestions; `error-text.ts`,
- * thrown values.
+ * thrown values; `output-lines.ts`, printed lines.
  */
 
 // C0, DEL, C1, and the Unicode controls for direction and line ends.

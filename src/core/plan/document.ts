@@ -2,7 +2,7 @@
  * Reads the YAML of a scenario or plan into plain data, finds the line and column of any part of
  * it, and turns zod's issues into plain findings: one per mistake, placed at the affected key or
  * value, with a suggestion if a known word is similar. Refuses input that no person writes: huge
- * files, control characters, alias bombs, tags.
+ * files, binary data, alias bombs, deep nesting, tags.
  */
 import {
   type Document,

@@ -210,7 +210,7 @@ function isComplete(fault: { readonly kind: FaultKind }): fault is Fault {
 
 const AMOUNTS: ReadonlySet<FieldType> = new Set(['duration', 'durationOrNever', 'step']);
 
-/** Returns the size field, which shrinking reduces, or undefined if the kind has none. */
+/** Returns the field of a fault's amount, which shrinking reduces, or undefined if none. */
 export function amountField(kind: FaultKind): FaultField | undefined {
   return fieldsOfKind(kind).find(({ type }) => AMOUNTS.has(type));
 }
@@ -224,7 +224,7 @@ export function amountOf(fault: Fault): number | null {
   return Math.abs(value);
 }
 
-/** Returns the fault with another size; a step keeps its direction. Unchanged if it has no size. */
+/** Returns the fault with another amount; a step keeps its direction. Unchanged if it has none. */
 export function withAmount(fault: Fault, amountUs: number): Fault {
   const field = amountField(fault.kind);
   if (field === undefined || amountOf(fault) === null) return fault;

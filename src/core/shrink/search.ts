@@ -23,7 +23,7 @@ export interface OtherBreach {
   readonly plan: Plan;
 }
 
-/** Maximum number of causes with a kept plan. More would add nothing: there are several. */
+/** Maximum number of other causes with a kept plan. More would add no information. */
 export const MAX_OTHERS = 8;
 
 /** One way to simplify a plan. It has no effect except through `search.attempt`. */
