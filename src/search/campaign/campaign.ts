@@ -1,15 +1,16 @@
 /**
- * The flow of a command, once for all who run it: of each scenario, replay the kept plans, check a
- * few seeds for determinism, sweep the rest, shrink what broke, and conclude. `run`, shards, the
- * fleet and `simTest` call `campaign`; they say which seeds, where runs happen and when to stop,
- * print the events as they come, and report the `Result`. Nothing is written or printed here.
+ * Runs a campaign over scenarios. Per scenario, it replays the kept plans, checks a few seeds for
+ * determinism, sweeps the rest, shrinks the failures and draws a conclusion. `run`, shards, the
+ * fleet and `simTest` all call `campaign`: they choose the seeds, the place where runs execute and
+ * the stop condition, print events as they arrive, and report the `Result`. This module does no
+ * I/O.
  *
- * A shard leaves the conclusion to the merge: its `Examined` is written to a file, and the merge
- * calls `campaign` with `examined`, which stands in for the first half of the flow.
+ * A shard leaves the conclusion to the merge. Its `Examined` is written to a file, and the merge
+ * calls `campaign` with `examined`, which replaces the first half of the flow.
  *
- * Read on in this order: `setting.ts` (what goes in and comes out), `count-plans.ts` (of an
- * exhaustive search), `self-check.ts`, `conclude.ts` (expectations judged), `shrink-failures.ts`,
- * `result.ts` (the schema of it all).
+ * Read on in this order: `setting.ts` (input and output), `count-plans.ts` (for an exhaustive
+ * search), `self-check.ts`, `conclude.ts` (judges expectations), `shrink-failures.ts`, `result.ts`
+ * (the schema of the result).
  */
 
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
@@ -41,7 +42,7 @@ import {
   tasksOf,
 } from './setting.ts';
 
-/** Examines scenarios one after the other, and concludes. */
+/** Examines the scenarios in order, and concludes each one before it starts the next. */
 export async function campaign(
   subjects: readonly Subject[],
   setting: CampaignSetting,
@@ -110,7 +111,7 @@ async function countPlans(
   return plans;
 }
 
-/** Replays the kept plans of a scenario, and emits what becomes of each. */
+/** Replays the kept plans of a scenario, and emits the outcome of each. */
 export async function replayKeptPlans(
   subject: Subject,
   setting: Pick<CampaignSetting, 'keptPlans' | 'emit' | 'named' | 'isInterrupted' | 'isOutOfTime'>,
@@ -129,7 +130,7 @@ export async function replayKeptPlans(
   return outcomes;
 }
 
-/** Replays a kept plan; null if it is damaged. */
+/** Replays a kept plan. Returns null if the plan is damaged. */
 export async function replayKeptPlan(
   kept: KeptPlan,
   named: Named = ({ what }, work) => entitled(what, work),
@@ -140,7 +141,7 @@ export async function replayKeptPlan(
   return await named({ what: file, file }, () => replayKept(plan, { catalogue, hasChanged }));
 }
 
-/** Returns what remains of a kept plan once it was replayed. */
+/** Returns the part of a replay that goes into the result. */
 export function keptOutcomeOf(
   { file }: Pick<KeptPlan, 'file'>,
   replay: KeptReplay | null,
@@ -211,7 +212,10 @@ async function sweepPart(
   return { tallies, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
 }
 
-/** Returns what finds, in each tally that follows, the claims that broke first and should hold. */
+/**
+ * Returns a function that finds the claims that should hold and first broke in the given counts. It
+ * reports each claim of a system once.
+ */
 export function failureFinder({
   systems,
 }: Pick<Scenario, 'systems'>): (system: string, tally: Tally) => readonly FailureFound[] {

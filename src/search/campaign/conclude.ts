@@ -1,7 +1,6 @@
 /**
- * Concludes what the seeds of a scenario showed: expectations are judged, what broke is shrunk, and
- * all of it becomes a `ScenarioResult`. It does not matter whether one machine examined the seeds
- * or several.
+ * Concludes a scenario: judges its expectations, shrinks its failures, and builds a
+ * `ScenarioResult`. The result is the same if one machine or several examined the seeds.
  */
 import { builtIn } from '../../catalogue.ts';
 import { causeText } from '../../check/breach-cause.ts';
@@ -41,7 +40,7 @@ import {
 } from './setting.ts';
 import { shrinkClaim } from './shrink-failures.ts';
 
-/** Judges every system, and shrinks what broke unless a merge will. */
+/** Judges every system, and shrinks its failures unless a merge will do so. */
 export async function concludeScenario(
   subject: Subject,
   examined: Examined,
@@ -103,7 +102,9 @@ export async function concludeScenario(
   };
 }
 
-/** Counts what each system avoided that broke a twin, once all seeds are known. */
+/**
+ * Counts the seeds on which a system avoided what broke its twin. Needs the counts of all seeds.
+ */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
   { tallies, isPart, plans }: Examined,
@@ -115,7 +116,10 @@ async function avoidedIn(
   return await countAvoided(scenario, tallies, options);
 }
 
-/** Runs the first seed that failed, or the only one, once more; null where it prints nothing. */
+/**
+ * Runs the first seed that failed, or the only seed, again and returns its output. Returns null if
+ * the run prints nothing.
+ */
 async function outputOf(
   subject: Subject,
   { name }: SystemScenario,
@@ -126,7 +130,7 @@ async function outputOf(
   const isSingle = range.from === range.to && seeds === 1 && setting.chunkSeeds === undefined;
   const seed = failures[0]?.seed ?? (isSingle ? range.from : null);
   const tasks = tasksOf(subject, setting);
-  // A seed that was ended from outside would have to be ended once more.
+  // A seed that had to be killed would have to be killed again.
   if (isPart || seed === null || killed > 0 || tasks.isGivenUp()) return null;
   if (subject.catalogue === builtIn) return null;
   const plan = plans?.get(name)?.numbered.planOf(seed) ?? expand(subject.scenario, name, seed);
@@ -134,7 +138,10 @@ async function outputOf(
   return end.kind === 'ran' && end.output.length > 0 ? { seed, lines: end.output } : null;
 }
 
-/** Runs that a search for edges may take at least; it may take as many as the system has plans. */
+/**
+ * Minimum budget of runs for the search for edges. The budget is the number of plans if that is
+ * larger.
+ */
 const LEAST_EDGE_RUNS = 1_000;
 
 interface SystemEdgesFound {
@@ -142,7 +149,7 @@ interface SystemEdgesFound {
   readonly codes: readonly Exit[];
 }
 
-/** Finds from which length on a fault breaks the claims that broke; null if none did. */
+/** Finds the shortest fault that breaks each broken claim. The edges are null if no claim broke. */
 async function edgesOf(
   subject: Subject,
   { name: system, expect }: SystemScenario,
@@ -211,15 +218,15 @@ async function shrinkSystem(
   return { findings: all, codes };
 }
 
-/** What became of a kept plan that is not as it should be, unless it is a failure as any other. */
+/** Exit codes of unexpected outcomes of kept plans. Any other unexpected outcome is a failure. */
 const KEPT_EXITS: ReadonlyMap<string, Exit> = new Map<string, Exit>([
   [DAMAGED, exits.usage],
   ['nondeterministic', exits.nondeterministic],
-  // It has seen neither a breach nor two results: it tests nothing until its names are known.
+  // The plan has shown neither a breach nor nondeterminism. It tests nothing until its names match.
   ['diverged', exits.incomplete],
 ]);
 
-/** Returns the exit codes of the kept plans that were not as expected. */
+/** Returns the exit codes of the kept plans with an unexpected outcome. */
 export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
   return kept
     .filter(({ outcome, expected }) => outcome !== expected)
@@ -241,7 +248,7 @@ interface Judged {
   readonly judgement: Judgement;
 }
 
-/** The counts of a system on its seeds, and beside its twins. */
+/** Summarizes a system: its counts over all seeds and in comparison with its twins. */
 function systemResult(
   system: SystemScenario,
   { tally, avoided, judgement }: Judged,
@@ -270,7 +277,7 @@ function systemResult(
     vacuous: judgement.vacuous,
     hints: judgement.hints,
     ...(tally.unsimulated.found.length === 0 ? {} : { unsimulated: tally.unsimulated }),
-    // The order in which kinds first fired depends on how the seeds were cut into chunks.
+    // The order in which kinds first fired depends on how the seeds were split into chunks.
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     failed,
     failures: distinctFailures(tally),
@@ -305,7 +312,7 @@ function claimResult(claim: string, tally: Tally, avoided: number): ClaimResult 
   };
 }
 
-/** What every plan of a system consists of, of which there are so many. */
+/** Returns the scope of an exhaustive search of `plans` plans. */
 export function scopeOf(scenario: Scenario, { plans }: { readonly plans: number }): ExhaustedScope {
   return {
     faults: scenario.exhaust?.faults ?? 0,
@@ -333,7 +340,7 @@ function counterexampleOf(finding: Finding | undefined): CounterexampleSummary |
   };
 }
 
-/** Puts the conclusions on scenarios together, of so many that were asked for. */
+/** Merges the conclusions on scenarios. `asked` is the number of scenarios requested. */
 export function resultOf(
   concluded: readonly Concluded[],
   { asked, isInterrupted }: { readonly asked: number; readonly isInterrupted: boolean },

@@ -1,19 +1,19 @@
-/** Counts the plans of an exhaustive search before any is judged, and numbers them. */
+/** Counts and numbers the plans of an exhaustive search before any of them is judged. */
 import type { Scenario } from '../../scenario/scenario.ts';
 import { NumberedPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { rangeOfShard, type SeedRange, type Shard } from '../sweep/shards.ts';
 import type { NumberRange } from '../sweep/sweep.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 
-/** The plans of one system: how many there are, and each by its number. */
+/** All plans of one system, by number. */
 export interface ExhaustedPlans {
   readonly plans: number;
   readonly numbered: NumberedPlans;
-  /** All of them. */
+  /** The numbers of all plans. */
   readonly range: NumberRange;
 }
 
-/** The scenario has more plans of a system than are examined; `plans` is a lower bound. */
+/** Thrown if a system has more plans than the limit. `plans` is a lower bound. */
 export class TooManyPlans extends Error {
   readonly system: string;
   readonly plans: number;
@@ -25,12 +25,15 @@ export class TooManyPlans extends Error {
   }
 }
 
-/** Stands for a system whose plans could not be counted: its plan without faults. */
+/**
+ * Replaces the count of a system whose plans could not be counted: only its plan without faults.
+ */
 const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
 
 /**
- * Returns all plans of each system of a narrowed scenario; throws `TooManyPlans`. `onUncounted`
- * gets each system whose plans could not be counted, and the reason, or null if it was stopped.
+ * Returns all plans of each system of a narrowed scenario. Throws `TooManyPlans`. Calls
+ * `onUncounted` for each system whose plans could not be counted, with the reason, or null if
+ * counting was stopped.
  */
 export async function countAllPlans(
   scenario: Scenario,
@@ -53,12 +56,12 @@ export async function countAllPlans(
   return all;
 }
 
-/** Returns the numbers of all plans of the system that has the most. */
+/** Returns the number range of the system with the most plans. */
 export function widest(all: ReadonlyMap<string, ExhaustedPlans>): SeedRange {
   return { from: 0, to: Math.max(...[...all.values()].map(({ plans }) => plans)) - 1 };
 }
 
-/** Returns the numbers of each system's plans in `asked`, and in the share of one shard. */
+/** Returns the plan numbers of each system that lie in `asked` and in the share of `shard`. */
 export function rangesOf(
   all: ReadonlyMap<string, ExhaustedPlans>,
   asked: SeedRange,

@@ -1,4 +1,4 @@
-/** The exit codes of a command, and which of several wins. */
+/** Defines the exit codes of a command and their precedence. */
 
 export const exits = {
   met: 0,
@@ -12,7 +12,7 @@ export const exits = {
 
 export type Exit = (typeof exits)[keyof typeof exits];
 
-/** What each code means, for `--help`, `fencepost explain` and the docs. */
+/** Meaning of each code, for `--help`, `fencepost explain` and the docs. */
 export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   0: 'expectations met',
   1: 'a claim broke that should hold, or the reverse',
@@ -23,10 +23,10 @@ export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
   130: 'interrupted',
 };
 
-/** Of several codes that apply, the first counts, for every command. */
+/** Precedence of the codes, for every command: the first one that applies is the exit code. */
 export const WORST_FIRST: readonly Exit[] = [130, 2, 4, 1, 3, 5, 0];
 
-/** Returns the code to exit with if several apply. */
+/** Returns the exit code of a command to which all of `codes` apply. */
 export function worstOf(codes: Iterable<Exit>): Exit {
   const given = new Set(codes);
   return WORST_FIRST.find((code) => given.has(code)) ?? exits.met;

@@ -1,7 +1,7 @@
-/** The parts that the schemas of what fencepost writes have in common. */
+/** Schema parts that are shared by everything that fencepost writes. */
 import { z } from 'zod';
 
-/** A whole number from 0. */
+/** A nonnegative integer. */
 export const count = z.int().min(0);
 /** The SHA-256 digest of a trace. */
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
@@ -14,12 +14,12 @@ interface Head<T extends string> {
   readonly version: z.ZodLiteral<1>;
 }
 
-/** The fields that every line of `--json` begins with. */
+/** The fields that start every line of `--json`. */
 export function head<T extends string>(type: T): Head<T> {
   return { type: z.literal(type), version: z.literal(1) };
 }
 
-/** A line of `type`, with these fields and no other. */
+/** A line of `type` with these fields. Other fields are refused. */
 export function line(type: string, fields: z.ZodRawShape): z.ZodObject {
   return z.strictObject({ ...head(type), ...fields });
 }

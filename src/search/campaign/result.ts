@@ -1,11 +1,11 @@
 /**
- * The result of a campaign. Each schema here is the type of its data, what `--json` writes, and
- * the input of every report: a field is written down once. `outputJsonSchema` in
- * `report/output-schema.ts` makes the published JSON Schema of it.
+ * Defines the result of a campaign. Each schema here is also the type of its data, the format of
+ * `--json` and the input of every report, so that each field is defined once. `outputJsonSchema` in
+ * `report/output-schema.ts` derives the published JSON Schema from it.
  *
- * A `Result` is what one command found: a `Summary` with one `ScenarioResult` per scenario, and the
- * findings of all of them. A `Finding` is a `FindingLine` with the runs that reports draw; those
- * follow from its plan, so they stay out of JSON.
+ * A `Result` is everything that one command found: a `Summary` with one `ScenarioResult` per
+ * scenario, and the findings of all scenarios. A `Finding` is a `FindingLine` plus the runs that
+ * reports draw. These follow from the plan of the finding, so JSON omits them.
  */
 import { z } from 'zod';
 import type { Causation } from '../../check/causation.ts';
@@ -19,7 +19,7 @@ import { keptOutcomeSchema, runDifferenceSchema } from '../sweep/shards.ts';
 import { unsimulatedSchema } from '../sweep/unsimulated.ts';
 import { count, digest, exit, head, text, texts } from './fields.ts';
 
-/** Breaches of one claim that came from the same cause. */
+/** Breaches of one claim with the same cause. */
 const kindOfFailure = z.strictObject({
   rule: text.describe('the rule of the claim that broke'),
   cause: text.describe('what the breach came from, as pause before release'),
@@ -115,8 +115,8 @@ const sections = z.strictObject({
 
 const system = z.strictObject({
   name: text,
-  // A list that is absent expects nothing. `holds` has `progress` also where users' own code broke
-  // it and the scenario lists it nowhere.
+  // An absent list expects nothing. `holds` also lists `progress` if user code broke it, even if
+  // the scenario does not list it.
   expect: z.strictObject({
     holds: texts.exactOptional(),
     breaks: texts.exactOptional(),
@@ -167,7 +167,10 @@ const system = z.strictObject({
   counterexample: counterexample.nullable(),
 });
 
-/** Ctrl-C, `--time`, seeds that did not finish, a shard cut short. */
+/**
+ * `interrupted` is Ctrl-C, `time` is `--time`, `hangs` means that seeds did not finish, and `shard`
+ * that a shard is incomplete.
+ */
 const cutReason = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({
@@ -198,7 +201,7 @@ const explanation: z.ZodType<Explanation> = z.strictObject({
   cure: text,
 });
 
-/** The schema of an explanation: why a claim broke, in words. */
+/** The schema of an explanation of a breach. */
 export const explanationSchema: z.ZodType<Explanation> = explanation;
 
 const sibling = z.strictObject({
@@ -217,7 +220,7 @@ const provenCure = z.strictObject({
   text,
 });
 
-/** What a breach came from. */
+/** The causes of a breach, as shown by runs of similar plans. */
 const causation: z.ZodType<Causation> = z.strictObject({
   causes: z
     .array(
@@ -268,7 +271,6 @@ const exhaustScope: z.ZodType<ExhaustScope> = z
   })
   .describe('what an exhaustive search was asked for; absent where seeds were examined');
 
-/** One counterexample. */
 const finding = z.strictObject({
   ...head('finding'),
   scenario: text,
@@ -309,58 +311,67 @@ const report = z
   .strictObject({ ...head('report'), summary, findings: z.array(finding) })
   .describe('the file of `run --reporter json`');
 
-/** The lines that `run`, `merge` and `sweep` write with `--json`, and the file of a report. */
+/**
+ * The lines that `run`, `merge` and `sweep` write with `--json`, and the contents of the report
+ * file.
+ */
 export const resultLines = [summary, finding, report] as const;
 
 export type Summary = Data<typeof summary>;
 export type ScenarioResult = Data<typeof scenario>;
 export type SystemResult = Data<typeof system>;
-/** The counts of a claim; all of them are seeds. */
+/** The counts of a claim. All of them count seeds. */
 export type ClaimResult = Data<typeof claim>;
 export type CounterexampleSummary = Data<typeof counterexample>;
 export type ExhaustedScope = Data<typeof exhaustedScope>;
-/** From which length on one kind of fault breaks one claim, at one ttl. */
+/** The shortest fault of one kind that breaks one claim, at one ttl. */
 export type EdgePoint = Data<typeof edgePoint>;
 export type SystemEdges = Data<typeof edges>;
 export type CutReason = z.infer<typeof cutReason>;
-/** How many seeds a system was to be examined on, and why it was not examined on all of them. */
+/** The number of seeds that each system should have been examined on, and why some are missing. */
 export type CutShort = NonNullable<ScenarioResult['cutShort']>;
-/** The same plan on another system. */
+/** The outcome of the same plan on another system. */
 export type SiblingLine = Data<typeof sibling>;
-/** The part of a finding that JSON has. */
+/** The part of a finding that is written as JSON. */
 export type FindingLine = Data<typeof finding>;
-/** The size of a counterexample, and of the run that it was shrunk from. */
+/** The size of a counterexample and of the run it was shrunk from. */
 export type ShrunkSize = FindingLine['size'];
 
-/** A counterexample with its runs, which reports draw. */
+/** A counterexample with the runs that reports draw. */
 export interface Finding extends FindingLine {
   readonly scenarioFile: string;
   /** The verdict on `claim`; its evidence indexes `trace`. */
   readonly verdict: Invalid;
-  /** Every verdict on `trace`, the one on `claim` among them. */
+  /** Every verdict on `trace`, including the one on `claim`. */
   readonly verdicts: readonly Verdict[];
   /** The trace of the shrunk plan. */
   readonly trace: Trace;
-  /** The shrunk plan, and the same as it is written to `planFile`. */
+  /** The shrunk plan. `planText` is the same plan as written to `planFile`. */
   readonly plan: Plan;
   readonly planText: string;
-  /** The run that was shrunk, with the evidence against the same claim; absent if not kept. */
+  /**
+   * The run that was shrunk, with its evidence against the same claim; absent if it was not kept.
+   */
   readonly original?: OtherRun;
-  /** The nearest run that passes; absent if no boundary was found. */
+  /** The most similar run that passes; absent if no boundary was found. */
   readonly nearest?: OtherRun;
-  /** The same plan on the first system that must hold its claim and does; absent if none does. */
+  /**
+   * The same plan on the first system that must hold the claim and does; absent if there is none.
+   */
   readonly cured?: OtherRun & { readonly system: string };
-  /** The scenario as one types it after `run`: the name of one that ships, else its file. */
+  /** The scenario as an argument of `run`: its name if it ships with fencepost, else its file. */
   readonly scenarioTyped?: string;
-  /** The folder where plans of its scenario are kept; '' if `corpus add` finds it by itself. */
+  /**
+   * The folder with the kept plans of the scenario, or '' if `corpus add` finds it without help.
+   */
   readonly keptIn: string;
 }
 
-/** A run to set beside the counterexample. */
+/** A run to compare with the counterexample. */
 export interface OtherRun {
   readonly plan: Plan;
   readonly trace: Trace;
-  /** Indexes `trace`; empty where the claim holds. */
+  /** Indexes `trace`. Empty if the claim holds. */
   readonly evidence: readonly Evidence[];
 }
 

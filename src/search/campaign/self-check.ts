@@ -1,6 +1,6 @@
 /**
- * Checks before a sweep that runs are functions of their plans: a few seeds are run twice, and of
- * users' modules it is found out whether realms can be used again from one seed to the next.
+ * Checks before a sweep that each run is a function of its plan. Runs a few seeds twice, and tests
+ * whether user modules allow realms to be reused from one seed to the next.
  */
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
@@ -11,22 +11,22 @@ import { canReuse } from '../sweep/keepers.ts';
 import type { RunDifference, SeedRange } from '../sweep/shards.ts';
 import { performTask, type TaskContext } from '../sweep/tasks.ts';
 
-/** The number of seeds of each system that are run twice. */
+/** The number of seeds per system to run twice. */
 export interface Repeats {
   readonly seeds: number;
 }
 
-/** Every seed: `--check-determinism`. */
+/** All seeds: `--check-determinism`. */
 export const ALL_REPEATED: Repeats = { seeds: Infinity };
 
 export interface SelfCheck {
   readonly repeated: number;
   readonly difference: RunDifference | null;
-  /** The run that did not finish, and why; null if all finished. */
+  /** The run that did not finish and why, or null if all runs finished. */
   readonly lost: string | null;
 }
 
-/** Runs seeds of `part` twice, up to the first difference. */
+/** Runs seeds of `part` twice, and stops at the first difference. */
 export async function selfCheck(
   scenario: Scenario,
   { from, to }: SeedRange,
@@ -44,7 +44,7 @@ export async function selfCheck(
       if (end.kind === 'lost') {
         return { repeated, difference: null, lost: `${end.where}: ${end.why}` };
       }
-      if (end.kind !== 'repeated') continue; // an error is reported with its seed by the sweep
+      if (end.kind !== 'repeated') continue; // the sweep reports this error with its seed
       repeated += 1;
       const { difference: what } = end;
       if (what !== null) return { repeated, difference: { system, seed, what }, lost: null };
@@ -53,24 +53,24 @@ export async function selfCheck(
   return { repeated, difference: null, lost: null };
 }
 
-/** The number of blocks, from the first to the last, in which seeds are compared. */
+/** The number of blocks, spread evenly over the range, whose first seeds are compared. */
 const COMPARED_BLOCKS = 3;
 const COMPARED_SEEDS = 8;
-/** With `--check-determinism` one of so many blocks is compared besides. */
+/** With `--check-determinism`, one of this many blocks is also compared in full. */
 const SHARE = 8;
 
-/** Whether one system may use realms again. */
+/** The result of the check whether a system may reuse realms. */
 export interface ReuseCheck {
   readonly system: string;
-  /** Seeds that were the same with new realms. */
+  /** The number of seeds that gave the same result with new realms. */
   readonly same: number;
-  /** Why each seed gets new realms; null if they are used again. */
+  /** Why each seed gets new realms, or null if realms are reused. */
   readonly why: string | null;
 }
 
 /**
- * Compares seeds of each system that has modules, run with realms used again and with new ones.
- * Which seeds these are depends on the whole range alone, so that each shard finds the same.
+ * For each system with modules, compares seeds run in reused realms with the same seeds run in new
+ * ones. The choice of seeds depends only on the whole range, so every shard gets the same result.
  */
 export async function checkReuse(
   scenario: Scenario,
@@ -104,7 +104,7 @@ export async function checkReuse(
 }
 
 interface ComparedBlock {
-  /** Its first seed. */
+  /** The first seed of the block. */
   readonly from: number;
   readonly seeds: number;
 }
@@ -127,7 +127,7 @@ function blocksToCompare(
   return compared;
 }
 
-/** Returns the number of the block that a seed is in. */
+/** Returns the number of the block that contains a seed. */
 function blockOf(seed: number): number {
   return Math.floor(seed / BLOCK_SEEDS);
 }

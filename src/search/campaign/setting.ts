@@ -1,4 +1,4 @@
-/** What a campaign is given, what it emits, and what it knows of a scenario on the way. */
+/** The input of a campaign, its events, and its intermediate results per scenario. */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
@@ -16,43 +16,45 @@ import type { Exit } from './exit-codes.ts';
 import type { CutReason, CutShort, Finding, ScenarioResult } from './result.ts';
 import type { Repeats, ReuseCheck } from './self-check.ts';
 
-/** A scenario that is examined. */
+/** A scenario to examine. */
 export interface Subject {
   readonly scenario: Scenario;
-  /** Where it was read from, as a person types it. */
+  /** The file of the scenario, as a user would type it. */
   readonly file: string;
-  /** What its words mean. */
+  /** Resolves the names in the scenario. */
   readonly catalogue: Catalogue;
 }
 
-/** A kept plan as it was read; `lines` say what is wrong with a damaged one, and where. */
+/**
+ * A kept plan as read from its file. For a damaged one, `lines` reports each problem and its place.
+ */
 export type KeptPlan =
   | {
       readonly kind: 'plan';
       readonly file: string;
       readonly plan: Plan;
       readonly catalogue: Catalogue;
-      /** Whether the code under test may have changed since the plan was kept. */
+      /** True if the code under test may have changed since the plan was kept. */
       readonly hasChanged: boolean;
-      /** How the modules differ from those that the plan was made with, a line each. */
+      /** How the modules differ from those that the plan was made with, one line per difference. */
       readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'damaged'; readonly file: string; readonly lines: readonly string[] };
 
-/** The outcome of a kept plan that cannot be read. */
+/** The outcome of an unreadable kept plan. */
 export const DAMAGED = 'damaged';
 
-/** Keeps the chunks of a sweep that are done, so that a later attempt goes on from there. */
+/** Records the finished chunks of a sweep, so that a later attempt can resume after them. */
 export interface SweepJournal {
   readonly finished: readonly FinishedChunk[];
-  /** How long earlier attempts took. */
+  /** The time that earlier attempts took. */
   readonly milliseconds: number;
   add(chunk: Chunk, tally: Tally): void;
-  /** Deletes what is known of a system, which is examined again. */
+  /** Deletes the chunks of a system that is examined again. */
   forget(system: string): void;
 }
 
-/** What happens in a campaign, in the order in which it happens. */
+/** The events of a campaign, in the order in which they occur. */
 export type CampaignEvent =
   | { readonly kind: 'scenario'; readonly subject: Subject }
   | { readonly kind: 'not counted'; readonly system: string; readonly why: string | null }
@@ -81,9 +83,9 @@ export type CampaignEvent =
       readonly lost: string | null;
     }
   | ({ readonly kind: 'modules' } & ReuseCheck)
-  /** A system dies of one error on each of its first seeds, and the others are left out. */
+  /** A system dies of the same error on each of its first seeds, so its other seeds are skipped. */
   | { readonly kind: 'dies'; readonly system: string }
-  /** A system is examined again from its first seed, with modules loaded for each seed. */
+  /** A system is examined again from its first seed. Modules are now loaded for each seed. */
   | {
       readonly kind: 'begun again';
       readonly system: string;
@@ -99,13 +101,13 @@ export type CampaignEvent =
       readonly part: SeedRange;
       readonly runs: number;
       readonly milliseconds: number;
-      /** Seeds that were ended from outside. */
+      /** The number of seeds that were killed. */
       readonly killed: number;
       readonly cutShort: CutShort | null;
     }
-  /** From which length on a fault breaks what broke is searched now, of an exhaustive search. */
+  /** In an exhaustive search, the search for the shortest faults that break a claim starts. */
   | { readonly kind: 'edges'; readonly system: string }
-  /** A run that did not end while its plan was shrunk, which then stays as it is. */
+  /** A run did not finish while its plan was being shrunk. The plan is kept as it is. */
   | { readonly kind: 'run lost'; readonly system: string; readonly what: string }
   | {
       readonly kind: 'other causes';
@@ -114,7 +116,7 @@ export type CampaignEvent =
       readonly seed: number;
       readonly causes: readonly string[];
     }
-  /** One or more counterexamples of a claim, the first being that of its lowest seeds. */
+  /** The counterexamples of a claim. The first one is from the lowest seeds. */
   | {
       readonly kind: 'failure shrunk';
       readonly system: string;
@@ -122,7 +124,7 @@ export type CampaignEvent =
       readonly findings: readonly [Finding, ...Finding[]];
       readonly milliseconds: number;
     }
-  /** A claim broke in the sweep, and no seed breaks it again. */
+  /** A claim broke in the sweep, but no seed breaks it again. */
   | ({ readonly kind: 'vanished' } & Pick<ShrunkFailure, 'subject' | 'system' | 'claim' | 'seed'>)
   | {
       readonly kind: 'conclusion';
@@ -131,43 +133,42 @@ export type CampaignEvent =
       readonly concluded: Concluded;
     };
 
-/** What is known of a scenario once its seeds are done. */
+/** The results of a scenario once its seeds have been run. */
 export interface Examined {
-  /** By the name of the system. */
+  /** By name of the system. */
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** The seeds that were asked for; of a shard, those of all shards. */
+  /** The seeds that were requested. For a shard, the seeds of all shards. */
   readonly range: SeedRange;
-  /** Why not every seed was examined here that was to be; null if every one was. */
+  /** Why some of the requested seeds were not examined here, or null if all were. */
   readonly cutShort: CutShort | null;
-  /** Whether this is one shard of several, which leaves the conclusion to the merge. */
+  /** True for one shard of several, which leaves the conclusion to the merge. */
   readonly isPart: boolean;
   readonly milliseconds: number;
   readonly keptPlans: readonly KeptOutcome[];
-  /** How many runs were repeated to check determinism, and the first difference. */
+  /** The number of runs repeated to check determinism. `difference` is the first one found. */
   readonly repeated: number;
   readonly difference: RunDifference | null;
-  /** The plans of each system in an exhaustive search; null where seeds are examined. */
+  /** The plans of each system in an exhaustive search, or null if seeds are examined. */
   readonly plans: ReadonlyMap<string, ExhaustedPlans> | null;
 }
 
-/** The conclusion on one scenario. */
 export interface Concluded {
   readonly result: ScenarioResult;
   readonly findings: readonly Finding[];
   readonly exit: Exit;
-  /** Seeds and events that were examined, of all systems together, and how long that took. */
+  /** Seeds and events examined, over all systems, and the time this took. */
   readonly seeds: number;
   readonly events: number;
   readonly milliseconds: number;
 }
 
-/** A failure that was shrunk, from which a report makes a finding. */
+/** A shrunk failure, which a report turns into a finding. */
 export interface ShrunkFailure {
   readonly subject: Subject;
   readonly system: string;
   readonly claim: string;
   readonly seed: number;
-  /** Which counterexample of its claim it is, from 1. */
+  /** The number of this counterexample among those of its claim, from 1. */
   readonly number: number;
   readonly original: Plan;
   readonly result: ShrunkPlan;
@@ -175,58 +176,66 @@ export interface ShrunkFailure {
 
 export type ShrunkPlan = Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary' | 'others'>;
 
-/** How much is shrunk of a system. */
+/** Limits on the shrinking of one system. */
 export interface ShrinkLimits {
-  /** The claims of it that are shrunk, all of which broke. */
+  /** Returns the claims to shrink. All of them broke. */
   readonly claimsOf: (system: SystemScenario, tally: Tally) => readonly string[];
-  /** Seeds of the first kind of failure of a claim. */
+  /** The number of seeds to shrink for the first kind of failure of a claim. */
   readonly seeds: number;
-  /** Kinds of failure of a claim. */
+  /** The number of kinds of failure to shrink per claim. */
   readonly kinds: number;
-  /** Whether a scenario that leaves nothing to chance is described as it is written, not shrunk. */
+  /**
+   * If true, a scenario that leaves nothing to chance is described as written instead of shrunk.
+   */
   readonly keepsWritten: boolean;
 }
 
-/** What ends the seeds of a scenario early; `enough` leaves nothing to learn from the rest. */
+/** Reason to end the seeds of a scenario early. `enough` means that the rest would add nothing. */
 export type SweepEnd = CutReason | 'enough';
 
-/** What the caller decides. */
+/** The options of a campaign. */
 export interface CampaignSetting {
-  /** The seeds; of an exhaustive search null means all plans. */
+  /** The seeds to examine. In an exhaustive search, null means all plans. */
   readonly range: SeedRange | null;
   readonly shard: Shard | null;
-  /** Where users' code runs; null is this thread. The caller closes it. */
+  /** Runs user code; null means this thread. The caller closes the pool. */
   readonly pool: Pool | null;
-  /** The plans to replay first, read as they are asked for. */
+  /** Returns the plans to replay first. They are read on demand. */
   readonly keptPlans: (subject: Subject) => AsyncIterable<KeptPlan> | Iterable<KeptPlan>;
   readonly repeats: Repeats;
-  /** Whether realms may be used again from seed to seed, if checks find no difference. */
+  /**
+   * True if realms may be reused from seed to seed, provided that the checks find no difference.
+   */
   readonly reusesRealms: boolean;
   readonly journal: (subject: Subject, range: SeedRange) => SweepJournal | null;
-  /** Seeds per chunk in this thread, where there is no pool; absent: enough for speed. */
+  /** Seeds per chunk in this thread if there is no pool. By default, enough for speed. */
   readonly chunkSeeds?: number;
-  /** Asked before each chunk; a reason ends the seeds of the scenario at hand. */
+  /** Called before each chunk. A reason ends the seeds of the current scenario. */
   readonly stop: () => SweepEnd | null;
-  /** Whether the campaign is to end with what it has. */
+  /** True if the campaign should stop with the results it has. */
   readonly isInterrupted: () => boolean;
-  /** Whether it is to begin nothing more but to describe what broke; absent: as `isInterrupted`. */
+  /**
+   * True if the campaign should only describe the failures found so far. Default: `isInterrupted`.
+   */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
-  /** Whether no claim has to be exercised; absent: each that should hold has to. */
+  /** True if no claim has to be exercised. By default, each claim that should hold must be. */
   readonly isCalm?: boolean;
-  /** Whether an exhaustive search says from which length on a fault breaks what broke. */
+  /** True if an exhaustive search also reports the shortest fault that breaks each broken claim. */
   readonly findsEdges: boolean;
-  /** Makes a finding of a failure; null if its plan does not break the claim once more. */
+  /**
+   * Turns a failure into a finding. Resolves to null if the plan does not break the claim again.
+   */
   readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
-  /** Gets each event; it is waited for, except during the sweep. */
+  /** Receives each event. Its promise is awaited, except during the sweep. */
   readonly emit: (event: CampaignEvent) => void | Promise<void>;
-  /** Names what runs in this thread, for whoever watches it. */
+  /** Labels the work that this thread does, for a watchdog. */
   readonly named?: Named;
-  /** What was examined elsewhere, by a merge; absent: examined here. */
+  /** Returns results from elsewhere, for a merge. If absent, the seeds are examined here. */
   readonly examined?: (subject: Subject) => Promise<Examined>;
 }
 
-/** Whether nothing more is to be begun. */
+/** Returns true if the campaign must not start any more work. */
 export function isOver({
   isInterrupted,
   isOutOfTime,
@@ -234,7 +243,7 @@ export function isOver({
   return isInterrupted() || isOutOfTime?.() === true;
 }
 
-/** Returns where and how single pieces of work are done. */
+/** Returns the context in which single tasks of the campaign run. */
 export function tasksOf({ catalogue }: Subject, setting: CampaignSetting): TaskContext {
   const { pool, named } = setting;
   const isGivenUp = (): boolean => isOver(setting);

@@ -1,7 +1,8 @@
 /**
- * Shrinks what a sweep broke. Of each claim there is one counterexample per kind of failure, that
- * is, per cause; of the first kind the simplest that its first few seeds shrink to, since one seed
- * may be stuck with two faults. Causes that shrinking met besides follow.
+ * Shrinks the failures that a sweep found. Each claim gets one counterexample per kind of failure,
+ * that is, per cause. For the first kind, the first few seeds are shrunk and the simplest result is
+ * taken, since a single seed may get stuck with two faults. New causes that shrinking finds on the
+ * way follow.
  */
 import { type BreachCause, isSameCause } from '../../check/breach-cause.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -24,7 +25,7 @@ import type {
   Subject,
 } from './setting.ts';
 
-/** As much as `run` shrinks. */
+/** The limits of `run`. */
 export const SHRINK_LIMITS: ShrinkLimits = {
   claimsOf: claimsToShrink,
   seeds: 3,
@@ -36,18 +37,18 @@ export interface ShrinkContext
   extends Pick<CampaignSetting, 'isInterrupted' | 'describe' | 'emit'> {
   readonly tasks: TaskContext;
   readonly limits: ShrinkLimits;
-  /** The plans of an exhaustive search, by number; null where there are seeds. */
+  /** The plans of an exhaustive search by number, or null if seeds are examined. */
   readonly numbered: NumberedPlans | null;
 }
 
-/** A claim of a system that broke. */
+/** A claim that a system broke. */
 export interface BrokenClaim {
   readonly system: string;
   readonly claim: string;
   readonly tally: ClaimTally;
 }
 
-/** Returns the counterexamples of a claim; none if no seed breaks it again. */
+/** Returns the counterexamples of a claim. The list is empty if no seed breaks the claim again. */
 export async function shrinkClaim(
   subject: Subject,
   broken: BrokenClaim,
@@ -85,12 +86,15 @@ export async function shrinkClaim(
   return found;
 }
 
-/** Whether the scenario leaves nothing of a system's runs to chance: a seed is as it is written. */
+/** Returns true if every seed gives the same run, because the scenario leaves nothing to chance. */
 function isWrittenOut({ scenario }: Subject, system: string): boolean {
   return scenario.exhaust === undefined && drawsNothing(scenario, system);
 }
 
-/** Whether two kinds shrank to one failure, as neither needs the fault that set them apart. */
+/**
+ * Returns true if two kinds shrank to the same failure because neither needs the fault that
+ * distinguished them.
+ */
 function isSameFinding(one: Finding, other: Finding): boolean {
   const first = signatureOf(one.plan, one.verdict);
   const second = signatureOf(other.plan, other.verdict);
@@ -105,11 +109,13 @@ interface Tries {
 
 interface Best {
   readonly failure: ShrunkFailure;
-  /** Plans that break the claim by another cause, as shrinking met them. */
+  /** Plans that shrinking found to break the claim by another cause. */
   readonly others: readonly { readonly plan: Plan; readonly seed: number }[];
 }
 
-/** Returns the simplest failure that the seeds shrink to; null if none broke the claim. */
+/**
+ * Returns the simplest failure that the seeds shrink to, or null if none of them broke the claim.
+ */
 async function simplestOf(
   subject: Subject,
   { system, claim }: BrokenClaim,
@@ -137,7 +143,7 @@ async function simplestOf(
       break;
     }
     if (end.kind !== 'shrunk' || end.result.reproduced === false) continue;
-    // A plan that nothing was tried on, as time was over, is taken as it was drawn.
+    // If time ran out before the first attempt, the plan stays as drawn.
     if (end.result.reproduced === null && isInterrupted()) continue;
     const { result } = end;
     if (result.others.length > 0) {
@@ -151,11 +157,13 @@ async function simplestOf(
   return best === null ? null : { failure: best, others };
 }
 
-/** Why a plan is not shrunk: each of its events was meant by whoever wrote the scenario. */
+/**
+ * Reasons why a plan is not shrunk. If written out, the author of the scenario intended each event.
+ */
 const AS_WRITTEN = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
 const NOT_ENDED = 'not shrunk: a run did not finish';
 
-/** A plan as it is, with nothing left to chance. */
+/** Pins a plan, so that nothing is left to chance, but does not shrink it. */
 async function unshrunk(
   original: Plan,
   claim: string,

@@ -1,22 +1,22 @@
-/** Decides whether a corpus takes a new plan, and which of its plans are superfluous. */
+/** Decides whether a corpus accepts a new plan, and which of its plans are redundant. */
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
 import { isSimpler } from '../../core/shrink/simpler.ts';
 import type { KeptFate } from './kept-replay.ts';
 import { isSameKind, type Signature } from './signature.ts';
 
-/** A kept plan that was read and replayed. */
+/** A kept plan after replay. */
 export interface CorpusEntry {
   readonly file: string;
   readonly plan: Plan;
   readonly signature: Signature;
-  /** What became of it, and what it says should. */
+  /** The actual outcome; `expected` is the one that the plan declares. */
   readonly outcome: KeptFate;
   readonly expected: Expectation['outcome'];
 }
 
 type Kind = Pick<CorpusEntry, 'plan' | 'signature'>;
 
-/** Kinds are told apart within a system of a scenario, whose plans `run` replays. */
+/** Kinds are distinguished per system of a scenario, because `run` replays plans per system. */
 function isSameFailure(a: Kind, b: Kind): boolean {
   return (
     a.plan.scenario === b.plan.scenario &&
@@ -26,14 +26,14 @@ function isSameFailure(a: Kind, b: Kind): boolean {
 }
 
 type Admission =
-  /** No plan of its kind is kept. */
+  /** The corpus has no plan of this kind. */
   | { readonly kind: 'new' }
-  /** `of` shows the same failure, and is as simple. */
+  /** `of` shows the same failure and is at least as simple. */
   | { readonly kind: 'known'; readonly of: CorpusEntry }
   /** `than` shows the same failure in a more complicated way. */
   | { readonly kind: 'simpler'; readonly than: CorpusEntry };
 
-/** Whether a corpus should take a plan; compared with the simplest of its kind. */
+/** Compares a candidate with the simplest plan of its kind, and decides whether to accept it. */
 export function admit(candidate: Kind, entries: readonly CorpusEntry[]): Admission {
   const [best] = simplestFirst(entries.filter((entry) => isSameFailure(entry, candidate)));
   if (best === undefined) return { kind: 'new' };
@@ -42,12 +42,15 @@ export function admit(candidate: Kind, entries: readonly CorpusEntry[]): Admissi
     : { kind: 'known', of: best };
 }
 
-/** An entry that could go, and why. */
+/** An entry that could be deleted, and why. */
 export type Superfluous =
   | { readonly kind: 'inert'; readonly entry: CorpusEntry }
   | { readonly kind: 'duplicate'; readonly entry: CorpusEntry; readonly of: CorpusEntry };
 
-/** Entries that could go, in their order: those that test nothing, and all but one of each kind. */
+/**
+ * Returns the entries that could be deleted, in order: plans that test nothing, and all but the
+ * simplest of each kind.
+ */
 export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfluous[] {
   const live = entries.filter(({ outcome }) => outcome !== 'inert');
   return entries.flatMap((entry): Superfluous[] => {
@@ -58,7 +61,7 @@ export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfl
   });
 }
 
-/** By how simple they are, then by name. */
+/** Sorts by simplicity, then by file name. */
 function simplestFirst(entries: readonly CorpusEntry[]): readonly CorpusEntry[] {
   return [...entries].sort((a, b) => {
     if (isSimpler(a.plan, b.plan)) return -1;

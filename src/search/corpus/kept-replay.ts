@@ -1,15 +1,15 @@
 /**
- * Replays a plan as a kept one: it says of itself what should become of it, and where it comes to
- * something else, it is seen whether that is the plan's or the system's doing.
+ * Replays a kept plan. The plan declares its expected outcome. If the outcome differs, this module
+ * determines whether the plan or the system is responsible.
  *
- * One that came to something else and differs from its repetition is `nondeterministic`. Else, if
- * the code has changed since the plan was kept, plans close by are tried: an extra command that
- * takes 2 ms may need a pause that is longer by so much, or another wait between two tries. One
- * that breaks the claim, by the cause for which the plan was kept if it says one, shows that these
- * faults on these operations break it still, and what to change in the plan; one that breaks it by
- * another cause is told, and proves nothing. None is tried for a plan that guards what was cured. A
- * name that found no match is never guessed: the plan is `diverged`, and is told which rename would
- * do.
+ * If the outcome differs and two runs differ from each other, the plan is `nondeterministic`.
+ * Otherwise, if the code has changed since the plan was kept, similar plans are tried: an extra
+ * command that takes 2 ms may require a pause that is 2 ms longer, or a different wait between two
+ * attempts. If a similar plan breaks the claim by the cause for which the plan was kept (or by any
+ * cause if the plan names none), these faults on these operations still break the claim, and the
+ * result says how to change the plan. A breach by another cause is reported, but proves nothing. No
+ * similar plan is tried for a plan that guards a fix. A name without a match is never guessed: the
+ * outcome is `diverged`, and the result includes the rename that would reproduce the breach.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { type BreachCause, type FaultHit, isSameCause } from '../../check/breach-cause.ts';
@@ -32,10 +32,10 @@ import { causeName } from '../sweep/causes.ts';
 import { traceDifference } from '../sweep/examiner.ts';
 import { type Replay, replay } from './replay.ts';
 
-/** What may become of a kept plan that can be read. */
+/** The outcome of a readable kept plan. */
 export type KeptFate = Expectation['outcome'] | 'nondeterministic';
 
-/** What each means. */
+/** Descriptions of the outcomes. */
 export const FATES: Readonly<Record<KeptFate, string>> = {
   reproduced: 'the claim still breaks',
   fixed: 'the hazard arose and the claim held',
@@ -46,50 +46,51 @@ export const FATES: Readonly<Record<KeptFate, string>> = {
 
 export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly outcome: KeptFate;
-  /** What the plan says of itself. */
+  /** The outcome that the plan declares. */
   readonly expected: Expectation['outcome'];
-  /** What differs first between two runs of it; null unless it is nondeterministic. */
+  /** The first difference between two runs of the plan, or null unless it is nondeterministic. */
   readonly difference: string | null;
-  /** The plan that came to this: the kept one, or one close by. */
+  /** The plan with this outcome: the kept one or a similar one. */
   readonly plan: Plan;
-  /** In what that one differs from the kept one, a phrase each. */
+  /** Differences of `plan` from the kept plan, one phrase each. */
   readonly changes: readonly string[];
-  /** Of a plan that diverged: the label that is gone, and those that it may have now. */
+  /** If the plan diverged, the label without a match and its possible new names. */
   readonly lost: LostLabel | null;
   /**
-   * By what else than the cause for which it was kept it breaks the claim, or, where it does not, a
-   * plan close by does; null for neither.
+   * The cause by which the plan breaks the claim, if it is not the one for which it was kept. If
+   * the plan does not break the claim, the cause by which a similar plan does. Null in all other
+   * cases.
    */
   readonly otherCause: string | null;
 }
 
-/** A label of the plan that no name in the run has. */
+/** A label in the plan that matches no name in the run. */
 export interface LostLabel {
   readonly from: string;
-  /** Names of the same section by that label, under other numbers: `bob/1/write-2`. */
+  /** Names with this label in the same section, under other numbers: `bob/1/write-2`. */
   readonly namesakes: readonly string[];
-  /** Labels of the run, those by which the plan reproduces first, then the nearest. */
+  /** Labels in the run, ordered by similarity, except that a label that reproduces comes first. */
   readonly nearest: readonly string[];
-  /** The first of them, if the plan reproduces by it. */
+  /** The rename to the first of `nearest`, or null if the plan does not reproduce with it. */
   readonly rename: Rename | null;
 }
 
 export interface KeptReplayOptions {
-  /** The claim that is judged; by default the plan's. */
+  /** The claim to judge. Default: the claim that the plan names. */
   readonly claim?: string | undefined;
   readonly catalogue?: Catalogue;
-  /** Whether the code under test may be another than when the plan was kept. */
+  /** True if the code under test may have changed since the plan was kept. */
   readonly hasChanged?: boolean;
 }
 
-/** Runs a kept plan; more than once, where that came to what the plan does not expect. */
+/** Replays a kept plan. Runs it again if the outcome is not the expected one. */
 export async function replayKept(
   plan: Plan,
   { claim, catalogue = builtIn, hasChanged = false }: KeptReplayOptions = {},
 ): Promise<KeptReplay> {
   const expected = plan.expect?.outcome ?? 'reproduced';
   const first = await replay(plan, claim, catalogue);
-  // Of another claim than its own a plan says nothing.
+  // A plan's expectation applies to its own claim only.
   const kept = plan.expect?.claim === first.claim ? (plan.expect.cause ?? null) : null;
   const judge = { claim: first.claim, catalogue, kept };
   const nothing = { difference: null, changes: [], lost: null };
@@ -112,7 +113,7 @@ async function lostIn(found: KeptReplay, judge: Judge): Promise<KeptReplay> {
   return outcome === 'diverged' ? { ...found, lost: await lostLabel(plan, found, judge) } : found;
 }
 
-/** In words, where it broke by another cause than was kept. */
+/** Returns the name of the cause, or null if it is the cause for which the plan was kept. */
 function otherCause(
   { cause, trace }: Pick<Replay, 'cause' | 'trace'>,
   judge: Judge,
@@ -122,7 +123,7 @@ function otherCause(
   return isSameCause(cause, kept) ? null : causeName(cause);
 }
 
-/** What was hit is called by its label in the code, which may have another one by now. */
+/** Translates the labels of the kept cause. The code may have renamed an operation since. */
 function hitsNow({ faults }: KeptCause, { faults: now }: BreachCause, trace: Trace): FaultHit[] {
   const labels = new Set(labelsIn(trace));
   return faults.map((hit) => {
@@ -136,13 +137,13 @@ function hitsNow({ faults }: KeptCause, { faults: now }: BreachCause, trace: Tra
   });
 }
 
-/** `before release`, `of release reply`. */
+/** Matches `before release`, `of release reply`. */
 const HIT = /^(before |of )(\S+)( request| reply)?$/;
 
-/** What a hit is called by whatever its operations are. */
+/** Names of operations in a cause that do not depend on labels in user code. */
 const VERBS: ReadonlySet<string> = new Set(['access', 'acquire', 'renew', 'release']);
 
-/** A plan close to another, and in what it differs from that. */
+/** A similar plan, and its differences from the original. */
 interface Close {
   readonly plan: Plan;
   readonly changes: readonly string[];
@@ -151,15 +152,15 @@ interface Close {
 interface Judge {
   readonly claim: string;
   readonly catalogue: Catalogue;
-  /** The cause by which it must break; null: by any. */
+  /** The cause by which the claim must break, or null if any cause will do. */
   readonly kept: KeptCause | null;
 }
 
-/** What was found among plans close by. */
+/** The result of a search among similar plans. */
 interface Nearby {
-  /** The first that reproduces; null for none. */
+  /** The first plan that reproduces, or null if none does. */
   readonly close: (Replay & Close) | null;
-  /** By what else than was kept the first that breaks the claim does so. */
+  /** The first other cause by which a similar plan breaks the claim, or null if none does. */
   readonly byOther: string | null;
 }
 
@@ -180,14 +181,14 @@ async function firstReproduced(plans: Iterable<Close>, judge: Judge): Promise<Ne
 }
 
 const TIMES = [1.25, 1.5, 2, 4, Number.MAX_SAFE_INTEGER];
-/** The tries of an operation that a fault may be moved to. */
+/** The number of attempts of an operation that a fault may be moved to. */
 const TRIES = 6;
-/** How often latencies and random numbers are drawn anew. */
+/** How often latencies and random numbers are redrawn. */
 const DRAWS = 24;
 
 /**
- * Plans with the same faults on the same operations of the same sections: which last longer, come
- * at another try, or meet other latencies and clients that draw other waits.
+ * Yields plans with the same faults on the same operations of the same sections, but with longer
+ * faults, with faults at another attempt, or with other latencies and random numbers.
  */
 function* closeTo(plan: Plan): Generator<Close> {
   const longer = distinct(
@@ -196,7 +197,7 @@ function* closeTo(plan: Plan): Generator<Close> {
   );
   yield* longer;
   const longest = longer.at(-1) ?? { plan, changes: [] };
-  // Faults on operations that were tried again meet the first of these tries, the second, ….
+  // Move faults on operations that were retried to the first attempt, then the second, and so on.
   const tries = Array.from({ length: TRIES }, (_, at) => {
     const faults = longest.plan.faults.map((fault) =>
       faultNamed(fault, (name) => (TRIED_AGAIN.test(name) ? numbered(name, at + 1) : name)),
@@ -210,14 +211,14 @@ function* closeTo(plan: Plan): Generator<Close> {
   const none = { delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null };
   for (let seed = 1; seed <= DRAWS; seed += 1) {
     const { plan: base, changes } = bases[seed % bases.length] ?? longest;
-    // Draws latencies within the plan's bounds, and all that clients draw; no faults.
+    // Draw latencies within the plan's bounds and the clients' random numbers, but no faults.
     const chance = { seed, latency, latencyStepUs: 1, ...none };
     const drawn = { ...base, chance, decisions: {}, order: [] };
     yield { plan: drawn, changes: [...changes, 'other latencies and random numbers'] };
   }
 }
 
-/** Those whose faults are others than those of `plan` and of the ones before. */
+/** Returns the plans whose faults differ from those of `plan` and of the plans before them. */
 function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
   const seen = new Set([JSON.stringify(plan.faults)]);
   return plans.flatMap((one) => {
@@ -228,7 +229,7 @@ function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
   });
 }
 
-/** `bob/2/set-3`; which of these it is depends on how long it waited. */
+/** Matches `bob/2/set-3`. The number of the attempt depends on how long the client waited. */
 const TRIED_AGAIN = /^[^/]+\/\d+\/[^/]+-\d+(\/|$)/;
 
 function faultsChanged(before: Plan, after: Plan): readonly string[] {
@@ -267,13 +268,13 @@ async function lostLabel(
   return { from, namesakes, nearest, rename: null };
 }
 
-/** What the operations and marks of a run are called, without numbers. */
+/** Returns the labels of the operations and marks of a run, without numbers. */
 function labelsIn(trace: Trace): readonly string[] {
   const labels = namesIn(trace).map(labelIn);
   return [...new Set(labels)].filter((label) => label !== '');
 }
 
-/** What the operations and marks of the clients are called. */
+/** Returns the names of the operations and marks of the clients. */
 function namesIn({ events, processes }: Trace): readonly string[] {
   const clients = new Set(processes.flatMap(({ name, role }) => (role === 'client' ? [name] : [])));
   const names = events.flatMap((event) => {

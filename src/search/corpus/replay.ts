@@ -1,9 +1,9 @@
 /**
- * Decides what has become of a kept plan: does it still break its claim, or was it fixed, or does
- * it no longer test anything? And what becomes of the plan that broke one system of a scenario on
- * the others that must hold: the same clients, work and faults, only the system's own part is
- * theirs. So one sees what the cure does to the very same run, where a sweep only says that it held
- * on all seeds.
+ * Replays a kept plan and classifies the outcome: it still breaks its claim, it is fixed, or it no
+ * longer tests anything. Also runs a plan that broke one system of a scenario on the twins that
+ * must hold the claim. The clients, the work and the faults stay the same; only the part of the
+ * system is replaced. This shows what the cure does to the very same run, while a sweep only shows
+ * that the twin held on all seeds.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { BreachCause } from '../../check/breach-cause.ts';
@@ -19,29 +19,28 @@ import { suggest } from '../../text/problem.ts';
 export interface Replay {
   readonly claim: string;
   /**
-   * `reproduced`: the claim breaks; `fixed`: its hazard arose and it held; `diverged`: a name in
-   * the plan found no match in the run; `inert`: everything matched, but the hazard no longer
-   * arises.
+   * `reproduced`: the claim breaks. `fixed`: its hazard arose and it held. `diverged`: a name in
+   * the plan matched nothing in the run. `inert`: every name matched, but the hazard did not arise.
    */
   readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
-  /** The first name in the plan that found no match; null when all did. */
+  /** The first name in the plan without a match, or null if all names matched. */
   readonly divergedAt: string | null;
   readonly digest: string;
   readonly trace: Trace;
   readonly verdict: Verdict;
-  /** What it broke by; null where it did not. */
+  /** The cause of the breach, or null if the claim did not break. */
   readonly cause: BreachCause | null;
 }
 
-/** The claim that a replay judges when neither the plan nor the caller names one. */
+/** The claim to judge if neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
-/** A plan expects a claim, or a caller asks for one, that the catalogue does not have. */
+/** Thrown if a plan or a caller names a claim that the catalogue does not have. */
 export class UnknownClaim extends Error {}
 
 /**
- * Runs a plan and says what became of `claim`, by default the one that it expects to break. Rejects
- * with `UnknownClaim`.
+ * Runs a plan and classifies the outcome of `claim`. By default this is the claim that the plan
+ * expects to break. Rejects with `UnknownClaim`.
  */
 export async function replay(
   plan: Plan,
@@ -67,21 +66,21 @@ function outcomeOf(verdict: Verdict, divergedAt: string | null): Expectation['ou
   return verdict.kind === 'valid' && verdict.exercised > 0 ? 'fixed' : 'inert';
 }
 
-/** What became of the plan on one sibling. */
+/** The outcome of a plan on one twin. */
 export interface Sibling {
-  /** The name that the scenario gives to the system. */
+  /** The name of the system in the scenario. */
   readonly system: string;
   readonly claim: string;
   readonly fate:
     | { readonly kind: 'ran'; readonly plan: Plan; readonly replay: Replay }
-    /** Its lock or store cannot do what the plan asks; `why` says what. */
+    /** Its lock or store does not support the plan; `why` gives the reason. */
     | { readonly kind: 'cannot-run'; readonly why: string };
 }
 
 /**
- * Runs a plan that broke a claim, drawn or shrunk from the scenario, on every sibling that must
- * hold it, in the order of the scenario; none where the claim was not expected to break. The stores
- * of all systems must be prepared.
+ * Runs a plan that broke a claim, drawn or shrunk from the scenario, on each twin that must hold
+ * the claim, in the order of the scenario. Returns no twins if the claim was not expected to break.
+ * The stores of all systems must be prepared.
  */
 export async function runSiblings(
   scenario: Scenario,
@@ -113,7 +112,7 @@ interface Move {
   readonly to: SystemScenario;
 }
 
-/** The plan with another system in it, and with what its clients do differently there. */
+/** Returns the plan for another system, with the client settings of that system. */
 function planOn(plan: Plan, move: Move): Plan {
   const { name, lock, store, options, hosts } = move.to;
   const { expect: _, ...rest } = plan;
@@ -124,7 +123,7 @@ function planOn(plan: Plan, move: Move): Plan {
   };
 }
 
-/** A setting in which the two systems differ is the sibling's; all others stay as they were. */
+/** Applies the settings in which the two systems differ. All others stay unchanged. */
 function clientOn(client: ClientPlan, { scenario, from, to }: Move): ClientPlan {
   const written = scenario.clients.find(({ name }) => name === client.name);
   if (written === undefined) return client;

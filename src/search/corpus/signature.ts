@@ -1,9 +1,9 @@
 /**
- * What makes two kept plans the same kind of failure: the claim, the shape of the plan, and the
- * parts that the events of the evidence play. A corpus keeps one plan per kind.
+ * Defines the kind of failure that a kept plan shows: the claim, the shape of the plan, and the
+ * roles of the events in the evidence. A corpus keeps one plan per kind.
  *
- * The shape of a plan is what remains of it without times, names and seeds. Two plans of one shape
- * do the same things in the same places, so where they break the same claim they show the same bug.
+ * The shape of a plan is the plan without times, names and seeds. Two plans of the same shape do
+ * the same things in the same places, so if they break the same claim, they show the same bug.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -25,13 +25,13 @@ export interface Signature {
   readonly claim: string;
   readonly shape: string;
   /**
-   * The roles of the evidence, in the order of the trace, less those that only help to see it; null
-   * where the claim did not break, as on a plan that is kept as a guard.
+   * The roles in the evidence, in trace order, without those that only add context. Null if the
+   * claim did not break, as for a plan that is kept as a guard.
    */
   readonly roles: readonly string[] | null;
 }
 
-/** The signature of a plan that `verdict` is about. */
+/** Returns the signature of `plan`, given the verdict on it. */
 export function signatureOf(plan: Plan, verdict: Verdict): Signature {
   const shown = verdict.kind === 'invalid' ? verdict.evidence.map(({ role }) => role) : null;
   const roles = shown?.filter((role) => !ASIDE_ROLES.has(role)) ?? null;
@@ -39,14 +39,14 @@ export function signatureOf(plan: Plan, verdict: Verdict): Signature {
 }
 
 /**
- * Whether two plans show the same failure. A guard, which breaks nothing, is never the same as a
- * plan that does: it does not see what the other shows.
+ * Returns true if two plans show the same failure. A guard, which breaks nothing, never equals a
+ * plan that breaks the claim, because it cannot detect the same failure.
  */
 export function isSameKind(a: Signature, b: Signature): boolean {
   return textOf(a) === textOf(b);
 }
 
-/** Eight hexadecimal digits of a signature, to tell kinds apart at a glance. */
+/** Returns eight hexadecimal digits that identify a signature at a glance. */
 export function idOf(signature: Signature): string {
   return bytesToHex(sha256(utf8ToBytes(textOf(signature)))).slice(0, 8);
 }
@@ -55,12 +55,13 @@ function textOf({ claim, shape, roles }: Signature): string {
   return JSON.stringify([claim, shape, roles]);
 }
 
-/** With more clients than this they are ordered by what they do, not by every order of them. */
+/** Up to this many clients, all orders are compared. More clients are sorted by their work. */
 const MOST_PERMUTED = 5;
 
 /**
- * One line, equal for plans that differ only in names, times, values, seeds and the order of their
- * clients and faults: `lock-service/unfenced; A: write; B: write; pause A before A/1/write`.
+ * Returns one line that is equal for plans that differ only in names, times, values, seeds and the
+ * order of clients and faults: `lock-service/unfenced; A: write; B: write; pause A before
+ * A/1/write`.
  */
 export function shapeOf(plan: Plan): string {
   const shapes = ordersOf(plan.clients).map((clients) => shapeInOrder({ ...plan, clients }));
@@ -98,7 +99,10 @@ function clientShape(client: ClientPlan, names: Names): string {
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
 }
 
-/** What a queue brings, whenever it does; the clients have given all machines their numbers. */
+/**
+ * Describes the messages of a queue without their times. The client shapes must come first, since
+ * they number the machines.
+ */
 function queueShape({ queue }: Plan, names: Names): readonly string[] {
   if (queue === undefined) return [];
   const wordOf = (kind: string, { machine, steps, retries }: StepOfMachine): string => {
@@ -112,7 +116,7 @@ function queueShape({ queue }: Plan, names: Names): readonly string[] {
   ];
 }
 
-/** What a reader has to know of a client beyond what it does, without how often and how long. */
+/** Returns the settings of a client that affect its behavior, without counts and durations. */
 function traitsOf(client: ClientPlan): readonly string[] {
   const { countsLeaseFrom, leaseEnds } = client;
   return [
@@ -156,7 +160,7 @@ function stepShape(step: Work, names: Names): string {
   }
 }
 
-/** What is still drawn while the run goes on; nothing in a shrunk plan. */
+/** Describes the chance that is left in a plan. Empty for a shrunk plan. */
 function chanceShape(chance: ChancePlan | null): readonly string[] {
   if (chance === null) return [];
   const drawn = (['latency', 'delay', 'drop', 'duplicate', 'lateTimer', 'jitter'] as const).filter(
@@ -165,7 +169,7 @@ function chanceShape(chance: ChancePlan | null): readonly string[] {
   return [`chance: ${drawn.join(', ') || 'order'}`];
 }
 
-/** The orders of the clients to try; of many clients only one, by what each does. */
+/** Returns the client orders to try. Beyond `MOST_PERMUTED` clients, this is one order, by work. */
 function ordersOf(clients: readonly ClientPlan[]): readonly (readonly ClientPlan[])[] {
   if (clients.length <= MOST_PERMUTED) return permutationsOf(clients);
   const alone = (client: ClientPlan): string => {
@@ -183,7 +187,7 @@ function permutationsOf<T>(items: readonly T[]): readonly (readonly T[])[] {
   });
 }
 
-/** One clause, without times and sizes: `pause A before A/1/write`. */
+/** Describes a fault in one clause, without times and sizes: `pause A before A/1/write`. */
 function shapeOfFault(fault: Fault, names: Names): string {
   const parts = [FAULT_WORDS[fault.kind].shape, subjectShape(fault, names)];
   if ('clocks' in fault && fault.clocks === 'freeze') parts.push(' with frozen clocks');
@@ -194,14 +198,14 @@ function shapeOfFault(fault: Fault, names: Names): string {
     if (ratePpm !== 0) parts.push(ratePpm > 0 ? ' runs fast' : ' runs slow');
   }
   if ('key' in fault) parts.push(` forgets ${names.item(fault.key)}`);
-  // Times are no part of a shape.
+  // A shape excludes times.
   if ('when' in fault && fault.when.kind !== 'at') {
     parts.push(` ${fault.when.kind} ${names.point(fault.when.point)}`);
   }
   return parts.join('');
 }
 
-/** Whom or what it hits. */
+/** Returns the process, link, message or timer that the fault affects. */
 function subjectShape(fault: Fault, names: Names): string {
   if ('process' in fault) return names.process(fault.process);
   switch (fault.kind) {
@@ -232,7 +236,10 @@ function linkShape(link: { readonly from: string; readonly to: string }, names: 
 
 type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
 
-/** Labels of operations whose number is that of a step; `acquire-2` is a second attempt. */
+/**
+ * Labels of operations whose number is that of a step. By contrast, `acquire-2` is a second
+ * attempt.
+ */
 const STEP_LABELS: ReadonlySet<string> = new Set([
   'read',
   'write',
@@ -248,14 +255,17 @@ const STEP_LABELS: ReadonlySet<string> = new Set([
   'compute',
 ]);
 
-/** A timer of asynchronous code, below its process, perhaps of a later life; and its round. */
+/**
+ * Matches a timer of asynchronous code below its process, possibly in a later incarnation, with its
+ * round.
+ */
 const TIMER = /^(?:life-\d+\/)?(?:(timeout|interval)-[\d.]+ms|(immediate))(?:-\d+)?(?:\/\d+)?$/;
 
 /**
- * The names that a shape uses instead of a plan's own: clients become letters in their order,
- * locks, stores, keys and ticks numbers in the order in which they first appear, and servers that
- * are told apart by a number only (`lock-2`) are numbered anew. They grow as names are asked for,
- * so ask in the order of the shape.
+ * Maps the names of a plan to those in its shape. Clients become letters in their order; locks,
+ * stores, keys and ticks become numbers in order of first use; servers that differ only by a number
+ * (`lock-2`) are renumbered. Numbers are assigned on demand, so names must be requested in the
+ * order of the shape.
  */
 class Names {
   private readonly clients: readonly ClientPlan[];
@@ -268,14 +278,14 @@ class Names {
     this.isRough = isRough;
   }
 
-  /** The same names, but all servers that differ by their number only are called alike. */
+  /** Returns a copy in which all servers that differ only by number share one name. */
   rough(): Names {
     const names = new Names({ clients: this.clients }, true);
     for (const [name, number] of this.numbers) names.numbers.set(name, number);
     return names;
   }
 
-  /** From 1, in the order of first use. */
+  /** Returns the number of a name, from 1 in order of first use. */
   numbered(kind: NameKind, name: string): number {
     return entryOf(this.numbers, `${kind} ${name}`, () => {
       const next = (this.counts.get(kind) ?? 0) + 1;
@@ -284,7 +294,10 @@ class Names {
     });
   }
 
-  /** Of a client its letter, or `A26` and on; of a store its number, of a server its kind. */
+  /**
+   * Returns the letter of a client (`A26` and so on after the 26th), the number of a store, or the
+   * kind of a server.
+   */
   process(name: string): string {
     const at = this.clients.findIndex((client) => client.name === name);
     if (at >= 0) return at < 26 ? String.fromCharCode(65 + at) : `A${at}`;
@@ -295,7 +308,9 @@ class Names {
     return `${kind} ${this.isRough ? '*' : this.numbered('server', name)}`;
   }
 
-  /** What a server may be made to forget: a key or a lock that the plan names, or as it is. */
+  /**
+   * Returns the shape of what a server may forget: a key or lock in the plan, else the name itself.
+   */
   item(name: string): string {
     for (const kind of ['key', 'lock'] as const) {
       const number = this.numbers.get(`${kind} ${name}`);
@@ -304,7 +319,9 @@ class Names {
     return name;
   }
 
-  /** `bob/3/write-2/1/request` as `A/1/write/1/request`, `bob/timeout-30ms-2` as `A/timeout`. */
+  /**
+   * Maps `bob/3/write-2/1/request` to `A/1/write/1/request`, `bob/timeout-30ms-2` to `A/timeout`.
+   */
   point(point: string): string {
     const [name = '', id = '', part = '', ...rest] = point.split('/');
     const [, timed, immediate] = TIMER.exec(point.slice(name.length + 1)) ?? [];
@@ -319,7 +336,9 @@ class Names {
   }
 }
 
-/** A step's number is its place among the section's steps, so `write-2` may become `write`. */
+/**
+ * Renumbers a step by its position among the steps of the section: `write-2` may become `write`.
+ */
 function partOf(part: string, { work }: SectionPlan): string {
   const [, label = part, number = '1'] = /^(.*)-(\d+)$/.exec(part) ?? [];
   if (!STEP_LABELS.has(label)) return part;

@@ -1,7 +1,7 @@
 /**
- * Writes the files of a corpus so that nobody ever sees half of one, and so that two writers never
- * undo each other: whoever is killed leaves the corpus as it was before or as it is after, and at
- * most a hidden file beside it.
+ * Writes corpus files atomically. A reader never sees a partial file, and two writers never
+ * overwrite each other's changes. If a writer is killed, the corpus is in the state before or after
+ * the change, with at most a leftover hidden file.
  */
 import {
   closeSync,
@@ -17,8 +17,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Creates a file that was not there: false where one is by now. The text is written aside and then
- * linked to its name, which takes a name only if it is free.
+ * Creates a new file. Returns false if the file already exists. The text is written to a temporary
+ * file and then linked to its name, which fails if the name is taken.
  */
 export function createWhole(file: string, text: string): boolean {
   const aside = hiddenBeside(file, `${process.pid}.tmp`);
@@ -37,10 +37,10 @@ export function createWhole(file: string, text: string): boolean {
   return true;
 }
 
-/** Codes by which file systems say that they have no hard links. */
+/** Error codes of file systems without hard links. */
 const LINKLESS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** Where there are no links: still never over another file, but a kill may leave half of it. */
+/** Fallback without hard links. Never overwrites a file, but a kill may leave a partial one. */
 function createInPlace(file: string, text: string): boolean {
   try {
     writeSynced(file, text, 'wx');
@@ -52,8 +52,8 @@ function createInPlace(file: string, text: string): boolean {
 }
 
 /**
- * `changed`: the file was no longer what the caller had read, and was left alone. `reserved`:
- * somebody else is changing it, or was killed while doing so; `by` is the file that says so.
+ * `changed`: the file no longer matches what the caller read, and was left alone. `reserved`:
+ * another writer is changing the file, or was killed while doing so; `by` is its reservation file.
  */
 export type CorpusChange =
   | { readonly kind: 'done' }
@@ -61,8 +61,9 @@ export type CorpusChange =
   | { readonly kind: 'reserved'; readonly by: string };
 
 /**
- * Puts `after` in the place of a file that holds `before`; null deletes it. A reservation beside
- * the file keeps others out meanwhile. It is never taken over: who was killed may have been slow.
+ * Replaces the contents `before` of a file by `after`, or deletes the file if `after` is null. A
+ * reservation file excludes other writers meanwhile. A stale reservation is never taken over: its
+ * owner may be slow rather than dead.
  */
 export function changeWhole(file: string, before: string, after: string | null): CorpusChange {
   const reservation = hiddenBeside(file, 'new');
@@ -87,12 +88,12 @@ export function changeWhole(file: string, before: string, after: string | null):
   }
 }
 
-/** `plans/a.yaml` as `plans/.a.yaml.new`, which no reader of a corpus looks at. */
+/** Returns `plans/.a.yaml.new` for `plans/a.yaml`. Corpus readers ignore such files. */
 function hiddenBeside(file: string, ending: string): string {
   return join(dirname(file), `.${basename(file)}.${ending}`);
 }
 
-/** Writes a whole text and waits until the disk has it; where that fails nothing is left of it. */
+/** Writes a text and syncs it to disk. Deletes the file if that fails. */
 function writeSynced(file: string, text: string, flags: 'w' | 'wx'): void {
   const descriptor = openSync(file, flags);
   try {
@@ -107,7 +108,10 @@ function writeSynced(file: string, text: string, flags: 'w' | 'wx'): void {
   }
 }
 
-/** Makes the name of a file as lasting as what is in it, where folders can be synced. */
+/**
+ * Syncs a folder, so that the name of a new file is as durable as its contents. Does nothing if the
+ * platform cannot sync folders.
+ */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, 'r');
@@ -121,7 +125,7 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** As on Windows, and on some network drives. */
+/** Error codes of platforms that cannot sync folders, such as Windows and some network drives. */
 const FOLDERS_UNSYNCED: ReadonlySet<string> = new Set(['EISDIR', 'EPERM', 'EACCES', 'EINVAL']);
 
 function codeOf(error: unknown): string {

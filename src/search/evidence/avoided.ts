@@ -1,12 +1,12 @@
 /**
- * Decides whether a run stood up to what broke another: the claim holds in it, of the sections that
- * the breach was about none hangs, and unless some other section worked, at least one of them was
- * not only denied the lock: it ended, was refused by the store, stopped by a test of its lease, or
- * crashed.
+ * Decides whether a run withstood what broke another run. The claim must hold in it, and none of
+ * the sections involved in the breach may hang. Also, unless some other section did its work, at
+ * least one of them must have got further than being denied the lock: it ended, was refused by the
+ * store, was stopped by a test of its lease, or crashed.
  *
- * Beside a twin on the same seed that is all: the twin may need no fault, and a cure may leave out
- * the very call that a fault hits. The proof of one cure of one plan asks for more: each fault on
- * which the breach depends was injected there too.
+ * For a twin on the same seed this is enough: the twin may need no fault, and a cure may omit the
+ * very call that a fault affects. Proving one cure for one plan takes more: each fault that the
+ * breach depends on must also have been injected in the cured run.
  */
 import { faultsBehind } from '../../check/breach-cause.ts';
 import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
@@ -14,7 +14,7 @@ import type { Invalid } from '../../check/verdict.ts';
 import type { FaultInjected } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 
-/** Whether a run in which the claim holds did the work that broke its twin. */
+/** Returns true if a run in which the claim holds did the work that broke its twin. */
 export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
   const involved = sectionsInvolved(broken, breach);
   const fates = (involved.length > 0 ? involved : sectionsOf(cured)).map((name) =>
@@ -24,7 +24,7 @@ export function standsBeside(broken: TraceIndex, breach: Invalid, cured: TraceIn
   return fates.some((fate) => fate !== 'denied') || hasWorked(cured);
 }
 
-/** Whether a client had what the others were denied: it entered and left, or ran a job. */
+/** Returns true if a client other than a probe entered and left a lock, or ran a job. */
 function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
   if (jobs.some(({ event }) => !probes.has(event.process))) return true;
   return [...locks.values()].some(({ entries }) =>
@@ -32,14 +32,17 @@ function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
   );
 }
 
-/** Whether it also met the faults on which the breach depends; both plans have the same faults. */
+/**
+ * Returns true if the cured run also met the faults that the breach depends on. Both plans must
+ * have the same faults.
+ */
 export function isAvoided(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
   const met = new Set(cured.faults.map(({ event }) => event.index));
   const needed = faultsNeeded(broken, breach);
   return needed.every(({ event }) => met.has(event.index)) && standsBeside(broken, breach, cured);
 }
 
-/** How many sections of clients came to their end, none of their accesses refused. */
+/** Returns the number of client sections that ended without a refused access. */
 export function sectionsEnded(indexed: TraceIndex): number {
   return sectionsOf(indexed).filter((section) => fateOf(indexed, section) === 'ended').length;
 }
@@ -54,8 +57,8 @@ function sectionsOf({ operations, probes }: TraceIndex): readonly string[] {
 }
 
 /**
- * The faults on which a breach depends; where none is known, as of what went wrong because of
- * something that went wrong before, all that came earlier: any of them may be needed.
+ * Returns the faults that a breach depends on. If none is known, as for a consequence of an earlier
+ * failure, returns all faults before the breach, since any of them may be needed.
  */
 function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<FaultInjected>[] {
   const known = faultsBehind(indexed, breach);
@@ -64,7 +67,7 @@ function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<F
   return indexed.faults.filter(({ index }) => index < last);
 }
 
-/** The sections of the grants, accesses and calls that show a breach, each once. */
+/** Returns the distinct sections of the grants, accesses and calls in the evidence. */
 function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): readonly string[] {
   const entries = new Map<string, string>();
   for (const { lock, entries: events } of locks.values()) {
@@ -90,8 +93,8 @@ function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): 
 }
 
 /**
- * `denied`: it asked for the lock and never had it, also because no answer came; `stopped`: by a
- * refusal of the store, a test of its lease or a crash; `unfinished`: it is still inside, or waits.
+ * `denied`: it requested the lock and never got it, or got no answer. `stopped`: by a refusal of
+ * the store, a test of its lease or a crash. `unfinished`: it is still inside or waiting.
  */
 type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
 
@@ -112,7 +115,7 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
     }
   }
   let hasAsked = false;
-  // Code that neither calls nor enters leaves no more than the note that it returned.
+  // If the code neither calls nor enters, only the record that it returned is in the trace.
   const run = indexed.trace.sections?.find((one) => one.section === section);
   let isOpen = run?.end.kind !== 'returned' && run?.end.kind !== 'failed';
   for (const { invoke, return: returned } of indexed.operations.values()) {

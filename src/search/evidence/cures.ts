@@ -1,10 +1,10 @@
 /**
- * What may cure a breach, by the rule that broke: another store, option or client setting of a
- * system of fencepost's own. Each is run on the plan that broke (`evidence.ts`), and only one that
- * holds there is told. Code of others has no row: what cures it, its scenario says by a sibling.
+ * Lists possible cures by the rule that broke: another store, a lock option or a client setting of
+ * a built-in system. Each is run on the plan that broke (`evidence.ts`), and only a cure that holds
+ * there is reported. User code has no rows; its scenario shows the cure as a twin.
  *
- * The first row of a rule that fits the plan and is proven is taken, so the smallest change comes
- * first: an option of the lock that it has, then a setting of its clients, then another store.
+ * The first row that fits the plan and is proven is taken. Therefore the smallest change comes
+ * first: an option of the current lock, then a client setting, then another store.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { builtIn } from '../../catalogue.ts';
@@ -13,34 +13,34 @@ import type { Json } from '../../core/kernel/json.ts';
 import type { ClientSettings } from '../../core/plan/client-text.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
-/** A plan with one thing changed, and what is said of it if it holds. */
+/** A plan with one change, and the text to report if it holds. */
 export interface Candidate {
   readonly plan: Plan;
-  /** `store: fenced`. */
+  /** For example `store: fenced`. */
   readonly change: string;
   readonly text: string;
-  /** Whether the text says that something is refused or denied, which must then be seen. */
+  /** True if the text claims a refusal or denial. The run must then show one. */
   readonly saysRefused: boolean;
 }
 
 interface Row {
-  /** Another store, of fencepost's own; only instead of one of these, if it says which. */
+  /** Another built-in store. If `insteadOf` is present, only as a replacement for one of those. */
   readonly store?: string;
   readonly insteadOf?: readonly string[];
-  /** Only where the plan's lock is this one: the lock that it then is. */
+  /** Replaces lock `from` by lock `to`. Applies only if the plan uses `from`. */
   readonly lock?: readonly [from: string, to: string];
   readonly options?: Readonly<Record<string, Json>>;
   readonly clients?: Partial<ClientSettings>;
-  /** As a scenario has it. */
+  /** The change as written in a scenario. */
   readonly change: string;
-  /** A sentence without its final stop. */
+  /** A sentence without its final period. */
   readonly text: string;
 }
 
-/** The candidates for a breach by `rule`; none where nothing fits the plan. */
+/** Returns the candidates for a breach by `rule` that fit the plan. */
 export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readonly Candidate[] {
   const known = new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule);
-  // None for a rule of somebody's own claim.
+  // The rule of a user-defined claim has no rows.
   return (known ?? []).flatMap((row) => {
     const cured = changed(plan, row, catalogue);
     if (cured === null) return [];
@@ -49,7 +49,7 @@ export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readon
   });
 }
 
-/** Null where the row changes nothing, or cannot be meant for such a system. */
+/** Applies a row to a plan. Returns null if it changes nothing or does not apply to the system. */
 function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   const { system, clients } = plan;
   const { store = system.store, options = {} } = row;
@@ -73,12 +73,12 @@ function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
   return JSON.stringify(cured) === JSON.stringify(plan) ? null : cured;
 }
 
-/** A change of one word, `counter: durable`, and what is said of it. */
+/** Text by change, such as `counter: durable`. */
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * Rows by their changes. `lock: …` stands for a lock in place of the one that is as published, and
- * `store: …` for another store; all others are options of the lock.
+ * Builds rows from their changes. `lock: …` replaces the published version of a lock, and `store:
+ * …` replaces the store; all others are options of the lock.
  */
 function rows(texts: Texts): readonly Row[] {
   return Object.entries(texts).map(([change, text]): Row => {
@@ -110,7 +110,9 @@ const STALE: Texts = {
   ...READS_REGISTER,
 };
 
-/** Without versions, or with those of a clock: what compares a count instead. */
+/**
+ * Replacements for stores without versions or with clock-based versions. They compare a counter.
+ */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
   ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
   ['versioned-sql', ['timestamped-sql']],
@@ -135,7 +137,7 @@ const NAMED_RENEWAL: Texts = {
 
 const TELLS_BUSY = 'A client that tells “somebody holds it” from “system error” would have waited';
 
-/** What a lock must go by so that it gives nothing away that somebody holds. */
+/** Changes that keep a lock from granting what another client holds. */
 const HELD: Texts = {
   'clock: monotonic': 'A lock service that counts by a clock nobody sets would have waited',
   'expiry: monotonic': 'A node that counts by a clock nobody sets would have kept the key',
@@ -200,7 +202,7 @@ const REFUSES_LOWER: Texts = {
   'store: fenced': 'A store that refuses only lower tokens would have taken it',
 };
 
-/** By rule; null for one that no option of fencepost's own systems cures. */
+/** Cures by rule; null if no option of a built-in system cures it. */
 const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'stale-write': rows(STALE),
   'token-lower': rows(STALE),

@@ -1,13 +1,14 @@
 /**
- * Finds what a breach came from by runs beside it: one for each fault that fired, with that fault
- * taken out; the boundary's other side, where it is known; and the cures of the table, until one
- * holds. `causationSteps` is a generator that yields plans and receives what became of each, as the
- * shrinker is, so that asynchronous code and the page are served by the same.
+ * Finds the causes of a breach by comparing it with neighbors: one run without each fault that
+ * fired, the other side of the boundary if it is known, and cures from the table until one holds.
+ * Like the shrinker, `causationSteps` is a generator that yields plans and receives the result of
+ * each, so asynchronous code and the page share it.
  *
- * What differs in a run that holds is the cause (`check/turning-point.ts` finds where it shows). A
- * cure must do more than hold the claim: all faults that fired before fire again, the sections that
- * the breach was about come to their end or are stopped, and one of them ends, so that a lock which
- * grants to nobody is none; and it breaks `progress` no more than before.
+ * If a neighbor holds, its difference from the plan is a cause (`check/turning-point.ts` finds the
+ * event where it shows). A cure must do more than hold the claim. All faults that fired before must
+ * fire again. The sections involved in the breach must end or be stopped, and at least one section
+ * must end, so that a lock which never grants is not a cure. Also, it must not break `progress`
+ * unless the original plan did.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { isSameCause } from '../../check/breach-cause.ts';
@@ -28,25 +29,25 @@ import { isAvoided, sectionsEnded } from './avoided.ts';
 import { type Candidate, curesFor } from './cures.ts';
 
 export interface Sought {
-  /** Pinned: it leaves nothing to chance. */
+  /** A pinned plan: it leaves nothing to chance. */
   readonly plan: Plan;
   readonly claim: string;
   readonly catalogue: Catalogue;
-  /** What the shrinker found, where it was asked. */
+  /** The boundary that the shrinker found, if it was run. */
   readonly boundary?: Boundary | null;
 }
 
 export type EvidenceSteps<T> = Generator<Plan, T, Examination>;
 
-/** Faults that are taken out, one run each; a plan that was shrunk has few. */
+/** Maximum number of faults to remove, one run each. A shrunk plan has few. */
 const MOST_FAULTS = 12;
 
-/** What each run is judged by, besides the claim. */
+/** Returns the claims to judge in each run. */
 export function claimsWeighed(claim: string): readonly string[] {
   return [...new Set([claim, 'progress'])];
 }
 
-/** Null where the plan does not break the claim. */
+/** Yields the plans to run. Returns null if the plan does not break the claim. */
 export function* causationSteps(sought: Sought): EvidenceSteps<Causation | null> {
   const broken = yield sought.plan;
   const breach = broken.verdicts.find(({ claim }) => claim === sought.claim);
@@ -66,7 +67,7 @@ export function* causationSteps(sought: Sought): EvidenceSteps<Causation | null>
   return concluded(broken, breach, { seen, causes, cure: cured?.cure ?? null });
 }
 
-/** A neighbour, and its trace. */
+/** A neighbor with its trace. */
 interface Seen {
   readonly neighbour: Neighbour;
   readonly trace: Trace;
@@ -78,7 +79,7 @@ interface Fired {
   readonly injected: FaultInjected;
 }
 
-/** The faults of the plan that fired, each where it first did. */
+/** Returns the faults of the plan that fired, each at its first occurrence. */
 function faultsFired({ events }: Trace): readonly Fired[] {
   const found = new Map<number, Fired>();
   for (const [event, injected] of events.entries()) {
@@ -126,7 +127,7 @@ interface Cured {
   readonly seen: Seen;
 }
 
-/** The first candidate under which the claim holds and the work goes on. */
+/** Finds the first candidate with which the claim holds and work continues. */
 function* firstCure(
   { plan, catalogue }: Sought,
   broken: Examination,
@@ -165,7 +166,10 @@ function isCured(run: {
   return isAvoided(indexTrace(broken.trace), breach, after) && sectionsEnded(after) > 0;
 }
 
-/** Whether a server refused or denied what the other run's let through. */
+/**
+ * Returns true if a server refused or denied a message that it accepted or granted in the other
+ * run.
+ */
 function refusesMore(broken: Trace, cured: Trace): boolean {
   const taken = new Set(
     broken.events.flatMap((event) => {

@@ -1,7 +1,7 @@
 /**
- * Why a plan breaks a claim: one function for all that tell it, `run`, `replay`, `show`, `shrink`,
- * vitest and the library, so that one plan has one story. `explain-run.ts` has the words, and
- * `evidence.ts` the runs beside it.
+ * Explains why a plan breaks a claim. `run`, `replay`, `show`, `shrink`, vitest and the library all
+ * use this function, so they all give the same explanation. `explain-run.ts` contains the words,
+ * and `evidence.ts` the neighboring runs.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -11,15 +11,15 @@ import { causationSteps, claimsWeighed } from './evidence.ts';
 import { type BrokenRun, type ToldBreach, toldBy } from './explain-run.ts';
 
 export interface ExplainOptions {
-  /** What the plan's words mean; built-in ones by default. */
+  /** Resolves the names in the plan. Default: the built-in catalogue. */
   readonly catalogue?: Catalogue;
-  /** What the shrinker found. */
+  /** The boundary that the shrinker found. */
   readonly boundary?: Boundary | null;
 }
 
 /**
- * Explains the breach of `claim` by `plan`; null where it does not break it. Rejects as `runAsync`
- * does. The stores must be prepared.
+ * Explains the breach of `claim` by `plan`. Resolves to null if the plan does not break the claim.
+ * Rejects as `runAsync` does. The stores must be prepared.
  */
 export async function explainPlan(
   plan: Plan,
@@ -33,7 +33,7 @@ export async function explainPlan(
   return await explainRun({ plan, trace, verdict }, options);
 }
 
-/** The same for a run that was made before. */
+/** Explains a breach in a run that has already been made. */
 export async function explainRun(
   broken: BrokenRun,
   { catalogue = builtIn, boundary = null }: ExplainOptions = {},

@@ -1,7 +1,7 @@
 /**
- * Why a run breaks a claim, in words and as data, once the runs beside it are made. The words are
- * the claim's own (`check/explain.ts`), about the faults that those runs have shown to be needed;
- * what would have prevented it is said only where a run has shown that.
+ * Explains why a run breaks a claim, in words and as data, given the results of its neighbors. The
+ * words are those of the claim (`check/explain.ts`) and mention the faults that the neighbors
+ * showed to be needed. A cure is mentioned only if a run has proven it.
  */
 import { builtIn } from '../../catalogue.ts';
 import { theftBehind } from '../../check/breach-cause.ts';
@@ -16,20 +16,23 @@ import { examine } from '../../examine.ts';
 import { pin } from '../../run.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
 
-/** A breach, told. */
+/** An explained breach. */
 export interface ToldBreach {
   readonly explanation: Explanation;
   readonly causation: Causation;
 }
 
-/** A breach that a run has shown. */
+/** A run that shows a breach. */
 export interface BrokenRun {
   readonly plan: Plan;
   readonly trace: Trace;
   readonly verdict: Invalid;
 }
 
-/** Makes the runs, and tells the breach: of a system of generators, all of it built in. */
+/**
+ * Runs the neighbors synchronously and explains the breach. All of the system must be built in and
+ * use generators.
+ */
 export function explainRunNow(broken: BrokenRun): ToldBreach {
   const { claim } = broken.verdict;
   const steps = causationSteps({ plan: pin(broken.plan), claim, catalogue: builtIn });
@@ -39,7 +42,9 @@ export function explainRunNow(broken: BrokenRun): ToldBreach {
   return toldBy(broken, step.value);
 }
 
-/** The breach by what the runs beside it came to; null where the plan did not break it again. */
+/**
+ * Explains the breach, given its causes. `found` is null if the plan did not break the claim again.
+ */
 export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | null): ToldBreach {
   const { evidence } = verdict;
   const unproven = { causes: [], turn: null, neighbours: [], cure: null, evidence };
@@ -54,7 +59,7 @@ export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | n
   return { explanation: { ...explanation, cure: cure?.text ?? explanation.cure }, causation };
 }
 
-/** What the words name beside the breach stands in the trace below them too. */
+/** Adds the events that the explanation mentions to the evidence, so that the trace shows them. */
 function withNamed(
   causation: Causation,
   { trace, verdict }: Pick<BrokenRun, 'trace' | 'verdict'>,

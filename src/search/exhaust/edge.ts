@@ -1,13 +1,13 @@
 /**
- * Finds from which length on one fault breaks the claims of a system, at the ttl of its clients and
- * at twice that.
+ * Finds the shortest fault that breaks the claims of a system, at the ttl of its clients and at
+ * twice that ttl.
  *
- * The fault is placed wherever the scenario allows one of its kind, with every length at which the
- * order of things changes (`placements.ts`), from 0 to beyond twice the ttl; the least length that
- * breaks a claim is its edge. A client that retries would meet the end of another's lease only by
- * chance, and the edge would lie on the steps of its retries. So all this is done twice: as the
- * scenario has it, and with the others beginning so that their first request arrives as the first
- * client's lease ends.
+ * A fault is placed wherever the scenario allows one of its kind, with every length at which the
+ * order of events changes (`placements.ts`), from 0 to more than twice the ttl. The smallest length
+ * that breaks a claim is its edge. A client that retries meets the end of another client's lease
+ * only by chance, so the edge would depend on the retry interval. Therefore everything is done
+ * twice: with the scenario as written, and with the other clients delayed so that their first
+ * request arrives when the lease of the first client ends.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -20,27 +20,27 @@ import { amountingTo, type Watching, watchRun } from './slots.ts';
 
 type EdgeKind = EdgePoint['kind'];
 
-/** The kinds of fault that last, or are late by, a time. */
+/** Kinds of fault that have a duration or a delay. */
 const EDGE_KINDS: readonly EdgeKind[] = ['pause', 'delay', 'partition', 'late-timer'];
 
 const TTL_FACTORS = [1, 2];
 
-/** What is searched, of a narrowed scenario. */
+/** A search in a narrowed scenario. */
 export interface EdgeQuestion {
   readonly scenario: Scenario;
   readonly system: string;
   readonly claims: readonly string[];
-  /** A kind of fault for which more runs than are left are needed is given up. */
+  /** Budget of runs. A kind of fault that needs more runs than are left is abandoned. */
   readonly mostRuns: number;
 }
 
 interface EdgeOptions {
   readonly catalogue: Catalogue;
-  /** Asked before each run that is judged. */
+  /** Called before each run that is judged. */
   readonly shouldStop: () => Promise<boolean>;
 }
 
-/** Searches the edges of a system, whose stores must be prepared. */
+/** Finds the edges of a system. Its stores must be prepared. */
 export async function findEdges(
   { scenario, system, claims, mostRuns }: EdgeQuestion,
   options: EdgeOptions,
@@ -70,17 +70,17 @@ export async function findEdges(
 interface Search {
   readonly faults: readonly FaultTemplate[];
   readonly claims: readonly string[];
-  /** How many runs are left. */
+  /** The number of runs left. */
   readonly budget: { runs: number };
 }
 
-/** The least length by claim; null where it takes too many runs. */
+/** Returns the smallest length by claim, or null if that takes too many runs. */
 async function edgesAt(
   base: Plan,
   { faults, claims, budget }: Search,
   { catalogue, shouldStop }: EdgeOptions,
 ): Promise<ReadonlyMap<string, number> | null> {
-  // Longer than twice the lease, by all messages of a section.
+  // Exceeds twice the lease by the latency of all messages of a section.
   const maxUs = 2 * longestTtl(base) + 10 * base.network.latencyUs;
   const templates = faults.map((fault) => {
     const fields = fault.fields.map((field): TemplateField => {
@@ -118,7 +118,7 @@ function longestTtl({ clients }: Plan): number {
   return Math.max(...clients.map(({ ttlUs }) => ttlUs));
 }
 
-/** The plan with limits that leave time for a fault that is so long. */
+/** Returns the plan with limits that leave time for a fault of length `us`. */
 function withTimeFor(us: number, plan: Plan): Plan {
   const { healAtUs, endUs } = plan.limits;
   const byUs = 4 * us;
@@ -126,7 +126,10 @@ function withTimeFor(us: number, plan: Plan): Plan {
   return { ...plan, limits };
 }
 
-/** The plan, and where its first client gets a lease, one whose others begin as that ends. */
+/**
+ * Returns the plan and, if its first client gets a lease, a copy in which the other clients start
+ * when that lease ends.
+ */
 async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan[]> {
   const [holder, rival] = base.clients;
   if (holder === undefined || rival === undefined) return [base];
@@ -144,7 +147,7 @@ async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan
   return lateUs > 0 ? [base, beginningLater(lateUs, base)] : [base];
 }
 
-/** The plan in which all clients but the first begin so much later. */
+/** Returns the plan with all clients except the first delayed by `us`. */
 function beginningLater(us: number, plan: Plan): Plan {
   const [first, ...others] = plan.clients;
   const later = others.map((client) => ({

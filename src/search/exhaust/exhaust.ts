@@ -1,15 +1,15 @@
 /**
- * Examines no sample but all: every plan of a narrowed scenario with at most so many faults, over
- * all points, messages and processes that it allows them at, with lengths at every threshold.
+ * Examines every plan of a narrowed scenario with at most a given number of faults instead of a
+ * sample. Faults are placed at all points, messages and processes that the scenario allows, with
+ * lengths at every threshold.
  *
- * Read on in `narrowed.ts` (what is left to vary), `slots.ts` (where a fault can be placed),
- * `swaps.ts` (which tied events can come in another order) and `placements.ts` (how much of a
- * fault, each set of departures once, and its number). Here
- * the plans are counted and found by their numbers; `sweep/sweep.ts` examines them as if they were
- * seeds, in chunks, on threads and in shards.
+ * Read on in `narrowed.ts` (what may vary), `slots.ts` (where a fault can be placed), `swaps.ts`
+ * (which tied events can be reordered) and `placements.ts` (the amounts of a fault, each set of
+ * departures once, and its number). This file counts the plans and finds them by number.
+ * `sweep/sweep.ts` examines them like seeds, in chunks, on threads and in shards.
  *
- * The idea to bound what may go wrong and try all of it is that of small scopes (D. Jackson) and of
- * iterative bounding (M. Musuvathi, S. Qadeer, 2007).
+ * Bounding the faults and trying all of them follows the small scope hypothesis (D. Jackson) and
+ * iterative context bounding (M. Musuvathi, S. Qadeer, 2007).
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -25,26 +25,28 @@ import {
 } from './placements.ts';
 import type { Watching } from './slots.ts';
 
-/** All plans of one system; they are numbered from 0. */
+/** All plans of one system, numbered from 0. */
 export interface PlanCount {
   readonly plans: number;
   /** In ascending order. */
   readonly blocks: readonly PlanBlock[];
-  /** Why counting ended early, so that there are more: too many, or somebody stopped it. */
+  /**
+   * Why counting ended early, or null if it did not. If it did, there are more plans than `plans`.
+   */
   readonly cut: 'too many' | 'stopped' | null;
 }
 
-/** More plans than these are refused: a smaller scope says more, sooner. */
+/** Maximum number of plans. A smaller scope gives an answer sooner. */
 export const MOST_PLANS = 1_000_000;
 
 interface CountOptions extends Watching {
-  /** Asked before each run that others follow from. */
+  /** Called before each run from which further plans are derived. */
   readonly shouldStop?: () => boolean;
-  /** More plans than these are too many. */
+  /** Maximum number of plans. Default: `MOST_PLANS`. */
   readonly most?: number;
 }
 
-/** Counts the plans of a system of a narrowed scenario, whose stores must be prepared. */
+/** Counts the plans of a system of a narrowed scenario. Its stores must be prepared. */
 export async function countPlans(
   scenario: Scenario,
   system: string,
@@ -70,7 +72,9 @@ export async function countPlans(
   return { plans, blocks, cut: null };
 }
 
-/** From which plans others follow, by what, and whoever needs these later. */
+/**
+ * Plans from which others are derived by `more`. `keep` stores the derived plans for later steps.
+ */
 interface Growth {
   readonly grown: readonly Departures[];
   readonly more: (departures: Departures) => Promise<readonly Placement[]>;
@@ -78,8 +82,8 @@ interface Growth {
 }
 
 /**
- * Plans with fewer faults come first, and of those with as many the ones with fewer swaps. A plan
- * follows from the one without its last departure.
+ * Yields plans with fewer faults first and, among those with equally many, plans with fewer swaps
+ * first. A plan is derived from the plan without its last departure.
  */
 function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Growth> {
   const { faults: most = 0, ties = 0 } = scope ?? {};
@@ -105,7 +109,10 @@ function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Gro
   }
 }
 
-/** Of so many plans an even sample says about how many follow, before all of them are run. */
+/**
+ * Size of the even sample of plans from which the number of derived plans is estimated before all
+ * of them are run.
+ */
 const SAMPLE = 32;
 
 async function aboutAfter(plans: readonly Departures[], more: Growth['more']): Promise<number> {
@@ -119,11 +126,11 @@ async function aboutAfter(plans: readonly Departures[], more: Growth['more']): P
   return Math.round((found / SAMPLE) * plans.length);
 }
 
-/** The plans of one system by their numbers, as far as their blocks are known. */
+/** The plans of one system by number, as far as their blocks are known. */
 export class NumberedPlans {
   private readonly base: Plan;
   private readonly blocks: readonly PlanBlock[];
-  /** The plans of the block that was asked for last. */
+  /** The most recently requested block, with its plans. */
   private latest: { readonly block: PlanBlock; readonly plans: readonly Departures[] } | null =
     null;
 
@@ -151,7 +158,7 @@ export class NumberedPlans {
     return this.latest;
   }
 
-  /** The plan of this system with the faults, and the order, of another one's. */
+  /** Returns the plan of this system with the faults and the order of a plan of another system. */
   planWith({ faults, order }: Plan): Plan {
     return { ...this.base, faults, order };
   }
@@ -161,7 +168,7 @@ function isIn({ from, to }: PlanBlock, number: number): boolean {
   return from <= number && number <= to;
 }
 
-/** The blocks that have plans of a range. */
+/** Returns the blocks that overlap a range. */
 export function blocksIn(
   blocks: readonly PlanBlock[],
   { from, to }: { readonly from: number; readonly to: number },

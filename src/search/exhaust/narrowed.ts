@@ -1,7 +1,7 @@
 /**
- * What an exhaustive search leaves to vary: faults, and nothing else. The scenario is narrowed to
- * few clients and sections, every range of time that is no fault's becomes its shortest, and what
- * else a seed would draw, such as which of several locks a section takes, is as seed 0 draws it.
+ * Narrows a scenario for an exhaustive search, so that only faults vary. It is limited to few
+ * clients and sections, every time range outside faults is reduced to its minimum, and everything
+ * else that a seed would draw, such as which of several locks a section takes, is drawn by seed 0.
  */
 
 import type { RangeUs } from '../../core/plan/duration.ts';
@@ -10,7 +10,7 @@ import { expand } from '../../scenario/expand.ts';
 import { onlyOn } from '../../scenario/expand-faults.ts';
 import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';
 
-/** The scenario of which every plan in that scope is examined. */
+/** Returns the scenario of which all plans in this scope are examined. */
 export function narrowed(scenario: Scenario, exhaust: ExhaustScope): Scenario {
   const { clients, sections } = exhaust;
   const kept = scenario.clients.slice(0, clients ?? scenario.clients.length);
@@ -35,7 +35,7 @@ function shortest({ minUs }: RangeUs): RangeUs {
   return { minUs, maxUs: minUs };
 }
 
-/** The plan of one system of a narrowed scenario to which faults are added: it has none. */
+/** Returns the plan without faults of one system of a narrowed scenario. */
 export function basePlan(scenario: Scenario, system: string): Plan {
   return { ...expand(scenario, system, 0), faults: [], chance: null };
 }

@@ -1,13 +1,14 @@
 /**
- * Every plan that differs from a base by at most so many faults and swaps of tied events, each set
- * of them once. These departures stand in the order in which they happen. Nothing that comes
- * before one depends on it, so a plan with one more is found from the run of the plan
- * without its last one: the next is placed at, or after, where the last one was. Of several
- * faults at one place the order of their keys is taken.
+ * Enumerates every plan that differs from a base by at most a given number of faults and swaps of
+ * tied events, each set of them once. These departures are listed in the order in which they
+ * happen. Since no earlier event depends on a departure, plans with one more departure are found by
+ * running the plan so far: the next departure is placed at or after the last one. Several faults at
+ * one place are ordered by their keys.
  *
- * Plans are numbered: first the base, then all with one fault, then all with two, so that the first
- * counterexample has the fewest. All that one run leads to have numbers in a row, a `PlanBlock`,
- * which says all of them: nothing need be run again to find a plan by its number, on any machine.
+ * Plan numbers start with the base, then all plans with one fault, then all with two, so that the
+ * first counterexample has the fewest faults. All plans derived from one run have consecutive
+ * numbers, a `PlanBlock`, which describes all of them. A plan can therefore be found by its number
+ * on any machine without running anything again.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import { type Fault, processesNamed } from '../../core/plan/fault.ts';
@@ -26,16 +27,16 @@ import {
 } from './slots.ts';
 import { orderOf, type Swap, swapsIn } from './swaps.ts';
 
-/** In the order in which they happen. */
+/** Faults and swaps in the order in which they happen. */
 export type Departures = readonly (Fault | Swap)[];
 
-/** One more at one place, with each amount that it is tried with; null where it has none. */
+/** One more departure, with each amount to try, or null if it has none. */
 export interface Placement {
   readonly next: Fault | Swap;
   readonly amounts: readonly number[] | null;
 }
 
-/** The plans with these departures and one more, in their order; both numbers are included. */
+/** The plans with these departures plus one more, in order. Both numbers are inclusive. */
 export interface PlanBlock {
   readonly from: number;
   readonly to: number;
@@ -43,7 +44,7 @@ export interface PlanBlock {
   readonly placed: readonly Placement[];
 }
 
-/** The departures of each plan of a block. */
+/** Returns the departures of each plan in a block. */
 export function plansIn({
   departures,
   placed,
@@ -54,7 +55,7 @@ export function plansIn({
   });
 }
 
-/** The plan that departs so from a base. */
+/** Applies departures to a base plan. */
 export function departing(base: Plan, departures: Departures): Plan {
   const faults: Fault[] = [];
   const swaps: Swap[] = [];
@@ -65,7 +66,7 @@ export function departing(base: Plan, departures: Departures): Plan {
   return Object.assign({}, base, { faults, order: orderOf(swaps) });
 }
 
-/** Finds what may follow the departures of a plan. */
+/** Finds the departures that can follow those of a plan. */
 export class Placements {
   private readonly base: Plan;
   private readonly watching: Watching;
@@ -77,7 +78,9 @@ export class Placements {
     this.slots = new Slots(templates);
   }
 
-  /** Which fault may be injected next; none where the last of these does not fire. */
+  /**
+   * Returns the faults that can be injected next. None if the last departure does not take effect.
+   */
   async after(departures: Departures): Promise<readonly Placement[]> {
     const watched = await this.watch(departures);
     const placed: Placement[] = [];
@@ -89,7 +92,7 @@ export class Placements {
     return placed;
   }
 
-  /** Which swaps by so many may come next. */
+  /** Returns the swaps by `by` positions that can come next. */
   async swapsAfter(departures: Departures, by: number): Promise<readonly Placement[]> {
     const watched = await this.watch(departures);
     const from = lastTurn(watched, departures);
@@ -103,7 +106,7 @@ export class Placements {
     return placed;
   }
 
-  /** In ascending order; none where the fault has no amount. */
+  /** Returns the amounts to try, in ascending order. Empty if the fault has no amount. */
   private async amountsOf(slot: Slot, departures: Departures): Promise<readonly number[]> {
     const { ranges, fault } = slot;
     const found = new Set(ranges.flatMap(({ minUs, maxUs }) => [minUs, maxUs]));
@@ -124,13 +127,18 @@ export class Placements {
   }
 }
 
-/** Whether a swap changed anything: a timer that was called off may come before or after. */
+/**
+ * Returns true if a swap changed the trace. A canceled timer, for example, may fire before or
+ * after.
+ */
 function differs({ trace: { events } }: Watched, { trace: { events: others } }: Watched): boolean {
   if (events.length !== others.length) return true;
   return events.some((event, at) => JSON.stringify(event) !== JSON.stringify(others[at]));
 }
 
-/** In which turn of the run the last departure happened; `Infinity` where it did not. */
+/**
+ * Returns the turn of the run in which the last departure happened, or `Infinity` if it did not.
+ */
 function lastTurn(
   { plan: { faults }, injections, turns }: Watched,
   departures: Departures,
@@ -142,7 +150,7 @@ function lastTurn(
   return injection === undefined ? Infinity : turnOf(turns, injection);
 }
 
-/** The slots that may follow the last departure of the run. */
+/** Returns the slots that may follow the last departure of the run. */
 function followersOf(
   slots: readonly Slot[],
   watched: Watched,
@@ -162,34 +170,35 @@ function followersOf(
   });
 }
 
-/** An instant at which it matters what has happened before, and to whom. */
+/** An instant at which the order of events matters at a process. */
 interface Threshold {
   readonly process: string;
   readonly atUs: number;
-  /** Only the process itself, and what a server sends to it, can meet it. */
+  /** True if only the process itself and messages from a server to it can meet the threshold. */
   readonly isOwn: boolean;
-  /** A lease ends. */
+  /** True if a lease ends. */
   readonly isEnd: boolean;
 }
 
 /**
- * How long, how late and how far: the amounts of one fault that are worth a run of their own. What
- * a fault decides is in which order things happen, and that changes where its end meets something
- * else: a timer, an end of a lease, an arrival. These are the thresholds, read off the run with the
- * largest amount, since until the fault ends nothing depends on how long it lasts. Of each one
- * microsecond before it, itself, and one after it are tried, beside the least and the largest
- * amount that the scenario allows.
+ * Returns the amounts of a fault (duration, delay or step) that are worth a separate run. A fault
+ * only affects the order of events, and that order changes where the end of the fault meets a
+ * threshold: a timer, the end of a lease, or an arrival. The thresholds are taken from the run with
+ * the largest amount, because nothing depends on the length of a fault before it ends. The caller
+ * also tries one microsecond before and after each, and the minimum and maximum that the scenario
+ * allows.
  *
- * A fault ends at the process that it affects, or that its message goes to. What is at another
- * process is met by the next message that leaves then, one latency later: at a server by that of a
- * client, at a client by that of a server. What a partition holds back leaves at its end as well.
+ * A fault ends at the process that it affects or that its message goes to. A threshold at another
+ * process is met by the next message that leaves then, one latency later: a server's threshold by a
+ * message from a client, a client's by a message from a server. The messages that a partition holds
+ * back also leave when it ends.
  *
- * `largest` is the run with the slot's fault as its last, at its largest.
+ * `largest` is the run with the slot's fault as its last, at its maximum amount.
  */
 function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number[] {
   const fault = slot.fault(maxUs);
   if (fault.kind === 'failover') {
-    // A replica is behind by what its server did in that time.
+    // A replica lags behind by what its server did in that time.
     return largest.trace.events.flatMap((event) => {
       const isIts = 'process' in event && event.process === fault.process;
       return isIts && event.atUs <= slot.atUs ? [slot.atUs - event.atUs] : [];
@@ -215,7 +224,10 @@ function lengthsOf(slot: Slot, maxUs: number, largest: Watched): readonly number
   return lengths;
 }
 
-/** When the fault would end if it took no time, and whom it lets go on then. */
+/**
+ * Returns when the fault would end with an amount of 0, and the processes that continue then.
+ * Returns null if its message was never sent.
+ */
 function endOf(
   fault: Fault,
   { atUs }: Slot,
@@ -237,7 +249,10 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
   return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
 }
 
-/** A step lets later events meet a time that the clock has shown, or was to show later. */
+/**
+ * Returns the clock steps after which a later event sees a time that the clock has already shown or
+ * would only show later.
+ */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
   const own = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
   const later = own.filter((one) => !one.isEnd && one.atUs >= atUs);

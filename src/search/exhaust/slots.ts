@@ -1,7 +1,7 @@
 /**
- * Where the next fault of a plan can be placed, and which: a run is watched, and every point that
- * its clients passed, every message and every timer that the scenario allows a kind of fault at is
- * a slot. Slots stand in the order in which they are reached.
+ * Finds where the next fault of a plan can be placed. A run is watched, and each point that its
+ * clients passed, each message and each timer at which the scenario allows a kind of fault is a
+ * slot. Slots are listed in the order in which the run reaches them.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { TraceEvent } from '../../core/history/events.ts';
@@ -32,39 +32,44 @@ import {
   targetIn,
 } from '../../scenario/scenario.ts';
 
-/** A fault that may be injected at one place of a run, but for its amount. */
+/** A fault that can be injected at one place of a run, except for its amount. */
 export interface Slot {
-  /** Tells the slots of one place apart, and puts them in order. */
+  /** Distinguishes and orders the slots at one place. */
   readonly key: string;
-  /** Where it is injected: `before alice/1/write`, `message alice/1/write/1/request`, `at 0`. */
+  /** The place of injection: `before alice/1/write`, `message alice/1/write/1/request`, `at 0`. */
   readonly place: string;
-  /** How many events the trace has as it fires. */
+  /** The length of the trace when the fault fires. */
   readonly position: number;
-  /** As the how manieth event of the run it happens, from 0 on; between two for a given time. */
+  /**
+   * The index of the event of the run at which it fires, from 0. Fractional for a time, which lies
+   * between two events.
+   */
   readonly turn: number;
   readonly atUs: number;
-  /** Which amounts the scenario allows, those of any of these; none for a fault that has none. */
+  /**
+   * The amounts that the scenario allows: the union of these ranges. Empty if the fault has none.
+   */
   readonly ranges: readonly RangeUs[];
   readonly fault: (amountUs: number) => Fault;
 }
 
-/** A run, and where in it all that a fault can be placed at comes by. */
+/** A run, and the places in it at which a fault can be injected. */
 export interface Watched {
   readonly plan: Plan;
   readonly trace: Trace;
-  /** By place, the first time that it came. */
+  /** The first occurrence of each place. */
   readonly passed: ReadonlyMap<string, Passed>;
-  /** At which each timer of a client was due, by name. */
+  /** When each timer of a client fired, by name. */
   readonly timers: ReadonlyMap<string, Passed>;
   /** The first event of each instant. */
   readonly instants: readonly Passed[];
-  /** At which event each fault of the plan fired, by its index. */
+  /** The trace index at which each fault of the plan fired, by index of the fault. */
   readonly injections: ReadonlyMap<number, number>;
-  /** All that happened, in its order. */
+  /** All events of the event loop, in order. */
   readonly turns: readonly Turn[];
 }
 
-/** An event of the loop, and how long the trace was before it. */
+/** An event of the event loop, and the length of the trace before it. */
 export interface Turn {
   readonly text: string;
   readonly atUs: number;
@@ -76,18 +81,20 @@ interface Passed {
   readonly position: number;
   readonly turn: number;
   readonly atUs: number;
-  /** It comes at one instant with the place before it, which stands for both. */
+  /** True if it coincides with the place before it, which represents both. */
   readonly isTwin?: true;
 }
 
-/** How runs are watched, and where the names in their plans are looked up. */
+/** How runs are watched, and where the names in their plans are resolved. */
 export interface Watching {
   readonly catalogue: Catalogue;
-  /** `watchAsync`; a page has no asynchronous code, nor what virtualizes its globals. */
+  /**
+   * `watchAsync`, except in the page, which has no asynchronous code and no virtualized globals.
+   */
   readonly watch: (plan: Plan, catalogue: Catalogue, watcher: RunWatcher) => Trace | Promise<Trace>;
 }
 
-/** Runs a plan; stores must be prepared. */
+/** Runs a plan and watches it. The stores must be prepared. */
 export async function watchRun(plan: Plan, { catalogue, watch }: Watching): Promise<Watched> {
   const clients = new Set(plan.clients.map(({ name }) => name));
   const timers = new Map<string, Passed>();
@@ -108,7 +115,7 @@ export async function watchRun(plan: Plan, { catalogue, watch }: Watching): Prom
   return { plan, trace, passed, timers, instants, injections, turns };
 }
 
-/** In which turn an event of the trace was recorded. */
+/** Returns the index of the turn in which an event of the trace was recorded. */
 export function turnOf(turns: readonly Turn[], event: number): number {
   let [least, most] = [0, turns.length - 1];
   while (least < most) {
@@ -129,7 +136,8 @@ function injectionsIn({ events }: Trace): ReadonlyMap<number, number> {
 }
 
 /**
- * A point at which a fault fired was passed as that did: what it then holds back is traced later.
+ * Returns the first time that each place is passed. A point at which a fault fired counts as passed
+ * at that moment, because the trace records the operation that the fault holds back only later.
  */
 function passedIn(
   { trace: { events }, plan: { faults }, turns }: Pick<Watched, 'trace' | 'plan' | 'turns'>,
@@ -167,13 +175,13 @@ function passedIn(
   return passed;
 }
 
-/** Where a fault is injected, as slots call it. */
+/** Returns the place of a fault, as in `Slot.place`. */
 export function injectedAt(fault: Fault): string {
   const at = 'which' in fault ? fault.which : fault.when;
   return 'atUs' in at ? `at ${at.atUs}` : `${at.kind} ${placeNamed(fault)}`;
 }
 
-/** All that is asked of a kind of fault, but for where it fires and how much of it there is. */
+/** A fault with all its fields except its place and its amount. */
 interface Form {
   readonly template: FaultTemplate;
   readonly values: ReadonlyMap<string, FieldTypes[FieldType]>;
@@ -189,12 +197,12 @@ export class Slots {
     this.forms = templates.flatMap(formsOf);
   }
 
-  /** In the order in which a run reaches them. */
+  /** Returns the slots in the order in which a run reaches them. */
   in(watched: Watched): readonly Slot[] {
     const slots = new Map<string, Slot>();
     for (const form of this.forms) {
       for (const slot of this.of(form, watched)) {
-        // A fault that never ends is one of its own.
+        // A fault that never ends has a separate slot.
         const name = `${slot.place} ${slot.key} ${slot.ranges.length}`;
         const known = slots.get(name);
         const ranges = known === undefined ? slot.ranges : [...known.ranges, ...slot.ranges];
@@ -258,7 +266,7 @@ export class Slots {
         return target.clients.includes(client) && this.pointsOf(target.verb, plan).has(operation);
       }
       case 'link': {
-        // The first of the link after the last time that may be drawn is one of them.
+        // Includes the first message on the link after the last time that may be drawn.
         if (!target.from.includes(from) || !target.to.includes(to)) return false;
         if (atUs < target.at.minUs || links.has(`${from} ${to}`)) return false;
         if (atUs >= target.at.maxUs) links.add(`${from} ${to}`);
@@ -269,7 +277,7 @@ export class Slots {
     }
   }
 
-  /** The operations of a plan by their verb, which asynchronous code may define. */
+  /** Returns the operations of a plan with this verb. Asynchronous code may define verbs. */
   private pointsOf(verb: string, { clients, system: { store } }: Plan): ReadonlySet<string> {
     return entryOf(this.verbs, verb, () => {
       const points = clients.flatMap((client) =>
@@ -336,7 +344,7 @@ function isTimerMeant(target: Target, name: string, { atUs }: Passed): boolean {
   return isIts && atUs >= target.at.minUs;
 }
 
-/** Every choice of whom a template affects, and how, but for where and how much. */
+/** Returns every combination of the fields of a template, except its place and its amount. */
 function formsOf(template: FaultTemplate): readonly Form[] {
   let forms: readonly ReadonlyMap<string, FieldTypes[FieldType]>[] = [new Map()];
   for (const field of template.fields) {
@@ -352,7 +360,7 @@ function formsOf(template: FaultTemplate): readonly Form[] {
   });
 }
 
-/** The values of a field that no run and no amount decides; null for one of the others. */
+/** Returns the values of a field, or null if the run or the amount determines the field. */
 function choicesOf(field: TemplateField): readonly FieldTypes[FieldType][] | null {
   switch (field.type) {
     case 'process':
@@ -388,7 +396,7 @@ function slotAt(
   return { key: keyOf(any), place: injectedAt(any), position, turn, atUs, ranges, fault };
 }
 
-/** The same fault with another amount, which may be less than 0. */
+/** Returns the fault with another amount, which may be negative. */
 export function amountingTo(fault: Fault, us: number): Fault {
   const { kind } = fault;
   const amount = amountField(kind)?.name;
@@ -396,7 +404,7 @@ export function amountingTo(fault: Fault, us: number): Fault {
   return faultWith(kind, ({ name }) => (name === amount ? us : (values.get(name) ?? null)));
 }
 
-/** What tells two faults at one place apart, but for their amounts. */
+/** Returns a key that distinguishes two faults at one place. It ignores amounts. */
 export function keyOf(fault: Fault): string {
   const amount = amountField(fault.kind)?.name;
   const values = Object.entries(fault).filter(([name]) => {
@@ -405,7 +413,7 @@ export function keyOf(fault: Fault): string {
   return JSON.stringify(values);
 }
 
-/** Which amounts are allowed: null where a fault has none, or never ends. */
+/** Returns the allowed amounts, or null if the fault has none or never ends. */
 function rangeOf({ fields }: FaultTemplate): RangeUs | null {
   for (const { type, value } of fields) {
     if (type === 'duration' || type === 'durationOrNever' || type === 'step') return value;

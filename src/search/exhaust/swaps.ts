@@ -1,12 +1,12 @@
 /**
- * Orders of events that are due at one instant. A plan's own order is that in which they were
- * scheduled; a swap lets one event come before others of the same receiver. What different
- * receivers do at one instant does not depend on which of them comes first.
+ * Enumerates orders of events that are due at the same instant. By default, a plan runs them in the
+ * order in which they were scheduled; a swap moves one event ahead of others of the same receiver.
+ * The order in which different receivers act at one instant has no effect.
  *
- * A swap by two is two swaps of neighbours: `a b c` becomes `c a b`. Swaps stand in the order of
- * the places that they fill, and each fills its place for good, so that every order which so many
- * swaps of neighbours lead to is found once: `b c a` is a swap by one at the first place, and
- * another at the second.
+ * A swap by two is two swaps of neighbors: `a b c` becomes `c a b`. Swaps are listed by the
+ * position that they fill, and each position is filled once, so every order that a given number of
+ * neighbor swaps can produce is found exactly once: `b c a` is a swap by one at the first position
+ * and another at the second.
  */
 import { isTimer } from '../../core/plan/operation-names.ts';
 import { FIRST } from '../../core/world/agenda.ts';
@@ -14,21 +14,24 @@ import type { Turn, Watched } from './slots.ts';
 
 export interface Swap {
   readonly kind: 'swap';
-  /** The event that comes earlier than it would. */
+  /** The event that is moved forward. */
   readonly name: string;
-  /** How many of its receiver it comes before that were ahead of it. */
+  /** The number of events of the same receiver that it is moved ahead of. */
   readonly by: number;
-  /** All of its instant up to itself, as a plan's `order` has it. */
+  /** All events of the instant up to this one, in the format of a plan's `order`. */
   readonly order: readonly string[];
 }
 
-/** A swap, and which of the run's events it takes the turn of. */
+/** A swap and the index of the turn that its event takes over. */
 export interface PlacedSwap {
   readonly swap: Swap;
   readonly turn: number;
 }
 
-/** A plan's order with all swaps in it, the latest of an instant in place of those before it. */
+/**
+ * Returns the `order` of a plan with all swaps. The last swap of an instant replaces the earlier
+ * ones.
+ */
 export function orderOf(swaps: readonly Swap[]): readonly string[] {
   let order: readonly string[] = [];
   for (const { order: latest } of swaps) {
@@ -39,8 +42,9 @@ export function orderOf(swaps: readonly Swap[]): readonly string[] {
 }
 
 /**
- * Every swap by so many at a turn of the run. Whether it can be is known by running it: an event
- * that the one before it caused, and what follows on one connection, stay where they are.
+ * Returns every swap by `by` positions at a turn of the run. Only running a swap shows if it is
+ * possible: an event caused by the one before it, or a later event on the same connection, stays in
+ * place.
  */
 export function swapsIn(watched: Watched, by: number): readonly PlacedSwap[] {
   const { turns, plan } = watched;
@@ -68,8 +72,8 @@ interface Instant {
 }
 
 /**
- * A plan orders by names, at whatever instant these come, so what has a name that comes again stays
- * where it is, and so does what would have to be ordered together with it.
+ * A plan orders events by name at any instant. Therefore an event with a recurring name stays in
+ * place, as does any event that would have to be ordered together with it.
  */
 function swapsBetween(
   { turns, from, to, by }: Instant,
@@ -93,7 +97,10 @@ function swapsBetween(
   return found;
 }
 
-/** Whose event it is by its name; null for what affects several, or nobody knows. */
+/**
+ * Returns a function that maps the name of an event to its receiver, or to null if it affects
+ * several or is unknown.
+ */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

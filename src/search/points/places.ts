@@ -1,9 +1,9 @@
 /**
- * Judges whether the faults of a scenario are placed anywhere: at a point that some client passes,
- * at a message or a timer that there is. What a plan decides is known beforehand; for all else a
- * few seeds run, without faults first. A name that no run came by is refused, unless its like was
- * seen and is numbered by what happens (`acquire-7`, the seventh try) or code of one's own may
- * bring it yet (`operations` names it): that is a warning.
+ * Checks that each fault of a scenario has a place: a point that some client passes, or an existing
+ * message or timer. Points that follow from the plan are known beforehand. For all others, a few
+ * seeds are run, first without faults. A name that no run has seen is refused. It is only a warning
+ * if similar names were seen that are numbered by what happens (`acquire-7` is the seventh
+ * attempt), or if user code may still produce it (`operations` declares it).
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -25,11 +25,11 @@ export interface PlaceFindings {
   readonly warnings: readonly UnplacedProblem[];
 }
 
-/** Seeds that run without faults, and with them, before a name is said not to be there. */
+/** Seeds to run without faults, then with faults, before a name is reported as missing. */
 const CALM_SEEDS = 3;
 const FAULTY_SEEDS = 5;
 
-/** A system that is refused is passed over. */
+/** Checks the places of all faults. Refused systems are skipped. */
 export async function placeFindings(
   scenario: Scenario,
   catalogue: Catalogue,
@@ -53,15 +53,15 @@ export async function placeFindings(
   return { problems, warnings };
 }
 
-/** Where a fault is to be placed, and where the file says so. */
+/** The place of a fault, and its path in the scenario file. */
 interface PlaceAsked {
   readonly path: readonly PathStep[];
   readonly kind: 'verb' | 'point' | 'message' | 'timer';
-  /** A verb, the name of a point or timer, or that of a message's operation. */
+  /** A verb, the name of a point or timer, or the operation of a message. */
   readonly word: string;
-  /** The whole name of a message. */
+  /** The full name of a message. */
   readonly message: string;
-  /** Whose sections are drawn from, for a verb; empty for those of all clients. */
+  /** For a verb, the clients whose sections are drawn from; empty for all clients. */
   readonly subjects: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function placesAsked({ kind: fault, fields }: FaultTemplate, index: number): rea
   });
 }
 
-/** `alice/1/acquire-7` as `acquire`, and a timer `alice/timeout-3ms-2` as `timeout`. */
+/** Maps `alice/1/acquire-7` to `acquire`, and the timer `alice/timeout-3ms-2` to `timeout`. */
 function labelOf(name: string): string {
   return name
     .split('/')
@@ -111,11 +111,11 @@ class KnownPlaces {
   private readonly scenario: Scenario;
   private readonly catalogue: Catalogue;
   private readonly systems: readonly SystemScenario[];
-  /** What follows from the plan, by name. */
+  /** Places that follow from the plan, by name. */
   private readonly planned = new Map<string, PlacePassed>();
   private readonly passed = new Map<string, PlacePassed['kind']>();
   private readonly messages = new Set<string>();
-  /** What code of one's own says that it may ask for. */
+  /** Operations that user code declares. */
   private readonly declared: ReadonlySet<string>;
   private runs = 0;
   private isCut = false;
@@ -133,7 +133,7 @@ class KnownPlaces {
     }
   }
 
-  /** What may be run to know more: a seed of all systems each. */
+  /** Returns the runs that may find more places: in each round, one seed of all systems. */
   rounds(): readonly (() => Promise<void>)[] {
     return [
       ...Array.from({ length: CALM_SEEDS }, (_, seed) => () => this.run(seed, withoutFaults)),
@@ -145,7 +145,7 @@ class KnownPlaces {
     for (const { name } of this.systems) {
       const plan = changed(expand(this.scenario, name, seed));
       const seen = await pointsOfRun(plan, this.catalogue).catch(() => null);
-      // What it throws, the run itself tells with its seed.
+      // If the run throws, the sweep reports the error with its seed.
       const { places, messages, isCut } = seen ?? NOTHING_SEEN;
       for (const place of places) this.passed.set(place.name, place.kind);
       for (const message of messages) this.messages.add(message);
@@ -154,7 +154,10 @@ class KnownPlaces {
     }
   }
 
-  /** Whether some run came by it; by a verb, where it did by a point that may be drawn for it. */
+  /**
+   * Returns true if a run passed the place. For a verb, if it passed a point that may be drawn for
+   * it.
+   */
   has(asked: PlaceAsked): boolean {
     if (asked.kind === 'verb') return this.pointsOf(asked).some((name) => this.passed.has(name));
     const passed = this.passed.get(asked.word);
@@ -163,19 +166,21 @@ class KnownPlaces {
     return passed === 'operation' || (passed === 'mark' && asked.kind === 'point');
   }
 
-  /** The points that may be drawn for a verb. */
+  /** Returns the points that may be drawn for a verb. */
   private pointsOf({ word, subjects }: Pick<PlaceAsked, 'word' | 'subjects'>): readonly string[] {
     const clients = subjects.filter((one) =>
       this.scenario.clients.some(({ name }) => name === one),
     );
-    // For a fault of a server, the sections of all clients are drawn from.
+    // For a fault of a server, points are drawn from the sections of all clients.
     const isOfAll = clients.length < subjects.length || clients.length === 0;
     const isMeant = (place: PlacePassed): boolean =>
       place.word === word && (isOfAll || clients.includes(place.process));
     return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
   }
 
-  /** Of a name that no run came by: whether it may come yet, and what there is, nearest first. */
+  /**
+   * Classifies a name that no run passed: whether it may still occur, and the most similar names.
+   */
   verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
     const { kind, word, message } = asked;
     const isOpen = this.isCut || this.mayCome(asked);
@@ -199,7 +204,7 @@ class KnownPlaces {
     return { isOpen, what: `${none} ${called}${there}` };
   }
 
-  /** Whether code of one's own has an operation of that name, of which the plan knows nothing. */
+  /** Returns true if user code has an operation of this name that it does not declare. */
   private isUndeclared(word: string): boolean {
     return [...this.passed].some(
       ([name, kind]) => kind === 'operation' && !this.planned.has(name) && labelOf(name) === word,
@@ -213,7 +218,7 @@ class KnownPlaces {
     });
   }
 
-  /** The names that there are: of the same section, or of the same client, or all. */
+  /** Returns the known names of the same section, else of the same client, else all of them. */
   private namesLike({ kind, word }: PlaceAsked): readonly string[] {
     const isTimer = kind === 'timer';
     const all = [...this.passed].filter(([, of]) => (of === 'timer') === isTimer);
@@ -226,14 +231,14 @@ class KnownPlaces {
     return ofClient.length > 0 ? ofClient : names;
   }
 
-  /** Whether more runs might come by it. */
+  /** Returns true if more runs might pass the place. */
   private mayCome({ kind, word, subjects }: PlaceAsked): boolean {
     if (kind === 'verb') return this.pointsOf({ word, subjects }).length > 0;
     if (this.planned.has(word)) return true;
     const label = labelOf(word);
     if (this.declared.has(label)) return true;
     const alike = [...this.passed.keys()].filter((name) => labelOf(name) === label);
-    // The workload alone decides how often its steps are numbered, unless a run shows more.
+    // The workload alone determines how its steps are numbered, unless a run shows more numbers.
     const isDecided = label !== 'acquire' && alike.every((name) => this.planned.has(name));
     return alike.length > 0 && !isDecided;
   }
@@ -241,5 +246,5 @@ class KnownPlaces {
 
 const NOTHING_SEEN: RunPoints = { places: [], messages: new Set(), isCut: true };
 
-/** How many names are told where one is not there. */
+/** Maximum number of similar names in a report. */
 const MOST_NAMED = 8;

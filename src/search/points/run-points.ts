@@ -1,8 +1,8 @@
 /**
- * The points that a run passes, by name: the operations, marks and timers of its clients, in their
- * order. Of fencepost's own systems most of it follows from the plan (`sectionPointsOf`);
- * what code of one's own asks for, and what comes only after a denial, is known by running it.
- * `places.ts` judges by it whether a fault of a scenario is placed anywhere at all.
+ * Lists the points that a run passes, by name and in order: the operations, marks and timers of its
+ * clients. For built-in systems, most of them follow from the plan (`sectionPointsOf`). Operations
+ * of user code, and those that only follow a denial, are found by running it. `places.ts` uses this
+ * to check that each fault of a scenario has a place.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -11,34 +11,36 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { watchAsync } from '../../host/async/run-async.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 
-/** A place that a run came by, or one of its plan that it did not. */
+/** A place that a run passed, or that follows from its plan but was not passed. */
 export interface PlacePassed {
-  /** `alice/1/write`, as faults name it. */
+  /** For example `alice/1/write`, as faults name it. */
   readonly name: string;
   readonly kind: 'operation' | 'mark' | 'timer';
   readonly process: string;
-  /** The section's number; null for what belongs to none, as a timer of asynchronous code. */
+  /** The number of the section, or null if it belongs to none, as a timer of asynchronous code. */
   readonly section: number | null;
-  /** The instant at which it was first come by; null where it was not. */
+  /** When it was first passed, or null if it was not. */
   readonly atUs: number | null;
-  /** The verb by which faults that are drawn find it; null where none does, or none is known. */
+  /**
+   * The verb by which a scenario can place a fault here, or null if there is none or it is unknown.
+   */
   readonly word: string | null;
-  /** The server that an operation asks; null for all else. */
+  /** The server that receives the operation; null for other places. */
   readonly server: string | null;
-  /** What an operation asked for, and how it ended where that is known; null for all else. */
+  /** The call of an operation, and its answer if known; null for other places. */
   readonly call: Call | null;
   readonly answer: Answer | null;
 }
 
-/** What one run passed, and the messages that it sent. */
+/** The places that a run passed, and the messages that it sent. */
 export interface RunPoints {
   readonly places: readonly PlacePassed[];
   readonly messages: ReadonlySet<string>;
-  /** Whether the run was cut or failed, so that there may be more places than it came by. */
+  /** True if the run was cut off or failed, so that further places may exist. */
   readonly isCut: boolean;
 }
 
-/** The plan with nothing in it that goes wrong. */
+/** Returns the plan without its faults, planned or drawn. */
 export function withoutFaults(plan: Plan): Plan {
   const { chance } = plan;
   if (chance === null) return { ...plan, faults: [] };
@@ -46,7 +48,9 @@ export function withoutFaults(plan: Plan): Plan {
   return { ...plan, faults: [], chance: calm };
 }
 
-/** Runs a plan and says which points its clients passed, each once. Stores must be prepared. */
+/**
+ * Runs a plan and returns each point that its clients passed, once. The stores must be prepared.
+ */
 export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<RunPoints> {
   const clients = new Set(plan.clients.map(({ name }) => name));
   const timers = new Map<string, PlacePassed>();
@@ -74,7 +78,7 @@ export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<Run
       passed.set(name, { ...placeNamed(name, 'operation'), ...asked, atUs });
     }
   }
-  // A timer that is due comes before what its client does then.
+  // A due timer comes before what its client does at that time.
   const places = [...timers.values(), ...passed.values()].sort(
     (a, b) => (a.atUs ?? 0) - (b.atUs ?? 0),
   );
@@ -91,7 +95,9 @@ function placeNamed(
   return { name, kind, process, section, atUs: null, word, server: null, call: null, answer: null };
 }
 
-/** The places of a plan that follow from it alone: what its clients pass when all goes well. */
+/**
+ * Returns the places that follow from the plan alone: those that its clients pass without faults.
+ */
 export function plannedPlaces(
   { clients }: Pick<Plan, 'clients'>,
   { store, operations }: Pick<SystemScenario, 'store' | 'operations'>,
@@ -107,7 +113,10 @@ export function plannedPlaces(
   );
 }
 
-/** The places of a plan without its faults, by client and section; those not passed come last. */
+/**
+ * Returns the places of a plan without its faults, by client and section. Within a section, places
+ * that were not passed come last.
+ */
 export async function placesOf(
   plan: Plan,
   system: SystemScenario,

@@ -1,7 +1,7 @@
 /**
- * Leaves out the seeds of a system that dies of one error on each of its first seeds: the others
- * would die of it too. The first are those of the complete range, so that each shard leaves out the
- * same, and a merge finds it by the counts alone.
+ * Finds systems that die of the same error on each of their first seeds, so that the sweep can skip
+ * the others, which would die of it too. The first seeds are those of the whole range. Therefore
+ * every shard skips the same seeds, and a merge can detect this from the counts alone.
  */
 import { builtIn } from '../../catalogue.ts';
 import { expand } from '../../scenario/expand.ts';
@@ -10,7 +10,7 @@ import { FIRST_SEEDS, type SeedRange } from './shards.ts';
 import { isSameError } from './tally.ts';
 import { performTask, type TaskContext } from './tasks.ts';
 
-/** The systems of which all first seeds die of one error. */
+/** Returns the systems whose first seeds all die of the same error. */
 export async function systemsThatDie(
   scenario: Scenario,
   { from, to }: SeedRange,

@@ -1,7 +1,7 @@
 /**
- * What the breaches of one claim came from, over many seeds: how many seeds had each cause, and the
- * lowest of them. A cause may have more faults than its breach needs, so causes that differ in that
- * alone are one kind of failure, by the one that has the fewest.
+ * Counts the causes of the breaches of one claim over many seeds, with the lowest seeds of each. A
+ * cause may list more faults than its breach needs. Therefore causes that differ only in additional
+ * faults are one kind of failure, represented by the cause with the fewest faults.
  */
 import { z } from 'zod';
 import { type BreachCause, causeText, isPartOf, isSameCause } from '../../check/breach-cause.ts';
@@ -11,19 +11,19 @@ import { FAULT_KINDS } from '../../core/plan/fault.ts';
 export interface CauseTally {
   readonly cause: BreachCause;
   readonly broken: number;
-  /** The lowest of them, ascending, at most `KEPT_OF_CAUSE`. */
+  /** The lowest of these seeds, ascending, at most `KEPT_OF_CAUSE`. */
   readonly brokenSeeds: readonly number[];
 }
 
 export const KEPT_OF_CAUSE = 3;
 
 /**
- * Causes that are kept of a claim: those whose words come first, so that it does not matter in what
- * order chunks are added up. Few claims have a fourth of that.
+ * Maximum number of causes to keep per claim. The first ones in alphabetical order are kept, so
+ * that the order in which chunks are merged does not matter. Few claims reach a fourth of this.
  */
 export const KEPT_CAUSES = 48;
 
-/** `stale-write: pause before access`. */
+/** Returns, for example, `stale-write: pause before access`. */
 export function causeName(cause: BreachCause): string {
   return `${cause.rule}: ${causeText(cause)}`;
 }
@@ -42,12 +42,15 @@ export function mergeCauses(
   return inOrder.map(([, one]) => one);
 }
 
-/** What is the same for all that count as one cause. */
+/** Returns a key that is equal for causes that are counted as one. */
 function ownName(cause: BreachCause): string {
   return causeName({ ...cause, earlier: [] });
 }
 
-/** Of what was injected before, the least: without the rest it broke as well. */
+/**
+ * Merges two counts of one cause. Keeps the shorter list of earlier faults, since the claim broke
+ * without the others.
+ */
 function together(one: CauseTally, other: CauseTally): CauseTally {
   const seeds = [...one.brokenSeeds, ...other.brokenSeeds].sort((x, y) => x - y);
   return {
@@ -57,7 +60,10 @@ function together(one: CauseTally, other: CauseTally): CauseTally {
   };
 }
 
-/** Whether it is the same cause with less before it: one of other faults is another, not less. */
+/**
+ * Returns true if `one` is the same cause with fewer earlier faults, or comes first by name. Causes
+ * with other faults are different, not less.
+ */
 function isLess(one: BreachCause, other: BreachCause): boolean {
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
   if (more.length === 0 || ownName(one) !== ownName(other)) return false;
@@ -66,7 +72,7 @@ function isLess(one: BreachCause, other: BreachCause): boolean {
     : fewer.length < more.length;
 }
 
-/** The kinds of failure among causes, that of the lowest seed first. */
+/** Groups causes into kinds of failure, ordered by their lowest seed. */
 export function kindsAmong(causes: readonly CauseTally[]): readonly CauseTally[] {
   const kinds: CauseTally[] = [];
   const fewestFirst = [...causes].sort(
@@ -81,7 +87,10 @@ export function kindsAmong(causes: readonly CauseTally[]): readonly CauseTally[]
   return kinds.sort((x, y) => (x.brokenSeeds[0] ?? 0) - (y.brokenSeeds[0] ?? 0));
 }
 
-/** Whether what made the one breach made the other too; no fault at all explains none. */
+/**
+ * Returns true if the faults of one breach suffice for the other. An empty list of faults only
+ * explains another empty list.
+ */
 function needsNoMore(one: BreachCause, other: BreachCause): boolean {
   const isPart = one.faults.length > 0 ? isPartOf(one, other) : other.faults.length === 0;
   return isPart && isSameCause(one, other);

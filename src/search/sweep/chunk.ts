@@ -1,6 +1,6 @@
 /**
- * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
- * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
+ * Examines a chunk, a range of consecutive seeds of one system, and adds up its results. A chunk is
+ * a pure function of the scenario and the range, so running it twice is harmless.
  */
 import { changesOfLocks } from '../../check/lock-keys.ts';
 import { indexTrace, type TraceIndex } from '../../check/trace-index.ts';
@@ -33,53 +33,56 @@ import {
 } from './tally.ts';
 import { ALL_SIMULATED, mergeUnsimulated, type UnsimulatedCounts } from './unsimulated.ts';
 
-/** Seeds, both ends included; `skip` are left out because they hung or crashed a worker. */
+/** Seeds, both ends inclusive. `skip` are left out because they hung or crashed a worker. */
 export interface Chunk extends SeedRange {
   readonly system: string;
   readonly skip: readonly number[];
-  /** Whether its system uses realms again; absent: not. */
+  /** True if the system reuses realms. Default: false. */
   readonly isReusing?: boolean;
-  /** Whether it runs users' code, which may change what all processes share; absent: not. */
+  /**
+   * True if the system runs user code, which may change state that all processes share. Default:
+   * false.
+   */
   readonly isWalked?: boolean;
-  /** Where it is one of numbered plans: what those of the range are made of; absent for seeds. */
+  /** In an exhaustive search, the blocks that contain the plans of the range; absent for seeds. */
   readonly planBlocks?: readonly PlanBlock[];
 }
 
-/** A chunk that was examined earlier. */
+/** A range that was examined earlier. */
 export interface FinishedRange extends SeedRange {
   readonly system: string;
 }
 
-/** What examines one seed; it may throw, or reject. A promise only where it has to wait. */
+/** Examines one seed. May throw or reject. Returns a promise only if it has to wait. */
 export type Examiner = (
   system: string,
   seed: number,
   passing?: Passing,
 ) => Examination | Promise<Examination>;
 
-/** For seeds that are run before it, since they share its block. */
+/** Callbacks for earlier seeds of the same block that have to be run first. */
 export interface Passing {
-  /** They are never run. */
+  /** Seeds that are never run. */
   readonly skip: readonly number[];
-  /** Told of each. */
+  /** Called as each of these seeds starts. */
   readonly onPass: () => void;
-  /** Told in words what came out otherwise with realms that were used again than with new ones. */
+  /** Called with a description if the result with reused realms differs from that with new ones. */
   readonly onDifference: (what: string) => void;
 }
 
-/** A seed that came out otherwise with realms that were used again. */
+/** A seed whose result with reused realms differs from that with new ones. */
 export interface ReuseDifference {
   readonly seed: number;
-  /** In words. */
+  /** A description of the difference. */
   readonly what: string;
 }
 
 type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
 
 /**
- * Examines a chunk; `onSeed` is called with each seed before it is begun, and with a number right
- * below it for each that is only run for its sake. A block of seeds in which users' code changed
- * what all processes share is examined again (`walked`): what a seed gives depends on no other.
+ * Examines a chunk. Calls `onSeed` with each seed before it starts, and with a number just below it
+ * for each seed that is only run first for its sake. A block of seeds in which user code changed
+ * shared state is examined again (`walked`), so that the result of a seed depends on no other seed.
  */
 export async function examineChunk(
   chunk: Chunk,
@@ -136,13 +139,13 @@ async function examinePart(
   return count.tally();
 }
 
-/** The tally of one seed that was ended from outside. */
+/** Returns the counts of one seed that was killed. */
 export function killedTally({ seed, error }: SeedFailure): Tally {
   const failures = [{ seed, error: cutText(error) }];
   return { ...EMPTY_TALLY, seeds: 1, failures, failed: 1, killed: 1 };
 }
 
-/** A tally while it grows; seeds come in ascending order. */
+/** Accumulates counts. Seeds must be added in ascending order. */
 class Count {
   private readonly listed: ReadonlySet<string>;
   private readonly sums: Draft<Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>> =
@@ -156,7 +159,7 @@ class Count {
   private unsimulated: UnsimulatedCounts = ALL_SIMULATED;
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Draft<ClaimTally>> = new Map();
-  /** What each breach of a claim that is listed came from, in the order of the seeds. */
+  /** The causes of the breaches of each listed claim, in seed order. */
   private readonly breaches: Map<string, CauseTally[]> = new Map();
   private readonly faults: Map<FaultKind, Draft<Omit<FaultTally, 'strikes'>>> = new Map();
   private readonly stages: Map<FaultKind, StageCounts> = new Map();
@@ -198,7 +201,7 @@ class Count {
     if (ending.kind === 'failed') this.keepFailure({ seed, error: failureText(ending) });
   }
 
-  /** A seed that could not be examined at all. */
+  /** Adds a seed that could not be examined. */
   fail(failure: SeedFailure): void {
     this.sums.seeds += 1;
     this.keepFailure(failure);
@@ -273,11 +276,12 @@ class Count {
 }
 
 /**
- * The kinds of fault that fired, and whether one of them met a grant: fired while the service
- * held one to be live, or lasted until one was given. A program leaves before it gives its lock
- * back: a server that reports keys has it as long as the key, any other one from when its client
- * asks it for the release until the client knows of that. A clock that was set wrong stays wrong.
- * Where nobody asks for a lock, a fault met something if a store was accessed after it.
+ * Returns the kinds of fault that fired, and for each whether one of them affected a held grant: it
+ * fired while the service considered a grant live, or lasted until one was given. A client leaves
+ * its section before it releases its lock. This time counts as held, too: with a server that
+ * reports keys, as long as the key exists; with any other server, from the release request until
+ * the client knows that it is released. A wrong clock counts as lasting forever. If no client
+ * requests a lock, a fault counts if a store was accessed after it.
  */
 function faultsThatFired(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean> {
   const { trace } = indexed;
@@ -332,7 +336,7 @@ function faultsUnderGrants(indexed: TraceIndex): ReadonlyMap<FaultKind, boolean>
         const name = `${event.process} ${event.key}`;
         if (!event.isDone || !ofLocks.has(event)) break;
         if (event.change === 'removed' || event.change === 'lost') {
-          // Its client knows of that once it is answered.
+          // The client knows of the removal when it gets the answer.
           if (event.change === 'removed' && event.client === event.holder) {
             liveUntilUs.set(operationOf(event.message), liveUntilUs.get(name) ?? 0);
           }

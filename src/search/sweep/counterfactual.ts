@@ -1,13 +1,14 @@
 /**
  * Counts the seeds on which a system *avoided* what broke a twin, that is, any other system of its
- * scenario: a lock that keeps two holders apart may never meet the hazard of a claim that it was
- * made for, and what broke beside it on the same seed shows that the hazard was there. Of each of
- * the lowest seeds that broke a claim in a twin, listed there or not, both are run again, and it
- * counts if the one stood up to what broke the other, as `evidence/avoided.ts` has it.
+ * scenario. A lock that keeps two holders apart may never meet the hazard of the claim it was made
+ * for; a twin that breaks on the same seed shows that the hazard was there. For each of the lowest
+ * seeds on which a twin broke a claim, listed there or not, both systems are run again. The seed
+ * counts if the system withstood what broke the twin, as defined in `evidence/avoided.ts`.
  *
- * It is done once all seeds are examined, from the lowest that broke something, which a tally
- * keeps: so the numbers depend neither on chunks nor on machines, and whoever merges shards gets
- * the same. How many runs it takes is bounded by a share of those of the sweep.
+ * This happens after all seeds have been examined, based on the lowest seeds that broke something,
+ * which the counts keep. Therefore the numbers depend neither on chunks nor on machines, and a
+ * merge of shards gets the same ones. The number of runs is limited to a share of those of the
+ * sweep.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { indexTrace } from '../../check/trace-index.ts';
@@ -23,27 +24,27 @@ import { standsBeside } from '../evidence/avoided.ts';
 import type { NumberedPlans } from '../exhaust/exhaust.ts';
 import { claimTally, EMPTY_TALLY, KEPT_BROKEN, type Tally } from './tally.ts';
 
-/** By system, and then by claim: the seeds on which it avoided what broke a twin. */
+/** The number of seeds on which each system avoided what broke a twin, by system, then by claim. */
 export type AvoidedSeeds = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** None, as of a scenario of one system. */
+/** The value for a scenario with one system. */
 export const NONE_AVOIDED: AvoidedSeeds = new Map();
 
-/** Runs are taken again at most as one in so many of the sweep, but for a few in a small one. */
+/** One of this many runs of the sweep may be repeated, but at least `LEAST_RUNS` in total. */
 const SHARE = 12;
 const LEAST_RUNS = 12;
-/** Seeds of each claim of each system that are tried whatever that takes. */
+/** Seeds of each claim of each system that are tried regardless of the limit. */
 const LEAST_SEEDS = 3;
 
 export interface CounterfactualOptions {
   readonly catalogue?: Catalogue;
-  /** Asked before each seed; true leaves it at what is known so far. */
+  /** Called before each seed. If it returns true, the counts so far are returned. */
   readonly shouldStop?: () => boolean;
-  /** Where plans are examined and no seeds, by system; absent where seeds are. */
+  /** The plans of each system in an exhaustive search; absent if seeds are examined. */
   readonly numbered?: ReadonlyMap<string, NumberedPlans>;
 }
 
-/** The stores of the scenario's systems must be prepared. */
+/** Counts the avoided seeds. The stores of the scenario's systems must be prepared. */
 export async function countAvoided(
   scenario: Scenario,
   tallies: ReadonlyMap<string, Tally>,
@@ -75,7 +76,7 @@ export async function countAvoided(
   return found;
 }
 
-/** The faults of a twin's plan on a system. */
+/** Applies the faults of a twin's plan to another system. */
 function planOn(
   numbered: ReadonlyMap<string, NumberedPlans>,
   { name, twin, number }: { name: string; twin: string; number: number },
@@ -86,12 +87,12 @@ function planOn(
   return name === twin ? plan : own.planWith(plan);
 }
 
-/** On how many seeds a system avoided the breach of a claim. */
+/** Returns the number of seeds on which a system avoided the breach of a claim. */
 export function avoidedOn(avoided: AvoidedSeeds, system: string, claim: string): number {
   return avoided.get(system)?.get(claim) ?? 0;
 }
 
-/** A claim that one system must hold, and a twin broke on the seed at hand. */
+/** A claim that one system must hold and that a twin broke on the current seed. */
 interface Trial {
   readonly claim: string;
   readonly cure: string;
@@ -100,15 +101,15 @@ interface Trial {
 
 interface SeedTrials {
   readonly seed: number;
-  /** Its place among the seeds of one of its claims, the least of these. */
+  /** The lowest rank of the seed among the seeds of its claims. */
   readonly rank: number;
   readonly trials: readonly Trial[];
 }
 
 /**
- * The lowest seeds of each claim of each system first. A system of which a seed failed is not met,
- * and not run again. The number of a plan means another one for each system, so each twin is tried
- * separately then (`areNumbers`).
+ * Returns the lowest seeds of each claim of each system first. A system with a failed seed is
+ * skipped. In an exhaustive search, a plan number refers to a different plan for each system, so
+ * each twin is tried separately (`areNumbers`).
  */
 function trialsOf(
   { systems }: Scenario,
@@ -139,7 +140,7 @@ function trialsOf(
   return [...bySeed.values()].sort((a, b) => a.rank - b.rank || a.seed - b.seed);
 }
 
-/** System and claim of what was avoided on a seed, each once. */
+/** Returns the distinct pairs of system and claim that were avoided on a seed. */
 function avoidedIn(
   trials: readonly Trial[],
   runs: ReadonlyMap<string, Examination>,

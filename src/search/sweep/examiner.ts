@@ -1,6 +1,6 @@
 /**
- * How a sweep examines a seed of a scenario whose words are in a catalogue, and whether examining
- * it twice gives the same: a run must be a function of its plan.
+ * Examines a seed of a scenario with a catalogue, and checks that examining it twice gives the same
+ * result: a run must be a function of its plan.
  */
 
 import { builtIn, type Catalogue } from '../../catalogue.ts';
@@ -23,10 +23,10 @@ import type { PlanBlock } from '../exhaust/placements.ts';
 import type { Examiner, Passing } from './chunk.ts';
 
 /**
- * Examines with all claims that cost little, and with those that the scenario lists. The systems
- * that are `reusing` use the realms of a block of seeds again, but whatever a seed breaks there it
- * is examined for with new ones, and what these come to counts. Of a scenario that is to be
- * exhausted it takes numbers of plans, which are made of `numbered`, for seeds.
+ * Returns an examiner that judges all cheap claims and those that the scenario lists. The systems
+ * in `reusing` reuse the realms of a block of seeds, but a seed that breaks something there is
+ * examined again with new realms, and that result counts. For an exhaustive search, seeds are plan
+ * numbers, resolved by `numbered`.
  */
 export function examinerOf(
   scenario: Scenario,
@@ -77,7 +77,7 @@ export function examinerOf(
   };
 }
 
-/** What a seed, or a number, of a system means. */
+/** Returns a function that maps a seed or plan number of a system to its plan. */
 function planSource(
   scenario: Scenario,
   blocks: readonly PlanBlock[],
@@ -93,7 +93,9 @@ function planSource(
   };
 }
 
-/** Whether anything is held against the system: that is told only of runs with new realms. */
+/**
+ * Returns true if a run shows a problem of the system. Problems are only reported from new realms.
+ */
 function isTrouble({ verdicts, trace }: Examination): boolean {
   return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
 }
@@ -101,21 +103,24 @@ function isTrouble({ verdicts, trace }: Examination): boolean {
 interface OpenBlock {
   readonly number: number;
   readonly realms: RealmBlock;
-  /** The seed that it is ready for. */
+  /** The next seed that these realms are ready for. */
   next: number;
 }
 
-/** Runs a seed for no other sake than what its modules keep. */
+/** Runs a seed only for its effect on module state. */
 type Pass = (seed: number, realms: RealmBlock) => Promise<unknown>;
 
 /**
- * The realms of the block that a sweep is in, so that each of its seeds finds them as they are
- * after those before it in the block, wherever a chunk or a shard begins.
+ * Provides the realms of the current block of seeds. Each seed finds them in the state after all
+ * seeds before it in the block, regardless of where a chunk or a shard begins.
  */
 export class SeedBlocks {
   private readonly open: Map<string, OpenBlock> = new Map();
 
-  /** The realms for a seed of a system; those of its block are passed before that were not yet. */
+  /**
+   * Returns the realms for a seed of a system. First passes the earlier seeds of its block that
+   * have not been passed yet.
+   */
   async realmsFor(
     { system, seed, skip }: { system: string; seed: number; skip: readonly number[] },
     pass: Pass,
@@ -138,7 +143,7 @@ export class SeedBlocks {
   }
 }
 
-/** Loads what the stores of the scenario's systems need. */
+/** Loads the dependencies of the stores of the scenario's systems. */
 export async function prepareScenario(
   scenario: Scenario,
   catalogue: Catalogue = builtIn,
@@ -146,7 +151,7 @@ export async function prepareScenario(
   await prepare(scenario.systems, catalogue);
 }
 
-/** The claims that are judged on every run. */
+/** Returns the claims that are judged on every run, in addition to those listed. */
 export function claimsJudged(
   listed: readonly string[],
   { claims }: Pick<Catalogue, 'claims'> = builtIn,
@@ -154,7 +159,10 @@ export function claimsJudged(
   return [...new Set([...listed, ...[...claims.keys()].filter(isJudgedUnlisted)])];
 }
 
-/** Null when both runs gave the same events; else what differs first, in words. */
+/**
+ * Runs a seed twice. Returns the first difference in words, or null if both runs gave the same
+ * events.
+ */
 export async function repeatSeed(
   scenario: Scenario,
   system: string,
@@ -167,7 +175,7 @@ export async function repeatSeed(
   return traceDifference(await once(), await once());
 }
 
-/** What differs first between two traces, in words; null when nothing does. */
+/** Returns the first difference between two traces in words, or null if they are equal. */
 export function traceDifference(first: Trace, second: Trace): string | null {
   const length = Math.max(first.events.length, second.events.length);
   for (let at = 0; at < length; at += 1) {

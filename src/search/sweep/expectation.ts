@@ -1,18 +1,19 @@
 /**
- * Decides whether a system met what its scenario expects of it. What should break must have broken
- * on some seed. What should hold must have held on every seed, and have been exercised on one: its
- * hazard arose here, or it held on a seed on which it broke in a twin. That does not depend on how
- * the run was limited, nor on whether there are faults. A shard leaves it to the merge.
+ * Decides whether a system met the expectations of its scenario. A `breaks` claim must have broken
+ * on at least one seed. A `holds` claim must have held on every seed and been exercised on one: its
+ * hazard arose, or the claim held on a seed on which it broke in a twin. This depends neither on
+ * the limits of the run nor on whether there are faults. A shard leaves it to the merge.
  *
- * A hazard may arise although next to nothing happens. So, over several seeds, what should hold is
- * not judged either if a fault never met a held grant, if only one client ever had the lock, and if
- * a store kept nothing. A twin shows when that is no mistake of the scenario: it met the fault that
- * its cure leaves no place for, or it writes to no store either.
+ * A hazard may arise although almost nothing happens. Over several seeds, `holds` claims are
+ * therefore not judged if a fault never affected a held grant, if only one client ever had the
+ * lock, or if a store kept nothing. A twin can show that this is not a mistake in the scenario: it
+ * was affected by a fault that the cure leaves no place for, or it does not write to a store
+ * either.
  *
  * A claim is due on each seed. It is judged there unless the code failed or its verdict is unknown,
- * as where the run was cut or a section never ended. One that did not break and was judged on fewer
- * than nine of ten seeds is not judged at all. Neither is a system whose code asked for something
- * that is not simulated: it may have done so because that was refused.
+ * as when the run was cut off or a section never ended. A claim that did not break and was judged
+ * on fewer than nine of ten seeds is not judged at all. Nor is a system whose code requested
+ * something that is not simulated, because the refusal may have changed its behavior.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { builtInClaims } from '../../check/claims.ts';
@@ -27,38 +28,43 @@ import { nothingAtStake } from './stakes.ts';
 import { claimTally, type Tally } from './tally.ts';
 
 export interface Judgement {
-  /** Null where it could not be judged. */
+  /** Null if the expectations could not be judged. */
   readonly met: boolean | null;
   /** Claims that broke although they should hold. */
   readonly unexpected: readonly string[];
-  /** Claims that should break and did not. */
+  /** Claims that should have broken but did not. */
   readonly missing: readonly string[];
-  /** What made a `holds` unjudged: `pause never fired`, `no section was ever entered: …`, …. */
+  /**
+   * Reasons why `holds` was not judged: `pause never fired`, `no section was ever entered: …`, ….
+   */
   readonly vacuous: readonly string[];
-  /** Why sections gave up; if what should break did not, what faults met, and what would help. */
+  /**
+   * Why sections gave up and, if a claim should have broken but did not, what the faults affected
+   * and what would help.
+   */
   readonly hints: readonly string[];
-  /** Whether a claim was judged on too few seeds, or something was not exercised on any. */
+  /** True if a claim was judged on too few seeds, or something was not exercised on any. */
   readonly isIncomplete: boolean;
 }
 
-/** How much of the range was examined: all of it, and whether that is a single seed. */
+/** How much of the range was examined: all of it (`isWhole`), and whether it is a single seed. */
 interface Coverage {
   readonly isWhole: boolean;
   readonly isSingle: boolean;
-  /** Whether it is one shard of several, which a merge judges; false if absent. */
+  /** True for one of several shards, which the merge judges. Default: false. */
   readonly isPart?: boolean;
-  /** Whether no claim has to be exercised; absent: each that should hold has to. */
+  /** True if no claim has to be exercised. By default, each claim that should hold must be. */
   readonly isCalm?: boolean;
   readonly avoided?: AvoidedSeeds;
-  /** By system, of all systems of the scenario; absent: there is one. */
+  /** The counts of all systems of the scenario; absent if there is only one. */
   readonly tallies?: ReadonlyMap<string, Tally>;
   readonly catalogue?: Catalogue;
 }
 
 /**
- * A claim that should break is judged once it broke, or when the whole range is done. A proven
- * breach stands; seeds that failed weaken only what should hold, and seeds that did not finish
- * both.
+ * Judges a system. A claim that should break is judged once it breaks, or at the end of the whole
+ * range. A proven breach is final. Failed seeds leave claims that should hold unjudged; seeds that
+ * did not finish do so for both.
  */
 export function judgeSystem(
   scenario: Scenario,
@@ -78,7 +84,7 @@ export function judgeSystem(
   const isUnknown = [...expectedOf(system).holds, ...breaks].some(isShort);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? idle.length > 0 : empty.length > 0 && !isToBreakOnly;
-  // A shard of no seeds leaves all to the others.
+  // A shard without seeds leaves everything to the others.
   const isEmptyPart = isPart && tally.seeds === 0;
   const isRefused = tally.unsimulated.found.length > 0;
   const isIncomplete = (isUnknown && !isEmptyPart) || (isUntested && !isPart) || isRefused;
@@ -93,7 +99,10 @@ export function judgeSystem(
   return { met, unexpected, missing, vacuous: isPart ? empty : idle, hints, isIncomplete };
 }
 
-/** What is shrunk of a system: each claim that should hold, else the first that should break. */
+/**
+ * Returns the claims to shrink: each that should hold and broke, else the first that should break
+ * and did.
+ */
 export function claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
   const unexpected = unexpectedIn(system, tally);
   if (unexpected.length > 0) return unexpected;
@@ -104,10 +113,10 @@ function isBroken(tally: Tally, claim: string): boolean {
   return claimTally(tally, claim).broken > 0;
 }
 
-/** Claims that one client meets for all: it is right that the others never have the lock. */
+/** Claims that one client fulfills for all. The others may never get the lock. */
 const ONE_IS_ENOUGH: ReadonlySet<string> = new Set(['at-most-once', 'single-flight', 'progress']);
 
-/** Why something that should hold was not tested. */
+/** Returns the reasons why something that should hold was not tested. */
 function untestedIn(
   scenario: Scenario,
   system: SystemScenario,
@@ -135,7 +144,7 @@ function untestedIn(
     isWriting: twins.length === 0 || twins.some((twin) => twin.stakes.written > 0),
   });
   const { idle, kinds } = idleFaults(scenario, system, tally, twins);
-  // One seed need not have all that the scenario draws.
+  // A single seed need not have every fault of the scenario.
   const isIdle = isSingle || ran === 1 ? idle.length === kinds : idle.length > 0;
   const reasons = neverMet.map((claim) => `${claim} was never exercised`);
   const short = shortFaults(scenario, system, tally.leases, neverMet);
@@ -143,7 +152,7 @@ function untestedIn(
   return [...stakes, ...(isIdle ? idle : []), ...reasons];
 }
 
-/** The kinds of fault that met nothing, in words, of so many. */
+/** Returns the kinds of fault that affected nothing, in words, and the number of kinds. */
 function idleFaults(
   { faults, exhaust }: Scenario,
   system: SystemScenario,
@@ -162,7 +171,10 @@ function idleFaults(
   return { idle, kinds: kinds.size };
 }
 
-/** Of seeds that ran, few or many: what nobody ever had cannot have held. */
+/**
+ * Returns a reason if no section was entered on the seeds that ran, however few: a lock that no
+ * client got cannot have held.
+ */
 function nothingEntered(
   { hasGrants = true }: SystemScenario,
   { seeds, failed, sections }: Tally,
@@ -171,7 +183,7 @@ function nothingEntered(
   return [`no section was ever entered: ${fateText(sections)}`];
 }
 
-/** Of seeds that ran: what was tested before an error ended a section was tested all the same. */
+/** Returns a reason if errors ended every section. What was tested before an error still counts. */
 function nothingButErrors(
   { expect, hasGrants = true }: SystemScenario,
   tally: Tally,

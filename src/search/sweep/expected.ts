@@ -1,6 +1,6 @@
 /**
- * Decides what is expected of a system: what its scenario lists, and of users' own code `progress`
- * as well, unless that is listed in any way. Code that never ends passes every other claim.
+ * Defines the expectations of a system: what its scenario lists and, for user code, also `progress`
+ * unless the scenario lists it anywhere. Otherwise, code that never ends would pass every claim.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
@@ -8,7 +8,7 @@ import { claimTally, type Tally } from './tally.ts';
 
 type Expected = Pick<SystemScenario['expect'], 'holds' | 'breaks'>;
 
-/** Returns what is to hold and to break; nothing of a system that is not there. */
+/** Returns the claims that should hold and break. Both lists are empty if `system` is undefined. */
 export function expectedOf(system: SystemScenario | undefined): Expected {
   if (system === undefined) return { holds: [], breaks: [] };
   const { lock, store, expect } = system;
@@ -18,12 +18,15 @@ export function expectedOf(system: SystemScenario | undefined): Expected {
   return isOwn && !isListed ? { holds: [...holds, 'progress'], breaks } : expect;
 }
 
-/** Returns what should hold and broke. */
+/** Returns the claims that should hold but broke. */
 export function unexpectedIn(system: SystemScenario, tally: Tally): readonly string[] {
   return expectedOf(system).holds.filter((claim) => claimTally(tally, claim).broken > 0);
 }
 
-/** Seeds on which a claim was due, and those on which it was neither unknown nor did code fail. */
+/**
+ * The number of seeds on which a claim was due, and on how many of these it was neither unknown nor
+ * did the code fail.
+ */
 export interface Judged {
   readonly due: number;
   readonly judged: number;
@@ -34,7 +37,7 @@ export function judgedOn(tally: Tally, claim: string): Judged {
   return { due: seeds, judged: seeds - failed - claimTally(tally, claim).unknown };
 }
 
-/** Whether a claim was judged on enough seeds: nine of ten on which it was due. */
+/** Returns true if a claim was judged on at least nine of ten seeds on which it was due. */
 export function isJudged({ due, judged }: Judged): boolean {
   return due > 0 && 10 * judged >= 9 * due;
 }

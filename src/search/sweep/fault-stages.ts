@@ -1,6 +1,6 @@
 /**
- * What faults really met: where in its section a client stood when a fault hit it, or one of its
- * messages, counted per kind of fault. `hints.ts` says it in words.
+ * Counts, per kind of fault, at which stage of its section a client was when a fault affected it or
+ * one of its messages. `hints.ts` turns the counts into words.
  */
 import { z } from 'zod';
 import type { Invoke } from '../../core/history/events.ts';
@@ -8,7 +8,9 @@ import type { Trace } from '../../core/history/trace.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 
-/** Where a client stands, the nearest to a stale write last; `server`: no client was hit. */
+/**
+ * Stages of a client, the closest to a stale write last. `server`: the fault affected no client.
+ */
 const STAGES = [
   'server',
   'not-holding',
@@ -29,7 +31,7 @@ export const faultStagesSchema: z.ZodType<FaultStages> = z.partialRecord(
   z.int().min(0),
 );
 
-/** The same while it grows: by the place of the stage among all. */
+/** Mutable counts, indexed by the position of the stage in `STAGES`. */
 export type StageCounts = number[];
 
 export function faultStagesOf(counts: StageCounts = []): FaultStages {
@@ -41,7 +43,7 @@ export function faultStagesOf(counts: StageCounts = []): FaultStages {
   return stages;
 }
 
-/** Both together, in the order of the stages. */
+/** Adds up two counts, in the order of the stages. */
 export function mergeFaultStages(a: FaultStages, b: FaultStages): FaultStages {
   const both: { [stage in Stage]?: number } = {};
   for (const stage of STAGES) {
@@ -51,7 +53,7 @@ export function mergeFaultStages(a: FaultStages, b: FaultStages): FaultStages {
   return both;
 }
 
-/** What a client has done since it had its lock, as far as it knows. */
+/** Tracks what a client has done since it got its lock, as far as it knows. */
 class Standing {
   private isHolding = false;
   private hasRead = false;
@@ -88,13 +90,15 @@ class Standing {
   }
 }
 
-/** Adds where each fault of a run fired, by its kind. Returns whether any did. */
+/**
+ * Counts the stage at which each fault of a run fired, by kind. Returns true if any fault fired.
+ */
 export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace): boolean {
   const { events, processes } = trace;
   let left = 0;
   for (const { kind } of events) if (kind === 'fault') left += 1;
   if (left === 0) return false;
-  // Of each client by section.
+  // By client, then by section.
   const standings = new Map<string, Map<string, Standing>>();
   for (const { name, role } of processes) {
     if (role === 'client') standings.set(name, new Map());
@@ -138,7 +142,10 @@ export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace
   return true;
 }
 
-/** Of several sections that are hit at once, that of the one nearest to a stale write. */
+/**
+ * Returns the index of the stage. If several sections are affected, the one closest to a stale
+ * write.
+ */
 function stageOf(
   processes: readonly string[],
   standings: ReadonlyMap<string, ReadonlyMap<string, Standing>>,

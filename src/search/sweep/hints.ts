@@ -1,7 +1,6 @@
 /**
- * Explains what a sweep found nothing with: what the faults met where a claim that should break
- * held, and why sections gave up. A hint names what would help only if the scenario does not have
- * it yet.
+ * Explains why a sweep found nothing: what the faults affected if a claim that should break held,
+ * and why sections gave up. A hint suggests a change only if the scenario does not contain it yet.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -26,8 +25,8 @@ const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> 
 };
 
 /**
- * What each kind of fault really met, and what would meet more. A pause that never came between a
- * read and its write cannot make that write stale. None if no seed ran.
+ * Describes what each kind of fault affected, and what would affect more. A pause that never falls
+ * between a read and its write cannot make that write stale. Empty if no seed ran.
  */
 export function faultHints(
   scenario: Scenario,
@@ -65,7 +64,9 @@ function hintOf(kind: FaultKind, fault: FaultTally | undefined, setting: Setting
   return `${met}${adviceOn(kind, stages, setting)}`;
 }
 
-/** What would meet the step at which a write becomes stale, or outlast the lease there. */
+/**
+ * Suggests how to reach the step at which a write becomes stale, or how to outlast the lease there.
+ */
 function adviceOn(
   kind: FaultKind,
   stages: FaultTally['strikes'],
@@ -94,7 +95,7 @@ const PLACES: Readonly<Partial<Record<FaultKind, string>>> = {
   delay: 'message: write',
 };
 
-/** Whether it injects a fault at each write, as `PLACES` has it. */
+/** Returns true if the field places a fault at each write, as in `PLACES`. */
 function isAtWrite({ type, value }: TemplateField): boolean {
   if (type === 'when')
     return value.kind === 'verb' && `${value.side} ${value.verb}` === 'before write';
@@ -102,7 +103,7 @@ function isAtWrite({ type, value }: TemplateField): boolean {
   return value.verb === 'write' && value.leg === 'request';
 }
 
-/** Whether its sections read before they write. */
+/** Returns true if the sections of the client read before they write. */
 function readsFirst({ workload: { kind, steps } }: ClientScenario): boolean {
   if (kind === 'steps') return steps.some((step) => READING.includes(step.kind));
   return kind === 'read-modify-write' || kind === 'transfer';
@@ -110,7 +111,7 @@ function readsFirst({ workload: { kind, steps } }: ClientScenario): boolean {
 
 const READING: readonly string[] = ['read', 'increment', 'transfer', 'memoize'];
 
-/** What makes clients meet; of a scenario, what it does not have yet. */
+/** Suggests how to make clients contend. Omits what the scenario already has. */
 export function contentionAdvice(scenario?: Scenario): string {
   const { clients = [], faults = [], bounds } = scenario ?? {};
   const ttlUs = Math.min(...clients.map(({ settings }) => settings.ttlUs));
@@ -124,10 +125,16 @@ export function contentionAdvice(scenario?: Scenario): string {
   return `take ${parts.join(', ')}, or more \`seeds\``;
 }
 
-/** One section of so many that gave up is reported also if its client outlasted a lease. */
+/**
+ * If at least one in this many sections gave up, this is reported even if its client outlasted a
+ * lease.
+ */
 const FEW = 10;
 
-/** Compares how long clients try with a lease; asynchronous code decides that itself. */
+/**
+ * Compares how long clients keep trying with the lease. Not for asynchronous code, which decides
+ * that itself.
+ */
 export function surrenderHints(
   { clients }: Scenario,
   { lock, clients: own }: SystemScenario,

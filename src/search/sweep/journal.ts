@@ -1,7 +1,7 @@
 /**
- * The journal of a sweep: which chunks are done and what they came to, one line each, so that a
- * sweep that was killed can go on. A line is written in one piece; what a kill has torn is the last
- * one, and only that is forgiven.
+ * Reads and writes the journal of a sweep: one line per finished chunk with its counts, so that a
+ * killed sweep can resume. Each line is written at once, so a kill can truncate only the last one.
+ * Only a truncated last line is accepted.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
@@ -10,18 +10,18 @@ import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from '
 import type { SeedRange, Shard } from './shards.ts';
 import { countSchema, counts, rangeSchema, type Tally, tallySchema } from './tally.ts';
 
-/** What the chunks of a journal are part of. */
+/** Identifies the sweep that the chunks belong to. */
 export interface JournalHead {
   readonly origin: Origin;
-  /** The seeds that were asked for, those of other shards included. */
+  /** The seeds that were requested, including those of other shards. */
   readonly range: SeedRange;
   readonly shard: Shard | null;
 }
 
-/** A chunk, and what it came to. */
+/** A chunk and its counts. */
 export interface FinishedChunk extends FinishedRange {
   readonly tally: Tally;
-  /** How long the sweep had been at work by then, all its attempts together. */
+  /** The time that the sweep had taken by then, over all its attempts. */
   readonly milliseconds: number;
 }
 
@@ -41,12 +41,12 @@ const chunkSchema: z.ZodType<FinishedChunk> = z.strictObject({
   milliseconds: countSchema,
 });
 
-/** The first line of a journal, with its line break. */
+/** Returns the first line of a journal, with its line break. */
 export function renderHead(head: JournalHead): string {
   return `${seal(HEAD, head)}\n`;
 }
 
-/** A further line, with its line break. */
+/** Returns a line for a chunk, with its line break. */
 export function renderChunk(chunk: FinishedChunk): string {
   return `${seal(CHUNK, chunk)}\n`;
 }
@@ -55,17 +55,17 @@ export type JournalRead =
   | {
       readonly kind: 'journal';
       readonly head: JournalHead;
-      /** No two of a system have a seed in common. */
+      /** No two chunks of a system overlap. */
       readonly chunks: readonly FinishedChunk[];
-      /** Whether the last line was cut off, and is left out. */
+      /** True if the last line was truncated. It is omitted. */
       readonly isTorn: boolean;
     }
-  /** There is no text: it was killed before its first line was written. */
+  /** The file is empty: the process was killed before it wrote the first line. */
   | { readonly kind: 'empty' }
   /** `what` is a clause: `is damaged: …`. */
   | { readonly kind: 'problem'; readonly line: number; readonly what: string };
 
-/** A journal from the pieces of its text, or the first line that cannot be relied on. */
+/** Reads a journal from pieces of its text. Reports the first line that is damaged or invalid. */
 export function readJournal(pieces: Iterable<string>): JournalRead {
   let head: JournalHead | null = null;
   const chunks: FinishedChunk[] = [];
@@ -92,11 +92,11 @@ export function readJournal(pieces: Iterable<string>): JournalRead {
 
 interface Line {
   readonly text: string;
-  /** Whether its line break is there. */
+  /** True if the line ends with a line break. */
   readonly isWhole: boolean;
 }
 
-/** Never the whole text at once: one string holds 512 MB at most. */
+/** Splits the text piece by piece, since a string is limited to 512 MB. */
 function* linesOf(pieces: Iterable<string>): Generator<Line> {
   let tail = '';
   for (const piece of pieces) {
@@ -108,8 +108,8 @@ function* linesOf(pieces: Iterable<string>): Generator<Line> {
 }
 
 /**
- * Ranges in their order, without those that have a seed in common with another that stays: two
- * processes that went on with one journal may have done the same seeds, to the same result.
+ * Removes ranges that overlap with another one that is kept, and preserves the order. Two processes
+ * that resumed the same journal may have examined the same seeds, with the same result.
  */
 export function withoutRepeats<T extends FinishedRange>(ranges: readonly T[]): readonly T[] {
   const kept = new Set<T>();
@@ -122,7 +122,7 @@ export function withoutRepeats<T extends FinishedRange>(ranges: readonly T[]): r
   return ranges.filter((range) => kept.has(range));
 }
 
-/** Of two that begin alike the earlier one stays first. */
+/** Relies on a stable sort: of two ranges with the same start, the earlier one stays first. */
 function bySystemAndStart(a: FinishedRange, b: FinishedRange): number {
   if (a.system !== b.system) return a.system < b.system ? -1 : 1;
   return a.from - b.from;
@@ -135,7 +135,7 @@ function readLine<T extends object>(line: string, form: Form, schema: z.ZodType<
   return checked.kind === 'value' ? checked.value : `is no ${form.type} that fencepost wrote`;
 }
 
-/** Why a journal is of another sweep, a clause; null where it is of this one. */
+/** Returns a clause that says why a journal belongs to another sweep, or null if it does not. */
 export function whyOtherSweep(theirs: JournalHead, ours: JournalHead): string | null {
   const foreign = whyForeign(theirs.origin, ours.origin);
   if (foreign !== null) return foreign;

@@ -1,8 +1,8 @@
 /**
- * Finds modules that keep something from one run to the next, although they did nothing as they
- * were loaded: the seeds of a block are run with realms that are used again and with new ones, and
- * are to be the same. Where they are not, each package is taken out in turn: the one without which
- * they are is the one that keeps something.
+ * Finds modules that keep state from one run to the next, although they did nothing suspicious when
+ * they were loaded. The seeds of a block are run with reused realms and with new ones, and must
+ * give the same results. If they differ, each package in turn is excluded from reuse; if the
+ * results then agree, that package keeps the state.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -18,32 +18,32 @@ import { traceDifference } from './examiner.ts';
 export interface BlockToCompare {
   readonly scenario: Scenario;
   readonly system: string;
-  /** The first of its seeds, which begins a block, and how many at most. */
+  /** The first seed, which begins a block, and the maximum number of seeds. */
   readonly from: number;
   readonly seeds: number;
 }
 
-/** What makes a system's runs differ where realms are used again. */
+/** The reason why the runs of a system differ if realms are reused. */
 export interface Keeper {
   readonly seed: number;
-  /** Of the package that keeps something; null where it is none alone. */
+  /** The package that keeps state, or null if no single package explains the difference. */
   readonly name: string | null;
-  /** In words. */
+  /** A description of the first difference. */
   readonly what: string;
 }
 
 export interface BlockComparison {
-  /** How many seeds were the same both ways. */
+  /** The number of seeds that gave the same result both ways. */
   readonly same: number;
   readonly keeper: Keeper | null;
 }
 
-/** Whether a system has modules that can be used again. */
+/** Returns true if a system has modules that can be reused. */
 export function canReuse(scenario: Scenario, system: string, catalogue: Catalogue): boolean {
   return graphToReuse(buildOf({ scenario, system }, catalogue)) !== null;
 }
 
-/** Runs the seeds of a block both ways, until `shouldStop`. */
+/** Runs the seeds of a block both ways, until `shouldStop` returns true. */
 export async function compareBlock(
   block: BlockToCompare,
   catalogue: Catalogue,
@@ -83,7 +83,7 @@ async function traceOf(plan: Plan, catalogue: Catalogue, realms?: RealmBlock): P
   return (await examineEither(plan, [], catalogue, options)).trace;
 }
 
-/** Whether the last seed of a block is the same both ways. */
+/** Returns true if the last seed of a block gives the same result both ways. */
 async function isSame(
   { scenario, system, from, seeds }: BlockToCompare,
   catalogue: Catalogue,

@@ -1,7 +1,7 @@
 /**
- * Counts what a sweep shows of leases: how long locks were held for at least, and sections that
- * called `guard()` before they took the key of their lock. From that it explains why no claim about
- * leases was exercised: no fault could outlast a lease.
+ * Collects data about leases in a sweep: the shortest lease, and sections that called `guard()`
+ * before they took the key of their lock. From these it explains why no claim about leases was
+ * exercised, namely that no fault could outlast a lease.
  */
 import { z } from 'zod';
 import { isKeyOf } from '../../check/holders.ts';
@@ -14,11 +14,14 @@ import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { countOf } from '../../text/prose.ts';
 
 export interface LeaseTally {
-  /** The shortest time for which a lock was taken; null if none was, or none with an end. */
+  /** The shortest lease of a lock, or null if no lock was taken or none has an end. */
   readonly shortestUs: number | null;
-  /** Whether that is the end of a key. */
+  /** True if this lease is the expiry of a key. */
   readonly ofKey: boolean;
-  /** Seeds on which a section called `guard()` before it took a key; the first of them. */
+  /**
+   * Seeds on which a section called `guard()` before it took a key. `firstEarly` is the first of
+   * them.
+   */
   readonly early: number;
   readonly firstEarly: { readonly seed: number; readonly section: string } | null;
 }
@@ -54,11 +57,11 @@ export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: n
   for (const { grants } of indexed.locks.values()) {
     for (const grant of grants) {
       const { keys } = grant;
-      // A key may be given its expiry by a command of its own.
+      // A separate command may set the expiry of a key.
       const end = keys?.ends.findLast(({ index }) => index < grant.index) ?? keys?.ends.at(0);
       if (keys === null && grant.event.untilUs !== null) note(grant.event.ttlUs, false);
       if (keys !== null && end !== undefined && end.untilUs !== Number.POSITIVE_INFINITY) {
-        // A Redis key is there for its last millisecond as well.
+        // A Redis key still exists during its last millisecond.
         note(Math.ceil((end.untilUs - end.change.event.atUs) / 1000 - 1) * 1000, true);
       }
       early ??= earlySection(indexed, grant);
@@ -69,7 +72,10 @@ export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: n
   tally.firstEarly ??= { seed, section: early };
 }
 
-/** The section of a grant by `guard()` that took its key only later; null of any other. */
+/**
+ * Returns the section of a grant by `guard()` that took its key only later, or null for any other
+ * grant.
+ */
 function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): string | null {
   const entry = trace.events[grant.enteredAt];
   const isOwn = grant.event.process === grant.event.client && grant.keys === null;
@@ -83,7 +89,7 @@ function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): strin
   return isLate ? section : null;
 }
 
-/** Claims whose hazard is that a lease ends while its holder goes on. */
+/** Claims whose hazard is that a lease ends while its holder continues. */
 const OF_LEASES: ReadonlySet<string> = new Set([
   'grant-order',
   'fence-monotone',
@@ -97,7 +103,10 @@ const OF_LEASES: ReadonlySet<string> = new Set([
 
 const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
 
-/** Why none of `claims` could be exercised, as no fault outlasts a lease; null if one does. */
+/**
+ * Returns why none of `claims` could be exercised if no fault outlasts a lease, or null if one
+ * does.
+ */
 export function shortFaults(
   scenario: Scenario,
   system: SystemScenario,
@@ -115,7 +124,7 @@ export function shortFaults(
   const { kind, range } = longest;
   const ttls = scenario.clients.map(({ settings }) => system.clients.ttl ?? settings.ttlUs);
   const pass = ofKey && !ttls.includes(shortestUs) ? 'pass `section.ttlMs`, or ' : '';
-  // More than two leases, in two digits.
+  // More than two leases, rounded to two digits.
   const digit = 10 ** Math.max(0, Math.floor(Math.log10(shortestUs)) - 1);
   const wantedUs = Math.ceil((shortestUs * 2.4) / digit) * digit;
   const length = `\`${FIELDS[kind]}: ${formatDuration(range.minUs)}..${formatDuration(wantedUs)}\``;
@@ -124,7 +133,7 @@ export function shortFaults(
   return `${found}; the longest ${kind} is ${proseDuration(range.maxUs)}: ${pass}${length}`;
 }
 
-/** A hint about `guard()` calls that came too early; none if there are none. */
+/** Returns a hint about `guard()` calls that came too early. Empty if there are none. */
 export function earlyGuards({ early, firstEarly }: LeaseTally): readonly string[] {
   if (firstEarly === null) return [];
   const { section, seed } = firstEarly;

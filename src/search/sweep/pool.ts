@@ -1,8 +1,8 @@
 /**
- * Runs chunks and tasks on worker threads, which stay warm from one scenario to the next. A worker
- * that never gets on, or dies of a seed, is replaced: the seed becomes a finding, and the rest of
- * its chunk is examined again without it, until too much CPU time is lost to such seeds. A seed
- * that a repeated run did not survive is not run again.
+ * Runs chunks and tasks on worker threads, which are kept from one scenario to the next. A worker
+ * that makes no progress, or that a seed kills, is replaced. The seed becomes a finding, and the
+ * rest of its chunk is examined again without it, until too much CPU time is lost to such seeds. A
+ * seed that did not survive a repeated run is not run again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -17,25 +17,27 @@ import type { TaskDone, TaskEnd, TaskOrder } from './tasks.ts';
 
 export interface PoolOptions {
   readonly workers: number;
-  /** What a worker thread runs, which is `worker.ts`, built: its URL. */
+  /** The URL of the script of a worker thread: `worker.ts`, built. */
   readonly workerUrl: { readonly href: string };
-  /** A module that exports `examinerOf`, as a URL. */
+  /** The URL of a module that exports `examinerOf`. */
   readonly examinerUrl: string;
-  /** The CPU time that a worker may use without a simulated event. */
+  /** CPU time that a worker may use without a simulated event. */
   readonly stallMs: number;
-  /** How much a worker may keep; a seed that needs more is a finding. */
+  /** Memory limit of a worker. A seed that exceeds it is a finding. */
   readonly memoryMb: number;
 }
 
-/** What a pool is to do: `next` gives chunks until it gives null, `onTally` takes each result. */
+/**
+ * A job for a pool. `next` returns chunks until it returns null; `onTally` receives each result.
+ */
 export interface PoolJob {
   readonly scenario: Scenario;
-  /** Where the scenario's own words come from. */
+  /** The modules that define the names in the scenario. */
   readonly modules: readonly LoadedModule[];
   readonly next: (seedsPerChunk: number) => Chunk | null;
-  /** With the first seed that came out otherwise with realms that were used again. */
+  /** Also receives the first seed whose result with reused realms differs. */
   readonly onTally: (tally: Tally, chunk: Chunk, difference: ReuseDifference | null) => void;
-  /** Whether chunks that are under way are given up, if they take a second more; absent: never. */
+  /** If it returns true, running chunks are abandoned after about a second. Default: never. */
   readonly isGivenUp?: () => boolean;
 }
 
@@ -52,8 +54,9 @@ export class Pool {
   }
 
   /**
-   * Does a job, one at a time; rejects when a worker cannot be started. Either way no worker is at
-   * the job any more when it returns: an answer that came later would be taken for the next job's.
+   * Runs a job. Only one may run at a time. Rejects if a worker cannot be started. In either case
+   * no worker is still busy with the job when the promise settles; otherwise a late answer would be
+   * mistaken for one of the next job.
    * @internal
    */
   async run(job: PoolJob): Promise<void> {
@@ -73,7 +76,7 @@ export class Pool {
     for (const end of settled) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Does one task, when there is no job; `isGivenUp` is as that of a job. @internal */
+  /** Performs one task while no job runs. `isGivenUp` works as for a job. @internal */
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
     const [lane] = this.lanes;
     assert(lane !== undefined, 'a pool has no worker');
@@ -83,7 +86,7 @@ export class Pool {
     const { lostMs, isWary } = patience;
     try {
       const end = await lane.perform(order, isGivenUp);
-      // A seed that is lost to a comparison may get on with realms of its own.
+      // A seed that is lost during a comparison may succeed with new realms.
       if (order.task.kind === 'compare') patience.lostMs = lostMs;
       if (order.task.kind === 'repeat' && end.kind === 'lost' && patience.isWary === isWary) {
         const { system, seed } = order.task;
@@ -100,84 +103,87 @@ export class Pool {
     this.isBusy = true;
   }
 
-  /** Forgets what was lost to seeds that did not finish: other seeds follow. @internal */
+  /** Resets the time lost to seeds that did not finish, because other seeds follow. @internal */
   restorePatience(): void {
     this.patience.lostMs = 0;
     this.patience.known = [];
   }
 
-  /** Ends the workers; without it they would keep the process alive. */
+  /** Ends the workers. Without this call, they keep the process alive. */
   async close(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 }
 
-/** What a worker is started with. */
+/** The start parameters of a worker. */
 export interface WorkerSetting {
-  /** A module that exports `examinerOf(scenario)`, as a URL. */
+  /** The URL of a module that exports `examinerOf(scenario)`. */
   readonly examinerUrl: string;
-  /** One number in shared memory: the seed at hand. */
+  /** A number in shared memory: the current seed. */
   readonly seedCell: Float64Array;
-  /** Another: not 0 once a task is to come to its end with what it has. */
+  /** A number in shared memory: nonzero if the current task should end with the results it has. */
   readonly stopCell: Int32Array;
-  /** Where it says where it is in a task. */
+  /** Shared memory in which the worker publishes its current activity. */
   readonly whereabouts: SharedArrayBuffer;
 }
 
-/** What it is sent. */
+/** A message to a worker. */
 export interface ChunkOrder {
   readonly scenario: Scenario;
-  /** Where the scenario's own words come from. */
+  /** The modules that define the names in the scenario. */
   readonly modules: readonly LoadedModule[];
   readonly chunk: Chunk;
 }
 
-/** What it says before it ends itself, since it is at a seed that never does. */
+/** Sent by a worker before it ends itself because a seed never finishes. */
 export interface LastWords {
   readonly lastWords: string;
 }
 
-/** What it answers. */
+/** The answer of a worker. */
 export interface ChunkDone {
   readonly tally: Tally;
   readonly difference: ReuseDifference | null;
   readonly milliseconds: number;
 }
 
-/** Chunks are sized to take about this long. */
+/** Target duration of a chunk. */
 const CHUNK_MS = 100;
 const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
-/** How much more CPU time a worker may use without progress between two runs than in one. */
+/** Factor by which the CPU limit without progress is larger between two runs than within one. */
 const BETWEEN = 4;
-/** How long a chunk that is given up may still take. */
+/** How long an abandoned chunk may still run. */
 const GRACE_MS = 800;
 const LOOK_EVERY_MS = 200;
 
-/** What became of an order. */
+/** The result of sending an order. */
 type Sent<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }
   /** The worker is gone; `why` is a clause. */
   | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'given up' }
-  /** It has to be sent again, once no other lane is at a seed that may never end. */
+  /** The order must be sent again when no other lane runs a seed that may never finish. */
   | { readonly kind: 'put off' };
 
 interface SendOptions {
   readonly isGivenUp?: (() => boolean) | undefined;
-  /** Asked where the worker may be at a seed that never ends; true puts the order off. */
+  /**
+   * Called if the worker may be at a seed that never finishes. If it returns true, the order is put
+   * off.
+   */
   readonly isPutOff?: () => boolean;
 }
 
-/** One worker's place in the pool; the worker in it may be replaced. */
+/** A slot for one worker, which may be replaced. */
 class Lane {
   private readonly options: PoolOptions;
   private readonly patience: Patience;
-  /** The seed at hand, written by the worker; NaN before the first of a chunk. */
+  /** The current seed, written by the worker; NaN before the first seed of a chunk. */
   private readonly seedCell = new Float64Array(new SharedArrayBuffer(8));
-  /** Not 0 once a task is to come to its end. */
+  /** Nonzero if the current task should end. */
   private readonly stopCell = new Int32Array(new SharedArrayBuffer(4));
-  /** Where the worker is. */
+  /** The current activity of the worker. */
   private whereabouts = new Whereabouts();
   private seedsPerChunk = FIRST_CHUNK;
   private worker: Worker | null = null;
@@ -196,7 +202,7 @@ class Lane {
   }
 
   async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
-    // What an earlier task said, perhaps its last words, says nothing of this one.
+    // Clear what an earlier task published, which may be a reason for its end.
     this.whereabouts.write('nothing', '');
     const sent = await this.send<TaskDone>(order, { isGivenUp });
     assert(sent.kind !== 'put off', 'a task is never put off');
@@ -210,9 +216,9 @@ class Lane {
   }
 
   /**
-   * Examines a chunk, again and again without the seeds that a worker does not survive. Where too
-   * many do not finish, only those are reported. Realms that are used again are let go of first:
-   * only a seed that a worker does not survive without them is a finding.
+   * Examines a chunk, repeatedly if necessary, each time without the seeds that killed the worker.
+   * If too many do not finish, only those are reported. If realms are reused, the chunk is first
+   * repeated with new realms: only a seed that kills a worker with new realms is a finding.
    */
   private async examine(whole: Chunk, job: PoolJob): Promise<void> {
     const { scenario, modules, isGivenUp } = job;
@@ -255,7 +261,7 @@ class Lane {
     }
   }
 
-  /** What the worker answers, if it does. */
+  /** Sends an order to the worker. Resolves to its answer, or to the reason why there is none. */
   private send<Answer extends object>(order: object, options: SendOptions): Promise<Sent<Answer>> {
     this.worker ??= this.start();
     const { worker, stopCell, patience } = this;
@@ -284,7 +290,7 @@ class Lane {
       const onError = (error: Error): void => {
         if (!('code' in error) || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') died(error.message);
         else if (!patience.isWary) {
-          patience.isWary = true; // and the place is found where the order is sent again
+          patience.isWary = true; // sending the order again finds the place
           if (options.isPutOff === undefined) lose(`it did not finish: ${HEAP_FULL}`, 0);
           else end({ kind: 'put off' });
         } else lose(`it did not finish: ${HEAP_FULL}`, this.options.stallMs);
@@ -302,7 +308,9 @@ class Lane {
     await worker.terminate();
   }
 
-  /** Watches the worker; `onLost` gets why it has to be ended, and the CPU time that it had. */
+  /**
+   * Watches the worker. `onLost` receives the reason to end it, and the CPU time it was allowed.
+   */
   private watch(onLost: (why: string, limitMs: number) => void): ThreadWatch {
     const { stallMs, memoryMb, workers } = this.options;
     return new ThreadWatch(this.whereabouts, {
@@ -314,7 +322,7 @@ class Lane {
     });
   }
 
-  /** Ends an order that is not wanted any more, or that has to be put off. */
+  /** Ends an order that is no longer wanted or that has to be put off. */
   private look(
     watch: ThreadWatch,
     { isGivenUp, isPutOff }: SendOptions,
@@ -350,7 +358,7 @@ class Lane {
       stdout: true,
       stderr: true,
     });
-    // Nothing prints there but code under test, in a way that was not captured.
+    // Only code under test writes to a worker's stdout without being captured; discard it.
     worker.stdout.resume();
     worker.stderr.resume();
     return worker;
@@ -363,19 +371,21 @@ class Lane {
   }
 }
 
-/** CPU time that may be lost in all to seeds that do not finish. */
+/** Total CPU time that may be lost to seeds that do not finish. */
 const PATIENCE_MS = 10_000;
-/** CPU time that another worker takes to start. */
+/** CPU time to start another worker. */
 const START_COST_MS = 500;
 
-/** The patience of a pool with seeds that do not finish. */
+/** The pool's budget for seeds that do not finish. */
 class Patience {
   lostMs = 0;
-  /** Whether workers are inspected from the start: one filled its heap at an unknown place. */
+  /**
+   * True if workers are inspected from the start, because one filled its heap at an unknown place.
+   */
   isWary = false;
   /** Seeds that did not finish before the sweep. */
   known: (SeedFailure & { readonly system: string })[] = [];
-  /** The lane that is at a seed that may never end; no other is meanwhile. */
+  /** The lane that runs a seed that may never finish. Only one lane may do so at a time. */
   private suspected: Lane | null = null;
 
   get isSpent(): boolean {
@@ -388,7 +398,7 @@ class Patience {
       .map(({ seed, error }) => ({ seed, error }));
   }
 
-  /** Returns whether the lane may stay where it is. */
+  /** Returns true if the lane may continue with its seed. */
   suspect(lane: Lane): boolean {
     this.suspected ??= lane;
     return this.suspected === lane;

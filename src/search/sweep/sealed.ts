@@ -1,8 +1,8 @@
 /**
- * What every file of a sweep's results says beside them: a checksum, so that whoever reads it
- * later, perhaps on another machine, knows that it is whole and unchanged; and what the results
- * belong to. Results are added up only where that is equal: the same seeds of another scenario, or
- * of another version, are other runs.
+ * Wraps each file of sweep results with a checksum and an origin. With the checksum, a later
+ * reader, perhaps on another machine, knows that the file is complete and unchanged. Results are
+ * merged only if their origins are equal: the same seeds of another scenario or version are
+ * different runs.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -11,11 +11,11 @@ import type { ModuleDigests } from '../../core/plan/plan.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { modulesSchema } from './tally.ts';
 
-/** What a sealed text says that it is. */
+/** The type and version of a checksummed text. */
 export interface Form {
-  /** `shard`, `journal`, `chunk`. */
+  /** `shard`, `journal` or `chunk`. */
   readonly type: string;
-  /** Rises when a field changes its meaning or goes. */
+  /** Incremented if a field changes its meaning or is removed. */
   readonly version: number;
 }
 
@@ -24,12 +24,12 @@ type SealedRead =
   /** `what` is a clause: `is damaged: …`. */
   | { readonly kind: 'problem'; readonly what: string };
 
-/** One line, without a final line break; `content` is plain data. */
+/** Returns one line without a final line break. `content` must be plain data. */
 export function seal({ type, version }: Form, content: object): string {
   return JSON.stringify({ type, version, checksum: checksumOf(content), content });
 }
 
-/** The content of a sealed text, or why it is not to be relied on. */
+/** Returns the content of a checksummed text, or the reason why it cannot be trusted. */
 export function unseal(text: string, { type, version }: Form): SealedRead {
   const outer = parsed(text);
   if (outer === undefined) return problem('is damaged: it is no whole JSON');
@@ -59,7 +59,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `sha256:…` of the content as JSON, as it is written: `JSON.parse` keeps the order of fields. */
+/** Returns `sha256:…` of the content as JSON. `JSON.parse` preserves the order of fields. */
 function checksumOf(content: unknown): string {
   return `sha256:${bytesToHex(sha256(utf8ToBytes(JSON.stringify(content) ?? '')))}`;
 }
@@ -69,7 +69,7 @@ export interface Origin {
   readonly fencepost: string;
   /** The name of the scenario. */
   readonly scenario: string;
-  /** `sha256:…` of the scenario as it was understood: comments and layout do not count. */
+  /** `sha256:…` of the parsed scenario; comments and layout do not matter. */
   readonly digest: string;
   /** The modules that the scenario uses, with their digests. */
   readonly modules: ModuleDigests;
@@ -82,14 +82,17 @@ export const originSchema: z.ZodType<Origin> = z.strictObject({
   modules: modulesSchema,
 });
 
-/** Where the results of a scenario come from that this version of fencepost examines. */
+/** Returns the origin of results of a scenario with this version of fencepost. */
 export function originOf(scenario: Scenario, fencepost: string): Origin {
   const { use = {}, ...words } = scenario;
   const digest = `sha256:${bytesToHex(sha256(utf8ToBytes(JSON.stringify(words))))}`;
   return { fencepost, scenario: scenario.name, digest, modules: use };
 }
 
-/** What differs first, a clause: `is of fencepost 0.1.0, not 0.2.0`; null where nothing does. */
+/**
+ * Returns the first difference as a clause, `is of fencepost 0.1.0, not 0.2.0`, or null if there is
+ * none.
+ */
 export function whyForeign(theirs: Origin, ours: Origin): string | null {
   if (theirs.fencepost !== ours.fencepost) {
     return `is of fencepost ${theirs.fencepost}, not ${ours.fencepost}`;

@@ -1,15 +1,16 @@
 /**
- * The counts of sections: how many the plans of a system had and what became of each, so that a
- * sweep in which no lock was ever held, or no section ended, cannot look like one in which nothing
- * broke. How a section ended stands in the trace beside the events, for generators and asynchronous
- * code alike; what it did until then is in the events. The probe comes after the clients, and does
- * not count. Each section that began has one end:
+ * Counts the sections of a system: how many its plans had, and how each ended. With these counts, a
+ * sweep in which no lock was held, or no section ended, does not look like one in which nothing
+ * broke. The trace records how a section ended beside the events, for generators and asynchronous
+ * code alike; the events show what it did before. The probe runs after the clients and does not
+ * count. Each section that began has exactly one end:
  *
  *     planned >= began = ended + gaveUp + failed + crashed + open
  *
- * Errors are told once for each place and text, whatever numbers and ids it holds. Of those that
- * differ the first few in the order of place and text are kept, as in any part of the seeds: so the
- * counts depend neither on how the seeds were cut nor on what was added to what.
+ * Errors with the same place and the same text, ignoring numbers and ids, are counted as one. Of
+ * different errors, the first few in order of place and text are kept. The first few of all seeds
+ * are also among the first few of any part of them, so the counts depend neither on how the seeds
+ * were split nor on the order of merging.
  */
 import type { Return, TraceEvent } from '../../core/history/events.ts';
 import type { SectionRun, Trace } from '../../core/history/trace.ts';
@@ -19,42 +20,42 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { withoutIds } from '../../text/output-lines.ts';
 import { groupDigits } from '../../text/prose.ts';
 
-/** All but `failed` are counts of sections. */
+/** All fields except `failed` count sections. */
 export interface SectionCounts {
-  /** That the plans have. */
+  /** Sections in the plans. */
   readonly planned: number;
   readonly began: number;
-  /** Returned, and had not asked for a lock in vain. */
+  /** Returned, without having requested a lock in vain. */
   readonly ended: number;
   /** Had not ended when their run did. */
   readonly open: number;
-  /** That had their lock; where there is none, that reached a store. */
+  /** Got their lock or, if there is no lock, reached a store. */
   readonly entered: number;
-  /** Returned, and were never granted the lock that they asked for. */
+  /** Returned without being granted the lock that they requested. */
   readonly gaveUp: number;
-  /** A store refused an access of theirs. */
+  /** A store refused one of their accesses. */
   readonly refused: number;
   /** Their process crashed. */
   readonly crashed: number;
-  /** Of those that ended, asynchronous code that was denied nothing and had no guard. */
+  /** Ended, but their asynchronous code was denied nothing and never called `section.guard()`. */
   readonly unguarded: number;
-  /** What ended sections of asynchronous code, at most `KEPT_ERRORS`. */
+  /** Errors that ended sections of asynchronous code, at most `KEPT_ERRORS`. */
   readonly failed: readonly SectionErrorCount[];
-  /** Sections that were ended by any other error. */
+  /** Sections ended by any other error. */
   readonly otherFailed: number;
 }
 
 export interface SectionErrorCount {
-  /** As on the first of its seeds. */
+  /** The text on the first of its seeds. */
   readonly error: string;
-  /** `lock.mjs:12:5` in the code of the user's own; null where that is not known. */
+  /** For example `lock.mjs:12:5`, in user code; null if unknown. */
   readonly place: string | null;
   /** Sections that it ended. */
   readonly count: number;
   readonly firstSeed: number;
 }
 
-/** How many errors that differ are kept; the rest is only counted. */
+/** Maximum number of different errors to keep. The others are only counted. */
 export const KEPT_ERRORS = 10;
 
 export const NO_SECTIONS: SectionCounts = {
@@ -101,7 +102,10 @@ function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCou
   }
 }
 
-/** The first by their keys: what is one of these among all is so in each part too. */
+/**
+ * Keeps the first errors by key. An error that is among the first of all is also among the first of
+ * each part.
+ */
 function keptOf(
   errors: ReadonlyMap<string, SectionErrorCount>,
 ): Pick<SectionCounts, 'failed' | 'otherFailed'> {
@@ -110,12 +114,14 @@ function keptOf(
   return { failed: sorted.slice(0, KEPT_ERRORS), otherFailed };
 }
 
-/** Sections that an error ended. */
+/** Returns the number of sections that an error ended. */
 export function failedSections({ failed, otherFailed }: SectionCounts): number {
   return failed.reduce((sum, { count }) => sum + count, otherFailed);
 }
 
-/** `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`: what became of those without a lock. */
+/**
+ * Describes the sections without a lock: `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`.
+ */
 export function fateText(sections: SectionCounts): string {
   const { began, open, gaveUp, crashed, unguarded, failed } = sections;
   if (began === 0) return 'none began';
@@ -132,18 +138,21 @@ export function fateText(sections: SectionCounts): string {
   return parts.length === 0 ? `${groupDigits(began)} began` : parts.join(', ');
 }
 
-/** `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`; some texts name their place. */
+/**
+ * Returns, for example, `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`. Omits the place
+ * if the text already contains it.
+ */
 export function errorPlace({ error, place }: SectionErrorCount): string {
   if (place === null || error.includes(place)) return error;
   return `${error.replace(/\.$/, '')} at ${place}`;
 }
 
-/** Those that ended most sections first. */
+/** Sorts errors by the number of sections that they ended, most first. */
 export function mostFirst(errors: readonly SectionErrorCount[]): readonly SectionErrorCount[] {
   return [...errors].sort((a, b) => b.count - a.count || a.firstSeed - b.firstSeed);
 }
 
-/** Counts the sections of one run after the other; seeds come in ascending order. */
+/** Counts the sections of several runs. Seeds must be added in ascending order. */
 export class SectionCounter {
   private readonly sums: Draft<SectionCounts> = { ...NO_SECTIONS };
   private readonly errors: Map<string, SectionErrorCount> = new Map();
@@ -159,7 +168,7 @@ export class SectionCounter {
       if (section.isRefused) sums.refused += 1;
       if (end.kind === 'crashed' || end.kind === 'open') sums[end.kind] += 1;
       else if (end.kind === 'failed') {
-        // One error of all clients is one error.
+        // The same error in several clients is one error.
         const error = end.error.text.replace(`: ${section.run.process} `, ': it ');
         addError(this.errors, { error, place: end.error.place, count: 1, firstSeed: seed });
       } else if (walk.hasGivenUp(section)) sums.gaveUp += 1;
@@ -175,10 +184,10 @@ export class SectionCounter {
   }
 }
 
-/** What is known of one section of a run. */
+/** What the trace shows of one section. */
 interface Seen {
   readonly run: SectionRun;
-  /** `alice/1/`: with which the names of its operations begin. */
+  /** The prefix of the names of its operations: `alice/1/`. */
   readonly prefix: string;
   hasEntered: boolean;
   hasAsked: boolean;
@@ -187,13 +196,13 @@ interface Seen {
   isRefused: boolean;
 }
 
-/** The calls by which one asks for a lock, whatever is to be known of their meaning. */
+/** Calls that request a lock, or anything whose meaning is up to the lock. */
 export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 
-/** One run, gone through once. */
+/** Collects the sections of a run in one pass. */
 class Walk {
   readonly sections: Map<string, Seen> = new Map();
-  /** By the names of their calls, which are looked up more often than cut. */
+  /** By operation name. A lookup is cheaper than splitting the name. */
   private readonly byOperation: Map<string, Seen> = new Map();
   private readonly latest: Map<string, Seen> = new Map();
   private hasLock = false;
@@ -208,7 +217,7 @@ class Walk {
       if (!probes.has(run.process)) this.sections.set(run.section, unseen(run));
     }
     for (const event of events) {
-      // Half of all events, and nothing that a section does by itself.
+      // Half of all events are messages, which sections do not need.
       if (event.kind !== 'send' && event.kind !== 'receive') this.pass(event);
     }
   }
@@ -217,7 +226,7 @@ class Walk {
     return hasEntered || (hasAccessed && !this.hasLock);
   }
 
-  /** Of one that returned: whether it asked for a lock in vain. */
+  /** Returns true if the section returned after requesting a lock in vain. */
   hasGivenUp({ hasEntered, hasAsked, isDenied, run: { end } }: Seen): boolean {
     if (hasEntered || end.kind !== 'returned') return false;
     return end.isUnguarded ? isDenied : hasAsked;
@@ -261,10 +270,13 @@ class Walk {
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
   }
 
-  /** The section of a client's operation; null for what is done outside of any, or by a probe. */
+  /**
+   * Returns the section of a client's operation, or null for an operation outside any section or by
+   * a probe.
+   */
   private sectionOf(process: string, operation: string): Seen | null {
     const before = this.latest.get(process);
-    // Most of what a process does is done in the section that it is in.
+    // Most operations of a process belong to its latest section.
     if (before !== undefined && operation.startsWith(before.prefix)) return before;
     const section = this.sections.get(sectionOf(operation)) ?? null;
     if (section !== null) this.latest.set(process, section);
@@ -272,7 +284,7 @@ class Walk {
   }
 }
 
-/** A literal: it is made for each section of each run. */
+/** An object literal for speed: one is created per section and run. */
 function unseen(run: SectionRun): Seen {
   return {
     run,

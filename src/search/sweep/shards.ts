@@ -1,10 +1,9 @@
 /**
- * Splits a range of seeds among machines by arithmetic alone, so that they need not talk to each
- * other, and puts what they came to together again. A shard is a run of consecutive seeds: seeds
- * cost the same wherever they lie, and what a shard did can be repeated anywhere with `--seeds
- * A..B`. Its file holds the tallies of its seeds, and some plans as they were drawn: whoever merges
- * shards judges and shrinks. A shard that is missing, is there twice, or belongs to another run is
- * refused.
+ * Splits a range of seeds among machines by arithmetic alone, so that they need not communicate,
+ * and merges their results. A shard is a range of consecutive seeds: seeds cost the same everywhere
+ * in the range, and any shard can be repeated anywhere with `--seeds A..B`. Its file contains the
+ * counts of its seeds and some plans as drawn; the merge judges and shrinks. A missing shard, a
+ * duplicate, or one of another run is refused.
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
@@ -21,24 +20,27 @@ import {
   tallySchema,
 } from './tally.ts';
 
-/** Seeds, both included; `to` is `from - 1` where there are none. */
+/** Seeds, both ends inclusive. If there are none, `to` is `from - 1`. */
 export interface SeedRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Shard `index` of `of`; the first is 1. */
+/** Shard `index` of `of`, numbered from 1. */
 export interface Shard {
   readonly index: number;
   readonly of: number;
 }
 
-/** Far more than anybody has machines; what is missing of them can still be counted. */
+/**
+ * Maximum number of shards. Far above any real number of machines, yet missing ones can be counted.
+ */
 export const MOST_SHARDS = 100_000;
 
 /**
- * The seeds of one shard. All shards together are the range, none overlap, and no two differ by
- * more than one seed; the first ones have it. With more shards than seeds, the last are empty.
+ * Returns the seeds of one shard. The shards partition the range, and their sizes differ by at most
+ * one seed; the first ones are larger. If there are more shards than seeds, the last ones are
+ * empty.
  */
 export function rangeOfShard({ from, to }: SeedRange, { index, of }: Shard): SeedRange {
   const seeds = to - from + 1;
@@ -48,16 +50,19 @@ export function rangeOfShard({ from, to }: SeedRange, { index, of }: Shard): See
   return { from: first, to: first + least + (index <= longer ? 1 : 0) - 1 };
 }
 
-/** Of a system that dies of one error on so many first seeds, no others are run. */
+/** If a system dies of the same error on this many first seeds, its other seeds are skipped. */
 export const FIRST_SEEDS = 8;
 
-/** The part of the first seeds that is in a part of all. */
+/** Returns the first seeds of the whole range that lie in `part`. */
 export function firstOf({ from }: SeedRange, part: SeedRange): SeedRange {
   const to = Math.min(part.to, from + FIRST_SEEDS - 1);
   return { from: part.from, to: Math.max(part.from - 1, to) };
 }
 
-/** How many seeds of the range were left out; 0 unless those that were run all died alike. */
+/**
+ * Returns the number of skipped seeds of the range: 0 unless all seeds that were run died of the
+ * same error.
+ */
 export function seedsLeftOut({ seeds, failures, killed }: Tally, { from, to }: SeedRange): number {
   const left = to - from + 1 - FIRST_SEEDS;
   const [first] = failures;
@@ -68,7 +73,7 @@ export function seedsLeftOut({ seeds, failures, killed }: Tally, { from, to }: S
   return isAlike && killed === 0 ? left : 0;
 }
 
-/** A shard and the file that it was read from. */
+/** A shard and the file it was read from. */
 export interface FiledShard {
   readonly file: string;
   readonly shard: ShardFile;
@@ -76,9 +81,9 @@ export interface FiledShard {
 
 export type Merge =
   | { readonly kind: 'merged'; readonly merged: Merged }
-  /** One line each, with the file that it is about. */
+  /** One line per problem, with its file. */
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
-  /** So many shards of all are not there; the numbers of the first ten. */
+  /** The number of missing shards, and the indexes of the first ten. */
   | {
       readonly kind: 'missing';
       readonly first: readonly number[];
@@ -86,7 +91,7 @@ export type Merge =
       readonly of: number;
     };
 
-/** Missing shards that are named. */
+/** Maximum number of missing shards to list. */
 const MOST_NAMED = 10;
 
 export interface Merged {
@@ -96,7 +101,7 @@ export interface Merged {
   readonly cut: readonly CutShard[];
 }
 
-/** Of one system in one shard: how many of its seeds, or plans, were not examined. */
+/** The examined seeds (or plans) of one system in one shard, out of those in its share. */
 export interface CutShard {
   readonly file: string;
   readonly scenario: string;
@@ -106,16 +111,16 @@ export interface CutShard {
   readonly trial: 'seed' | 'plan';
 }
 
-/** What all shards came to on one scenario. */
+/** The merged results of all shards for one scenario. */
 export interface MergedScenario
   extends Omit<ScenarioShard, 'tallies' | 'milliseconds' | 'repeated'> {
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Of all machines together. */
+  /** Sum over all machines. */
   readonly milliseconds: number;
   readonly repeated: number;
 }
 
-/** Merges at least one shard; their order does not matter. */
+/** Merges at least one shard, in any order. */
 export function mergeShards(shards: readonly FiledShard[]): Merge {
   const sorted = [...shards].sort((a, b) => a.shard.shard.index - b.shard.shard.index);
   const [first] = sorted;
@@ -146,7 +151,7 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   return { kind: 'merged', merged: { range: first.shard.range, scenarios, cut } };
 }
 
-/** How many seeds of each system a shard examined, and how many are its share. */
+/** Returns, per system of a shard, the number of examined seeds and the size of its share. */
 function countsOf({ file, shard }: FiledShard): readonly CutShard[] {
   return shard.scenarios.flatMap(({ origin, tallies, exhausted }) =>
     Object.entries(tallies).map(([system, { seeds: examined }]): CutShard => {
@@ -164,12 +169,12 @@ function tooManyText({ file, scenario, system, examined, seeds, trial }: CutShar
   return `${file}: ${has}, and its share are ${seeds}`;
 }
 
-/** What a shard is a part of. */
+/** Identifies the run that a shard is a part of. */
 export interface ShardRunOrigin extends Pick<ShardFile, 'shard' | 'range'> {
   readonly scenarios: readonly Pick<ScenarioShard, 'origin' | 'exhausted'>[];
 }
 
-/** A clause; null where both are of one run. */
+/** Returns a clause that describes the first difference, or null if both belong to the same run. */
 export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): string | null {
   if (theirs.shard.of !== ours.shard.of) {
     return `is one of ${theirs.shard.of} shards, not of ${ours.shard.of}`;
@@ -185,7 +190,7 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
     const their = theirs.scenarios[at];
     const why = their === undefined ? null : whyForeign(their.origin, origin);
     if (why !== null) return why;
-    // How many plans there are follows from the scenario, or its code is not deterministic.
+    // The number of plans follows from the scenario, unless its code is nondeterministic.
     const [plans, others] = [exhausted?.plans, their?.exhausted?.plans];
     const systems = Object.keys({ ...plans, ...others });
     if (systems.some((system) => plans?.[system] !== others?.[system])) {
@@ -195,7 +200,7 @@ export function whyOfAnotherRun(theirs: ShardRunOrigin, ours: ShardRunOrigin): s
   return null;
 }
 
-/** Of neighbours with one number, both files. */
+/** Reports both files of neighbors with the same index. */
 function doublesIn(sorted: readonly FiledShard[]): readonly string[] {
   return sorted.flatMap(({ file, shard }, at) => {
     const next = sorted[at + 1];
@@ -204,7 +209,7 @@ function doublesIn(sorted: readonly FiledShard[]): readonly string[] {
   });
 }
 
-/** Looks no further than the last that is named: a file may say that there are any number. */
+/** Stops at the last index to list, since a file may declare any number of shards. */
 function firstMissing(there: ReadonlySet<number>, of: number): readonly number[] {
   const missing: number[] = [];
   for (let index = 1; index <= of && missing.length < MOST_NAMED; index += 1) {
@@ -258,37 +263,37 @@ export type RunDifference = Data<typeof runDifferenceSchema>;
 
 const FORM: Form = { type: 'shard', version: 2 };
 
-/** A seed that broke a claim which the scenario lists, and its plan as it was drawn. */
+/** A seed that broke a claim listed by the scenario, with its plan as drawn. */
 const counterexample = z.strictObject({
   system: z.string(),
   claim: z.string(),
   seed: countSchema,
-  /** As the text of a plan file. */
+  /** The text of a plan file. */
   plan: z.string(),
 });
 
 export type Counterexample = Data<typeof counterexample>;
 
-/** What one shard came to on one scenario. */
+/** The results of one shard for one scenario. */
 const scenarioShard = z.strictObject({
   origin: originSchema,
-  /** As it was typed where the shard ran, and its text. */
+  /** The path of the scenario as typed where the shard ran, and its text. */
   file: z.string(),
   text: z.string(),
-  /** Whether every seed of the shard was examined. */
+  /** True if every seed of the shard was examined. */
   isWhole: z.boolean(),
   milliseconds: countSchema,
-  /** By the name of the system. */
+  /** By name of the system. */
   tallies: z.record(z.string(), tallySchema),
   counterexamples: z.array(counterexample),
-  /** What became of the kept plans; only the first shard replays them. */
+  /** The outcomes of the kept plans. Only the first shard replays them. */
   keptPlans: z.array(keptOutcomeSchema),
-  /** How many runs were repeated to see whether they are deterministic, and what differed. */
+  /** The number of runs repeated to check determinism, and the first difference. */
   repeated: countSchema,
   difference: runDifferenceSchema.nullable(),
-  /** The folder of kept plans; null for `plans` beside the scenario. */
+  /** The folder of kept plans, or null for `plans` beside the scenario. */
   corpus: z.string().nullable(),
-  /** Every plan of a scope, by its number, in place of seeds; absent where these were examined. */
+  /** The scope and number of plans in an exhaustive search; absent if seeds were examined. */
   exhausted: z
     .strictObject({
       scope: z.strictObject({
@@ -297,7 +302,7 @@ const scenarioShard = z.strictObject({
         clients: countSchema.nullable(),
         sections: countSchema.nullable(),
       }),
-      /** How many there are of each system, in all shards together. */
+      /** The number of plans of each system, over all shards. */
       plans: z.record(z.string(), countSchema),
     })
     .exactOptional(),
@@ -310,7 +315,7 @@ const shardFile = z
     shard: z.strictObject({ index: z.int().min(1), of: z.int().min(1) }),
     /** The seeds of all shards together. */
     range: rangeSchema,
-    /** In the order in which they were asked for. */
+    /** In the order in which they were requested. */
     scenarios: z.array(scenarioShard),
   })
   .refine(({ shard }) => shard.index <= shard.of, {
@@ -320,7 +325,7 @@ const shardFile = z
 
 export type ShardFile = Data<typeof shardFile>;
 
-/** The text of a shard's file. */
+/** Returns the text of a shard file. */
 export function renderShard(shard: ShardFile): string {
   return `${seal(FORM, shard)}\n`;
 }
@@ -330,7 +335,7 @@ type ShardRead =
   /** `what` is a clause: `is damaged: …`. */
   | { readonly kind: 'problem'; readonly what: string };
 
-/** A shard from its file's text, or why it cannot be relied on. */
+/** Reads a shard from the text of its file, or returns why it cannot be trusted. */
 export function readShard(text: string): ShardRead {
   const read = unseal(text, FORM);
   if (read.kind === 'problem') return read;

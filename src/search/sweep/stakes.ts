@@ -1,7 +1,7 @@
 /**
- * Decides what was at stake on a seed, so that a lock which protects nothing earns nothing: one
- * that only ever lets one client in, or before a store that keeps nothing. Such a lock meets every
- * hazard and breaks no claim, since what could go wrong is never tried.
+ * Counts, per seed, whether several clients held a lock and whether data changed. Without these
+ * counts, a lock that admits one client, or a store that keeps nothing, would meet every hazard and
+ * break no claim.
  */
 import type { Trace } from '../../core/history/trace.ts';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -9,19 +9,19 @@ import { sectionOf } from '../../core/kernel/name.ts';
 import type { Plan, SectionPlan } from '../../core/plan/plan.ts';
 import { ASKS } from './sections.ts';
 
-/** All are seeds. */
+/** All fields count seeds. */
 export interface StakesTally {
-  /** On which several holders asked for one lock, but to memoize: that one client does for all. */
+  /** Several clients requested one lock, other than to memoize, which one client does for all. */
   readonly contested: number;
-  /** On which several clients had one lock, one after the other or at once. */
+  /** Several clients held one lock, one after the other or simultaneously. */
   readonly shared: number;
-  /** Whose clients were to write. */
+  /** Clients were supposed to write. */
   readonly toWrite: number;
-  /** On which a store accepted a write of theirs. */
+  /** A store accepted a write of a client. */
   readonly written: number;
-  /** On which a key was read after a store had accepted a write to it. */
+  /** A key was read after a store had accepted a write to it. */
   readonly readAfter: number;
-  /** On which such a read served what some accepted write had written. */
+  /** Such a read returned the value of an accepted write. */
   readonly readBack: number;
 }
 
@@ -46,8 +46,9 @@ export function mergeStakes(a: StakesTally, b: StakesTally): StakesTally {
 }
 
 /**
- * Why what held over all seeds was never at stake, each in words; none where it was. `isOneEnough`:
- * it may hold because one client does all; `isWriting`: data in a store can be expected.
+ * Returns the reasons why what held was never exercised, or none if it was. `isOneEnough`: the
+ * claims may hold because one client does the work for all. `isWriting`: a store is expected to
+ * contain data.
  */
 export function nothingAtStake(
   stakes: StakesTally,
@@ -62,7 +63,7 @@ export function nothingAtStake(
   ];
 }
 
-/** Adds what was at stake on one seed: 1 or 0 to each. */
+/** Adds the coverage of one seed: 1 or 0 to each field. */
 export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): void {
   const asking = new Clients();
   const having = new Clients();
@@ -121,7 +122,9 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
   tally.readBack += readBack;
 }
 
-/** Whether two of them did something about one lock: of each lock the first one is enough. */
+/**
+ * Detects two clients that act on the same lock. Keeping the first client of each lock is enough.
+ */
 class Clients {
   areSeveral = false;
   private readonly firsts: Map<string, string> = new Map();

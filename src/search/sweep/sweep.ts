@@ -1,14 +1,14 @@
 /**
- * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until
- * the range is done or something asks it to stop.
+ * Examines a range of seeds of every system of a scenario, on worker threads or on this thread,
+ * until the range is done or the caller stops it.
  *
- * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (seeds in a row), `tally.ts` (what
- * they add up to, with `sections.ts`, `stakes.ts`, `fault-stages.ts` and `causes.ts`),
- * `expectation.ts` (what that means), `counterfactual.ts` (what a system avoided);
- * `pool.ts` and `worker.ts` (on threads), `shards.ts` and `journal.ts` (on machines, and again
- * after a kill) with `sealed.ts`. Beside it stand `exhaust/exhaust.ts` (all plans of a scope, by
- * number, in place of seeds; `exhaust/edge.ts`: from which length on a fault breaks a claim) and
- * `corpus/entry.ts` (plans that are kept).
+ * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (consecutive seeds), `tally.ts`
+ * (their counts, with `sections.ts`, `stakes.ts`, `fault-stages.ts` and `causes.ts`),
+ * `expectation.ts` (judges the counts), `counterfactual.ts` (what a system avoided); `pool.ts` and
+ * `worker.ts` (threads), `shards.ts` and `journal.ts` (several machines, and resuming after a kill)
+ * with `sealed.ts`. Related: `exhaust/exhaust.ts` (all plans of a scope by number, instead of
+ * seeds; `exhaust/edge.ts` finds the shortest fault that breaks a claim) and `corpus/entry.ts`
+ * (kept plans).
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { yieldToEventLoop } from '../../host/async/ambient.ts';
@@ -30,57 +30,60 @@ import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 import type { Named } from './tasks.ts';
 
 export interface SweepOptions extends SeedRange {
-  /** Opened and closed by the caller; null is this thread, which a seed that hangs would stop. */
+  /** Opened and closed by the caller. Null means this thread, which a hanging seed would block. */
   readonly pool: Pool | null;
-  /** By system: what is examined in place of `from` and `to`. */
+  /** By system: the range to examine instead of `from` and `to`. */
   readonly ranges?: ReadonlyMap<string, NumberRange>;
   /**
-   * What the scenario's words mean; built-in ones by default. With a pool, all else in it was
-   * loaded from modules, as `loadScenarioFile` does.
+   * Resolves the names in the scenario. Default: the built-in catalogue. With a pool, everything
+   * else in it must have been loaded from modules, as `loadScenarioFile` does.
    */
   readonly catalogue?: Catalogue;
-  /** Seeds of a chunk in this thread, where there is no pool; by default 64. */
+  /** Seeds per chunk on this thread if there is no pool. Default: 64. */
   readonly chunkSeeds?: number;
-  /** Names each chunk in this thread; by default none is named. */
+  /** Labels each chunk on this thread. By default, chunks have no label. */
   readonly named?: Named;
-  /** The systems whose realms are used again within blocks of seeds; by default none. */
+  /** The systems that reuse realms within blocks of seeds. Default: none. */
   readonly reusing?: readonly string[];
-  /** Asked before each chunk; true ends the sweep with what is known so far. */
+  /** Called before each chunk. If it returns true, the sweep ends with the results so far. */
   readonly shouldStop?: () => boolean;
-  /** The same for chunks that are under way, of which a second later nothing is kept. */
+  /** The same for running chunks, which are abandoned after a second. */
   readonly isGivenUp?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /** Chunks of this range that an earlier attempt examined: they count, and are not repeated. */
+  /** Chunks of this range that an earlier attempt examined. They count and are not repeated. */
   readonly finished?: readonly FinishedChunk[];
-  /** Told of a system that came out otherwise with realms used again: it is begun anew without. */
+  /**
+   * Called if the result of a system differs with reused realms. The system is restarted without
+   * reuse.
+   */
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
-  /** Told of each chunk that this attempt examined. */
+  /** Called with each chunk that this attempt examined. */
   readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
 }
 
-/** Seeds or numbers of plans, both included. */
+/** Seeds or plan numbers, both ends inclusive. */
 export interface NumberRange extends SeedRange {
-  /** What the plans are made of in an exhaustive search; absent for seeds. */
+  /** The blocks of plans in an exhaustive search; absent for seeds. */
   readonly blocks?: readonly PlanBlock[] | undefined;
 }
 
 export interface Progress {
-  /** Examinations: a seed of one system each. */
+  /** Examined seeds, counted per system. */
   readonly done: number;
   readonly total: number;
   readonly broken: number;
 }
 
 export interface SweepResult {
-  /** By system, in the scenario's order. */
+  /** By system, in the order of the scenario. */
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Whether every seed of the range was examined. */
+  /** True if every seed of the range was examined. */
   readonly isWhole: boolean;
-  /** How long this attempt took. */
+  /** The duration of this attempt. */
   readonly milliseconds: number;
 }
 
-/** Opens a pool: 5 s of CPU time without an event, and 512 MB per worker. */
+/** Opens a pool. Defaults: 5 s of CPU time without an event, and 512 MB per worker. */
 export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'workers'>): Pool {
   const workerUrl = new URL('./worker.js', import.meta.url);
   const examiner = new URL('./examiner.js', import.meta.url);
@@ -88,7 +91,7 @@ export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'work
   return new Pool({ workerUrl, examinerUrl: examiner.href, ...limits, ...options });
 }
 
-/** Sweeps; rejects where worker threads cannot load the scenario, or do not start. */
+/** Sweeps the range. Rejects if worker threads cannot load the scenario or do not start. */
 export async function sweep(scenario: Scenario, options: SweepOptions): Promise<SweepResult> {
   const { catalogue = builtIn } = options;
   const { modules } = catalogue;
@@ -126,7 +129,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     options.onDifference?.(system, difference);
   };
   const onTally: PoolJob['onTally'] = (tally, chunk, difference) => {
-    // What was under way as its system was begun anew is of no use.
+    // Discard chunks that were running when their system was restarted.
     if (chunk.isReusing === true && !reusing.has(chunk.system)) return;
     if (difference !== null) {
       beginAnew(chunk.system, difference);
@@ -145,7 +148,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     return { ...chunk, ...made, isReusing: reusing.has(system), isWalked: own.has(system) };
   };
   if (options.pool === null) {
-    // As long as globals stay replaced, what is shared is kept only once.
+    // While globals stay replaced, shared state needs to be saved only once.
     const restore = own.size > 0 ? virtualizeGlobals() : (): void => {};
     try {
       await sweepHere(scenario, catalogue, { next, onTally }, options);
@@ -173,7 +176,7 @@ async function sweepHere(
   await prepareScenario(scenario, catalogue);
   const single = new SingleSeeds(onTally);
   for (let chunk = next(chunkSeeds); chunk !== null; chunk = next(chunkSeeds)) {
-    await yieldToEventLoop(); // so that Ctrl-C is heard
+    await yieldToEventLoop(); // so that Ctrl-C is handled
     const { system, from } = chunk;
     const expect = expectedOf(scenario.systems.find(({ name }) => name === system));
     const reusing = chunk.isReusing === true ? [system] : [];
@@ -194,9 +197,9 @@ async function sweepHere(
 type Examine = (chunk: Chunk) => Promise<Tally>;
 
 /**
- * Seeds of users' code that are given out one by one, as a test wants them that ends with the first
- * failure. What all processes share is compared for up to a block of them at once, and before one
- * counts that breaks something; where it was changed, those that do so fail after all.
+ * Examines seeds of user code one at a time, for tests that end with the first failure. Shared
+ * state is compared once for up to a block of seeds, and before a seed counts that breaks
+ * something. If the state was changed, the seeds are examined again individually.
  */
 class SingleSeeds {
   private readonly onTally: PoolJob['onTally'];
@@ -218,8 +221,9 @@ class SingleSeeds {
   }
 
   /**
-   * Whether something was changed: then all since the last time are examined again, up to the first
-   * that fails, and that one counts, or `last`, which did not count yet.
+   * Checks the shared state. If it was changed, examines all seeds since the last check again, up
+   * to the first that fails or `last`, which has not been counted yet; only that seed counts.
+   * Returns true if the state was changed.
    */
   async settle(last: Chunk | null = null): Promise<boolean> {
     const { since } = this;
@@ -236,7 +240,7 @@ class SingleSeeds {
 }
 
 export class ChunkSource {
-  /** What is left of each system, in ascending order. */
+  /** The remaining ranges of each system, in ascending order. */
   private readonly left: Map<string, SeedRange[]>;
 
   constructor(ranges: ReadonlyMap<string, SeedRange>, finished: readonly FinishedRange[] = []) {
@@ -245,14 +249,14 @@ export class ChunkSource {
     this.left = new Map([...ranges].map(([name, range]) => [name, without(range, doneOf(name))]));
   }
 
-  /** Hands out all of a system once more. */
+  /** Hands out all seeds of a system again. */
   beginAnew(system: string, { from, to }: SeedRange): void {
     this.left.set(system, without({ from, to }, []));
   }
 
   /**
-   * At most so many seeds of the system that is furthest behind, and those that are left of the
-   * last block of them; null when all are handed out.
+   * Returns about `seeds` seeds of the system that is furthest behind, extended to the end of the
+   * last block. Returns null if all seeds have been handed out.
    */
   next(seeds: number, block = 1): Chunk | null {
     let behind: { readonly system: string; readonly ranges: SeedRange[]; from: number } | null =
@@ -271,7 +275,7 @@ export class ChunkSource {
   }
 }
 
-/** What is left of a range, in pieces, when others are taken away. */
+/** Returns the pieces of a range that remain without `taken`. */
 function without(range: SeedRange, taken: readonly SeedRange[]): SeedRange[] {
   const pieces = (whole: readonly SeedRange[], { from, to }: SeedRange): SeedRange[] =>
     whole.flatMap((piece) => [

@@ -1,7 +1,7 @@
 /**
- * What many seeds of one system add up to. A tally is plain data; merging two is commutative, so
- * the result of a sweep does not depend on how it was cut into chunks or which worker was faster.
- * The schema reads tallies, and what else a sweep writes, from files.
+ * Adds up the results of many seeds of one system. The counts are plain data. Merging is
+ * commutative, so the result of a sweep depends neither on how it was split into chunks nor on the
+ * speed of the workers. The schemas read the counts, and other data of a sweep, from files.
  */
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
@@ -22,7 +22,7 @@ import {
 export interface Tally {
   readonly seeds: number;
   readonly events: number;
-  /** Seeds that broke at least one claim that the scenario lists, and the first of them. */
+  /** Seeds that broke at least one claim that the scenario lists. */
   readonly broken: number;
   /** Seeds on which a claim that the scenario lists could not be judged. */
   readonly unknown: number;
@@ -35,48 +35,52 @@ export interface Tally {
   readonly stakes: StakesTally;
   readonly leases: LeaseTally;
   readonly unsimulated: UnsimulatedCounts;
-  /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
+  /** Seeds that the system under test did not survive: it threw, hung or ran out of memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
   /**
-   * Of `failed`, those that did not finish: their thread produced no more events, or filled its
-   * memory, and was ended from outside.
+   * The part of `failed` that did not finish: the thread produced no more events or filled its
+   * memory, and was killed.
    */
   readonly killed: number;
 }
 
-/** All counts but `times` are seeds. */
+/** All fields except `times` count seeds. */
 export interface ClaimTally {
   readonly broken: number;
   /** The lowest seeds that broke it, ascending, at most `KEPT_BROKEN`. */
   readonly brokenSeeds: readonly number[];
-  /** What the breaches of a claim that the scenario lists came from; absent where none broke it. */
+  /**
+   * The causes of the breaches, for a claim that the scenario lists; absent if no seed broke it.
+   */
   readonly causes?: readonly CauseTally[] | undefined;
   readonly unknown: number;
-  /** The lowest seed that was unknown, and why. */
+  /** The lowest seed on which the verdict was unknown, and why. */
   readonly firstUnknown: { readonly seed: number; readonly reason: string } | null;
   readonly exercised: number;
-  /** How often it was exercised, over all seeds. */
+  /** How often the claim was exercised, over all seeds. */
   readonly times: number;
 }
 
-/** Seeds on which a kind of fault fired, on which it did while a grant was held, and where. */
+/**
+ * Seeds on which a kind of fault fired, those on which it overlapped a held grant, and the stages.
+ */
 export interface FaultTally {
   readonly fired: number;
   readonly overlapped: number;
   readonly strikes: FaultStages;
 }
 
-/** On how many seeds something was measured, and how long it lasted at most. */
+/** Seeds on which something was measured, and its longest duration. */
 export interface OverlapTally {
   readonly seeds: number;
   readonly longestUs: number;
 }
 
 export interface StampedeTally {
-  /** On which one value was computed by several programs at once. */
+  /** Seeds on which several clients computed the same value simultaneously. */
   readonly seeds: number;
-  /** Over all seeds. */
+  /** Sum over all seeds. */
   readonly computations: number;
   readonly most: number;
 }
@@ -86,10 +90,10 @@ export interface SeedFailure {
   readonly error: string;
 }
 
-/** How many seeds of a kind are kept by number; the rest is only counted. */
+/** Maximum number of seeds of a kind to keep by number. The others are only counted. */
 export const KEPT_SEEDS = 10;
 
-/** The same of seeds that broke a claim: what is avoided elsewhere is looked for on these. */
+/** The same for seeds that broke a claim. These are used to find what other systems avoided. */
 export const KEPT_BROKEN = 50;
 
 export const EMPTY_TALLY: Tally = {
@@ -149,20 +153,23 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
   };
 }
 
-/** Of those that say the same, whichever process said it, the first. */
+/**
+ * Returns one failure per distinct error, the one with the lowest seed. Errors of different
+ * processes can be the same.
+ */
 export function distinctFailures({ failures }: Tally): readonly SeedFailure[] {
   return failures.filter(
     ({ error }, at) => !failures.slice(0, at).some((before) => isSameError(before.error, error)),
   );
 }
 
-/** Whether two errors are the same but for their process, and for words with a digit in them. */
+/** Returns true if two errors are equal, ignoring their process and words that contain a digit. */
 export function isSameError(one: string, other: string): boolean {
   const [first, second] = [one, other].map((error) => withoutIds(error.replace(/^[\w-]+:? /, '')));
   return first === second;
 }
 
-/** In the order of their names: which kind fired first depends on where the seeds were cut. */
+/** Sorts kinds by name, since the kind that fired first depends on how the seeds were split. */
 function mergeFaults(a: Tally['faults'], b: Tally['faults']): Tally['faults'] {
   const merged = mergeRecords(a, b, (x, y) => ({
     fired: x.fired + y.fired,
@@ -189,7 +196,7 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
   };
 }
 
-/** A name such as `constructor` is one like any other. */
+/** Uses a `Map`, so that a name such as `constructor` is not special. */
 function mergeRecords<T>(
   a: Readonly<Record<string, T>>,
   b: Readonly<Record<string, T>>,
@@ -203,24 +210,24 @@ function mergeRecords<T>(
   return Object.fromEntries(merged);
 }
 
-/** The tally of a claim, empty when no seed judged it. */
+/** Returns the counts of a claim, which are all 0 if no seed judged it. */
 export function claimTally(tally: Tally, claim: string): ClaimTally {
   const known = Object.hasOwn(tally.claims, claim) ? tally.claims[claim] : undefined;
   return known ?? EMPTY_CLAIM;
 }
 
-/** A number of things, or a seed. */
+/** A count or a seed. */
 export const countSchema: z.ZodType<number> = z.int().min(0);
 
 type Counts<Name extends string> = Readonly<Record<Name, typeof countSchema>>;
 
-/** Fields of a schema that are such numbers. */
+/** Returns schema fields for counts. */
 export function counts<const Name extends string>(...names: readonly Name[]): Counts<Name>;
 export function counts(...names: readonly string[]): Counts<string> {
   return Object.fromEntries(names.map((name) => [name, countSchema]));
 }
 
-/** What was cut to be kept. */
+/** Text that was truncated before it was stored. */
 export const cutTextSchema: z.ZodType<string> = z.string().max(MOST_TEXT);
 
 const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
@@ -266,11 +273,11 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
   ...counts('failed', 'killed'),
 });
 
-/** Seeds, both included. */
+/** Seeds, both ends inclusive. */
 export const rangeSchema: z.ZodType<{ readonly from: number; readonly to: number }> =
   z.strictObject(counts('from', 'to'));
 
-/** The modules of a scenario: from paths to digests. */
+/** The modules of a scenario, from path to digest. */
 export const modulesSchema: z.ZodType<Readonly<Record<string, string>>> = z.record(
   z.string(),
   z.string(),

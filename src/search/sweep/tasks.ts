@@ -1,7 +1,7 @@
 /**
- * Single pieces of work that run code of users, for a thread that can be ended: whether a seed
- * gives the same twice, how many plans there are, from which length on a fault breaks a claim, and
- * what a plan shrinks to. Without a pool this thread does them.
+ * Performs single tasks that run user code, on a thread that can be killed: check a seed for
+ * determinism, count plans, find the shortest faults that break a claim, or shrink a plan. Without
+ * a pool, tasks run on this thread.
  */
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -21,22 +21,22 @@ import { prepareScenario, repeatSeed } from './examiner.ts';
 import { type BlockComparison, type BlockToCompare, compareBlock } from './keepers.ts';
 
 export type PoolTask =
-  /** Whether two runs of a seed differ. */
+  /** Checks whether two runs of a seed differ. */
   | {
       readonly kind: 'repeat';
       readonly scenario: Scenario;
       readonly system: string;
       readonly seed: number;
     }
-  /** Whether a block of seeds is the same with realms that are used again and with new ones. */
+  /** Compares a block of seeds with reused realms and with new ones. */
   | (BlockToCompare & { readonly kind: 'compare' })
-  /** How many plans of a system of a narrowed scenario there are. */
+  /** Counts the plans of a system of a narrowed scenario. */
   | { readonly kind: 'count'; readonly scenario: Scenario; readonly system: string }
-  /** From which length on a fault breaks the claims of a system of a narrowed scenario. */
+  /** Finds the shortest faults that break the claims of a system of a narrowed scenario. */
   | (EdgeQuestion & { readonly kind: 'edges' })
-  /** Whether the run of a plan fails, and what it prints. */
+  /** Runs a plan, to find out if it fails and what it prints. */
   | { readonly kind: 'run'; readonly plan: Plan }
-  /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
+  /** Shrinks a plan. `title` labels its runs in case they do not finish. */
   | {
       readonly kind: 'shrink';
       readonly plan: Plan;
@@ -50,54 +50,54 @@ export interface TaskOrder {
   readonly modules: readonly LoadedModule[];
 }
 
-/** What a worker answers. */
+/** The answer of a worker. */
 export type TaskDone =
-  /** `difference` says what differs first, in words; null for nothing. */
+  /** `difference` describes the first difference, or is null if there is none. */
   | { readonly kind: 'repeated'; readonly difference: string | null }
   | (BlockComparison & { readonly kind: 'compared' })
   | { readonly kind: 'counted'; readonly count: PlanCount }
   | { readonly kind: 'edges'; readonly edges: SystemEdges }
-  /** `failure` is null where it does not fail. */
+  /** `failure` is null if the run does not fail. */
   | { readonly kind: 'ran'; readonly failure: string | null; readonly output: readonly string[] }
   | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
   | { readonly kind: 'threw'; readonly error: string };
 
 export type TaskEnd =
   | TaskDone
-  /** Its thread had to be ended: `where` it was, a noun, and `why`, a clause. */
+  /** The thread had to be killed. `where` is a noun phrase for its activity, and `why` a clause. */
   | { readonly kind: 'lost'; readonly where: string; readonly why: string }
   | { readonly kind: 'given up' };
 
 export interface TaskContext {
-  /** Null does it in this thread, which a run without an end would stop. */
+  /** Null means this thread, which a run that never ends would block. */
   readonly pool: TaskPool | null;
   readonly catalogue: Catalogue;
-  /** True ends a task with what it has; a second later without that. */
+  /** If it returns true, the task ends with what it has; after another second, with nothing. */
   readonly isGivenUp: () => boolean;
-  /** Names what runs in this thread; absent: shrinking has its title, and the rest no name. */
+  /** Labels what runs on this thread. By default, only shrinking has a label: its title. */
   readonly named?: Named;
 }
 
-/** A piece of work that runs users' code in this thread, for whoever watches it. */
+/** A unit of work that runs user code on this thread, for a watchdog. */
 export interface Piece {
-  /** What it is, a noun: `seed 3 of unfenced`. */
+  /** A noun phrase: `seed 3 of unfenced`. */
   readonly what: string;
-  /** The seed that it is about; absent: none. */
+  /** The seed it belongs to, if any. */
   readonly seed?: number;
-  /** The kept plan that it is about; absent: none. */
+  /** The kept plan it belongs to, if any. */
   readonly file?: string;
 }
 
-/** Runs `work` under the name of a piece. */
+/** Runs `work` with the label of a piece. */
 export type Named = <R>(piece: Piece, work: () => Promise<R>) => Promise<R>;
 
-/** Has tasks done by threads that it can end. */
+/** Performs tasks on threads that it can kill. */
 interface TaskPool {
   readonly workers: number;
   perform(order: TaskOrder, isGivenUp: () => boolean): Promise<TaskEnd>;
 }
 
-/** Has a task done. */
+/** Performs a task, in the pool if there is one. */
 export async function performTask(
   task: PoolTask,
   { pool, catalogue, isGivenUp, named }: TaskContext,
@@ -109,7 +109,7 @@ export async function performTask(
   return await performHere(task, catalogue, isGivenUp, named);
 }
 
-/** The same, in this thread. */
+/** Performs a task on this thread. */
 export async function performHere(
   task: PoolTask,
   catalogue: Catalogue,

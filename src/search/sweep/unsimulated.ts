@@ -1,13 +1,13 @@
 /**
- * Adds up what the code of a system asked for and what is not simulated: Redis commands, builtins
- * of Node, servers. A run in which something was refused shows how the code fares without it, so a
- * system with any is not judged.
+ * Adds up requests of user code for things that are not simulated: Redis commands, Node builtins,
+ * servers. A run with a refused request only shows how the code behaves without it, so a system
+ * with any such request is not judged.
  */
 import { z } from 'zod';
 import type { Unsimulated } from '../../core/history/trace.ts';
 import { groupDigits } from '../../text/prose.ts';
 
-/** Over all seeds; its place is that on the first of them. */
+/** Sum over all seeds. The place is that on the first of them. */
 interface UnsimulatedCount extends Unsimulated {
   readonly firstSeed: number;
 }
@@ -29,7 +29,7 @@ const inOneRun = z.strictObject({
   count: times,
 });
 
-/** The same of one run. */
+/** The same for one run. */
 export const unsimulatedInRunSchema: z.ZodType<readonly Unsimulated[]> = z.array(inOneRun);
 
 export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
@@ -42,7 +42,7 @@ export const unsimulatedSchema: z.ZodType<UnsimulatedCounts> = z.strictObject({
 
 export const ALL_SIMULATED: UnsimulatedCounts = { found: [], others: 0 };
 
-/** The first by their keys are kept: these are among the first in each part as well. */
+/** Keeps the first entries by key. These are also among the first of each part. */
 export function mergeUnsimulated(a: UnsimulatedCounts, b: UnsimulatedCounts): UnsimulatedCounts {
   if (b.found.length === 0) return a;
   const merged = new Map<string, UnsimulatedCount>();
@@ -58,11 +58,12 @@ export function mergeUnsimulated(a: UnsimulatedCounts, b: UnsimulatedCounts): Un
   return { found: sorted.slice(0, KEPT_UNSIMULATED), others: a.others + b.others + left };
 }
 
-/** Those that are named; the others are counted. */
+/** Maximum number of names in the text. The others are counted. */
 const NAMED = 5;
 
 /**
- * `not simulated: XADD (3×, first from queue.mjs:9:3); this package cannot be tested: bullmq`.
+ * Returns a line such as `not simulated: XADD (3×, first from queue.mjs:9:3); this package cannot
+ * be tested: bullmq`.
  */
 export function unsimulatedText({
   found,
@@ -78,7 +79,7 @@ export function unsimulatedText({
   });
   const left = most.slice(NAMED).reduce((sum, { count }) => sum + count, others);
   if (left > 0) named.push(`others (${groupDigits(left)}×)`);
-  // These are missing in `hosts`.
+  // Entries that `hosts` could provide say nothing about a package.
   const beyond = found.filter(({ what }) => !/^(?:Redis at|the host|the address) /.test(what));
   const packages = [...new Set(beyond.flatMap((one) => one.package ?? []))].sort();
   const which = packages.length === 1 ? 'this package' : 'these packages';

@@ -1,6 +1,6 @@
 /**
- * A worker thread of a sweep: examines the chunks that it is sent and answers with tallies. Which
- * seed it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
+ * Runs on a worker thread of a sweep: examines chunks and answers with their counts. The current
+ * seed is in shared memory, so that the pool can name the seed if the worker hangs.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Catalogue } from '../../catalogue.ts';
@@ -15,7 +15,7 @@ import { expectedOf } from './expected.ts';
 import type { ChunkDone, ChunkOrder, LastWords, WorkerSetting } from './pool.ts';
 import { performHere, type TaskOrder } from './tasks.ts';
 
-/** The shape of an examiner module; the catalogue holds what the scenario's words mean. */
+/** The interface of an examiner module. The catalogue resolves the names in the scenario. */
 interface ExaminerModule {
   readonly examinerOf: (
     scenario: Scenario,
@@ -23,7 +23,7 @@ interface ExaminerModule {
     reusing: readonly string[],
     planBlocks?: Chunk['planBlocks'],
   ) => Examiner;
-  /** Waited for before the first seed of each chunk, where there is one. */
+  /** Awaited before the first seed of each chunk, if present. */
   readonly prepareScenario?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ async function work({
   tellWhereabouts(whereabouts);
   capturedOutput.use();
   parentPort?.on('message', async (order: ChunkOrder | TaskOrder) => {
-    // Modules are named with the digests of their files, so none that has changed is taken again.
+    // Modules are identified by the digests of their files, so a changed module is loaded again.
     const key = JSON.stringify(order.modules);
     if (loaded?.key !== key) loaded = { key, catalogue: await loadAgain(order.modules) };
     const { catalogue } = loaded;
@@ -53,7 +53,7 @@ async function work({
     const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
-    // For good, since nothing else runs here: what is shared is then kept once for all chunks.
+    // Never restored, since nothing else runs here. Shared state is then saved once for all chunks.
     if (chunk.isWalked === true && !isVirtual) {
       isVirtual = true;
       virtualizeGlobals();
@@ -73,10 +73,12 @@ async function work({
   });
 }
 
-/** Those of the last order: to read and compile a driver takes longer than a chunk of seeds. */
+/**
+ * The modules of the last order. Reading and compiling a driver takes longer than a chunk of seeds.
+ */
 let loaded: { readonly key: string; readonly catalogue: Catalogue } | null = null;
 
-/** Whether globals are those of simulated processes while one runs. */
+/** True if globals have been replaced by those of simulated processes. */
 let isVirtual = false;
 
 await work(workerData);
