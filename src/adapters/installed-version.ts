@@ -1,13 +1,16 @@
 /**
- * Which versions of the packages that people bring along fencepost works with. It installs beside
- * every version, since whoever runs scenarios needs none of them; what does not work is refused
- * where it is used, before it fails in words of its own or, like bullmq 4, waits for ever. What is
- * newer than the newest that was tried is let through.
+ * Checks the versions of peer dependencies. fencepost installs beside every version, since running
+ * scenarios needs none of them. An unsupported version is refused when it is used, before it fails
+ * with an obscure error or, like bullmq 4, waits forever. Versions newer than the newest tested one
+ * are accepted.
  */
 import { createRequire } from 'node:module';
 import { gte, valid } from 'semver';
 
-/** The oldest version that works, how it is called in a sentence, and one that CI runs. */
+/**
+ * The oldest supported version, its name in a sentence, and the command that installs a version
+ * tested in CI.
+ */
 const NEEDED = {
   bullmq: { least: '5.6.0', since: '5.6', install: 'npm install bullmq@6' },
   'fast-check': { least: '4.0.0', since: '4.0', install: 'npm install --save-dev fast-check@4' },
@@ -17,7 +20,7 @@ const NEEDED = {
 
 type Needed = keyof typeof NEEDED;
 
-/** Throws, in one line, where one of these is installed in a version that does not work. */
+/** Throws a one-line error if one of these packages is installed in an unsupported version. */
 export function requireVersions(
   names: readonly Needed[],
   versionOf: (name: Needed) => string | null = installedVersion,
@@ -33,12 +36,12 @@ export class UnsupportedVersion extends Error {}
 
 function whyTooOld(name: Needed, version: string): string | null {
   const { least, since, install } = NEEDED[name];
-  // What precedes 5.6.0 as `5.6.0-beta.1` may lack what is needed.
+  // A prerelease of 5.6.0, such as `5.6.0-beta.1`, may lack what is needed.
   if (valid(version) === null || gte(version, least)) return null;
   return `${name} ${version} is installed, and fencepost works with ${since} or later: ${install}`;
 }
 
-/** Null where it is not installed, which whoever imports it says. */
+/** Returns null if the package is not installed. Its import then reports that. */
 function installedVersion(name: Needed): string | null {
   const require = createRequire(import.meta.url);
   try {

@@ -1,34 +1,39 @@
-/** What coordinators and workers share of BullMQ: the queue, its Redis and a worker's progress. */
+/**
+ * The parts of BullMQ that coordinators and workers share: the queue, its Redis connection, and the
+ * progress of a worker.
+ */
 import { Redis } from 'ioredis';
 import type { QueueAddress } from './queue-url.ts';
 
-/** One queue holds the shards of all sweeps. */
+/** The queue that holds the shards of all sweeps. */
 export const SHARD_QUEUE = 'shards';
-/** Of every key. */
+/** The prefix of every key. */
 export const PREFIX = 'fencepost';
 
-/** How far a shard is, as its worker reports it with the job. */
+/** The progress of a shard, which its worker stores with the job. */
 export interface ShardProgress {
-  /** Runs, a seed of one system each. */
+  /** Finished runs: seeds, counted per system. */
   readonly done: number;
   readonly broken: number;
 }
 
 const ANSWER_MS = 5_000;
 
-/** Opens what connects again whenever Redis is away; rejects where nothing answers at first. */
+/**
+ * Opens a connection that reconnects after an outage. Rejects if Redis does not answer at first.
+ */
 export async function connect(
   address: QueueAddress,
   { isPatient }: { readonly isPatient: boolean },
 ): Promise<Redis> {
   await requireRedis(address);
-  // A worker waits for its next job without a limit; a coordinator asks again each second.
+  // A worker waits for its next job without limit; a coordinator polls every second.
   const limits = isPatient
     ? { maxRetriesPerRequest: null }
     : { maxRetriesPerRequest: 3, commandTimeout: ANSWER_MS };
   const retryStrategy = (times: number): number => Math.min(100 * times, 2_000);
   const redis = new Redis({ ...address, ...limits, retryStrategy });
-  redis.on('error', () => {}); // the command that fails by it says so
+  redis.on('error', () => {}); // reported by the command that fails
   return redis;
 }
 
@@ -42,7 +47,7 @@ async function requireRedis(address: QueueAddress): Promise<void> {
   try {
     await redis.connect();
     await redis.ping();
-    // Where there is no such database, ioredis goes on in the first one.
+    // If the database does not exist, ioredis silently stays in the first one.
     if (address.db !== undefined) await redis.select(address.db);
   } catch (error) {
     throw why ?? error;

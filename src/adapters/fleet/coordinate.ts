@@ -1,10 +1,10 @@
 /**
- * A coordinator of a fleet: puts each shard of a sweep on the queue as one job and collects what
- * workers return, until all are there for `merge`. It keeps nothing anywhere else, and asks the
- * queue about its jobs once a second: what is not there, perhaps as Redis has lost everything, is
- * added again; what does not read as the shard that was asked for is removed, and then added again.
- * All of it may be repeated, by two coordinators at once too: a shard is a pure function of its
- * order, so a result that is there twice is the same one.
+ * Coordinates a fleet: puts each shard of a sweep on the queue as one job, and collects the results
+ * of the workers until all of them can be merged. The coordinator keeps no other state and polls
+ * the queue for its jobs once per second. A missing job, perhaps because Redis lost everything, is
+ * added again; a result that is not the requested shard is removed, and its job added again. All of
+ * this can be repeated, even by two coordinators at once: a shard is a pure function of its order,
+ * so duplicate results are equal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Queue } from 'bullmq';
@@ -21,26 +21,26 @@ export interface CoordinateOptions {
   readonly orders: readonly ShardOrder[];
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
-  /** Called with each shard as it is collected. */
+  /** Called with each shard when it is collected. */
   readonly onShard: (shard: FiledShard) => void;
   readonly onProgress: (progress: FleetProgress) => void;
 }
 
 export interface FleetProgress extends ShardProgress {
-  /** Shards that are collected, and those that workers are at. */
+  /** Shards that have been collected; `active` are being run by workers. */
   readonly collected: number;
   readonly active: number;
 }
 
 export type FleetEnd =
   | { readonly kind: 'complete'; readonly shards: readonly FiledShard[] }
-  /** Jobs that no worker could do. */
+  /** Jobs that no worker was able to run. */
   | { readonly kind: 'failed'; readonly failures: readonly ShardFailure[] }
   | { readonly kind: 'interrupted'; readonly collected: number };
 
 interface ShardFailure {
   readonly order: ShardOrder;
-  /** What the last worker that tried says. */
+  /** The message of the last worker that tried. */
   readonly why: string;
 }
 
@@ -48,9 +48,9 @@ type ShardQueue = Queue<unknown, unknown, string>;
 
 const POLL_MS = 1_000;
 const ASKED_AT_ONCE = 200;
-/** How often one job may hold something else than it should, before that is an error. */
+/** Maximum number of unexpected contents of a job before it fails. */
 const MOST_DAMAGED = 3;
-/** What no coordinator collects goes after a week. */
+/** Results that no coordinator collects are deleted after a week. */
 const KEPT = { age: 7 * 24 * 3600 };
 
 const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
@@ -63,18 +63,21 @@ export class Fleet {
 
   constructor(redis: Redis) {
     this.redis = redis;
-    // An event has the whole result in it, and nothing here reads any.
+    // Each event contains the full result, and no code reads events.
     const streams = { events: { maxLen: 10 } };
     this.queue = new Queue(SHARD_QUEUE, { connection: redis, prefix: PREFIX, streams });
-    this.queue.on('error', () => {}); // the command that fails by it says so
+    this.queue.on('error', () => {}); // reported by the command that fails
   }
 
-  /** Connects; rejects where the queue cannot be reached. */
+  /** Connects. Rejects if the queue cannot be reached. */
   static async open(address: QueueAddress): Promise<Fleet> {
     return new Fleet(await connect(address, { isPatient: false }));
   }
 
-  /** Into how many shards a sweep was cut whose jobs are on the queue; null where none are. */
+  /**
+   * Returns the number of shards of the sweep whose jobs are on the queue, or null if there are
+   * none.
+   */
   async cutBefore(sweepId: string): Promise<number | null> {
     const own = new RegExp(`^${sweepId}-\\d+-of-([1-9]\\d{0,3})$`);
     const ids = await this.queue.getRanges([...ALL], 0, -1, true);
@@ -82,12 +85,15 @@ export class Fleet {
     return first === null ? null : Number(first);
   }
 
-  /** Has a sweep run by workers, however often workers, Redis or earlier coordinators end. */
+  /**
+   * Runs a sweep on the workers. Survives restarts of workers, of Redis and of earlier
+   * coordinators.
+   */
   async coordinate(options: CoordinateOptions): Promise<FleetEnd> {
     return await new Coordinator(this, options).run();
   }
 
-  /** Takes jobs off the queue unless a worker is at them. */
+  /** Removes jobs from the queue, except those that a worker is running. */
   async remove(ids: readonly string[]): Promise<void> {
     for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
       const some = ids.slice(from, from + ASKED_AT_ONCE);
@@ -95,7 +101,7 @@ export class Fleet {
     }
   }
 
-  /** A job; undefined where it is gone. */
+  /** Reads a job. Returns undefined if it does not exist. */
   async read(id: string): Promise<Job<unknown, unknown, string> | 'unreadable' | undefined> {
     try {
       return await this.queue.getJob(id);
@@ -111,18 +117,18 @@ export class Fleet {
   }
 }
 
-/** A shard that is not collected yet. */
+/** A shard that has not been collected yet. */
 interface Missing {
   readonly order: ShardOrder;
   isAdded: boolean;
-  /** How often its job was found to hold something else. */
+  /** How often its job had unexpected contents. */
   damaged: number;
 }
 
 class Coordinator {
   private readonly fleet: Fleet;
   private readonly options: CoordinateOptions;
-  /** By the id of its job. */
+  /** By job id. */
   private readonly missing: Map<string, Missing>;
   private readonly shards: FiledShard[] = [];
   private readonly failures: ShardFailure[] = [];
@@ -149,13 +155,13 @@ class Coordinator {
       if (this.missing.size > 0) await sleep(POLL_MS, null, { signal }).catch(() => {});
     }
     if (this.missing.size === 0) return { kind: 'complete', shards: this.shards };
-    // What no worker has begun goes; what is done stays for the same sweep, begun again.
+    // Remove the jobs that no worker has started. Results stay, in case the sweep is restarted.
     await this.unlessAway(async () => this.fleet.remove(await this.own(WAITING)));
     if (this.failures.length > 0) return { kind: 'failed', failures: this.failures };
     return { kind: 'interrupted', collected: this.shards.length };
   }
 
-  /** Does what the queue allows: where it does not answer, the next round tries again. */
+  /** Runs `act`. If the queue does not answer, the next round tries again. */
   private async unlessAway(act: () => Promise<void>): Promise<void> {
     const { note } = this.options;
     try {
@@ -170,7 +176,7 @@ class Coordinator {
   }
 
   private async round(): Promise<void> {
-    // A sweep that is begun again tries again what had failed.
+    // A restarted sweep retries failed jobs.
     if (this.isFirstRound) await this.fleet.remove(await this.own(['failed']));
     for (const id of await this.own(['failed'])) await this.fail(id);
     for (const id of await this.own(['completed'])) await this.collect(id);
@@ -188,13 +194,13 @@ class Coordinator {
     this.options.onProgress({ done, broken, collected, active: active.length });
   }
 
-  /** The jobs in these states that are of this sweep and not collected. */
+  /** Returns the jobs in these states that belong to this sweep and are not collected yet. */
   private async own(states: readonly (typeof ALL)[number][]): Promise<readonly string[]> {
     const ids = await this.fleet.queue.getRanges([...states], 0, -1, true);
     return ids.filter((id) => this.missing.has(id));
   }
 
-  /** Adds what is not on the queue. */
+  /** Adds the jobs that are not on the queue. */
   private async add(): Promise<void> {
     const { queue, redis } = this.fleet;
     const there = new Set(await this.own(ALL));
@@ -202,7 +208,7 @@ class Coordinator {
     const lost = absent.flatMap(([id, { isAdded }]) => (isAdded ? [queue.toKey(id)] : []));
     if (lost.length > 0) {
       this.options.note(`${lost.length} jobs are gone from the queue: added again`);
-      // What is left of a job that is in no list would keep it from being added.
+      // Leftovers of a job that is in no list would prevent it from being added.
       await redis.del(...lost);
     }
     for (let from = 0; from < absent.length; from += ASKED_AT_ONCE) {
@@ -210,7 +216,8 @@ class Coordinator {
       const jobs = some.map(([jobId, { order }]) => {
         const backoff = { type: 'exponential', delay: 1_000 };
         const kept = { removeOnComplete: KEPT, removeOnFail: KEPT };
-        // The first shards of each sweep go first, so that a small one does not wait for a big one.
+        // The first shards of each sweep have priority, so that a small sweep does not wait for a
+        // large one.
         const priority = order.shard.index;
         const opts = { jobId, priority, attempts: 3, backoff, ...kept };
         return { name: 'shard', data: order, opts };
@@ -220,13 +227,17 @@ class Coordinator {
     }
   }
 
-  /** The job, if it is the one that was added; what is not, is removed as soon as it can be. */
+  /**
+   * Returns the job if its contents are the ones that were added; otherwise removes it, if
+   * possible, and returns null.
+   */
   private async sound(id: string): Promise<Job<unknown, unknown, string> | null> {
     const { queue, redis } = this.fleet;
     const job = await this.fleet.read(id);
     const order = this.missing.get(id)?.order;
     if (job === undefined) return null;
-    // What is no hash stays otherwise, and so does what a worker took that it could not read.
+    // BullMQ leaves behind a key that is not a hash, and a job that a worker took but could not
+    // read.
     if (job === 'unreadable') await redis.del(queue.toKey(id), `${queue.toKey(id)}:lock`);
     if (job !== 'unreadable' && JSON.stringify(job.data) === JSON.stringify(order)) return job;
     await this.discard(id, 'its job asks for something else');
@@ -273,7 +284,9 @@ const progressSchema: z.ZodType<ShardProgress> = z.object({
   broken: countSchema,
 });
 
-/** What a worker returned, or a clause that says why it is not the shard that was asked for. */
+/**
+ * Returns the shard in a worker's result, or a clause that says why it is not the requested one.
+ */
 function shardIn(returned: unknown, order: ShardOrder): FiledShard | string {
   const read = readShard(typeof returned === 'string' ? returned : '');
   if (read.kind === 'problem') return read.what;

@@ -1,10 +1,9 @@
 /**
- * Where the queue is: a URL as people type it, what a connection is opened with, and the same URL
- * without what is secret; and whether an error means that it is away. Nothing else of fencepost may
- * print a queue's URL.
+ * Parses the URL of the queue into connection options and a printable form without secrets, and
+ * classifies connection errors. No other code of fencepost may print the URL of a queue.
  */
 
-/** What a connection to Redis is opened with. */
+/** Options for a connection to Redis. */
 export interface QueueAddress {
   readonly host: string;
   readonly port: number;
@@ -16,12 +15,12 @@ export interface QueueAddress {
 
 type QueueUrlRead =
   | { readonly kind: 'address'; readonly address: QueueAddress; readonly shown: string }
-  /** `what` is a clause, and names no secret. */
+  /** `what` is a clause without secrets. */
   | { readonly kind: 'problem'; readonly what: string };
 
 const REDIS_PORT = 6379;
 
-/** Reads `redis://[user[:password]@]host[:port][/db]`, or `rediss://` for TLS. */
+/** Parses `redis://[user[:password]@]host[:port][/db]`, or `rediss://` for TLS. */
 export function readQueueUrl(text: string): QueueUrlRead {
   const url = parsed(text);
   if (url === null) return problem('is no URL; expected e.g. redis://127.0.0.1:6379');
@@ -33,7 +32,7 @@ export function readQueueUrl(text: string): QueueUrlRead {
   const db = url.pathname.replace(/^\//, '');
   if (!/^\d{0,3}$/.test(db)) return problem('has a path that is no number of a database');
   const address: QueueAddress = {
-    // Without the brackets of an IPv6 address.
+    // Strip the brackets of an IPv6 address.
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? REDIS_PORT : Number(url.port),
     ...(username === '' ? {} : { username }),
@@ -66,14 +65,17 @@ function decoded(text: string): string | null {
   }
 }
 
-/** A text of others, such as an error of the connection, without the password. */
+/** Removes the password from a text of another library, such as a connection error. */
 export function withoutSecrets(text: string, { password }: QueueAddress): string {
   const withoutUrls = text.replaceAll(/((?:rediss?):\/\/)[^@\s/]*@/g, '$1***@');
   if (password === undefined || password === '') return withoutUrls;
   return withoutUrls.replaceAll(password, '***').replaceAll(encodeURIComponent(password), '***');
 }
 
-/** Whether Redis may answer again: it is away or starting, and has refused nothing. */
+/**
+ * Returns true if Redis may answer later: it is unreachable or starting, and did not refuse the
+ * command.
+ */
 export function isAway(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (error.name === 'ReplyError') return /^(?:LOADING|MASTERDOWN|READONLY)\b/.test(error.message);

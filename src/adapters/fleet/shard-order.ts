@@ -1,7 +1,7 @@
 /**
- * The data of a job on the queue: one shard of a sweep, which any worker can check before it runs
- * it. Code does not travel, only its digests: a worker whose version of fencepost or whose modules
- * differ refuses the job, as its result would be of other runs.
+ * Defines the data of a job on the queue: one shard of a sweep, which any worker can verify before
+ * it runs it. The job contains digests instead of code. A worker with another version of fencepost
+ * or of a module refuses the job, because its result would be of different runs.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -22,14 +22,17 @@ export interface ShardOrder {
   readonly scenarios: readonly OrderedScenario[];
 }
 
-/** A scenario without the path of its file, which is another one on each machine. */
+/** A scenario without its file path, which differs between machines. */
 export interface OrderedScenario {
   readonly origin: Origin;
   /** The text of its file. */
   readonly text: string;
 }
 
-/** More shards than this make the queue and the coordinator large, and no sweep faster. */
+/**
+ * Maximum number of jobs. More shards enlarge the queue and the coordinator without making the
+ * sweep faster.
+ */
 export const MOST_JOBS = 10_000;
 
 const numberSchema = z.int().min(1).max(MOST_JOBS);
@@ -45,8 +48,8 @@ const orderSchema: z.ZodType<ShardOrder> = z.strictObject({
 const ID_DIGITS = 16;
 
 /**
- * The same for the same scenarios, modules, seeds and version of fencepost, on any machine: so a
- * sweep that is begun again finds its jobs, and what workers have made of them.
+ * Returns an id that is equal for equal scenarios, modules, seeds and versions of fencepost, on any
+ * machine. With it, a restarted sweep finds its jobs and their results.
  */
 export function sweepIdOf({ range, scenarios }: Omit<ShardOrder, 'shard'>): string {
   const parts = scenarios.map(({ origin, text }) => {
@@ -57,17 +60,17 @@ export function sweepIdOf({ range, scenarios }: Omit<ShardOrder, 'shard'>): stri
   return createHash('sha256').update(identity).digest('hex').slice(0, ID_DIGITS);
 }
 
-/** `0123456789abcdef-3-of-8`. */
+/** Returns, for example, `0123456789abcdef-3-of-8`. */
 export function jobIdOf(sweepId: string, { index, of }: Shard): string {
   return `${sweepId}-${index}-of-${of}`;
 }
 
-/** `shard 3 of 8`. */
+/** Returns, for example, `shard 3 of 8`. */
 export function shardName({ index, of }: Shard): string {
   return `shard ${index} of ${of}`;
 }
 
-/** The order of a job, or a clause that says why it is none. */
+/** Reads the order in a job, or returns a sentence that says why it is invalid. */
 export function readOrder(jobId: string | undefined, data: unknown): ShardOrder | string {
   const read = check(orderSchema, data);
   if (read.kind === 'value') {
@@ -80,20 +83,23 @@ export function readOrder(jobId: string | undefined, data: unknown): ShardOrder 
   return `this is no job that fencepost wrote${where}`;
 }
 
-/** What a worker has, on which it depends whether it may run a shard. */
+/** The code of a worker, which determines if it may run a shard. */
 export interface WorkerCode {
-  /** The folder below which the scenarios' modules lie here; null takes none that uses any. */
+  /** The folder of the scenarios' modules on this machine. Null refuses scenarios with modules. */
   readonly modules: string | null;
-  /** Of fencepost. */
+  /** The version of fencepost. */
   readonly version: string;
 }
 
 export interface LoadedOrder extends Pick<OrderedScenario, 'text'>, Subject {
-  /** None: the coordinator prints those of its file. */
+  /** Always empty: the coordinator prints the warnings of its file. */
   readonly warnings: readonly [];
 }
 
-/** A scenario of an order; a sentence where here it is not what it is where the sweep was begun. */
+/**
+ * Loads a scenario of an order. Returns a sentence if it differs here from where the sweep was
+ * started.
+ */
 export async function loadOrdered(
   { origin, text }: OrderedScenario,
   { modules, version }: WorkerCode,
@@ -102,7 +108,7 @@ export async function loadOrdered(
     return `the sweep is of fencepost ${origin.fencepost}, not ${version}`;
   }
   const file = `${origin.scenario}.yaml`;
-  // No module is run before its file is known to be the one that the coordinator has.
+  // A module runs only after its file is known to equal the coordinator's.
   const source: ModuleSource =
     modules === null
       ? { kind: 'refused', why: 'code does not travel; name its folder here with --modules' }
@@ -119,5 +125,5 @@ export async function loadOrdered(
   return why === null ? { file, text, scenario, catalogue, warnings: [] } : `the sweep ${why}`;
 }
 
-/** How the reason begins for which a worker did not run a job that another may run. */
+/** Prefix of the reason why a worker refused a job that another worker may be able to run. */
 export const REFUSED = 'refused by the worker on';

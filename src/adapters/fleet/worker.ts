@@ -1,7 +1,7 @@
 /**
- * A worker of a fleet: a BullMQ worker whose jobs are shards. BullMQ holds the lock of a job, gives
- * it to another worker if this one dies, and tries it again if it fails. The seeds run on threads
- * of their own, so that the event loop is free to renew the lock.
+ * A worker of a fleet: a BullMQ worker whose jobs are shards. BullMQ holds the lock of a job,
+ * passes the job to another worker if this one dies, and retries it if it fails. Seeds run on
+ * separate threads, so that the event loop stays free to renew the lock.
  */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import {
   type WorkerCode,
 } from './shard-order.ts';
 
-/** Runs a shard, to the text of its file. */
+/** Runs a shard. Resolves to the text of its file. */
 type RunShard = (
   scenarios: readonly LoadedOrder[],
   run: {
@@ -34,29 +34,29 @@ type RunShard = (
 
 export interface WorkerOptions extends WorkerCode {
   readonly address: QueueAddress;
-  /** Worker threads, at least one. */
+  /** The number of worker threads, at least one. */
   readonly threads: number;
   readonly runShard: RunShard;
-  /** Called with what is refused or fails, in one line each. */
+  /** Called with one line for each refusal or failure. */
   readonly onNote: (line: string) => void;
-  /** Called with each shard that is done, in one line. */
+  /** Called with one line for each finished shard. */
   readonly onShard: (line: string) => void;
 }
 
 /** A worker that takes shards of sweeps from a queue. */
 export interface FleetWorker {
-  /** Takes no new shard, finishes the one at hand, and disconnects. */
+  /** Takes no new shard, finishes the current one, and disconnects. */
   close(): Promise<void>;
 }
 
-/** As BullMQ has it, but that a shard may lose more than one machine. */
+/** The defaults of BullMQ, except that a shard may survive the loss of more than one machine. */
 const TIMING = { lockDuration: 30_000, stalledInterval: 30_000, maxStalledCount: 3 };
 const PROGRESS_EVERY_MS = 2_000;
 const REFUSE_MS = 2_000;
 
 type ShardJob = Job<unknown, string, string>;
 
-/** Connects, and works until it is closed; rejects where the queue cannot be reached. */
+/** Connects, and works until it is closed. Rejects if the queue cannot be reached. */
 export async function startFleetWorker(
   options: WorkerOptions,
   timing: Partial<typeof TIMING> = {},
@@ -68,7 +68,7 @@ export async function startFleetWorker(
   const worker = new Worker<unknown, string, string>(SHARD_QUEUE, perform, settings);
   let noted = '';
   const note = (line: string): void => {
-    // While Redis is away the same error comes each second.
+    // While Redis is unreachable, the same error repeats every second.
     if (line !== noted) options.onNote(withoutSecrets(line, options.address));
     noted = line;
   };
@@ -83,7 +83,10 @@ export async function startFleetWorker(
   };
 }
 
-/** Not at once: a worker that can do no job would fail all before the coordinator asks again. */
+/**
+ * Fails a job after a delay. Without it, a worker that can run no job would fail all of them before
+ * the coordinator's next poll.
+ */
 async function refuse(why: string): Promise<never> {
   await sleep(REFUSE_MS);
   throw new UnrecoverableError(why);
@@ -106,7 +109,7 @@ async function performShard(job: ShardJob, pool: Pool, options: WorkerOptions): 
   const onProgress = (progress: ShardProgress): void => {
     if (performance.now() - reportedMs < PROGRESS_EVERY_MS) return;
     reportedMs = performance.now();
-    // It fails where Redis is away, or the job is gone: the result will show that.
+    // Fails if Redis is unreachable or the job is gone, which the result will show.
     job.updateProgress({ ...progress }).catch(() => {});
   };
   const { version } = options;

@@ -1,7 +1,7 @@
 /**
- * The modules that the body of a test is handed: own instances for each simulated process, and for
- * each start of one, as code has them in production. What a test file imports at its top is shared
- * by all processes and seeds.
+ * Loads the modules that are passed to the body of a test. As in production, each simulated process
+ * gets its own instances, and new ones at each start. By contrast, modules that a test file imports
+ * at its top are shared by all processes and seeds.
  */
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ import type { AsyncClient } from '../../systems/protocol.ts';
 import { errorText } from '../../text/error-text.ts';
 import { TestRefused } from './test-place.ts';
 
-/** What a module exports, by the name that the test gives it. */
+/** The exports of each module, by the name that the test gives it. */
 export type LoadedModules = Readonly<Record<string, object>>;
 
 export class BodyModules {
@@ -23,7 +23,7 @@ export class BodyModules {
   private graph: ModuleGraph | null = null;
   private urls: readonly (readonly [name: string, url: string])[] = [];
 
-  /** Throws a `TestRefused` where they are no map from names to paths. */
+  /** Throws a `TestRefused` if `given` does not map names to paths. */
   constructor(given: unknown) {
     if (typeof given !== 'object' || given === null) {
       throw new TestRefused(['modules: expected names with paths, { lock: "./my-lock.ts" }']);
@@ -35,7 +35,9 @@ export class BodyModules {
     });
   }
 
-  /** Reads them and what they import, from the folder of the test; runs nothing of them. */
+  /**
+   * Reads the modules and their imports, relative to the folder of the test, without running them.
+   */
   async open(folder: string): Promise<void> {
     this.urls = this.paths.map(([name, path]) => [name, pathToFileURL(resolve(folder, path)).href]);
     const [first, ...others] = this.urls.map(([, url]) => url);
@@ -48,7 +50,7 @@ export class BodyModules {
     }
   }
 
-  /** New instances of all; a promise only where one of them awaits something at its top level. */
+  /** Returns new instances of all modules; a promise only if one of them has a top-level await. */
   loadFor(client: AsyncClient, world: World): LoadedModules | Promise<LoadedModules> {
     const { graph } = this;
     if (graph === null) return {};
@@ -60,12 +62,13 @@ export class BodyModules {
   }
 }
 
-/** By file: it is the same for each of its tests. */
+/** By file. The result is the same for all tests of a file. */
 const known: Map<string, Promise<readonly string[]>> = new Map();
 
 /**
- * Throws a `TestRefused` for each import of a test file that draws as it is loaded: vitest has
- * loaded it before anything was virtual, so what it drew is real, and another in each run.
+ * Throws a `TestRefused` for each import of a test file that draws random values when it is loaded.
+ * Vitest has already loaded it, before anything was virtualized, so the values are real and differ
+ * between runs.
  */
 export async function requireCalmImports(file: string): Promise<void> {
   const found = known.get(file) ?? problemsIn(file);
@@ -94,16 +97,18 @@ interface Imported {
   readonly url: string;
 }
 
-/** Files of one's own that stand in its imports; none where it cannot be read as Node would. */
+/**
+ * Returns the user files that a file imports statically. Empty if it cannot be parsed as by Node.
+ */
 function importsOf(file: string): readonly Imported[] {
   const parent = pathToFileURL(file).href;
   try {
     const read = readModule(parent);
     if (read.kind === 'problem') return [];
     return importsIn(read.text).flatMap(({ n: specifier = '', d: at, ss: from, se: to }) => {
-      // Those of a function, `import('./a.ts')`, have a place.
+      // Dynamic imports, `import('./a.ts')`, have a position.
       if (at !== -1 || !/^\.{1,2}\//.test(specifier)) return [];
-      // Of types only nothing is left.
+      // Imports of types only are erased to an empty list.
       if (/^import\s*\{\s*\}/.test(read.text.slice(from, to))) return [];
       const found = resolveModule(specifier, parent, 'import');
       return found.kind === 'file' && isOwnFile(found.url) ? [{ specifier, url: found.url }] : [];
@@ -113,7 +118,9 @@ function importsOf(file: string): readonly Imported[] {
   }
 }
 
-/** Whatever else vitest makes of such a module, by its own settings, is no concern of this. */
+/**
+ * Returns the modules that draw. Ignores a module that only vitest can load, with its own settings.
+ */
 async function drawersOf(url: string): Promise<readonly string[]> {
   try {
     return await drawersIn(await ModuleGraph.open(url), [url]);

@@ -1,18 +1,18 @@
 /**
- * `checkScenario`: a check of a scenario for any test runner, and what `simTest` is a frame around.
- * What a runner does not say is taken from the process: the calling file from the stack, and from
- * the environment the command that runs it again.
+ * `checkScenario` checks a scenario in any test runner; `simTest` is a wrapper around it. What a
+ * runner does not provide is taken from the process: the calling file from the stack, and the
+ * command that runs it again from the environment.
  *
- * Globals stay replaced for as long as a test goes on, since replacing them for each run takes as
- * long as a run. Jest, and two pools of vitest, run test files in contexts of `node:vm`, in which
- * builtin modules cannot be replaced. There a test that is handed no function is run in the main
- * context, by another instance of this module, which has classes of its own: plain data goes in, a
- * text comes back.
+ * Globals stay replaced throughout a test, because replacing them for each run takes as long as a
+ * run. Jest and two pools of vitest run test files in `node:vm` contexts, in which builtin modules
+ * cannot be replaced. There, a test without functions is run in the main context, by a second
+ * instance of this module. The two instances have different classes, so they exchange plain data:
+ * options go in, and JSON text comes back.
  *
- * From here read on: `options.ts` (with `scenario-fields.ts`) is what a test is given, `subject.ts`
- * makes its scenario, `test-campaign.ts` goes through its seeds, `kept-plans.ts` judges what was
- * kept, and `failure-block.ts` says what broke. `sim-run.ts` is what each of them gets, and
- * `test-place.ts` where the test stands.
+ * Read on in this order: `options.ts` (with `scenario-fields.ts`) defines the options of a test,
+ * `subject.ts` builds its scenario, `test-campaign.ts` runs its seeds, `kept-plans.ts` judges its
+ * kept plans, and `failure-block.ts` reports failures. `sim-run.ts` is passed to all of them, and
+ * `test-place.ts` locates the test.
  */
 import { basename, dirname, extname, resolve } from 'node:path';
 import process from 'node:process';
@@ -52,13 +52,14 @@ import {
 import { haveItWatched, namedInTest } from './watchdog.ts';
 
 /**
- * Checks a scenario: replays its kept plans, then runs seeds until one breaks what should hold.
- * Resolves if every expectation is met and was exercised. Rejects with a `ScenarioCheckFailed`,
- * whose message has the shrunk counterexample, its seed and the command that runs it again, or with
- * another `Error` if the input is wrong: `zombie.yaml:5:7 faults[0].pausee: unknown fault …`.
+ * Checks a scenario: replays its kept plans, then runs seeds until one breaks a claim that should
+ * hold. Resolves if every expectation is met and was exercised. Rejects with a
+ * `ScenarioCheckFailed`, whose message contains the shrunk counterexample, its seed and the command
+ * that runs it again, or with another `Error` if the input is invalid: `zombie.yaml:5:7
+ * faults[0].pausee: unknown fault …`.
  *
- * A file is looked for beside the calling file, then in the working directory. The environment
- * (`FENCEPOST_SEED`, `FENCEPOST_REPLAY` and so on) changes a check as it changes `simTest`.
+ * A file is looked up beside the calling file, then in the working directory. The environment
+ * (`FENCEPOST_SEED`, `FENCEPOST_REPLAY` and so on) affects a check in the same way as `simTest`.
  *
  * @example
  * import { test } from 'node:test';
@@ -79,13 +80,13 @@ export async function checkScenario(
   options?: TestOptions & { readonly system?: string },
 ): Promise<CheckedScenario>;
 /**
- * A lock by its name or definition, or the systems of a scenario. Messages and the names of kept
- * plans contain `name`.
+ * Checks a lock by name or definition, or the systems of a scenario. `name` appears in messages and
+ * in the names of kept plans.
  */
 export async function checkScenario(
   options: LockOptions & { readonly name: string },
 ): Promise<CheckedScenario>;
-/** A lock whose client is `body`, with modules of which each process has its own instances. */
+/** Checks a lock whose client is `body`. Each process has its own instances of `modules`. */
 export async function checkScenario<
   M extends object,
   S extends object = object,
@@ -97,7 +98,7 @@ export async function checkScenario<
   },
   body: Body<S, T & { readonly modules: M }>,
 ): Promise<CheckedScenario>;
-/** The same without. */
+/** Checks a lock whose client is `body`, without modules. */
 export async function checkScenario<S extends object, T extends object>(
   options: BodyOptions<S, T> & { readonly name: string },
   body: Body<S, T>,
@@ -131,13 +132,13 @@ export async function checkScenario<S extends object, T extends object>(
   return { systems: [] };
 }
 
-/** The file in a line of a stack: `at test (file:///home/me/lock.test.js:3:9)`. */
+/** Extracts the file from a stack line: `at test (file:///home/me/lock.test.js:3:9)`. */
 function fileOf(site: string): string {
   const [, at = ''] = /^\s+at (?:async )?(?:[^/\\]*? \()?(.+?):\d+:\d+\)?$/.exec(site) ?? [];
   return at.startsWith('file:') ? fileURLToPath(at) : resolve(at === '' ? 'test' : at);
 }
 
-/** The words that run a file as it is run now. */
+/** Returns the words of a command that runs a file in the current test runner. */
 function runner(): readonly string[] {
   const { argv, env, execArgv } = process;
   if (env['VITEST'] !== undefined) return ['npx', 'vitest', 'run'];
@@ -149,15 +150,15 @@ function runner(): readonly string[] {
   return isTest ? ['node', '--test'] : ['node'];
 }
 
-/** What a frame around a check knows of it. */
+/** What the caller of a check knows about it. */
 interface Frame {
-  /** The line of a stack at which its errors stand. */
+  /** The stack line to which errors are attributed. */
   readonly site: string;
   readonly given: () => CheckedOptions;
   readonly signal: AbortSignal;
 }
 
-/** Runs the check of a place; null where `FENCEPOST_REPLAY` names a plan of another. */
+/** Runs a check. Resolves to null if `FENCEPOST_REPLAY` names a plan of another check. */
 export function checkAt(
   place: TestPlace,
   { site, given, signal }: Frame,
@@ -169,17 +170,17 @@ export function checkAt(
   });
 }
 
-/** How a test ended in the other context. */
+/** The result of a test that ran in the main context. */
 type Ended =
   | { readonly kind: 'checked'; readonly checked: CheckedScenario | null }
   | { readonly kind: 'failed' | 'refused'; readonly message: string };
 
-/** This module, as the main context has it. */
+/** The instance of this module in the main context. */
 interface Other {
   readonly runForContext: typeof runForContext;
 }
 
-/** As `runTest`, in whichever context. */
+/** Runs a test, in the main context if necessary and possible. */
 async function runAnywhere(
   options: CheckedOptions,
   setting: TestSetting,
@@ -195,7 +196,7 @@ async function runAnywhere(
   throw new (ended.kind === 'failed' ? ScenarioCheckFailed : TestRefused)([ended.message]);
 }
 
-/** Runs a test that stands in another context; returns how it ended, as JSON. */
+/** Runs a test for another context. Returns its result as JSON. */
 export async function runForContext(
   options: CheckedOptions,
   setting: TestSetting,
@@ -213,7 +214,7 @@ async function endOf(options: CheckedOptions, setting: TestSetting): Promise<End
   }
 }
 
-/** What its frame knows of a test. */
+/** What the runner knows about a test. */
 export interface TestSetting {
   readonly place: TestPlace;
   readonly wishes: Wishes;
@@ -221,15 +222,15 @@ export interface TestSetting {
   readonly print: (text: string) => void;
 }
 
-/** What may run before a seed does: what clients call is learned from a few. */
+/** Runs that precede the seeds: the operation names of clients are learned from a few of them. */
 const FIRST = {
   what: 'seeds 0 to 2, run to learn its calls,',
   setting: 'FENCEPOST_SEED=0',
 } as const;
 
 /**
- * Throws a `ScenarioCheckFailed` where an expectation is not met, or nothing could be judged. Null:
- * the plan that was wished for is of another test.
+ * Runs a test. Throws a `ScenarioCheckFailed` if an expectation is not met or nothing could be
+ * judged. Returns null if the requested plan belongs to another test.
  */
 export async function runTest(
   options: CheckedOptions,
@@ -237,7 +238,7 @@ export async function runTest(
 ): Promise<CheckedScenario | null> {
   const { place, wishes, signal, print } = setting;
   const { timeoutMs, budgetMs } = options;
-  const seeds = seedsOf(options.seeds, wishes); // a mistake in them is told before all else
+  const seeds = seedsOf(options.seeds, wishes); // report an invalid value before anything else
   const stopwatch = new Stopwatch({ timeoutMs, budgetMs, signal });
   const mistakes = new Mistakes();
   const slug = slugOf(place);
@@ -262,18 +263,18 @@ export async function runTest(
   });
 }
 
-/** Runs `work`; whoever comes after it finds the globals as they were. */
+/** Runs `work` with virtualized globals, and restores them afterwards. */
 async function withGlobals<R>(work: () => Promise<R>): Promise<R> {
   const restore = virtualizeGlobals();
   try {
     return await work();
   } finally {
     restore();
-    await yieldToEventLoop(); // the last run gives them back in the next turn
+    await yieldToEventLoop(); // the last run restores its globals in the next turn
   }
 }
 
-/** Throws a `TestRefused` in a context of `node:vm`, where imports of builtins stay real. */
+/** Throws a `TestRefused` in a `node:vm` context, where imports of builtins cannot be replaced. */
 function requireLiveBindings(): void {
   if (setTimeout === timers.setTimeout) return;
   throw new TestRefused([
@@ -283,7 +284,10 @@ function requireLiveBindings(): void {
   ]);
 }
 
-/** Checks options, and makes a lock of a body; `args` follow its handles. */
+/**
+ * Checks the options, and turns a body into a lock. `args` are passed to the body after its
+ * handles.
+ */
 export function checkedOptions<S extends object, T extends object, A extends readonly unknown[]>(
   options: BodyOptions<S, T> | LockOptions,
   body: Body<S, T, A> | TestOptions | undefined,

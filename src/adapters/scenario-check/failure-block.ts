@@ -1,4 +1,7 @@
-/** A counterexample as the block that `fencepost run` prints, with how to run the test again. */
+/**
+ * Renders a counterexample as the block that `fencepost run` prints, with the commands that run the
+ * test again.
+ */
 import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -22,7 +25,7 @@ const WIDTH = 100;
 
 type Next = NonNullable<FailureWording['next']>;
 
-/** A counterexample that a seed was shrunk to; `keptAs` is its file, if it has one. */
+/** Renders a counterexample shrunk from a seed. `keptAs` is its file if it was kept. */
 export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null): string {
   const again = commandWith(`FENCEPOST_SEED=${finding.seed}`, run.place);
   const keep = commandWith('FENCEPOST_UPDATE=1', run.place);
@@ -34,7 +37,7 @@ export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null):
   return renderFailure(finding, { colour: false, width: WIDTH, wording: { place, next } });
 }
 
-/** A kept plan that still breaks its claim. */
+/** Renders a kept plan that still breaks its claim. */
 export function keptBlock(finding: Finding, run: SimRun, file: string): string {
   const next: Next = [['replay:', replayCommandOf(file, run.place)]];
   const place = `${finding.claim} of ${finding.system}, a kept plan`;
@@ -44,7 +47,7 @@ export function keptBlock(finding: Finding, run: SimRun, file: string): string {
 
 type Found = Pick<Shrunk, 'claim' | 'seed' | 'original' | 'result'>;
 
-/** Null where the plan does not break its claim when it is run once more. */
+/** Describes a counterexample. Resolves to null if the plan does not break its claim again. */
 export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
   const { scenario, catalogue, place } = run;
   const shrunk = { ...found, scenario: scenario.name, scenarioFile: place.file, catalogue };
@@ -52,7 +55,7 @@ export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
   return describeShrunk(shrunk, nowhere);
 }
 
-/** The plan of a finding as it is kept in `file`. */
+/** Returns the plan of a finding as text for `file`. */
 export function keptText(finding: Finding, run: SimRun, file: string): string {
   const command = shellWords(replayCommandOf(file, run.place)).join(' ');
   const { plan, explanation, digest } = finding;
@@ -60,8 +63,8 @@ export function keptText(finding: Finding, run: SimRun, file: string): string {
 }
 
 /**
- * Prints one seed of a test: its sequence in each system, and how what was expected turned out.
- * `plans` are those of an exhaustive search, in which `seed` is a number.
+ * Prints one seed of a test: its sequence in each system, and the verdicts on its expectations. In
+ * an exhaustive search, `plans` are its plans and `seed` is a plan number.
  */
 export async function showSeed(run: SimRun, seed: number, plans: Examined['plans']): Promise<void> {
   for (const { name, expect } of run.systems) {
@@ -78,7 +81,10 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
   }
 }
 
-/** What matters of a run, as a sequence, for a breach's evidence or without one. */
+/**
+ * Renders the essential steps of a run as a sequence, with the evidence of a breach if there is
+ * one.
+ */
 export function sequenceLines(
   { faults }: Plan,
   trace: Trace,
@@ -89,7 +95,7 @@ export function sequenceLines(
   return renderSequence(steps, trace.processes, { width: WIDTH, paint: paintFor(false) });
 }
 
-/** `✓ grant-order held, exercised 3 times`. */
+/** Returns, for example, `✓ grant-order held, exercised 3 times`. */
 export function verdictLine(verdict: Verdict): string {
   const { claim, exercised } = verdict;
   const times = `exercised ${exercised === 1 ? 'once' : `${exercised} times`}`;
@@ -98,7 +104,7 @@ export function verdictLine(verdict: Verdict): string {
   return exercised === 0 ? `– ${claim} was never exercised` : `✓ ${claim} held, ${times}`;
 }
 
-/** A plan that a kept file gave, as what was shrunk. */
+/** Wraps a kept plan as the result of shrinking it. */
 export function asShrunk(plan: Plan, claim: string): Found {
   return { claim, seed: 0, original: plan, result: { plan, boundary: null, whyNoBoundary: null } };
 }

@@ -1,8 +1,8 @@
 /**
- * The plans that were kept of a test, in `__fencepost__/<test file>/` beside it: read, replayed,
- * written one per kind of failure, and taken out. Nothing is written or deleted unless somebody
- * asks for it. What should hold must hold on all of them, and each must still put its claim to the
- * test: a plan that guards nothing any more is not passed over in silence.
+ * Manages the kept plans of a test, in `__fencepost__/<test file>/` beside it: reads, replays,
+ * writes (one per kind of failure) and deletes them. Files change only on request. Claims that
+ * should hold must hold on all kept plans, and each plan must still exercise its claim: a plan that
+ * no longer guards anything is reported.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -38,18 +38,18 @@ import {
 } from './test-place.ts';
 import { namedInTest } from './watchdog.ts';
 
-/** The kept plans of a test: each is read as it is asked for, and judged once it was replayed. */
+/** The kept plans of a test. Each is read on demand and judged after its replay. */
 export class KeptPlans {
   private readonly run: SimRun;
   private readonly plans: Map<string, KeptTestPlan> = new Map();
-  /** The claims that kept plans broke and that should break, as `<system> <claim>`. */
+  /** Claims that should break and that a kept plan broke, as `<system> <claim>`. */
   private readonly broken: Set<string> = new Set();
 
   constructor(run: SimRun) {
     this.run = run;
   }
 
-  /** Reads the plans; throws a `ScenarioCheckFailed` for one that this test cannot run. */
+  /** Reads the plans. Throws a `ScenarioCheckFailed` for one that this test cannot run. */
   *read(): Generator<KeptPlan> {
     for (const kept of keptPlansOf(this.run)) {
       const why = whyUnrunnable(kept, this.run);
@@ -64,7 +64,7 @@ export class KeptPlans {
     }
   }
 
-  /** Throws a `ScenarioCheckFailed` if the plan breaks what should hold, or is stale. */
+  /** Throws a `ScenarioCheckFailed` if the plan breaks a claim that should hold, or is stale. */
   async judge({ file, kind }: KeptPlan, replay: KeptReplay | null): Promise<void> {
     const kept = this.plans.get(file);
     if (kind === 'damaged' || kept === undefined || replay === null) return;
@@ -72,13 +72,13 @@ export class KeptPlans {
     if (result !== null) this.broken.add(`${kept.plan.system.name} ${result.claim}`);
   }
 
-  /** Whether a kept plan broke a claim that should break. */
+  /** Returns true if a kept plan broke a claim that should break. */
   broke(system: string, claim: string): boolean {
     return this.broken.has(`${system} ${claim}`);
   }
 }
 
-/** Replays a plan and judges it; null if it broke nothing. */
+/** Replays and judges a plan. Resolves to null if it broke nothing. */
 async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | null> {
   const why = whyUnrunnable(kept, run);
   if (why !== null) return stale(kept, run, why);
@@ -89,7 +89,10 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
   return await judgeReplay(kept, await namedInTest(run.place, named, replay), run);
 }
 
-/** Throws if the plan breaks what should hold, or is stale; null if it broke nothing. */
+/**
+ * Throws if the plan breaks a claim that should hold, or is stale. Resolves to null if it broke
+ * nothing.
+ */
 async function judgeReplay(
   kept: KeptTestPlan,
   result: KeptReplay,
@@ -131,7 +134,7 @@ async function judgeReplay(
   return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
 }
 
-/** A plan whose code has changed is kept as what it needs now, if that is wished for. */
+/** Updates the file of a plan that needs changes because the code has changed, if requested. */
 function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
   if (changes.length === 0) return;
   const name = typedPath(kept.file);
@@ -151,7 +154,7 @@ function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {
   return `no match for ${divergedAt}${hint}`;
 }
 
-/** A plan that guards nothing is taken out if that is wished for, else the test fails. */
+/** Deletes a plan that guards nothing, if requested; otherwise fails the test. */
 function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
   if (run.wishes.isUpdate && run.wishes.planFile === null) {
     if (changed(kept, null)) run.print(`fencepost: took out ${typedPath(kept.file)}`);
@@ -166,7 +169,7 @@ function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
   ]);
 }
 
-/** Replays one file alone, and prints what happens; false where it is of another test. */
+/** Replays a single file and prints the run. Resolves to false if it belongs to another test. */
 export async function replayWished(file: string, run: SimRun): Promise<boolean> {
   const kept = readKept(file);
   if (!isOf(run, kept)) return false;
@@ -188,7 +191,7 @@ interface KeptTestPlan {
   readonly plan: Plan;
 }
 
-/** The plans of this test, by the names of their files. */
+/** Returns the plans of this test, sorted by file name. */
 function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   const folder = corpusFolderOf(run.place);
   if (!existsSync(folder)) return [];
@@ -199,14 +202,17 @@ function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   });
 }
 
-/** Whether a plan is of this test, and not of a system that its scenario has for another test. */
+/**
+ * Returns true if a plan belongs to this test, and not to a system that its scenario has for
+ * another test.
+ */
 function isOf({ scenario, systems }: SimRun, { plan }: KeptTestPlan): boolean {
   const isNamed = ({ name }: SystemScenario): boolean => name === plan.system.name;
   if (plan.scenario !== scenario.name) return false;
   return systems.some(isNamed) || !scenario.systems.some(isNamed);
 }
 
-/** Throws a `TestRefused` where it is no plan, or there is no such file. */
+/** Reads a plan. Throws a `TestRefused` if the file is missing or not a plan. */
 function readKept(given: string): KeptTestPlan {
   const file = resolve(given);
   const typed = typedPath(file);
@@ -217,7 +223,7 @@ function readKept(given: string): KeptTestPlan {
   return { file, text, plan: read.plan };
 }
 
-/** Why a kept plan cannot be run by this test, in words; null where it can. */
+/** Returns why this test cannot run a kept plan, or null if it can. */
 function whyUnrunnable({ plan }: KeptTestPlan, { systems, catalogue }: SimRun): string | null {
   const { name } = plan.system;
   if (!systems.some((system) => system.name === name)) return `the test has no system "${name}"`;
@@ -225,7 +231,7 @@ function whyUnrunnable({ plan }: KeptTestPlan, { systems, catalogue }: SimRun): 
   return unknown?.what ?? whyRefused(plan, catalogue);
 }
 
-/** Keeps the plan of a finding, and returns its file; what is kept of the same kind gives way. */
+/** Writes the plan of a finding and returns its file. Replaces a kept plan of the same kind. */
 export function keep(finding: Finding, run: SimRun): string {
   const id = idOf(signatureOf(finding.plan, finding.verdict));
   const claim = finding.claim.replace(/[^\p{L}\p{N}_.]+/gu, '-').replace(/^-+|-+$/g, '');
@@ -239,7 +245,10 @@ export function keep(finding: Finding, run: SimRun): string {
   return file;
 }
 
-/** Whether there was something to change; throws where another writes the same file. */
+/**
+ * Changes or deletes a file. Returns false if there is nothing to change. Throws if another process
+ * is writing the same file.
+ */
 function changed(
   { file, text }: Pick<KeptTestPlan, 'file' | 'text'>,
   after: string | null,

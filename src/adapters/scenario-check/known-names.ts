@@ -1,9 +1,9 @@
 /**
- * The names that editors complete where a test is written: the built-in locks, stores and claims.
- * Others may be given as well, those of a `use`. A test compares the lists with what there is.
+ * The names of built-in locks, stores and claims, which editors complete in a test. Other names,
+ * from `use`, are accepted as well. A test compares the lists with the catalogue.
  */
 
-/** A built-in one of `fencepost list locks`, or any other name. */
+/** A built-in lock (`fencepost list locks`) or any other name. */
 export type LockName =
   | 'cache-lock'
   | 'etcd'
@@ -25,7 +25,7 @@ export type LockName =
   | 'zookeeper'
   | (string & Record<never, never>);
 
-/** A built-in one of `fencepost list stores`, or any other name. */
+/** A built-in store (`fencepost list stores`) or any other name. */
 export type StoreName =
   | 'unfenced'
   | 'fenced'
@@ -54,7 +54,7 @@ export type StoreName =
   | 'stock-sql'
   | (string & Record<never, never>);
 
-/** A built-in one of `fencepost list claims`, or any other name. */
+/** A built-in claim (`fencepost list claims`) or any other name. */
 export type ClaimName =
   | 'grant-order'
   | 'mutual-exclusion'

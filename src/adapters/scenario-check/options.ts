@@ -1,7 +1,7 @@
 /**
- * What `simTest` is given: which system, which faults, what should hold, and for how long. It is
- * checked here as far as it is no part of a scenario, since the code that gives it may be plain
- * JavaScript: every mistake is told at once, with the option that it is in.
+ * Defines the options of `simTest`: the system, its faults, the claims, and limits. Checks the
+ * options that are not part of a scenario, since callers may use plain JavaScript. All mistakes are
+ * reported at once, each with its option.
  */
 import type { SystemDefinition } from '../../catalogue.ts';
 import { shown } from '../../core/plan/fields.ts';
@@ -15,14 +15,14 @@ import type { ClaimName, LockName, StoreName } from './known-names.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 import { TestRefused } from './test-place.ts';
 
-/** How a check is run, whatever its scenario. */
+/** Options for how to run a check, whatever its scenario. */
 export interface TestOptions {
-  /** How many, from 0 on, or from one to another, both included. Default 200. */
+  /** The number of seeds, from 0, or the first and the last seed, both inclusive. Default 200. */
   readonly seeds?: number | readonly [from: number, to: number];
   /**
-   * Examines no seeds, but every plan with at most so many faults. An object narrows the rest: at
-   * most so many `ties` (swaps of events that are due at one instant; default 0), only the first
-   * `clients`, and only the first `sections` of each.
+   * Examines every plan with at most this many faults, instead of seeds. An object narrows the
+   * search further: at most `ties` swaps of events that are due at the same instant (default 0),
+   * only the first `clients`, and only the first `sections` of each client.
    */
   readonly exhaust?:
     | number
@@ -32,34 +32,38 @@ export interface TestOptions {
         readonly clients?: number;
         readonly sections?: number;
       };
-  /** Milliseconds of real time after which the test fails, unless it is done. Default 60,000. */
+  /** Real time in milliseconds after which an unfinished test fails. Default 60,000. */
   readonly timeout?: number;
-  /** Milliseconds of real time after which no further seed is begun; if absent all are. */
+  /**
+   * Real time in milliseconds after which no more seeds are started. By default, all seeds are run.
+   */
   readonly budgetMs?: number;
-  /** Stores, claims, models and locks of your own, from `defineSystem`. */
+  /** User-defined stores, claims, models and locks, from `defineSystem`. */
   readonly use?: SystemDefinition | readonly SystemDefinition[];
 }
 
-/** What is checked: a scenario that is written as options, or one in a file or a text. */
+/** The scenario to check: written as options, or given as a file or text. */
 export type ScenarioOptions =
   | (ScenarioFields & {
       readonly scenario?: never;
       readonly system?: never;
-      /** What may go wrong; `[]` where nothing does. */
+      /** The faults to inject; `[]` for none. */
       readonly faults: NonNullable<ScenarioFields['faults']>;
-      /** What the lock guards. Default `unfenced`. */
+      /** The store that the lock guards. Default `unfenced`. */
       readonly store?: StoreName;
-      /** Claims that must hold on every seed; `grant-order` if this and `breaks` are absent. */
+      /** Claims that must hold on every seed. Default `grant-order`, if `breaks` is also absent. */
       readonly holds?: readonly ClaimName[];
-      /** Claims that must break on some seed. */
+      /** Claims that must break on at least one seed. */
       readonly breaks?: readonly ClaimName[];
-      /** Claims that may break: `progress` too, of a body that waits for ever on some seeds. */
+      /** Claims that may break. Also `progress`, for a body that waits forever on some seeds. */
       readonly may?: readonly ClaimName[];
     })
   | {
-      /** A file beside the test, `./lock.yaml`, or the text of one, with its own expectations. */
+      /**
+       * A scenario file beside the test, `./lock.yaml`, or its text. It contains the expectations.
+       */
       readonly scenario: string;
-      /** One of its systems; all of them, if absent. */
+      /** The name of one of its systems. Default: all of them. */
       readonly system?: string;
       readonly faults?: never;
       readonly store?: never;
@@ -70,33 +74,33 @@ export type ScenarioOptions =
 
 export type WrittenHere = Extract<ScenarioOptions, { readonly scenario?: never }>;
 
-/** A check of a lock whose client is the body of the test. */
+/** Options for a lock whose client is the body of the test. */
 export type BodyOptions<S extends object, T extends object> = TestOptions &
   ScenarioOptions & {
     readonly options?: never;
-    /** `none`: its sections run without acquiring, and claims about grants do not apply. */
+    /** `none`: sections run without a lock, and claims about grants do not apply. */
     readonly lock?: 'none';
     /**
-     * Adds the lock's servers to the world of one run: `lock`, or `lock-…` where there are several.
-     * The body is handed what it returns.
+     * Adds the servers of the lock to the world of one run: `lock`, or `lock-…` if there are
+     * several. The result is passed to the body.
      */
     readonly servers?: (world: World) => S;
-    /** What each client process makes as it starts, e.g. an instance of a lock library. */
+    /** Called when a client process starts, for example to create an instance of a lock library. */
     readonly start?: (client: AsyncClient, servers: S) => T;
     /**
-     * What the body calls its operations at the lock (`set` of `alice/1/set`) and its marks, for
-     * faults to be placed at; if absent, those of a few runs in which nothing goes wrong.
+     * Names of the body's operations on the lock (`set` in `alice/1/set`) and of its marks, as
+     * places for faults. By default, these are learned from a few runs without faults.
      */
     readonly operations?: readonly string[];
     /**
-     * Modules that the body is handed as `modules`, by the names that it calls them, each a path
-     * from the test: own instances for each process and each start. With `simTest<{ lock: typeof
-     * import('./my-lock.ts') }>(…)` their types are known.
+     * Modules to pass to the body as `modules`: names mapped to paths relative to the test. Each
+     * process gets its own instances, and new ones at each start. For their types, write `simTest<{
+     * lock: typeof import('./my-lock.ts') }>(…)`.
      */
     readonly modules?: Readonly<Record<string, string>>;
   };
 
-/** A check of a lock by its name or definition, or of the systems of a scenario. */
+/** Options for a lock given by name or definition, or for the systems of a scenario. */
 export type LockOptions = TestOptions & {
   readonly servers?: never;
   readonly start?: never;
@@ -115,9 +119,9 @@ export type LockOptions = TestOptions & {
   );
 
 /**
- * One critical section: takes the lock, says so with `section.guard()`, works, gives it back. What
- * it throws ends the section, as a failed request does; a `TypeError`, or an assertion of the
- * test's own, ends the test. Beside its section it is handed what `servers` and `start` returned.
+ * One critical section: acquires the lock, reports that with `section.guard()`, works, and releases
+ * the lock. An error ends the section, as a failed request does; a `TypeError` or an assertion of
+ * the test ends the test. The body also receives the results of `servers` and `start`.
  */
 export type Body<S extends object, T extends object, A extends readonly unknown[] = []> = (
   section: AsyncSection,
@@ -125,7 +129,7 @@ export type Body<S extends object, T extends object, A extends readonly unknown[
   ...args: A
 ) => Promise<void>;
 
-/** Options whose handles are not known any more. */
+/** Options without the types of their handles. */
 export type AnyOptions = TestOptions &
   ScenarioOptions & {
     readonly lock?: LockName | LockDefinition;
@@ -136,7 +140,7 @@ export type AnyOptions = TestOptions &
     readonly modules?: unknown;
   };
 
-/** The fields of a scenario that a test may write. */
+/** The scenario fields that a test may contain. */
 export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
   'description',
   'hosts',
@@ -155,11 +159,11 @@ export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
   'maxEvents',
 ];
 
-/** The fields that stand in a scenario's `systems`, and here beside the others. */
+/** Fields that belong to `systems` in a scenario file, but to the top level of the options. */
 const CLAIM_FIELDS: readonly string[] = ['holds', 'breaks', 'may'];
 const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', ...CLAIM_FIELDS];
 
-/** All others. */
+/** All other options. */
 const TEST_FIELDS: readonly string[] = [
   'scenario',
   'system',
@@ -174,27 +178,27 @@ const TEST_FIELDS: readonly string[] = [
   'use',
 ];
 
-/** Options whose own fields are right; those of the scenario are still to be read. */
+/** Options whose own fields have been checked. The scenario has not been parsed yet. */
 export interface CheckedOptions {
-  /** The scenario's and the system's, as they were given. */
+  /** The fields of the scenario and of its system, as given. */
   readonly fields: Partial<Omit<WrittenHere, 'scenario' | 'system'>> & {
     readonly lock?: string | LockDefinition;
     readonly options?: Readonly<Record<string, string | number>>;
   };
-  /** A path or a text; null where it is written as options. */
+  /** A path or a text, or null if the scenario is written as options. */
   readonly scenario: string | null;
   readonly system: string | null;
-  /** The lock that the test brings: its body, or a definition. */
+  /** The lock that the test defines: its body or a definition. */
   readonly ownLock: LockDefinition | null;
-  /** It is the body of the test, which may use what the test file imports. */
+  /** True if `ownLock` is the body of the test, which may use what the test file imports. */
   readonly isBody: boolean;
-  /** It is a body that adds no server: those that `hosts` names are its own. */
+  /** True for a body that adds no servers: those named in `hosts` are its servers. */
   readonly isServedByHosts: boolean;
-  /** What its body is handed; null for nothing. */
+  /** The modules to pass to the body, or null if there are none. */
   readonly modules: BodyModules | null;
   readonly use: readonly SystemDefinition[];
   readonly seeds: SeedRange;
-  /** Null examines seeds. */
+  /** Null if seeds are examined. */
   readonly exhaust: ExhaustScope | null;
   readonly timeoutMs: number;
   readonly budgetMs: number | null;
@@ -203,7 +207,10 @@ export interface CheckedOptions {
 const SEEDS = 200;
 const TIMEOUT_MS = 60_000;
 
-/** Throws a `TestRefused`; `body` is the lock that the body became, if there is one. */
+/**
+ * Checks the options. Throws a `TestRefused`. `body` is the lock made from the body, if there is
+ * one.
+ */
 export function checkOptions(
   options: AnyOptions,
   body: LockDefinition | null,
@@ -254,7 +261,7 @@ function unknownFields(options: object): readonly string[] {
   });
 }
 
-/** What is missing, or not plain data, in a scenario that is written as options. */
+/** Reports missing fields, and values that are not plain data, in a scenario written as options. */
 function problemsHere(options: AnyOptions, body: LockDefinition | null): readonly string[] {
   const { system, faults } = options;
   const lock: unknown = options.lock;
@@ -275,7 +282,7 @@ function problemsHere(options: AnyOptions, body: LockDefinition | null): readonl
   return [...lines, ...entries.flatMap(([field, value]) => unplainParts(value, [field]))];
 }
 
-/** What the scenario says already. */
+/** Reports fields that the scenario already contains. */
 function problemsBeside(options: AnyOptions): readonly string[] {
   const { scenario } = options;
   const text: unknown = scenario;
@@ -341,7 +348,9 @@ function exhaustOf({ exhaust }: AnyOptions): ExhaustScope | null {
   return { ties: 0, clients: null, sections: null, ...fields };
 }
 
-/** `clients.ttl: expected plain data, not a function`; each once. */
+/**
+ * Reports each value that is not plain data: `clients.ttl: expected plain data, not a function`.
+ */
 function unplainParts(value: unknown, path: readonly PathStep[]): readonly string[] {
   const what = whyUnplain(value);
   if (what !== null) return [`${renderPath(path)}: expected plain data, not ${what}`];

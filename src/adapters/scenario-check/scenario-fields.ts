@@ -1,37 +1,37 @@
 /**
- * The fields of a scenario as they are typed in TypeScript: those of a scenario file, and no
- * others. Times are texts, `20ms`, and ranges of them, `1ms..40ms`; what a field means, and what it
- * is where it is left out, `docs/scenarios.md` says.
+ * TypeScript types for the fields of a scenario, the same as those of a scenario file. Times are
+ * strings, `20ms`, and so are time ranges, `1ms..40ms`. `docs/scenarios.md` explains each field and
+ * its default.
  */
 import type { FaultKind } from '../../core/plan/fault.ts';
 
-/** `20ms`, `250us`, `1.5s`, `0`. */
+/** For example `20ms`, `250us`, `1.5s` or `0`. */
 export type Time = 0 | '0' | `${number}${'us' | 'ms' | 's' | 'min' | 'm' | 'h'}`;
-/** `20ms`, or each seed draws from `1ms..40ms`. */
+/** A fixed time, `20ms`, or a range, `1ms..40ms`, from which each seed draws. */
 export type TimeRange = Time | `${Time}..${Time}`;
-/** `1/2` or `20%`; 1 is always. */
+/** A probability: `1/2` or `20%`. 1 means always. */
 export type Odds = 0 | 1 | '0' | '1' | `${number}/${number}` | `${number}%`;
 
-/** What a scenario says beside its systems. */
+/** The fields of a scenario other than its systems. */
 export interface ScenarioFields {
   readonly description?: string;
-  /** Where code finds servers, for drivers of its own: `{ 'redis-1:6379': 'lock' }`. */
+  /** Addresses of servers for drivers in user code: `{ 'redis-1:6379': 'lock' }`. */
   readonly hosts?: Readonly<Record<string, string>>;
-  /** A count, names, or settings. Default 2. */
+  /** A number of clients, their names, or their settings. Default 2. */
   readonly clients?:
     | number
     | readonly string[]
     | (ClientFields & {
-        /** alice, bob, carol, … */
+        /** The number of clients, which are named alice, bob, carol, …. */
         readonly count?: number;
         readonly names?: readonly string[];
-        /** What single clients do differently, by name. */
+        /** Settings of individual clients, by name. */
         readonly each?: Readonly<Record<string, ClientFields>>;
       });
-  /** What a client does under one grant; `guard.work()` does it. */
+  /** The work that a client does under one grant, when it calls `guard.work()`. */
   readonly workload?: WorkloadFields;
   readonly network?: { readonly link?: 'connection' | 'datagram'; readonly latency?: TimeRange };
-  /** What brings the workers of the `lease-*` locks their steps, at least once. */
+  /** The queue that delivers steps to the workers of the `lease-*` locks, at least once. */
   readonly queue?: {
     readonly steps?: number;
     readonly retries?: number;
@@ -50,34 +50,34 @@ export interface ScenarioFields {
     }[];
     readonly duplicates?: { readonly chance: Odds; readonly after?: TimeRange };
   };
-  /** How much a backoff may be lengthened: `25%`. */
+  /** The fraction by which a backoff may be lengthened: `25%`. */
   readonly jitter?: Odds;
   /**
-   * What may be injected: `{ pause: { for: '20ms' } }`; `all`: every kind that can affect the lock,
-   * each with low odds.
+   * The faults to inject: `{ pause: { for: '20ms' } }`. `all` selects every kind that can affect
+   * the lock, each with a low probability.
    */
   readonly faults?:
     | 'all'
     | readonly { readonly [Kind in FaultKind]: Pick<FaultFields, Kind> }[FaultKind][];
-  /** Whether each seed enables a random subset of the kinds with a chance. Default true. */
+  /** True if each seed enables a random subset of the kinds that have a `chance`. Default true. */
   readonly swarm?: boolean;
-  /** What the lock may assume of clocks. */
+  /** The guarantees about clocks that the lock may rely on. */
   readonly clocks?: { readonly skew?: Time; readonly drift?: `${number}ppm` };
-  /** What `Date.now()` shows at first: a day from 1970 on, or a time of it in UTC. */
+  /** The initial value of `Date.now()`: a date from 1970 on, optionally with a UTC time. */
   readonly epoch?: `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}Z` | 0;
-  /** When the world heals, in virtual time. Default long enough for the work. */
+  /** The virtual time at which the world heals. The default leaves enough time for the work. */
   readonly time?: Time;
-  /** How much later than 2 × ttl the probe may be granted. */
+  /** The tolerance added to 2 × ttl, by which the probe must be granted the lock. */
   readonly slack?: Time;
-  /** Whether a fresh client comes at last. Default true. */
+  /** True if a fresh client checks progress at the end. Default true. */
   readonly probe?: boolean;
-  /** A run is cut after so many events. */
+  /** The number of events after which a run is cut off. */
   readonly maxEvents?: number;
 }
 
 /** The settings of one client. */
 export interface ClientFields {
-  /** How long a grant lasts. Default 10ms. */
+  /** The duration of a grant. Default 10ms. */
   readonly ttl?: Time;
   readonly lockTimeout?: Time | 'never';
   readonly storeTimeout?: Time | 'never';
@@ -89,25 +89,27 @@ export interface ClientFields {
   readonly backoff?: Time;
   readonly attempts?: number;
   readonly releases?: boolean;
-  /** How many sections it runs. Default 3. */
+  /** The number of sections to run. Default 3. */
   readonly sections?: number;
-  /** How many sections each process runs at once, as a service does with requests. Default 1. */
+  /**
+   * The number of sections that a process runs concurrently, like requests in a service. Default 1.
+   */
   readonly concurrency?: number;
   /** The time before each section. Default 0ms..5ms. */
   readonly think?: TimeRange;
   readonly workload?: WorkloadFields;
 }
 
-/** What a client does in one section. */
+/** The work of a client in one section. */
 export interface WorkloadFields {
   readonly kind?: 'blind-writes' | 'read-modify-write' | 'transfer';
   readonly writesPerGrant?: number;
   readonly awaits?: boolean;
-  /** Names, or how many. */
+  /** Names, or a number of them. */
   readonly locks?: number | readonly string[];
   readonly keys?: number | readonly string[];
   readonly stores?: number | readonly string[];
-  /** The steps of every section, instead of a kind. */
+  /** The steps of every section, instead of `kind`. */
   readonly steps?: readonly (
     | ('write' | 'read' | 'increment' | 'transfer' | 'renew')
     | {
@@ -164,16 +166,16 @@ export interface WorkloadFields {
 }
 
 /**
- * The fields of each kind of fault. Processes are `clients`, `stores`, `locks`, the name of one, or
- * a list. `chance` is how likely it fires; absent: always. It fires at a time, `at`, or at a point,
- * `before: write` (of a drawn section) or `after: alice/1/write`; absent: at any point of a drawn
- * section, or at any time of the first third.
+ * The fields of each kind of fault. Processes are `clients`, `stores`, `locks`, one name, or a
+ * list. `chance` is the probability that the fault fires; by default, it always does. It fires at a
+ * time, `at`, or at a point, `before: write` (in a drawn section) or `after: alice/1/write`. By
+ * default, it fires at any point of a drawn section, or at any time in the first third.
  */
 export interface FaultFields {
   readonly pause: FaultPlaceFields & {
     readonly process?: string | readonly string[];
     readonly for: TimeRange;
-    /** Whether its clocks run on. Default run. */
+    /** If its clocks keep running. Default `run`. */
     readonly clocks?: 'run' | 'freeze';
   };
   readonly delay: MessageFields & { readonly by: TimeRange };
@@ -215,7 +217,7 @@ export interface FaultFields {
   };
 }
 
-/** When a fault fires, and how likely. */
+/** When a fault fires, and with what probability. */
 export interface FaultPlaceFields {
   readonly at?: TimeRange;
   readonly before?: string;
@@ -223,7 +225,7 @@ export interface FaultPlaceFields {
   readonly chance?: Odds;
 }
 
-/** Which message a fault affects: `write` (of a drawn section) or `alice/1/write/1/request`. */
+/** The message that a fault affects: `write` (in a drawn section) or `alice/1/write/1/request`. */
 export interface MessageFields {
   readonly message?: string;
   readonly leg?: 'request' | 'reply';

@@ -1,7 +1,7 @@
 /**
- * What every stage of a test is handed: its subject, its place, its time and what was wished. Time
- * is real here: how long the test may still go on, and turns for the rest of the thread, by clocks
- * and timers that no test replaces.
+ * The context that is passed to every stage of a test: its subject, place, time limits and requests
+ * from the environment. Time here is real: the time left for the test, and turns of the event loop
+ * for the rest of the thread, from clocks and timers that tests do not replace.
  */
 import type { Trial } from '../../report/exhausted.ts';
 import type { Mistakes, TestSubject } from './subject.ts';
@@ -13,11 +13,11 @@ export interface SimRun extends TestSubject {
   readonly stopwatch: Stopwatch;
   readonly wishes: Wishes;
   readonly mistakes: Mistakes;
-  /** Prints lines where vitest shows what a test prints. */
+  /** Prints lines where vitest shows the output of a test. */
   readonly print: (text: string) => void;
 }
 
-/** What one run is called: by its seed, or by its number among all plans. */
+/** Returns the word for one run: a seed, or a plan of an exhaustive search. */
 export function trialOf({ scenario }: Pick<SimRun, 'scenario'>): Trial {
   return scenario.exhaust === undefined ? 'seed' : 'plan';
 }
@@ -26,13 +26,13 @@ const realNowMs: () => number = performance.now.bind(performance);
 
 interface StopwatchSetting {
   readonly timeoutMs: number;
-  /** Null for none. */
+  /** Null if there is no budget. */
   readonly budgetMs: number | null;
-  /** Aborted when nobody wants the test's result any more. */
+  /** Aborted when the result of the test is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** Started when it is made. */
+/** Measures the time of a test, from construction. */
 export class Stopwatch {
   readonly timeoutMs: number;
   private readonly setting: StopwatchSetting;
@@ -51,12 +51,12 @@ export class Stopwatch {
     return this.setting.signal.aborted;
   }
 
-  /** Whether the test must end now. */
+  /** True if the test must end now. */
   get isOver(): boolean {
     return this.isCancelled || this.elapsedMs >= this.timeoutMs;
   }
 
-  /** Whether no further seed is to be begun. */
+  /** True if no more seeds should be started. */
   get isSpent(): boolean {
     const { budgetMs } = this.setting;
     return budgetMs !== null && this.elapsedMs >= budgetMs;

@@ -1,9 +1,9 @@
 /**
- * What a test is about: the scenario that its options mean, and what the words in it mean. A
- * scenario that is written as options is read as the text of a file is, so that whatever is wrong
- * with it is said in the same words. The body of a test becomes a lock that scenarios and plans can
- * name; what its operations are called is learnt from a few runs in which nothing goes wrong, and
- * what it throws is kept, since a run itself knows the message only.
+ * Builds the scenario of a test and its catalogue from the options. A scenario written as options
+ * is parsed like the text of a file, so both report problems in the same words. The body of a test
+ * becomes a lock that scenarios and plans can name. The names of its operations are learned from a
+ * few runs without faults. The errors that it throws are recorded, because a run keeps only the
+ * message.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -31,24 +31,24 @@ import { TestRefused } from './test-place.ts';
 
 export interface TestSubject {
   readonly scenario: Scenario;
-  /** Those of the scenario that the test is about. */
+  /** The systems of the scenario that the test covers. */
   readonly systems: readonly SystemScenario[];
-  /** Whether it names no claim itself, and is about `grant-order` therefore. */
+  /** True if the test names no claim, so that it checks `grant-order`. */
   readonly listsNothing: boolean;
   readonly catalogue: Catalogue;
-  /** Of faults at a place that may not exist, a line each. */
+  /** One line for each fault whose place may not exist. */
   readonly warnings: readonly string[];
 }
 
-/** Where it is read from, and whom it tells what went wrong in the test's own code. */
+/** The place where a subject is read, and the recorder of errors in the test's own code. */
 interface SubjectSource {
   readonly folder: string;
-  /** The name of a scenario that is written as options. */
+  /** The name of a scenario written as options. */
   readonly slug: string;
   readonly mistakes: Mistakes;
 }
 
-/** Throws a `TestRefused` with every problem. */
+/** Reads the subject. Throws a `TestRefused` with all problems. */
 export async function readSubject(
   options: CheckedOptions,
   source: SubjectSource,
@@ -76,7 +76,7 @@ export async function readSubject(
   throw new TestRefused(lines, source.mistakes.find(first.why));
 }
 
-/** Throws where a fault is placed nowhere; returns what is to be told of places. */
+/** Throws if a fault has no place. Returns warnings about places. */
 async function requirePlaces(
   text: ScenarioText,
   scenario: Scenario,
@@ -89,10 +89,10 @@ async function requirePlaces(
   return linesOf(parsed.locate(warnings), text);
 }
 
-/** The text of a scenario, and whether it was made of options. */
+/** The text of a scenario. `isWrittenHere` is true if it was generated from options. */
 interface ScenarioText extends SourceFile {
   readonly isWrittenHere: boolean;
-  /** Where its modules lie. */
+  /** The folder of its modules. */
   readonly folder: string;
 }
 
@@ -123,7 +123,7 @@ function readText(file: string, given: string): string {
   }
 }
 
-/** The options as a scenario file has them. */
+/** Returns the options in the format of a scenario file. */
 function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
   const { lock, options, store = 'unfenced', holds, breaks, may } = fields;
   const name = isBody || typeof lock !== 'string' ? OWN_LOCK : lock;
@@ -134,7 +134,7 @@ function documentOf({ fields, isBody }: CheckedOptions, slug: string): unknown {
   return { name: slug, systems: { [name]: system }, ...own };
 }
 
-/** Loads what the scenario uses, and adds what the test brings. */
+/** Loads the modules that the scenario uses, and adds the definitions of the test. */
 async function catalogueOf(
   text: ScenarioText,
   { ownLock, isServedByHosts, use, modules: ownModules }: CheckedOptions,
@@ -158,7 +158,7 @@ async function catalogueOf(
   return extended(used, ownDefinition({ ...watched, operations }));
 }
 
-/** The servers that the text names in `hosts`, but for what is no name of a lock's server. */
+/** Returns the servers named in `hosts` that can be servers of a lock. */
 function serversIn(text: ScenarioText): readonly string[] {
   const parsed = parseFile(text);
   if (parsed.kind === 'problems' || !isObject(parsed.value)) return [];
@@ -188,7 +188,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Of a text that is options, the paths are those of the options. */
+/** Renders problems. For a scenario written as options, paths are those of the options. */
 function linesOf(problems: readonly Problem[], text: ScenarioText): readonly string[] {
   if (!text.isWrittenHere) return problems.map(renderProblem);
   return problems.map(({ path, what }) => {
@@ -197,7 +197,7 @@ function linesOf(problems: readonly Problem[], text: ScenarioText): readonly str
   });
 }
 
-/** One by its name, or all; a test expects something of each. */
+/** Returns the named system, or all of them. Refuses systems without expectations. */
 function chosen(
   systems: readonly SystemScenario[],
   { system }: CheckedOptions,
@@ -216,7 +216,10 @@ function chosen(
 
 const SEEDS: readonly number[] = [0, 1, 2];
 
-/** The names that clients of `lock` gave; none where the scenario cannot be read or run. */
+/**
+ * Returns the operation names of the clients of `lock`. Empty if the scenario cannot be read or
+ * run.
+ */
 async function learnOperations(
   source: SourceFile,
   lock: string,
@@ -235,7 +238,7 @@ async function learnOperations(
   return [...names].filter((name) => !isRepeated(name, names)).sort();
 }
 
-/** The scenario without its faults; null where there is something wrong with it. */
+/** Returns the scenario without its faults, or null if it is invalid. */
 function calmScenario({ text, file }: SourceFile, catalogue: Catalogue): Scenario | null {
   const parsed = parseFile({ text, file });
   if (parsed.kind === 'problems' || typeof parsed.value !== 'object') return null;
@@ -244,7 +247,7 @@ function calmScenario({ text, file }: SourceFile, catalogue: Catalogue): Scenari
   return read.kind === 'problems' ? null : read.scenario;
 }
 
-/** `acquire` of `alice/1/acquire`: calls to the lock, and marks. */
+/** Returns the names of calls to the lock and of marks: `acquire` for `alice/1/acquire`. */
 function namesIn({ events }: Trace): readonly string[] {
   return events.flatMap((event) => {
     const isOfLock = event.kind === 'invoke' && 'lock' in event.call;
@@ -254,18 +257,18 @@ function namesIn({ events }: Trace): readonly string[] {
   });
 }
 
-/** `acquire-2`, where there is `acquire`. */
+/** Returns true for `acquire-2` if there is an `acquire`. */
 function isRepeated(name: string, names: ReadonlySet<string>): boolean {
   const [, first = ''] = /^(.+)-\d+$/.exec(name) ?? [];
   return names.has(first);
 }
 
-/** What scenarios and plans call the lock that a test brings. */
+/** The name of a test's own lock in scenarios and plans. */
 export const OWN_LOCK = 'own-lock';
 
 /**
- * What the body of a test becomes. `servers` is called here, to learn what the servers are called,
- * and anew for each run.
+ * Turns the body of a test into a lock. `servers` is called here, to learn the names of the
+ * servers, and again for each run.
  */
 export function lockOfBody<S extends object, T extends object, A extends readonly unknown[]>(
   options: Pick<BodyOptions<S, T>, 'servers' | 'start' | 'operations'> & {
@@ -305,7 +308,7 @@ export function lockOfBody<S extends object, T extends object, A extends readonl
   return definition;
 }
 
-/** Whether it is what its maker's type says, as far as one can see. */
+/** Checks the type of a user value as far as possible at run time. */
 function isObject<T extends object>(value: unknown): value is T {
   return typeof value === 'object' && value !== null;
 }
@@ -315,7 +318,7 @@ function noObject(where: string, value: unknown): TestRefused {
   return new TestRefused([`${where}: expected an object for the body, not ${what}`]);
 }
 
-/** The servers that it adds to a world in which nothing else happens. */
+/** Returns the names of the servers that a function adds, by calling it on an empty world. */
 function namesOfServers(servers: (world: World) => unknown): readonly string[] {
   const world = new World(EMPTY, null);
   servers(world);
@@ -346,7 +349,7 @@ const EMPTY: Plan = {
 export class Mistakes {
   private last: unknown = null;
 
-  /** The same lock, whose clients' errors are kept. */
+  /** Wraps a lock to record the errors of its clients. */
   watch(definition: LockDefinition): LockDefinition {
     const { buildAsync } = definition;
     if (typeof buildAsync !== 'function') return definition;
@@ -378,7 +381,7 @@ export class Mistakes {
     }
   }
 
-  /** What was thrown last, if a run failed with its message. */
+  /** Returns the last recorded error if it matches the message of a failed run. */
   find(message: string): Error | undefined {
     const { last } = this;
     return last instanceof Error && message.endsWith(last.message) ? last : undefined;

@@ -1,7 +1,7 @@
 /**
- * Runs the campaign of a test: its seeds in this thread, one after the other, up to the first that
- * breaks what should hold. At the end it is judged, as `run` does, whether what should break broke
- * and whether anything was tested; if not, the error says what to do about it.
+ * Runs the campaign of a test: its seeds on this thread, in order, up to the first that breaks a
+ * claim that should hold. Finally, as `run` does, judges if the claims that should break broke and
+ * if anything was tested. If not, the error says what to do.
  */
 import { exhaustedTextOf, tooManyText } from '../../report/exhausted.ts';
 import { outputBlock } from '../../report/failure.ts';
@@ -27,24 +27,24 @@ import { type SimRun, trialOf } from './sim-run.ts';
 import { commandWith, ScenarioCheckFailed, TestRefused, typedPath } from './test-place.ts';
 import { namedInTest } from './watchdog.ts';
 
-/** Seeds that are run twice, however long that takes. */
+/** The number of seeds to run twice, however long that takes. */
 const REPEATED = { seeds: 3 } as const;
 const NONE_REPEATED = { seeds: 0 } as const;
 
-/** A scenario whose every expectation was met. */
+/** A scenario whose expectations were all met. */
 export interface CheckedScenario {
-  /** Empty where `FENCEPOST_REPLAY` named a plan, which is run instead of seeds. */
+  /** Empty if `FENCEPOST_REPLAY` named a plan, which was run instead of seeds. */
   readonly systems: readonly {
     readonly name: string;
-    /** How many seeds were examined; with `exhaust`, plans. */
+    /** The number of seeds (with `exhaust`: plans) that were examined. */
     readonly seeds: number;
-    /** Claims that held on every seed, or that broke on some, as was expected. */
+    /** Claims that held on every seed, or broke on at least one, as expected. */
     readonly expectations: readonly {
       readonly claim: string;
       readonly expected: 'holds' | 'breaks';
       /** Seeds on which its hazard arose. */
       readonly exercised: number;
-      /** Seeds that broke it; 0 also where only a kept plan did. */
+      /** Seeds that broke it. Also 0 if only a kept plan broke it. */
       readonly broken: number;
     }[];
   }[];
@@ -53,14 +53,17 @@ export interface CheckedScenario {
 type CheckedSystem = CheckedScenario['systems'][number];
 type MetExpectation = CheckedSystem['expectations'][number];
 
-/** Throws a `ScenarioCheckFailed` unless all expectations are met. `seeds`: null for all plans. */
+/**
+ * Runs the campaign. Throws a `ScenarioCheckFailed` unless all expectations are met. `seeds` is
+ * null for all plans.
+ */
 export async function runTestCampaign(
   run: SimRun,
   seeds: SeedRange | null,
 ): Promise<CheckedScenario> {
   const { scenario, catalogue, place, stopwatch, wishes } = run;
   const isSingle = wishes.seed !== null;
-  // A single seed cannot show that something should have broken.
+  // A single seed cannot show that a claim should have broken.
   const systems = isSingle ? run.systems.map(expectingNoBreak) : run.systems;
   const subject = { scenario: { ...scenario, systems }, file: place.file, catalogue };
   const test = new TestSweep({ ...run, systems }, run);
@@ -75,10 +78,11 @@ export async function runTestCampaign(
     chunkSeeds: 1,
     stop: () => test.stop(),
     isInterrupted: () => stopwatch.isCancelled,
-    // Whoever asks for failures to be kept waits until they are shrunk.
+    // With a request to keep failures, wait until they are shrunk.
     isOutOfTime: () => stopwatch.isOver && !wishes.isUpdate,
     findsEdges: false,
-    // A seed that a person looks at, and a test that names no claim and asks for no fault.
+    // A single seed under inspection, or a test without claims and faults, need not exercise
+    // anything.
     isCalm: isSingle || (run.listsNothing && scenario.faults.length === 0),
     shrinking: {
       claimsOf: (system, tally) => test.claimsToShrink(system, tally),
@@ -115,14 +119,14 @@ function expectingNoBreak(system: SystemScenario): SystemScenario {
   return { ...system, expect: { holds, breaks: [], may: [...may, ...breaks] } };
 }
 
-/** The seeds of a test while they are examined, and what is thrown because of them. */
+/** The state of a test while its seeds are examined; decides when to throw. */
 class TestSweep {
   readonly kept: KeptPlans;
   private readonly run: SimRun;
-  /** The run with all that is expected, also of a single seed. */
+  /** The run with all expectations, even for a single seed. */
   private readonly whole: SimRun;
   private readonly tallies: Map<string, Tally>;
-  /** The plans of an exhaustive search; null where there are seeds. */
+  /** The plans of an exhaustive search, or null if seeds are examined. */
   private plans: Examined['plans'] = null;
 
   constructor(run: SimRun, whole: SimRun) {
@@ -132,7 +136,7 @@ class TestSweep {
     this.tallies = new Map(run.systems.map(({ name }) => [name, EMPTY_TALLY]));
   }
 
-  /** Throws where the campaign need not go on. */
+  /** Handles an event of the campaign. Throws if the campaign need not continue. */
   async on(event: CampaignEvent): Promise<void> {
     const { run } = this;
     switch (event.kind) {
@@ -174,7 +178,7 @@ class TestSweep {
     }
   }
 
-  /** Why no further seed is to be begun; null goes on. */
+  /** Returns the reason to start no more seeds, or null to continue. */
   stop(): SweepEnd | null {
     const { stopwatch } = this.run;
     const tallies = [...this.tallies.values()];
@@ -197,7 +201,7 @@ class TestSweep {
     return Math.max(0, ...[...this.tallies.values()].map(({ seeds }) => seeds));
   }
 
-  /** Whether each system has examined the same seeds, or all of its own plans. */
+  /** True if all systems have examined the same seeds, or all of their own plans. */
   private get isBetweenSeeds(): boolean {
     const most = this.mostSeeds;
     return [...this.tallies].every(
@@ -205,7 +209,9 @@ class TestSweep {
     );
   }
 
-  /** Whether more seeds would show nothing: all that should break did, and nothing should hold. */
+  /**
+   * True if more seeds would add nothing: all claims that should break did, and none should hold.
+   */
   private get isSettled(): boolean {
     if (this.mostSeeds === 0) return false;
     return this.run.systems.every((system) => {
@@ -216,7 +222,10 @@ class TestSweep {
     });
   }
 
-  /** The first that should hold; and if failures are to be kept, all that should break. */
+  /**
+   * Returns the first claim that should hold and broke. If failures are to be kept, also all that
+   * should break and did.
+   */
   claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
     const unexpected = unexpectedIn(system, tally).slice(0, 1);
     if (!this.run.wishes.isUpdate) return unexpected;
@@ -225,7 +234,7 @@ class TestSweep {
     return [...unexpected, ...unkept.filter((claim) => claimTally(tally, claim).broken > 0)];
   }
 
-  /** Throws unless every expectation is met. */
+  /** Returns the result. Throws unless every expectation is met. */
   judge({ summary, findings }: Result): CheckedScenario {
     const { run } = this;
     const [scenario] = summary.scenarios;
@@ -349,8 +358,8 @@ function notDeterministic({ system, seed, what }: RunDifference): ScenarioCheckF
 }
 
 /**
- * What would exercise the claims that nothing did, as far as the scenario does not have it. What
- * twins broke is looked at again last: the time may be over by then, although all seeds are done.
+ * Suggests how to exercise the claims that were not, unless the scenario already does it. The
+ * comparison with twins comes last, so time may run out before it although all seeds are done.
  */
 export function adviceFor(
   { stopwatch, scenario }: Pick<SimRun, 'stopwatch'> & Partial<Pick<SimRun, 'scenario'>>,

@@ -1,9 +1,9 @@
 /**
- * Where a test stands and what it is called, in a stack, in a command, in the names of files; what
- * the person at the terminal asks of it without an edit; and why it failed.
+ * Locates a test: its stack line, its command, its file names. Also reads requests from the
+ * environment, and defines the errors of a failed test.
  *
- * Plans are written with `FENCEPOST_UPDATE=1` and not with vitest's `-u`: that makes a test pass by
- * accepting what is new, while a kept plan goes on failing until the lock is mended.
+ * Plans are written with `FENCEPOST_UPDATE=1` instead of vitest's `-u`: `-u` makes a test pass by
+ * accepting the new state, while a kept plan keeps failing until the lock is fixed.
  */
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -13,49 +13,52 @@ import type { SeedRange } from '../../search/sweep/shards.ts';
 export interface TestPlace {
   /** The absolute path of its file. */
   readonly file: string;
-  /** Its name, behind the names of the groups that it stands in. */
+  /** Its name, preceded by the names of its groups. */
   readonly fullName: string;
-  /** The words of a command that runs its file, `npx vitest run src/lock.test.ts`. */
+  /** The words of a command that runs its file: `npx vitest run src/lock.test.ts`. */
   readonly command: readonly string[];
-  /** Those that are added to run this test alone, `-t 'the name'`. */
+  /** Further words that restrict the command to this test: `-t 'the name'`. */
   readonly alone: readonly string[];
 }
 
-/** The line of a stack that called `callee`. */
+/** Returns the stack line that called `callee`. */
 export function lineThatCalled(callee: (...args: never[]) => unknown): string {
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, callee);
   return (holder.stack ?? '').split('\n').find((line) => /^\s+at /.test(line)) ?? '';
 }
 
-/** A path as one types it. */
+/** Returns a path relative to the working directory, with slashes. */
 export function typedPath(file: string): string {
   return relative(process.cwd(), file).replaceAll('\\', '/');
 }
 
-/** The name of a test as a pattern that means itself, for `-t`. */
+/** Escapes the name of a test as a pattern for `-t`. */
 export function patternOf(name: string): string {
   return name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\s/g, ' ');
 }
 
-/** `FENCEPOST_SEED=17 npx vitest run src/lock.test.ts -t 'the name'`, as words. */
+/** Returns `FENCEPOST_SEED=17 npx vitest run src/lock.test.ts -t 'the name'`, as words. */
 export function commandWith(setting: string, { command, alone }: TestPlace): readonly string[] {
   return [setting, ...command, ...alone];
 }
 
-/** `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`: other tests leave it out. */
+/**
+ * Returns `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`, as words. Other tests of the
+ * file skip the plan.
+ */
 export function replayCommandOf(planFile: string, { command }: TestPlace): readonly string[] {
   return [`FENCEPOST_REPLAY=${typedPath(planFile)}`, ...command];
 }
 
-/** The folder of the plans that were kept of the tests of a file. */
+/** Returns the folder for the kept plans of a file's tests. */
 export function corpusFolderOf({ file }: TestPlace): string {
   return join(dirname(file), '__fencepost__', basename(file));
 }
 
 const LONGEST = 60;
 
-/** The test's full name as the name of a scenario, and the beginning of the names of files. */
+/** Returns the full name of the test as the name of a scenario and prefix of file names. */
 export function slugOf({ fullName }: TestPlace): string {
   const words = fullName
     .normalize('NFC')
@@ -67,19 +70,19 @@ export function slugOf({ fullName }: TestPlace): string {
 }
 
 export interface Wishes {
-  /** `FENCEPOST_SEED=17`: this seed alone, and what happens in it; null for none. */
+  /** `FENCEPOST_SEED=17`: run and print only this seed. Null if not set. */
   readonly seed: number | null;
-  /** `FENCEPOST_SEEDS=1000`, or `500..999`: instead of the test's own. */
+  /** `FENCEPOST_SEEDS=1000` or `500..999`: replaces the test's own seeds. */
   readonly seeds: string | null;
-  /** `FENCEPOST_REPLAY=<file>`: this plan alone. */
+  /** `FENCEPOST_REPLAY=<file>`: run only this plan. */
   readonly planFile: string | null;
-  /** `FENCEPOST_UPDATE=1`: keeps the plans of failures, and takes out those that guard nothing. */
+  /** `FENCEPOST_UPDATE=1`: keep the plans of failures, and delete plans that guard nothing. */
   readonly isUpdate: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws a `TestRefused` that names the variable. */
+/** Reads the environment. Throws a `TestRefused` that names the invalid variable. */
 export function readWishes(environment: Environment): Wishes {
   const { FENCEPOST_SEED: seed = '', FENCEPOST_SEEDS: seeds = '' } = environment;
   const { FENCEPOST_REPLAY: planFile = '', FENCEPOST_UPDATE: update = '' } = environment;
@@ -91,7 +94,7 @@ export function readWishes(environment: Environment): Wishes {
   };
 }
 
-/** The test's own seeds, unless others were wished for. */
+/** Returns the test's own seeds, unless the environment overrides them. */
 export function seedsOf(own: SeedRange, { seeds }: Pick<Wishes, 'seeds'>): SeedRange {
   if (seeds === null) return own;
   const where = `FENCEPOST_SEEDS ${seeds}`;
@@ -112,21 +115,21 @@ function wholeNumber(text: string, where: string): number {
   throw new TestRefused([`${where}: a whole number is expected, e.g. 17`]);
 }
 
-/** An expectation that is not met, or that no seed exercised; the message is the report. */
+/** An expectation was not met, or no seed exercised it. The message is the report. */
 export class ScenarioCheckFailed extends Error {
   constructor(lines: readonly string[], cause?: unknown) {
     super(lines.join('\n'), cause === undefined ? {} : { cause });
   }
 }
 
-/** A mistake in what a test is given, or in what it asks for. */
+/** The options or the environment of a test are invalid. */
 export class TestRefused extends Error {
   constructor(lines: readonly string[], cause?: unknown) {
     super(lines.join('\n'), cause === undefined ? {} : { cause });
   }
 }
 
-/** What `work` throws of these stands at `site`, a line of a stack. */
+/** Runs `work`, and attributes these two kinds of error to `site`, a stack line. */
 export async function standingAt<T>(site: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,7 @@
 /**
- * The watchdog of a test worker: a thread beside the one that runs tests, which may hang in code of
- * users so that not even vitest's timeouts come. It then prints what ran, with the command that
- * runs it alone, and ends the process.
+ * The watchdog of a test worker: a thread beside the one that runs tests. User code may hang that
+ * thread so that not even vitest's timeouts fire. The watchdog then prints what was running and the
+ * command that runs it alone, and kills the process.
  */
 import { writeSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
@@ -11,7 +11,7 @@ import { Whereabouts } from '../../host/async/whereabouts.ts';
 import { visible } from '../../text/visible.ts';
 import type { WatchdogSetting, WatchdogWords } from './watchdog.ts';
 
-/** How long a process may take to leave before it is killed. */
+/** How long a process may take to exit after SIGTERM before it is killed. */
 const GRACE_MS = 1_500;
 const STDERR = 2;
 const HEAP_MB = getHeapStatistics().heap_size_limit / 2 ** 20;

@@ -1,6 +1,6 @@
 /**
- * Has a thread watch this one, which runs tests: see `watchdog-thread.ts`. Of tests that run at the
- * same time, the one that began a run last is named.
+ * Starts a watchdog for this thread, which runs tests; see `watchdog-thread.ts`. If tests run
+ * concurrently, it names the one that started a run last.
  */
 import { Worker } from 'node:worker_threads';
 import { endEndless } from '../../host/async/endless.ts';
@@ -8,23 +8,26 @@ import { entitled, tellWhereabouts, Whereabouts } from '../../host/async/whereab
 import { shellWords } from '../../text/prose.ts';
 import { commandWith, type TestPlace } from './test-place.ts';
 
-/** What the watchdog is started with. */
+/** The start parameters of the watchdog. */
 export interface WatchdogSetting {
-  /** Where this thread says what it is at: a name, and on the next line a command. */
+  /**
+   * Shared memory in which this thread publishes its activity: a name and, on the next line, a
+   * command.
+   */
   readonly whereabouts: SharedArrayBuffer;
 }
 
-/** What it is told by a thread that knows that it never ends. */
+/** A message to the watchdog from a thread that has detected that it never ends. */
 export interface WatchdogWords {
   readonly why: string;
 }
 
-/** How long this thread waits for its end. */
+/** How long this thread waits to be killed. */
 const END_MS = 10_000;
 
 let isWatched = false;
 
-/** From the first call on; it keeps no process alive. */
+/** Starts the watchdog on the first call. It does not keep the process alive. */
 export function haveItWatched(): void {
   if (isWatched) return;
   isWatched = true;
@@ -39,12 +42,12 @@ export function haveItWatched(): void {
   endEndless((why) => {
     const words: WatchdogWords = { why };
     watchdog.postMessage(words);
-    // It ends the process; until then nothing of the chain goes on.
+    // The watchdog kills the process. Until then, block the endless chain of callbacks.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, END_MS);
   });
 }
 
-/** A piece of a test: what it is, and the setting that asks for it alone. */
+/** A unit of work in a test: its description, and the setting that selects it alone. */
 interface Piece {
   readonly what: string;
   readonly setting: string;
@@ -54,7 +57,7 @@ export function seedOf(system: string, seed: number): Piece {
   return { what: `seed ${seed} of ${system}`, setting: `FENCEPOST_SEED=${seed}` };
 }
 
-/** Calls what `work` runs by the test and its piece. */
+/** Runs `work`, labeled with the test and the piece. */
 export function namedInTest<T>(
   place: TestPlace,
   { what, setting }: Piece,

@@ -1,7 +1,7 @@
 /**
- * `simTest` and its variants, as tests of vitest. Vitest's own timeout is off, since it knows
- * nothing of seeds: the test ends itself, and says how far it came.
- * All else is of `scenario-check`, which knows nothing of vitest.
+ * `simTest` and its variants, as vitest tests. Vitest's own timeout is disabled, since it cannot
+ * see seeds: the test ends itself and reports its progress. Everything else is in `scenario-check`,
+ * which does not depend on vitest.
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
@@ -11,28 +11,31 @@ import { lineThatCalled, patternOf, typedPath } from '../scenario-check/test-pla
 
 requireVersions(['vitest']);
 
-/** What one case gives to the functions that make a test of it: a list its parts. */
+/**
+ * The arguments that one case passes to the functions of a test. A list is spread into its
+ * elements.
+ */
 export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];
 
-/** Defines a test; it fails as `checkScenario` does. */
+/** Defines a test, which fails as `checkScenario` does. */
 export interface SimTestCall {
-  /** A lock whose client is `body`, with modules of which each process has its own instances. */
+  /** Tests a lock whose client is `body`. Each process has its own instances of `modules`. */
   <M extends object, S extends object = object, T extends object = object>(
     name: string,
     options: BodyOptions<S, T> & { readonly modules: { readonly [Name in keyof M]: string } },
     body: Body<S, T & { readonly modules: M }>,
   ): void;
-  /** The same without. */
+  /** Tests a lock whose client is `body`, without modules. */
   <S extends object, T extends object>(
     name: string,
     options: BodyOptions<S, T>,
     body: Body<S, T>,
   ): void;
-  /** A lock by its name or definition, or the systems of a scenario. */
+  /** Tests a lock by name or definition, or the systems of a scenario. */
   (name: string, options: LockOptions): void;
   /**
-   * A test for each case, named as `test.each` does (`ttl %s`). `options` makes the options of a
-   * case; a body is handed the case behind its handles.
+   * Defines a test per case, named as by `test.each` (`ttl %s`). `options` returns the options for
+   * a case; a body receives the case after its handles.
    */
   each<const C>(cases: readonly C[]): SimTestEach<C>;
 }
@@ -47,11 +50,11 @@ export interface SimTestEach<C> {
   (name: string, options: (...args: CaseOf<C>) => LockOptions): void;
 }
 
-/** `simTest` and its variants, which are those of vitest's `test`. */
+/** `simTest` with the variants of vitest's `test`. */
 export interface SimTest extends SimTestCall {
   readonly only: SimTestCall;
   readonly skip: SimTestCall;
-  /** The test passes if it fails. Rather say what `breaks`. */
+  /** The test passes if it fails. Prefer `breaks`. */
   readonly fails: SimTestCall;
   readonly concurrent: SimTestCall;
   readonly sequential: SimTestCall;
@@ -60,12 +63,12 @@ export interface SimTest extends SimTestCall {
   readonly todo: (name: string) => void;
 }
 
-/** Vitest's `test`, or one of its variants. */
+/** Vitest's `test` or one of its variants. */
 type Api = typeof test.only;
 
 /**
- * A test of a lock over many seeds: `checkScenario` as a test of vitest, with the same options and
- * the same failure.
+ * Tests a lock over many seeds: `checkScenario` as a vitest test, with the same options and the
+ * same failures.
  *
  * @example
  * simTest('a fenced store keeps the order of grants', {
@@ -117,7 +120,7 @@ function eachOf<C>(api: Api, cases: readonly C[]): SimTestEach<C> {
   };
 }
 
-/** The parts of a case, since it was made a list. */
+/** A type guard only: the arguments of a case are always a list here. */
 function isCase<C>(args: unknown): args is CaseOf<C> {
   return Array.isArray(args);
 }
