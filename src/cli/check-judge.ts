@@ -1,8 +1,8 @@
 /**
- * Judges a history part by part (a part is one key or lock), as far as its limits let it, and puts
- * together what a report needs of each: how far an order was found, and where a part is invalid the
- * contradiction, a sentence, and what to draw around it. A valid verdict is worth its order, which
- * is verified by code that shares nothing with what found it.
+ * Judges a history part by part (a part is one key or lock) within limits, and collects the data
+ * for its report: how far an order was found and, for an invalid part, the contradiction, a
+ * sentence and the operations to draw. The order of a valid part is verified by code that shares
+ * nothing with the search.
  */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -25,21 +25,21 @@ import type { Interruption } from './interruption.ts';
 
 interface JudgeOptions {
   readonly file: string;
-  /** As `CheckOptions` has it. */
+  /** As in `CheckOptions`. */
   readonly failed: 'drop' | 'strict';
   readonly limits: CheckLimits;
   readonly interruption: Interruption;
-  /** Whether valid parts are drawn too, the first few of them. */
+  /** True if the first few valid parts are drawn, too. */
   readonly drawsValid: boolean;
-  /** Told now and then how many of how many parts are decided. */
+  /** Called from time to time with the number of decided parts and of all parts. */
   readonly onProgress: (decided: number, parts: number) => void;
 }
 
-/** Beyond so many bad parts the others are named and not explained. */
+/** Maximum number of invalid parts to explain. Further ones are only listed. */
 const MOST_EXPLAINED = 100;
 const MOST_VALID_DRAWN = 3;
 
-/** When it is interrupted, what is known by then; the other parts are unknown. */
+/** Judges a history. After an interruption, the remaining parts are unknown. */
 export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryReport {
   const { model, isTold, format } = read;
   const history = readFailures(read.history, model, options.failed);
@@ -89,7 +89,7 @@ function judgeParts(
 
 type Verdict = PartReport['verdict'];
 
-/** What was read otherwise than one might think. */
+/** Returns notes about input that may not have been read as its author expects. */
 function notesOf(read: ReadHistory, file: string): string[] {
   const { hiddenReads, keyedByPair, ignoredValues, mayBeCut, disorder } = read;
   const notes: string[] = [];
@@ -119,11 +119,11 @@ function notesOf(read: ReadHistory, file: string): string[] {
 
 interface PartOptions {
   readonly limits: CheckLimits;
-  /** Whether it is drawn though it is valid. */
+  /** True to draw the part even if it is valid. */
   readonly drawsValid: boolean;
-  /** Whether a contradiction is looked for where it is invalid. */
+  /** True to look for a contradiction if the part is invalid. */
   readonly explains: boolean;
-  /** Told what is known before it is explained, which may take long. */
+  /** Called with the result before it is explained, which may take long. */
   readonly onDecided: (report: PartReport) => void;
 }
 
@@ -143,7 +143,7 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
   };
   switch (decision.kind) {
     case 'valid': {
-      // A valid verdict is worth its order, which shares no code with what found it.
+      // The order is verified by code that shares nothing with the search.
       const why = refuteOrder(part.history, model, decision.order);
       assert(why === null, `the order of a valid part is refuted: ${why ?? ''}`);
       if (!options.drawsValid) return known;
@@ -172,7 +172,7 @@ function beforeDecision({ name, history }: HistoryPart): PartReport {
   return { key: name, verdict: 'unknown', isPerhapsLate: false, ...counts, ...nothing };
 }
 
-/** How many returns come before the one that the decision is about. */
+/** Returns the number of returns before the one that the decision is about. */
 function countSatisfied({ history }: HistoryPart, decision: Decision): number {
   const completed = history.filter(({ outcome }) => outcome === 'ok');
   if (decision.kind === 'valid') return completed.length;
@@ -203,7 +203,10 @@ function causeOf(
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
-/** Of a return that is perhaps late only the core is looked for, which stands by itself. */
+/**
+ * Explains an invalid part. If the bad return is perhaps late, only looks for the core, which does
+ * not depend on it.
+ */
 function explainPart(
   view: PartView,
   bad: BadReturn,
@@ -228,8 +231,9 @@ function explainPart(
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
   const around = { drawn, marks: view.marksAround(drawn) };
-  // A core says nothing that is the bad return alone, which was not tried, since what is impossible
-  // by itself is minimal; or so many operations as nobody reads, of which none was spared.
+  // A core that is not minimal is useless in two cases: it is the bad return alone, which was not
+  // tried (a return that is impossible alone is minimal), or it is the whole history and too long
+  // to read.
   const size = core.required.length + core.optional.length;
   if (!core.isMinimal && (size <= 1 || (size > MOST_CORE && size === indices.length))) {
     const why = 'What contradicts it was not found within the limits.';
@@ -238,19 +242,21 @@ function explainPart(
   return {
     because: isPerhapsLate ? view.unexplained(bad) : becauseOf(view, reasons),
     core: inCore.sort((left, right) => left.invoke - right.invoke),
-    // The bad return itself was not tried.
+    // The removal of the bad return itself was not tried.
     isMinimal: core.isMinimal && !isPerhapsLate,
     ...around,
   };
 }
 
-/** More of a core is listed and not drawn. */
+/** Maximum number of core operations to draw. The others are listed. */
 const MOST_CORE = 30;
 
-/** Of a longer part, which is searched for minutes, only what came last is looked at. */
+/** For longer parts, which take minutes to search, only the core is looked for. */
 const MOST_SEARCHED = 200_000;
 
-/** Leaves out what was called after the bad return, before the history is searched often. */
+/**
+ * Returns the operations that were called before the bad return ends, to shorten repeated searches.
+ */
 function calledBefore(view: PartView, at: number): readonly number[] {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const indices: number[] = [];
@@ -291,14 +297,19 @@ function reasonsOf(
   };
 }
 
-/** A state that is certain convinces most: what a call left behind that returned long before. */
+/**
+ * Ranks states by certainty. The most convincing state was left by a call that returned long
+ * before.
+ */
 function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
   const last = view.history[order.at(-1) ?? -1];
   if (last === undefined) return Number.MAX_SAFE_INTEGER;
   return last.return === null ? end : Math.max(0, last.return - end);
 }
 
-/** In the sentence each client stands with the lines of its operation. */
+/**
+ * Explains a breach in a sentence. Each client is followed by the line numbers of its operation.
+ */
 function becauseOf(view: PartView, reasons: Reasons<Json>): string {
   const named = [...view.history];
   const { required, optional } = reasons.core;
@@ -312,22 +323,22 @@ function becauseOf(view: PartView, reasons: Reasons<Json>): string {
 }
 
 const MEGABYTE = 1_048_576;
-/** So much is allowed in any case, so that something begins. */
+/** Minimum memory for a search, so that every search can start. */
 const LEAST_BYTES = 1 << 24;
 
 interface LimitOptions {
-  /** How many a search may meet for each part; null: as many as there are. */
+  /** Maximum number of configurations of a search per part, or null for no limit. */
   readonly maxConfigurations: number | null;
-  /** From the first decision on; null: for ever. */
+  /** Time from the first decision on, or null for no limit. */
   readonly timeMs: number | null;
-  /** What the process may take; null: all that there is. */
+  /** Memory of the process, or null for no limit. */
   readonly memoryMb: number | null;
-  /** What the process takes already for histories before this one, in bytes. */
+  /** Memory that the process still uses for earlier histories, in bytes. */
   readonly leftBehind: number;
 }
 
 export class CheckLimits {
-  /** The limit that `shouldStop` met last. */
+  /** The limit that `shouldStop` hit last. */
   reached: 'time' | 'memory' | null = null;
   private readonly maxConfigurations: number | null;
   private readonly timeMs: number;
@@ -343,19 +354,19 @@ export class CheckLimits {
     this.mostBytes = Math.max(most, process.memoryUsage.rss() + LEAST_BYTES);
   }
 
-  /** The history has been read: from now on the time counts. */
+  /** Starts the clock, once the history has been read. */
   startClock(): void {
     this.endMs = performance.now() + this.timeMs;
   }
 
-  /** Asked while a file is read, of which nothing can be said before all of it is known. */
+  /** Called while a file is read. A history that is not completely read cannot be judged. */
   refuseMore(file: string): void {
     if (process.memoryUsage.rss() <= this.mostBytes) return;
     const what = `the history alone takes more than the ${this.memoryMb ?? 0} MB of --memory`;
     throw new UserError([`${file}:1:1: ${what}`]);
   }
 
-  /** What is left for a search that begins now. */
+  /** Returns the limits that remain for a search that starts now. */
   checkOptions(): CheckOptions {
     const { memoryMb, maxConfigurations, mostBytes, shouldStop } = this;
     const maxBytes = Math.max(LEAST_BYTES, mostBytes - process.memoryUsage.rss());

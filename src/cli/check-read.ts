@@ -1,6 +1,7 @@
 /**
- * Reads a recorded history from a file, piece by piece, so that no large text is ever held; and
- * shows a part of it to people: its operations in words, with their lines, and which to draw.
+ * Reads a recorded history from a file in chunks, so that no large text is held in memory. Also
+ * presents a part of it: its operations in words, with their line numbers, and the choice of
+ * operations to draw.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { HistoryPart } from '../linearizability/check-history.ts';
@@ -28,13 +29,13 @@ import { systemMessage } from './files.ts';
 import { readBytes } from './history-file.ts';
 
 interface ReadOptions extends Omit<BuildOptions, 'format'> {
-  /** Null: as the file's beginning tells. */
+  /** Null to detect the format from the beginning of the file. */
   readonly format: Format | null;
   /** Default `file`. */
   readonly order?: EventOrder;
-  /** Told now and then how many operations have been read. */
+  /** Called from time to time with the number of operations read. */
   readonly onProgress: (operations: number) => void;
-  /** Ends the reading, which then throws an `AbortError`. */
+  /** Aborts the reading, which then throws an `AbortError`. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,12 +43,15 @@ export interface ReadHistory extends BuiltHistory {
   readonly format: Format;
   readonly marks: readonly RecordedMark[];
   readonly order: EventOrder;
-  /** As `HistoryReader` has them. */
+  /** As in `HistoryReader`. */
   readonly mayBeCut: boolean;
   readonly disorder: TimeDisorder | null;
 }
 
-/** The history in a file, `-` for standard input; what is wrong with it is in the `UserError`. */
+/**
+ * Reads the history in a file; `-` is standard input. Rejects with a `UserError` that describes the
+ * problem.
+ */
 export async function readHistoryFile(file: string, options: ReadOptions): Promise<ReadHistory> {
   const reading = new Reading(file, options);
   const { signal = new AbortController().signal } = options;
@@ -58,7 +62,7 @@ export async function readHistoryFile(file: string, options: ReadOptions): Promi
     }
   } catch (error) {
     const isOfSystem = error instanceof Error && 'syscall' in error;
-    // Others are ours.
+    // Other errors are ours.
     if (!isOfSystem || signal.aborted) throw error;
     return reading.fail(systemMessage(error));
   }
@@ -71,7 +75,7 @@ interface Opened extends OpenHistory {
   readonly format: Format;
 }
 
-/** From bytes to a history. */
+/** Turns bytes into a history. */
 class Reading {
   private readonly file: string;
   private readonly options: ReadOptions;
@@ -79,7 +83,7 @@ class Reading {
     fatal: true,
   });
   private isFirst = true;
-  /** What the format is told by, until it is. */
+  /** The beginning of the file, until its format is detected. */
   private head = '';
   private opened: Opened | null = null;
 
@@ -139,7 +143,7 @@ class Reading {
     if (problem !== null) this.fail(problem.what, problem);
   }
 
-  /** Null: the file ended. */
+  /** Decodes a chunk; null at the end of the file. */
   private decode(chunk: Uint8Array | null): string {
     try {
       return chunk === null ? this.decoder.decode() : this.decoder.decode(chunk, { stream: true });
@@ -149,16 +153,16 @@ class Reading {
   }
 }
 
-/** The operation whose return no order satisfies, together with those before. */
+/** The operation whose return no order satisfies together with those before it. */
 export interface BadReturn {
   readonly at: number;
-  /** How many returns come before. */
+  /** The number of returns before it. */
   readonly satisfied: number;
-  /** Whether those before may already fit into no order. */
+  /** True if the operations before it may already have no order. */
   readonly isPerhapsLate: boolean;
 }
 
-/** A picture of more is not read. */
+/** Maximum number of operations in a picture. */
 const MOST_DRAWN = 40;
 
 export class PartView {
@@ -174,7 +178,7 @@ export class PartView {
     this.model = read.model;
   }
 
-  /** An operation, by its index in the part. */
+  /** Describes an operation, given its index in the part. */
   reported(
     index: number,
     role: ReportedOperation['role'],
@@ -197,7 +201,7 @@ export class PartView {
     };
   }
 
-  /** Why a part is invalid, in short. */
+  /** Says briefly why a part is invalid. */
   unexplained({ at, satisfied, isPerhapsLate }: BadReturn): string {
     const { text, process, returnLine } = this.reported(at, 'first bad');
     if (!isPerhapsLate) return `\`${text}\` by ${process} fits into no order.`;
@@ -207,8 +211,8 @@ export class PartView {
   }
 
   /**
-   * How a sentence names what lies between two positions, of a call and of a return: by the lines
-   * of the file, unless these tell no order, as a line does that holds a call and its return.
+   * Returns a phrase for the span between two positions, of a call and a return. Uses line numbers,
+   * unless they do not show the order, as with a line that contains both a call and its return.
    */
   spanInWords(from: number | null, to: number): string {
     const last = this.history.findIndex((operation) => operation.return === to);
@@ -221,7 +225,7 @@ export class PartView {
     return isByLine ? `in lines ${first}–${returnLine}` : `between ${from} and ${to}`;
   }
 
-  /** The beginning of a valid part, in the order that was found. */
+  /** Returns the beginning of a valid part, with the order that was found. */
   drawValid(order: readonly number[]): readonly ReportedOperation[] {
     const happened = this.indicesOf(({ outcome }) => outcome !== 'fail');
     const first = lowest(MOST_DRAWN, happened, (index) => this.invokeOf(index));
@@ -229,12 +233,15 @@ export class PartView {
     return first.map((index) => this.reported(index, 'other', effects.get(index) ?? null));
   }
 
-  /** What happened around the return of one operation. */
+  /** Returns the operations around the return of one operation. */
   drawAround(at: number): readonly ReportedOperation[] {
     return this.around(at, [at]).map((index) => this.reported(index, 'other'));
   }
 
-  /** `chosen` and, as far as there is room, what was called last before the return of `at`. */
+  /**
+   * Returns `chosen` and, up to the limit, the operations that were last active before the return
+   * of `at`.
+   */
   around(at: number, chosen: readonly number[]): readonly number[] {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
     const must = new Set(chosen);
@@ -253,8 +260,8 @@ export class PartView {
   }
 
   /**
-   * When each of `shown` takes effect in an order: as early as it lets it. The state is told as
-   * long as the model leaves no choice.
+   * Returns when each of `shown` takes effect in an order: as early as the order permits. Includes
+   * the state as long as the model is deterministic.
    */
   effectsOf(
     order: readonly number[],
@@ -298,14 +305,17 @@ export class PartView {
     return this.history[index]?.invoke ?? 0;
   }
 
-  /** Where it ends, or else begins: what was active last is nearest. */
+  /**
+   * Returns the end of an operation, or its start if it did not return. Sorts by most recent
+   * activity.
+   */
   private lastOf(index: number): number {
     const operation = this.history[index];
     return operation?.return ?? operation?.invoke ?? 0;
   }
 }
 
-/** The few lowest of many, in their order, without sorting them all; of equals the first. */
+/** Returns the `count` lowest items in ascending order, without sorting all of them. Stable. */
 function lowest(count: number, items: Iterable<number>, rank: (item: number) => number): number[] {
   const best = (some: number[]): number[] =>
     some.sort((left, right) => rank(left) - rank(right)).slice(0, count);

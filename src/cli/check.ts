@@ -1,7 +1,8 @@
 /**
- * `fencepost check`: is a recorded history linearizable to a model, and if not, why? Here are its
- * options and help, and each file from its reading to its report; `check-read.ts` reads it,
- * `check-judge.ts` judges and explains it part by part.
+ * `fencepost check` decides if a recorded history is linearizable with respect to a model, and
+ * explains why not. This file has its options, its help and the flow of each file from reading to
+ * report; `check-read.ts` reads a history, and `check-judge.ts` judges and explains it part by
+ * part.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -35,23 +36,23 @@ import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface CheckFlags extends OutputFlags {
-  /** Absent: as the file tells. */
+  /** If absent, detected from the file. */
   readonly model?: string;
   readonly format: string;
-  /** What the order of the events follows. */
+  /** What determines the order of the events. */
   readonly order: string;
-  /** What a failed operation says. */
+  /** The meaning of a failed operation. */
   readonly fail: string;
-  /** What the object holds at first, as JSON or EDN; absent: as the model says. */
+  /** The initial value of the object, as JSON or EDN. By default, that of the model. */
   readonly init?: string;
   readonly maxConfigurations?: string;
   readonly time?: string;
   readonly memory?: string;
-  /** Where the page is written. */
+  /** The file for the page. */
   readonly html?: string;
 }
 
-/** A log of Jepsen's that comes with the package. */
+/** A Jepsen log that ships with the package. */
 const SHIPPED_LOG = 'node_modules/fencepost/fixtures/histories/register-invalid.log';
 
 export function addCheck(command: Command, done: Done): void {
@@ -85,7 +86,7 @@ const OWN_FORMAT = `\
   is read, or of its latest run. Elle's transactions (:txn) are not checked; elle-cli does.
   A deleted key of a kv holds nothing, whatever --init says.`;
 
-/** Ends with the exit codes. */
+/** The end of the help text, including the exit codes. */
 export const CHECK_HELP: string = `
 Models:
 ${rows(aboutModels)}
@@ -113,7 +114,9 @@ const VERDICT_EXITS = {
   unknown: exits.incomplete,
 } as const;
 
-/** Every file is judged, even when another cannot be read; Ctrl-C ends it with what is known. */
+/**
+ * Judges every file, even if another one cannot be read. Ctrl-C ends it with the results so far.
+ */
 async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<Exit> {
   const checker = prepare(flags);
   const output = outputOptions(flags);
@@ -148,7 +151,7 @@ async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<
 
 interface Checker {
   readonly model: string | null;
-  /** Null: as the file's beginning tells. */
+  /** Null to detect the format from the beginning of the file. */
   readonly format: Format | null;
   readonly order: EventOrder;
   readonly failed: 'drop' | 'strict';
@@ -157,11 +160,11 @@ interface Checker {
   readonly timeMs: number | null;
   readonly memoryMb: number | null;
   readonly drawsValid: boolean;
-  /** What the process took before it read anything, in bytes. */
+  /** The memory of the process before it read anything, in bytes. */
   readonly firstBytes: number;
 }
 
-/** Looks at what was typed before any file is read. */
+/** Validates the flags before any file is read. */
 function prepare(flags: CheckFlags): Checker {
   const maxConfigurations = given(flags.maxConfigurations, '--max-configurations', parsePositive);
   const timeMs = given(flags.time, '--time', parseTimeMs);
@@ -201,7 +204,7 @@ function prepare(flags: CheckFlags): Checker {
   };
 }
 
-/** JSON, or EDN, or else a text as it stands. */
+/** Parses JSON or EDN, or returns the text unchanged if it is neither. */
 function parseInitial(text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;
   if (text === 'null') return null;
@@ -216,7 +219,10 @@ interface FileOptions extends Checker {
   readonly interruption: Interruption;
 }
 
-/** Null for a file that cannot be read, which it says, or when reading it was interrupted. */
+/**
+ * Checks a file. Resolves to null if it cannot be read, which is reported, or if reading was
+ * interrupted.
+ */
 async function checkFile(file: string, options: FileOptions): Promise<HistoryReport | null> {
   try {
     return await judgeFile(file, options);

@@ -1,6 +1,6 @@
 /**
- * The thread on which a command runs, and with it all code of users: `supervisor.ts`, on the main
- * thread, prints what it says, hands it signals, and ends it where that code does not end.
+ * Runs a command, including all user code, on a separate thread. `supervisor.ts`, on the main
+ * thread, prints its output, forwards signals to it, and kills it if user code does not end.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { inRealTurn } from '../host/async/ambient.ts';
@@ -10,36 +10,36 @@ import { tellWhereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { runProgram } from './program.ts';
 
-/** What the thread is started with. */
+/** The start parameters of the thread. */
 export interface CommandSetting {
   readonly argv: readonly string[];
   readonly version: string;
-  /** Where it says what it is at. */
+  /** Shared memory in which the thread publishes its activity. */
   readonly whereabouts: SharedArrayBuffer;
-  /** What the terminal is, since a thread of its own cannot see it. */
+  /** Properties of the terminal, which a thread cannot query. */
   readonly stdout: StreamSetting;
   readonly stderr: StreamSetting;
 }
 
 export interface StreamSetting {
   readonly isTTY: boolean;
-  /** Null where it is no terminal. */
+  /** Null if the stream is not a terminal. */
   readonly columns: number | null;
 }
 
 export type StreamName = 'stdout' | 'stderr';
 
-/** What the thread says. */
+/** A message from the thread. */
 export type CommandNews =
   | { readonly kind: 'text'; readonly stream: StreamName; readonly text: string }
-  /** Whether anybody in it listens to the signal that it was sent. */
+  /** Whether the thread has a listener for the signal it received. */
   | { readonly kind: 'heard'; readonly isHeard: boolean }
   | { readonly kind: 'alive' }
-  /** It is at a run that never ends, and ends itself; why. */
+  /** The thread ends itself because a run never ends. `why` is the reason. */
   | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'ended'; readonly exit: Exit };
 
-/** What it is told. */
+/** A message to the thread. */
 export interface CommandSignal {
   readonly signal: NodeJS.Signals;
 }
@@ -50,7 +50,7 @@ function say(news: CommandNews): void {
   port?.postMessage(news);
 }
 
-/** Text is sent at once: what a thread that hangs has printed before is not to be lost. */
+/** Sends output immediately, so that output of a thread that hangs later is not lost. */
 function redirect(stream: StreamName, { isTTY, columns }: StreamSetting): void {
   const target = process[stream];
   const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
@@ -79,7 +79,7 @@ async function work(setting: CommandSetting): Promise<void> {
   say({ kind: 'ended', exit });
 }
 
-/** What is thrown is no mistake of the user's: those were reported where they arose. */
+/** Reports unexpected errors. User errors were already reported where they occurred. */
 async function exitOf(run: () => Promise<Exit>): Promise<Exit> {
   try {
     return await run();

@@ -1,8 +1,8 @@
 /**
- * What the commands have in common: how one is added, the options that several of them have, each
- * declared once, and how the numbers and seeds that people type are read. A command is
- * one file: its flags, its options and help, then what it does. `program.ts` loads only the command
- * that was asked for; where that runs plans, its action imports what does, so that help comes soon.
+ * The parts that commands share: how a command is added, options of several commands, each declared
+ * once, and parsers for numbers and seeds. A command is one file: its flags, its options and help,
+ * then its implementation. `program.ts` loads only the requested command. An action that runs plans
+ * imports its implementation on demand, so that help appears quickly.
  */
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
@@ -12,34 +12,37 @@ import type { Exit } from '../search/campaign/exit-codes.ts';
 import { FENCEPOST } from '../text/prose.ts';
 import { UserError } from './exit.ts';
 
-/** Gives a command of the registry its options, its help and its action. */
+/** Adds options, help and an action to a command of the registry. */
 export type AddCommand = (command: Command, done: Done, version: string) => void;
 
-/** Receives how the command ended. */
+/** Receives the exit code of the command. */
 export type Done = (code: Exit) => void;
 
-/** Lets the `--help` of a command end with one real example, given without `npx … fencepost`. */
+/** Ends the `--help` of a command with a real example. `example` omits `npx … fencepost`. */
 export function withExample(command: Command, example: string): Command {
   return command.addHelpText('after', `\nExample:\n  ${[...FENCEPOST, example].join(' ')}`);
 }
 
-/** What `--help` says of `--reporter`. */
+/** Help text of `--reporter`. */
 const ABOUT_REPORTERS: string = `what is written, a list: ${Object.entries(REPORTERS)
   .map(([name, what]) => `${name} (${what})`)
   .join(', ')}`;
 
-/** The reporters where nobody names any: in GitHub Actions its own as well. */
+/** Returns the reporters if none are named. In GitHub Actions, they include `github`. */
 export function defaultReporters(env: Readonly<Record<string, string | undefined>>): string {
   return env['GITHUB_ACTIONS'] === 'true' ? 'text,html,github' : 'text,html';
 }
 
-/** Where reports go if nobody says otherwise. */
+/** The default folder for reports. */
 export const DEFAULT_OUTPUT = 'reports';
 
-/** How an option is written, what it says, and its value where it is not given. */
+/** The syntax of an option, its help text, and its default value. */
 type SharedOption = readonly [flags: string, about: string, fallback?: string];
 
-/** Options of several commands, for `.option(...shared.json)`, in whatever order each wants. */
+/**
+ * Options of several commands, for `.option(...shared.json)`, in the order that each command
+ * chooses.
+ */
 export const shared: Readonly<
   Record<
     | 'workers'
@@ -67,12 +70,15 @@ export const shared: Readonly<
   verbose: ['-v, --verbose', 'every claim in the overview'],
 };
 
-/** For `.option(...seedsOption('1000'))`. */
+/** Returns an option for `.option(...seedsOption('1000'))`. */
 export function seedsOption(fallback: string): SharedOption {
   return ['--seeds <N|A..B>', 'how many seeds, or which', fallback];
 }
 
-/** Where a plan's modules are; by default beside it, or above the folder `plans` that it is in. */
+/**
+ * Adds the options for the folder of a plan's modules. Default: beside the plan, or above its
+ * `plans` folder.
+ */
 export function addModuleOptions(described: Command): Command {
   return described
     .option('--modules <folder>', 'the folder of the scenario, whose modules the plan uses')
@@ -85,7 +91,7 @@ export interface OutputFlags {
   readonly verbose?: boolean;
 }
 
-/** What flags say of how much is printed, and for whom. */
+/** Returns how much to print and for whom. */
 export function outputOptions({ json, quiet, verbose }: OutputFlags): {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
@@ -94,7 +100,7 @@ export function outputOptions({ json, quiet, verbose }: OutputFlags): {
   return { isJson: json === true, isQuiet: quiet === true, isVerbose: verbose === true };
 }
 
-/** An option as `parse` reads it; null where it was not given. */
+/** Parses an option. Returns null if it was not given. */
 export function given<T>(
   text: string | undefined,
   flag: string,
@@ -103,7 +109,7 @@ export function given<T>(
   return text === undefined ? null : parse(text, flag);
 }
 
-/** `1000` is the first thousand seeds; `500..999` is that range, both included. */
+/** Parses `1000` as the first thousand seeds, and `500..999` as that range, both ends inclusive. */
 export function parseSeeds(text: string): { from: number; to: number } {
   const range = /^(\d+)\.\.(\d+)$/.exec(text);
   if (range !== null) {
@@ -117,13 +123,13 @@ export function parseSeeds(text: string): { from: number; to: number } {
   return { from: 0, to: count - 1 };
 }
 
-/** As many seeds, from a random one on; `randomInt` allows spans below 2⁴⁸. */
+/** Returns as many seeds, from a random one on. `randomInt` requires a span below 2⁴⁸. */
 export function freshSeeds(range: { from: number; to: number }): { from: number; to: number } {
   const from = randomInt(2 ** 47);
   return { from, to: from + range.to - range.from };
 }
 
-/** A whole number from 0, small enough to be exact. */
+/** Parses a nonnegative safe integer. */
 export function parseCount(text: string, flag: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
@@ -132,14 +138,14 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
-/** The same from 1. */
+/** Parses a positive safe integer. */
 export function parsePositive(text: string, flag: string): number {
   const value = parseCount(text, flag);
   if (value === 0) throw new UserError([`${flag} 0: at least 1 is needed`]);
   return value;
 }
 
-/** `60s` in milliseconds. */
+/** Parses a duration such as `60s` into milliseconds. */
 export function parseTimeMs(text: string, flag: string): number {
   const us = parseDuration(text);
   if (us === undefined) throw new UserError([`${flag} ${text}: a time is expected, e.g. 60s`]);

@@ -1,8 +1,9 @@
 /**
- * What the `corpus` commands do with a folder of kept plans. `ls` and `check` say what is kept and
- * what has become of it, `prune` what tests nothing any more; `add` keeps a plan if it shows a
- * failure that no kept plan shows, and is the one that has rivals when several keep plans at once.
- * All replay what is there (`kept-plans.ts`) and know a failure by its signature.
+ * Implements the `corpus` commands on a folder of kept plans. `ls` lists the plans and `check`
+ * reports their outcomes; `prune` deletes those that no longer test anything; `add` keeps a plan if
+ * it shows a failure that no kept plan shows. Only `add` has to handle several writers that compete
+ * for the same name. All of them replay the kept plans (`kept-plans.ts`) and identify a failure by
+ * its signature.
  */
 
 import { existsSync } from 'node:fs';
@@ -40,7 +41,7 @@ import { fileName } from './output-files.ts';
 import { loadPlan, type PlanFile } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
-/** Lists what is kept; a plan that cannot be read is told, and makes the exit code 2. */
+/** Lists the kept plans. Reports a plan that cannot be read, and then exits with 2. */
 export async function listCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   let exit: Exit = exits.met;
@@ -55,7 +56,7 @@ export async function listCorpus(options: CorpusOptions): Promise<Exit> {
   return exit;
 }
 
-/** What is kept, each replayed as it is asked for; says why a plan cannot be read. */
+/** Yields the kept plans, each replayed on demand. Reports why a plan cannot be read. */
 async function* keptIn(options: CorpusOptions, terminal: Terminal): AsyncGenerator<ReplayedFile> {
   for await (const kept of replayCorpus(options)) {
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
@@ -74,7 +75,7 @@ function listed(kept: ReplayedPlan, width: number): readonly string[] {
   ];
 }
 
-/** Replays all that is kept and says which is not what it says of itself. */
+/** Replays all kept plans, and reports each whose outcome is not the expected one. */
 export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const outcomes: KeptOutcome[] = [];
@@ -115,7 +116,7 @@ function printChecked(kept: ReplayedFile, terminal: Terminal): void {
   }
 }
 
-/** What to do about a plan that is not what it says of itself. */
+/** Returns advice for a plan with an unexpected outcome. */
 function adviceFor(kept: ReplayedPlan): readonly string[] {
   const { file, replay } = kept;
   switch (replay.outcome) {
@@ -137,7 +138,10 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
   }
 }
 
-/** Lists or deletes; a plan that cannot be read is told, left alone, and makes the exit code 2. */
+/**
+ * Lists or deletes redundant plans. A plan that cannot be read is reported and kept, and results in
+ * exit code 2.
+ */
 export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean): Promise<Exit> {
   const terminal = openTerminal(options);
   const entries: FiledEntry[] = [];
@@ -166,11 +170,14 @@ export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean):
 }
 
 export interface AddOptions extends CorpusOptions {
-  /** Lets it take the place of a less simple one. */
+  /** True to replace a kept plan that is less simple. */
   readonly replaces: boolean;
 }
 
-/** Keeps a plan unless one of its kind is kept; 1, 4 or 5 where it does not break its claim. */
+/**
+ * Keeps a plan, unless one of its kind is already kept. Exits with 1, 4 or 5 if the plan does not
+ * break its claim.
+ */
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
@@ -191,7 +198,7 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   return added.status === 'refused' ? exits.usage : exits.met;
 }
 
-/** The plan's own claim, or the first that it breaks. */
+/** Returns the plan's own claim, or the first claim that it breaks. */
 async function claimFor(file: string, { plan, catalogue }: PlanFile): Promise<string> {
   if (plan.expect !== undefined) return plan.expect.claim;
   const { verdicts } = await examineAsync(plan, claimsJudged([], catalogue), catalogue);
@@ -200,7 +207,7 @@ async function claimFor(file: string, { plan, catalogue }: PlanFile): Promise<st
   throw new UserError([`${file}:1:1: this plan breaks no claim`]);
 }
 
-/** A plan as it is kept: as it was written where it already says what it expects. */
+/** A plan as it will be kept. The text is unchanged if it already contains the expectation. */
 interface Kept {
   readonly plan: Plan;
   readonly text: string;
@@ -220,7 +227,7 @@ type Added =
   | { readonly status: 'added' | 'replaced'; readonly file: string; readonly why: null }
   | { readonly status: 'known' | 'refused'; readonly file: string | null; readonly why: string };
 
-/** How often it is tried again where another writer was faster. */
+/** Maximum number of attempts if other writers are faster. */
 const MOST_TRIES = 100;
 
 async function retrying(attempt: () => Promise<Added | null>): Promise<Added> {
@@ -231,7 +238,9 @@ async function retrying(attempt: () => Promise<Added | null>): Promise<Added> {
   throw new UserError([`others kept changing the corpus: ${MOST_TRIES} tries were in vain`]);
 }
 
-/** Null where somebody else changed the corpus since it was read. */
+/**
+ * Tries to add a plan. Resolves to null if another process changed the corpus after it was read.
+ */
 async function addOnce(
   kept: Kept,
   loaded: PlanFile,
@@ -268,8 +277,9 @@ async function addOnce(
 }
 
 /**
- * Whether a file that is still what was replayed got another text, or was deleted for null; refused
- * where somebody else is changing it, or did not come to the end of that.
+ * Replaces the text of a file, or deletes it if `text` is null, provided that it has not changed
+ * since it was replayed. Returns false if it has. Throws if another process is changing the file or
+ * was killed while doing so.
  */
 function changed(file: string, entries: readonly FiledEntry[], text: string | null): boolean {
   const before = entries.find((entry) => entry.file === file)?.text ?? '';
@@ -280,7 +290,7 @@ function changed(file: string, entries: readonly FiledEntry[], text: string | nu
   ]);
 }
 
-/** `<scenario>-<system>-<claim>.yaml`, numbered where another kind has the name. */
+/** Returns `<scenario>-<system>-<claim>.yaml`, with a number if another kind has that name. */
 function freeName(folder: string, plan: Plan, claim: string): string {
   const name = fileName([plan.scenario, plan.system.name, claim]);
   for (let number = 1; ; number += 1) {

@@ -1,7 +1,7 @@
 /**
- * Where plans are kept, by one rule for `run`, `corpus` and `init`: in `plans` beside the scenario
- * that they are of. `corpus` is given no scenario, so it looks for those of the project, by their
- * names.
+ * Locates the folder of kept plans, by the same rule for `run`, `corpus` and `init`: `plans` beside
+ * their scenario. `corpus` does not get a scenario, so it searches the project for scenarios by
+ * name.
  */
 import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ import { groupDigits } from '../text/prose.ts';
 import { UserError } from './exit.ts';
 import { fileMeant, PLANS, plansFolderOf } from './shipped.ts';
 
-/** Folders that are looked into, of any depth; the outer ones come first. */
+/** Maximum number of folders to search, at any depth. Outer folders come first. */
 const MOST_FOLDERS = 20_000;
 
-/** The scenarios of a project, those in the outer folders first. */
+/** The scenarios of a project, by name. Those in outer folders take precedence. */
 interface Project {
   readonly files: ReadonlyMap<string, string>;
-  /** False where there are more folders than are looked into. */
+  /** False if there are more folders than the maximum. */
   readonly isWhole: boolean;
 }
 
-/** By the folder that they were looked for in: many findings ask for the same. */
+/** Cache by working directory, since many findings need the same project. */
 const known = new Map<string, Project>();
 
-/** The scenarios of the project at hand, by name. */
+/** Returns the scenarios of the current project. */
 function projectHere(): Project {
   const here = process.cwd();
   const found = known.get(here) ?? lookForScenarios();
@@ -33,7 +33,7 @@ function projectHere(): Project {
 function lookForScenarios(): Project {
   const files = new Map<string, string>();
   const folders = ['.'];
-  // What is found on the way is looked into behind all that was found before.
+  // Appends the folders found here to the loop: a breadth-first search.
   for (const folder of folders) {
     for (const entry of entriesIn(folder)) {
       const path = join(folder, entry.name);
@@ -52,7 +52,7 @@ function entriesIn(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // What cannot be looked into has no scenario that could be run.
+    // A scenario in an unreadable folder could not be run either.
     return [];
   }
 }
@@ -68,8 +68,8 @@ function scenarioNameIn(file: string): string | null {
 }
 
 /**
- * The folder for plans of a scenario: beside it, or `./plans` where there is none of that name;
- * a `UserError` where the project is too large to know.
+ * Returns the folder for plans of a scenario: beside it, or `./plans` if no scenario has that name.
+ * Throws a `UserError` if the project is too large to search.
  */
 export function folderToKeepIn(scenario: string): string {
   const { files, isWhole } = projectHere();
@@ -89,7 +89,7 @@ function shippedFile(scenario: string): string | null {
   }
 }
 
-/** All folders of kept plans of the project at hand; `./plans` where there is none. */
+/** Returns all folders with kept plans in the current project, or `./plans` if there are none. */
 export function foldersKept(): readonly string[] {
   const folders = [...projectHere().files.values()].map(plansFolderOf);
   const there = [...new Set([...folders, PLANS])].filter((folder) => existsSync(folder));

@@ -1,8 +1,8 @@
 /**
- * `fencepost corpus update`: writes kept plans anew whose code has changed, by another name or by
- * what their faults need now, and plans that do not say yet what they break by. A plan is written
- * only if what is written comes to what the plan expects; its comments stay, and whoever changes
- * the file at the same time is not overwritten.
+ * `fencepost corpus update` rewrites kept plans whose code has changed, with new names or with the
+ * amounts that their faults need now, and adds the cause to plans that lack it. A plan is written
+ * only if the new text has the outcome that the plan expects. Comments are preserved, and
+ * concurrent changes are not overwritten.
  */
 
 import { resolve } from 'node:path';
@@ -28,14 +28,17 @@ import {
 } from './kept-plans.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/** `release=unlock`. */
+/** Parses `release=unlock`. */
 export function parseRename(text: string): Rename {
   const [, from, to] = /^([^\s=/]+)=([^\s=/]+)$/.exec(text) ?? [];
   if (from !== undefined && to !== undefined) return { from, to };
   throw new UserError([`--rename ${text}: two names are expected, e.g. release=unlock`]);
 }
 
-/** Writes what has to be written; 2 where a file cannot be read or written, or a name is none. */
+/**
+ * Updates the kept plans. Exits with 2 if a file cannot be read or written, or if a name does not
+ * occur.
+ */
 export async function updateCorpus(
   options: CorpusOptions,
   renames: readonly Rename[],
@@ -52,7 +55,7 @@ export async function updateCorpus(
       codes.push(exits.usage);
       continue;
     }
-    // What the plan's faults, decisions and order call operations, marks and timers.
+    // Collect the labels of operations, marks and timers in the plan's faults, decisions and order.
     const { faults, decisions, order } = kept.loaded.plan;
     const names = [...faults.map(placeNamed), ...Object.keys(decisions), ...order];
     for (const name of names) labels.add(labelIn(name));
@@ -82,7 +85,9 @@ async function afterRenames(
   return await replayKept(renamed, { catalogue, hasChanged: changedModules.length > 0 });
 }
 
-/** What became of the file; `blocked`: another process was at it, and nothing was written. */
+/**
+ * Updates a file. Returns `blocked` if another process was writing it, so that nothing was written.
+ */
 function update(
   kept: ReplayedPlan,
   result: KeptReplay,
@@ -122,7 +127,7 @@ function update(
   return 'blocked';
 }
 
-/** The text of the replayed plan, with the digests of its modules and its cause. */
+/** Returns the text of the replayed plan, with the digests of its modules and its cause. */
 function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   const { text, catalogue, changedModules } = loaded;
   const { digest } = result;
@@ -135,7 +140,10 @@ function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   return amended.replace(/^# sha256:[0-9a-f]{64}$/m, `# ${digest}`);
 }
 
-/** A cause that is there stays, unless the code is the same and fencepost calls it otherwise. */
+/**
+ * Adds the cause. Keeps an existing cause, unless the code is unchanged and fencepost names it
+ * differently now.
+ */
 function withCause(result: KeptReplay, hasChanged: boolean): Plan {
   const { plan, claim, outcome, cause, otherCause } = result;
   const { expect } = plan;
@@ -146,8 +154,8 @@ function withCause(result: KeptReplay, hasChanged: boolean): Plan {
 }
 
 /**
- * Writes `outcome: fixed` into kept plans whose claim holds now although the hazard arose: into all
- * of them, or those of `files`; 1 where one of `files` is not fixed.
+ * Writes `outcome: fixed` into kept plans whose hazard arises but whose claim now holds: all of
+ * them, or those in `files`. Exits with 1 if one of `files` is not fixed.
  */
 export async function acceptPlans(files: readonly string[], options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal(options);
@@ -172,7 +180,7 @@ export async function acceptPlans(files: readonly string[], options: CorpusOptio
   return worstOf(codes);
 }
 
-/** Whether the file was written; it is left where it says so already. */
+/** Returns true if the file was written. Does nothing if it already says `fixed`. */
 function accept({ file, loaded, replay }: ReplayedPlan): boolean {
   const { plan, text } = loaded;
   if (replay.expected === 'fixed') return false;

@@ -1,4 +1,6 @@
-/** `fencepost corpus`: kept plans, one per kind of failure; `corpus-folder.ts` does the work. */
+/**
+ * `fencepost corpus` manages kept plans, one per kind of failure. `corpus-folder.ts` does the work.
+ */
 import type { Command } from 'commander';
 import { type Done, withExample } from './command.ts';
 import type { CorpusOptions } from './kept-plans.ts';
@@ -21,7 +23,7 @@ interface PruneFlags extends CorpusFlags {
   readonly yes?: boolean;
 }
 
-/** Adds `corpus` with `ls`, `add`, `check`, `update` and `prune`. */
+/** Adds `corpus` with its subcommands `ls`, `add`, `check`, `update`, `accept` and `prune`. */
 export function addCorpus(command: Command, done: Done): void {
   const corpus = withExample(command, 'corpus check');
   const kinds = 'the claim and outcome that each expects, and what kind of failure it is';
@@ -63,10 +65,10 @@ export function addCorpus(command: Command, done: Done): void {
     );
 }
 
-/** What the actions do, and not before. */
+/** Loads the implementation on demand. */
 const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./corpus-folder.ts');
 
-/** With the options that all of them have. */
+/** Adds a subcommand with the options that all of them share. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
   return withExample(corpus.command(usage).description(about), `corpus ${example}`)
     .option('--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)')

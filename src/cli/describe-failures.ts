@@ -1,4 +1,7 @@
-/** Makes findings of the failures of a campaign, with the files that a command writes of them. */
+/**
+ * Turns the failures of a campaign into findings, with the names of the files that a command
+ * writes.
+ */
 import { resolve } from 'node:path';
 import { describeShrunk, type FindingPlace } from '../report/describe-finding.ts';
 import { replayCommand } from '../report/finding.ts';
@@ -12,15 +15,15 @@ import { pageFileOf, planFileOf } from './output-files.ts';
 import { plansFolderOf, scenarioTyped } from './shipped.ts';
 
 export interface FindingFolders {
-  /** Where plans and pages are written. */
+  /** The folder for plans and pages. */
   readonly output: string;
-  /** Where plans are kept; null for `plans` beside their scenario. */
+  /** The folder of kept plans, or null for `plans` beside their scenario. */
   readonly corpus: string | null;
-  /** Whether pages are written. */
+  /** True if pages are written. */
   readonly hasPage: boolean;
 }
 
-/** Returns what describes failures whose files go to `folders`. */
+/** Returns a function that describes a failure whose files go to `folders`. */
 export function describeIn(
   folders: FindingFolders,
 ): (failure: ShrunkFailure) => Promise<Finding | null> {
@@ -44,7 +47,7 @@ export function describeIn(
   };
 }
 
-/** Adds what the same plan does on the systems that must hold. */
+/** Adds the outcome of the same plan on the systems that must hold its claim. */
 async function withSiblings(finding: Finding, { scenario, catalogue }: Subject): Promise<Finding> {
   const siblings = await runSiblings(scenario, finding, catalogue);
   if (siblings.length === 0) return finding;

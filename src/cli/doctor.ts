@@ -1,7 +1,7 @@
 /**
- * `fencepost doctor`: says whether fencepost can run here, and whether its pipeline still sees a
- * failure that is known to be there. `doctor/surroundings.ts` looks at the machine, the package and
- * the folder at hand, `doctor/canary.ts` at the pipeline; each look is a `Check`.
+ * `fencepost doctor` checks if fencepost can run here, and if its pipeline still detects a known
+ * failure. `doctor/surroundings.ts` checks the machine, the package and the current folder;
+ * `doctor/canary.ts` checks the pipeline. Each result is a `Check`.
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,10 @@ export function addDoctor(command: Command, done: Done): void {
     .action(async (flags: DoctorFlags) => done(await examineAll(flags)));
 }
 
-/** Tries the canary only where nothing else is a problem; `--canary` looks at nothing else. */
+/**
+ * Runs all checks, and the canary only if they found no problem. With `--canary`, runs only the
+ * canary.
+ */
 async function examineAll(flags: DoctorFlags): Promise<Exit> {
   const terminal = openTerminal(outputOptions(flags));
   const { colour, width } = terminal;
@@ -68,10 +71,10 @@ async function tryCanary(terminal: Terminal): Promise<readonly Check[]> {
 }
 
 const SIGNS = { ok: '✓', warning: '!', problem: '✗' } as const;
-/** The longest of their names. */
+/** The length of the longest name. */
 const NAME_WIDTH = 13;
 
-/** Lines are not broken: a path in them is there to be copied. */
+/** Prints a check without breaking lines, so that a path can be copied. */
 function printCheck({ name, status, what, fix }: Check, { print, colour }: Terminal): void {
   const paint = paintFor(colour);
   const tint = { ok: paint.green, warning: paint.yellow, problem: paint.red }[status];

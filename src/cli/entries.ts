@@ -1,8 +1,9 @@
 /**
- * All that can be explained, by walking the registries: claims, faults, locks, stores, models, the
- * schema of scenarios, what becomes of kept plans, exit codes, and the commands with their options.
- * Nothing is said here: each row says what it is, and `glossary.ts` has the words that stand in no
- * registry. `list` and `explain` print these entries; `examples.ts` has YAML.
+ * Collects everything that can be explained from the registries: claims, faults, locks, stores,
+ * models, the scenario schema, outcomes of kept plans, exit codes, and the commands with their
+ * options. This file contains no descriptions: each registry row has one, and `glossary.ts`
+ * describes the words that are in no registry. `list` and `explain` print these entries;
+ * `examples.ts` adds YAML.
  */
 import type { Command } from 'commander';
 import { builtInClaims } from '../check/claims.ts';
@@ -22,7 +23,7 @@ import { EVENTS, terms } from './glossary.ts';
 import { schemas } from './schemas.ts';
 import { shippedScenarios } from './shipped.ts';
 
-/** The kinds of entry, as `fencepost list` calls them, each with what one of them is. */
+/** The kinds of entry, named as in `fencepost list`, each with a noun for one entry. */
 export const KINDS = {
   locks: 'a lock',
   stores: 'a store',
@@ -50,20 +51,20 @@ export interface Entry {
   readonly about: string;
   /** Other forms of the name. */
   readonly also: readonly string[];
-  /** Where it is written down; '' for nowhere. */
+  /** A reference to literature, or ''. */
   readonly source: string;
-  /** Of a claim, what puts it to the test; else ''. */
+  /** For a claim, what exercises it; otherwise ''. */
   readonly hazard: string;
-  /** Of a claim, the names of the rules by which it breaks. */
+  /** For a claim, the names of the rules by which it can break. */
   readonly rules: readonly string[];
   readonly fields: readonly EntryField[];
   readonly see: readonly string[];
-  /** Options of its own, to be put into a snippet; of locks and stores. */
+  /** For a lock or store, its options, for use in a snippet. */
   readonly options: readonly OptionInfo[];
 }
 
 export interface EntryField extends DescribedWord {
-  /** What it may be: `yes | no`, `a number`; '' where `about` says it. */
+  /** The allowed values: `yes | no`, `a number`; '' if `about` describes them. */
   readonly values: string;
 }
 
@@ -71,20 +72,20 @@ type Said = Pick<Entry, 'name' | 'about'> & Partial<Omit<Entry, 'kind'>>;
 
 export const KIND_NAMES: readonly Kind[] = Object.keys(KINDS).filter(isKind);
 
-/** Whether it is the name of a kind: `claims`. */
+/** Returns true for the name of a kind, such as `claims`. */
 export function isKind(word: string): word is Kind {
   return Object.hasOwn(KINDS, word);
 }
 
-/** All there are; the commands are those of `program`. */
+/** Returns all entries. The commands are those of `program`. */
 export function allEntries(program: Command): readonly Entry[] {
   return KIND_NAMES.flatMap((kind) => entriesOf(kind, program));
 }
 
-/** All of one kind, in the order in which they are listed. */
+/** Returns all entries of a kind, in the order of `list`. */
 export function entriesOf(kind: Kind, program: Command): readonly Entry[] {
   return SAID[kind](program).map((said) => {
-    // What a word of the glossary leads to leads back to that word.
+    // If a word of the glossary refers to an entry, the entry refers back to it.
     const see = kind === 'words' ? [] : terms.filter((term) => term.see.includes(said.name));
     const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], options: [] };
     return { kind, ...nothing, see: see.map(({ name }) => name), ...said };
@@ -142,7 +143,7 @@ function withFields(word: FieldedWord): Said {
   return { ...word, fields: word.fields.map((field) => ({ ...field, values: '' })) };
 }
 
-/** `corpus` and `corpus add`, each with its options. */
+/** Returns `corpus`, `corpus add` and so on, each with its options. */
 function commandsBelow(parent: Command, path: string): readonly Said[] {
   return parent.commands.flatMap((command) => {
     const name = `${path}${command.name()}`;

@@ -1,7 +1,8 @@
 /**
- * YAML to copy for what can be explained, and the scenarios of fencepost in which to see it. Faults
- * have examples of their own; of all else the first scenario that has it is the example, cut down
- * to what is asked for. A snippet is part of a scenario: `wholeScenario` adds what it leaves out.
+ * Provides YAML to copy for entries, and lists the shipped scenarios that show them. Faults have
+ * their own examples. For everything else, the example is the first scenario that contains it,
+ * reduced to the relevant part. A snippet is a fragment of a scenario; `wholeScenario` completes
+ * it.
  */
 import { readFileSync } from 'node:fs';
 import { Document, isMap, isPair, parse, visit } from 'yaml';
@@ -14,7 +15,7 @@ import { fileMeant, shippedScenarios } from './shipped.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A scenario that ships with fencepost: what it means, and what its file says. */
+/** A shipped scenario, parsed, and the contents of its file. */
 interface Shipped {
   readonly name: string;
   readonly systems: readonly SystemScenario[];
@@ -24,7 +25,7 @@ interface Shipped {
 
 let shipped: readonly Shipped[] | null = null;
 
-/** Read once, and only where somebody asks what shows a word. */
+/** Reads the shipped scenarios once, on demand. */
 function shippedFiles(): readonly Shipped[] {
   shipped ??= shippedScenarios().flatMap(({ name }) => {
     const text = readFileSync(fileMeant(name), 'utf8');
@@ -37,13 +38,13 @@ function shippedFiles(): readonly Shipped[] {
   return shipped;
 }
 
-/** In what way scenarios show an entry, and which of them do. */
+/** How scenarios show an entry, and which ones do. */
 export interface ShownBy {
   readonly how: 'breaks in' | 'holds in' | 'used by';
   readonly scenarios: readonly string[];
 }
 
-/** The scenarios that show an entry; none of what is no word of scenarios. */
+/** Returns the scenarios that show an entry. Empty if scenarios do not contain such entries. */
 export function shownBy(entry: Entry): readonly ShownBy[] {
   const { kind, name } = entry;
   const rows: readonly ShownBy[] =
@@ -66,7 +67,7 @@ function withSystem(has: (system: SystemScenario) => boolean): readonly string[]
   return namesOf(({ systems }) => systems.some(has));
 }
 
-/** What a scenario says by this word; undefined where it does not have it. */
+/** Returns the value of an entry in a scenario, or undefined if it is not used. */
 function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unknown {
   const { clients, workload } = file;
   switch (kind) {
@@ -81,7 +82,7 @@ function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unkn
     case 'fields':
       return file[name];
     case 'settings':
-      // Of all clients, or of those of one system.
+      // A setting of all clients, or of the clients of one system.
       return [clients, ...Object.values(recordOf(file['systems']))]
         .map((place) => recordOf(place)[name] ?? recordOf(recordOf(place)['clients'])[name])
         .find((value) => value !== undefined);
@@ -98,7 +99,7 @@ function recordOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
 
-/** The first step of this name in any list of steps below a value. */
+/** Returns the first step with this name in any list of steps below a value. */
 function stepBelow(value: unknown, name: string): unknown {
   for (const [key, below] of Object.entries(recordOf(value))) {
     const steps: readonly unknown[] = key === 'steps' && Array.isArray(below) ? below : [];
@@ -110,7 +111,9 @@ function stepBelow(value: unknown, name: string): unknown {
   return undefined;
 }
 
-/** YAML that says an entry in a scenario; null for what is no word of scenarios. */
+/**
+ * Returns YAML that uses an entry in a scenario, or null if scenarios do not contain such entries.
+ */
 export function snippetOf(entry: Entry): string | null {
   const users = shippedFiles().filter((one) => usesIn(one, entry) !== undefined);
   for (const user of [...users, null]) {
@@ -125,7 +128,7 @@ export function snippetOf(entry: Entry): string | null {
   return null;
 }
 
-/** What a part may need beside it: nothing, a network, a ttl, or a lock with its queue. */
+/** Returns contexts that a part may need: nothing, a network, a ttl, or a lock with its queue. */
 function settingsOf(user: Shipped | null): readonly Fields[] {
   if (user === null) return [{}];
   const { systems, file } = user;
@@ -176,13 +179,16 @@ function namedIn(system: unknown): { readonly lock?: string; readonly store?: st
   return typeof lock === 'string' && typeof store === 'string' ? { lock, store } : {};
 }
 
-/** A scenario that has this snippet, and of all else what is plainest. */
+/** Completes a snippet to the simplest scenario that contains it. */
 export function wholeScenario(snippet: string): string {
   const system = `systems:\n  ${CALLED}: { lock: lock-service, store: fenced }\n`;
   return `name: my-scenario\n${snippet.includes('systems:') ? '' : system}${snippet}`;
 }
 
-/** As people write it: systems, steps and faults a line each, and the rest in braces. */
+/**
+ * Formats YAML by hand-written conventions: systems, steps and faults on separate lines, the rest
+ * in braces.
+ */
 function textOf(fields: Fields): string {
   const document = new Document(fields, { aliasDuplicateObjects: false });
   visit(document, {
@@ -199,6 +205,6 @@ function textOf(fields: Fields): string {
   return text.replaceAll(/\[ (.*?) \]/g, '[$1]');
 }
 
-/** Characters of what is put in braces. */
+/** Maximum number of characters in braces. */
 const LINE = 80;
 const LONG: ReadonlySet<string> = new Set(['systems', 'workload']);

@@ -1,7 +1,7 @@
-/** The error that a user's mistake is, and how its lines are shown. */
+/** Defines the error for user mistakes, and how its lines are shown. */
 import { visible } from '../text/visible.ts';
 
-/** A mistake of the user: `lines` say what is wrong and where, and the command exits with 2. */
+/** A mistake of the user. `lines` describe the problem and its place. The command exits with 2. */
 export class UserError extends Error {
   readonly lines: readonly string[];
 
@@ -11,7 +11,7 @@ export class UserError extends Error {
   }
 }
 
-/** What `act` makes of each item; every mistake of the user's in any of them is told at once. */
+/** Maps `items` with `act`, and throws all user errors together as one `UserError`. */
 export async function makeAll<Item, Made>(
   items: readonly Item[],
   act: (item: Item) => Made | Promise<Made>,
@@ -30,12 +30,16 @@ export async function makeAll<Item, Made>(
   return made;
 }
 
-/** A line of a `UserError` as people see it: it shows no credentials, and steers no terminal. */
+/**
+ * Makes a line of a `UserError` safe to print: without credentials and terminal control characters.
+ */
 export function shownLine(line: string): string {
   return visible(withoutCredentials(line));
 }
 
-/** A text in which every `//user:password@` is `//***@`: people give URLs where none is wanted. */
+/**
+ * Replaces every `//user:password@` by `//***@`, since users may pass a URL to the wrong option.
+ */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/\/\/[^\s/@:]*:\S*@/g, '//***@');
 }

@@ -1,6 +1,6 @@
 /**
- * `fencepost explain`: what a word means, be it a claim, a fault, a lock, a store, a setting, a
- * step, an exit code, an event or any other word that fencepost prints; with its fields, YAML to
+ * `fencepost explain` prints the meaning of a word (a claim, a fault, a lock, a store, a setting, a
+ * step, an exit code, an event or any other word that fencepost prints), with its fields, YAML to
  * copy, and the scenarios that show it.
  */
 import type { Command } from 'commander';
@@ -24,7 +24,10 @@ export function addExplain(command: Command, done: Done): void {
     });
 }
 
-/** Everything that these words mean, together or one by one; a mistake names what is near. */
+/**
+ * Returns all meanings of the words, taken together or separately. An unknown word throws an error
+ * with the nearest words.
+ */
 export function entriesMeant(
   words: readonly string[],
   entries: readonly Entry[],
@@ -40,9 +43,9 @@ export function entriesMeant(
 }
 
 /**
- * What is called so, else what has such a field, else the claims that break by such a rule, else
- * the commands with such an option. A model of `check` hides no field of a scenario: `counter` is
- * both.
+ * Returns the entries with this name, else those with a field of this name, else the claims with
+ * such a rule, else the commands with such an option. A model of `check` does not hide a scenario
+ * field of the same name: `counter` is both.
  */
 function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
   const word = plain(asked);
@@ -57,7 +60,7 @@ function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] 
   return broken.length > 0 ? broken : withField;
 }
 
-/** Without what people may write otherwise: capitals, hyphens, and the s of several. */
+/** Normalizes capitals, hyphens and plurals. */
 function plain(word: string): string {
   const text = word
     .toLowerCase()
@@ -74,7 +77,7 @@ function nearest(word: string, known: readonly string[]): string {
   return `; the nearest are ${near}; \`fencepost list\` has them all`;
 }
 
-/** One after another, or on one JSON line. */
+/** Prints entries one after another, or as one JSON line. */
 export function printEntries(entries: readonly Entry[], isJson: boolean): void {
   const terminal = openTerminal({ isJson });
   if (isJson) {
@@ -121,7 +124,7 @@ function fieldLines(fields: readonly EntryField[], room: number): readonly strin
   return ['', ...lines];
 }
 
-/** Names that are told of those that show something. */
+/** Maximum number of scenarios to list. */
 const TOLD = 6;
 
 function fewOf(names: readonly string[]): string {

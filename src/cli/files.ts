@@ -1,6 +1,6 @@
 /**
- * The only place that reads and writes files for people: clear errors, and nothing half-written.
- * What is in them, `sources.ts` reads.
+ * All file access on behalf of users goes through this module, for clear error messages and atomic
+ * writes. `sources.ts` parses the contents.
  */
 import {
   existsSync,
@@ -18,7 +18,7 @@ import { UserError } from './exit.ts';
 /** Larger files are refused before they are read. */
 const MOST_BYTES = 1_000_000;
 
-/** The text of a file of at most so many bytes; `-` is standard input. */
+/** Reads a file of at most `mostBytes`; `-` is standard input. */
 export function readText(file: string, mostBytes: number = MOST_BYTES): string {
   if (file === '-') return readFileSync(0, 'utf8');
   const refuse = (what: string): never => {
@@ -34,9 +34,9 @@ export function readText(file: string, mostBytes: number = MOST_BYTES): string {
 }
 
 /**
- * Writes a complete file or none, with the folders above it. A link in its place is replaced, never
- * written through, since it may lead anywhere; a folder may be reached by one. A pipe or a device
- * is written to.
+ * Writes a file atomically and creates its parent folders. A symbolic link is replaced, not
+ * followed, since it may point anywhere; parent folders may be links. A pipe or a device is written
+ * to directly.
  */
 export function writeText(file: string, text: string): void {
   try {
@@ -52,7 +52,10 @@ export function writeText(file: string, text: string): void {
   }
 }
 
-/** What `act` gives; a `UserError` that says what `failed`, and why, if the system refuses it. */
+/**
+ * Returns the result of `act`. If the system refuses it, throws a `UserError` with `failed` and the
+ * reason.
+ */
 export function allowed<T>(failed: string, act: () => T): T {
   try {
     return act();
@@ -61,7 +64,7 @@ export function allowed<T>(failed: string, act: () => T): T {
   }
 }
 
-/** The new file takes the place of the old one in one step, so that nobody sees half of it. */
+/** Replaces the old file by a rename, so that no reader sees a partial file. */
 function writeWhole(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
@@ -74,24 +77,26 @@ function writeWhole(file: string, text: string): void {
   }
 }
 
-/** Makes a folder, and those above it, where there is none. */
+/** Creates a folder and its parents if they do not exist. */
 export function makeFolder(folder: string): void {
   allowed(`${folder}:1:1: cannot be made a folder`, () => makeWithAbove(resolve(folder)));
 }
 
-/** What Node does with `recursive`, which never ends where a folder takes no others, as `/proc`. */
+/**
+ * Like `recursive` in Node, which never ends for a folder such as `/proc` that accepts no new ones.
+ */
 function makeWithAbove(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   if (dirname(folder) !== folder) makeWithAbove(dirname(folder));
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }
 
-/** Makes a folder that can be written to, or says why it cannot, before any work is done for it. */
+/** Creates a folder and checks that it is writable, to report a problem before any work is done. */
 export function openFolder(folder: string): void {
   makeFolder(folder);
   const probe = join(folder, `.fencepost-${process.pid}.tmp`);
@@ -101,7 +106,7 @@ export function openFolder(folder: string): void {
   });
 }
 
-/** The files of a folder by name, sorted; none where there is no such folder. */
+/** Returns the names in a folder, sorted. Empty if the folder does not exist. */
 export function listFolder(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return allowed(`${folder}:1:1: cannot be read as a folder`, () => readdirSync(folder).sort());
@@ -119,7 +124,10 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['EROFS', 'its file system is read-only'],
 ]);
 
-/** What an error of the file system says to people: of others Node's words, without the call. */
+/**
+ * Returns a message for a file system error. For unknown codes, this is Node's message without the
+ * system call.
+ */
 export function systemMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const known = 'code' in error ? MESSAGES.get(error.code) : undefined;

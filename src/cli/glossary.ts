@@ -1,8 +1,8 @@
 /**
- * The words of fencepost that stand in no registry, in alphabetical order, and what each kind of
- * event of a trace says. A row has other forms of the word in brackets, then a sentence or two,
- * then where to read on. `entries.ts` puts them beside the words that say themselves what they are:
- * claims, faults, locks, stores, commands, settings and others.
+ * Describes the words of fencepost that are in no registry, in alphabetical order, and each kind of
+ * trace event. A row has other forms of the word in parentheses, then one or two sentences, then
+ * references to other words. `entries.ts` combines these with the registries: claims, faults,
+ * locks, stores, commands, settings and others.
  */
 import type { TraceEvent } from '../core/history/events.ts';
 
@@ -143,13 +143,13 @@ const TERMS: Readonly<Record<string, string>> = {
     'A holder that goes on after its lease is over, as it was paused or held up and has not noticed. See stale write, lease test, pause.',
 };
 
-/** A word that no registry has. */
+/** A word that is in no registry. */
 export interface Term {
   readonly name: string;
   /** Other forms of the word. */
   readonly also: readonly string[];
   readonly about: string;
-  /** Where to read on: other words, claims, faults, locks or commands. */
+  /** References to other words, claims, faults, locks or commands. */
   readonly see: readonly string[];
 }
 
@@ -163,7 +163,7 @@ function listed(names: string): readonly string[] {
   return names === '' ? [] : names.split(', ');
 }
 
-/** What each kind of event of a trace says; a new one without a line does not type-check. */
+/** Describes each kind of trace event. A new kind without a row does not type-check. */
 export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   send: 'A message leaves.',
   receive: 'A message is handled by the process that it was sent to.',

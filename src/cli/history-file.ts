@@ -1,4 +1,7 @@
-/** Finds the file of a recorded history, also in a folder of Jepsen, and reads it, also gzipped. */
+/**
+ * Finds the file of a recorded history, possibly in a Jepsen folder, and reads it, possibly
+ * compressed by gzip.
+ */
 import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
@@ -6,14 +9,14 @@ import { createGunzip } from 'node:zlib';
 import { UserError } from './exit.ts';
 import { allowed } from './files.ts';
 
-/** What Jepsen calls the history of a run; the first that is there is read. */
+/** Jepsen's names for the history of a run. The first one that exists is read. */
 const NAMES = ['history.edn', 'history.edn.gz', 'history.txt', 'history.txt.gz'];
 const LATEST = 'latest';
 const MOST_LISTED = 10;
 
 /**
- * The file that `path` names. Of a folder it is the history in it; if there is none, that of its
- * run `latest`, a link that Jepsen keeps; without that link, that of its only run.
+ * Returns the file that `path` refers to. For a folder, this is the history in it, else that of its
+ * run `latest`, a link that Jepsen maintains, else that of its only run.
  */
 export function findHistory(path: string): string {
   if (path === '-' || !allowed(`${path}:1:1`, () => statSync(path)).isDirectory()) return path;
@@ -26,7 +29,7 @@ export function findHistory(path: string): string {
   const latest = historyIn(join(path, LATEST));
   const found = historyIn(path) ?? (latest === null ? null : withoutLink(path, latest));
   if (found !== null) return found;
-  // `store/<test>` has runs, `store` has tests.
+  // `store/<test>` contains runs, `store` contains tests.
   const folders = foldersIn(path);
   const runs = [...folders, ...folders.flatMap(foldersIn)].flatMap((run) => historyIn(run) ?? []);
   const [only = ''] = runs;
@@ -37,7 +40,7 @@ export function findHistory(path: string): string {
   return refuse(`without a history (${NAMES.join(', ')})${hint}`);
 }
 
-/** Null if `folder` is none, or holds no history. */
+/** Returns null if `folder` does not exist or contains no history. */
 function historyIn(folder: string): string | null {
   return NAMES.map((name) => join(folder, name)).find(isFile) ?? null;
 }
@@ -46,35 +49,35 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
-    // There is none, or a link leads nowhere or in a circle.
+    // It does not exist, or a link is broken or circular.
     return false;
   }
 }
 
-/** The path of the run itself, whose name is the time when it began. */
+/** Returns the path of the run itself, which is named after its start time. */
 function withoutLink(folder: string, file: string): string {
   const inside = relative(realpathSync(folder), realpathSync(file));
   return inside.startsWith('..') ? file : join(folder, inside);
 }
 
-/** No link is one, so that none is looked at twice. */
+/** Returns the subfolders without following links, so that none is visited twice. */
 function foldersIn(folder: string): readonly string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
     const folders = entries.filter((entry) => entry.isDirectory());
     return folders.map(({ name }) => join(folder, name)).sort();
   } catch {
-    // What may not be read holds no run.
+    // An unreadable folder has no readable run.
     return [];
   }
 }
 
 const CHUNK_BYTES = 1 << 18;
-/** What unpacks to more, and to so many times its size, was made to fill the memory. */
+/** A file beyond both limits is considered a decompression bomb. */
 const MOST_UNPACKED = 1 << 26;
 const MOST_RATIO = 100;
 
-/** The bytes of a file, `-` for standard input; of one that begins as gzip does, those inside. */
+/** Yields the bytes of a file; `-` is standard input. Decompresses gzip files. */
 export async function* readBytes(file: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const source =
     file === '-'
@@ -82,7 +85,7 @@ export async function* readBytes(file: string, signal: AbortSignal): AsyncGenera
       : createReadStream(file, { highWaterMark: CHUNK_BYTES, signal });
   const chunks = bytesOf(source);
   let head: Uint8Array = Buffer.alloc(0);
-  // A pipe may give one byte.
+  // A pipe may deliver a single byte.
   while (head.length < 2) {
     const { value, done } = await chunks.next();
     if (done === true) break;
@@ -104,14 +107,14 @@ async function* bytesOf(source: Readable): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) if (chunk instanceof Uint8Array) yield chunk;
 }
 
-/** `size`: how much of it was read. */
+/** Decompresses; `size` returns the number of compressed bytes read so far. */
 async function* unpack(
   file: string,
   packed: AsyncGenerator<Uint8Array>,
   size: () => number,
 ): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // An error ends the loop, which throws it.
+  // An error ends the loop below, which throws it.
   pipeline(Readable.from(packed), gunzip, () => {});
   let unpacked = 0;
   try {

@@ -1,8 +1,8 @@
 /**
- * `fencepost init`: writes the files that one begins with into a folder, changes none that exist,
- * and says what to type next. What is done is decided as a list of steps; a `package.json` keeps
- * every character that is not of the new scripts, where that can be done. The files are real ones
- * of the package (`fixtures/starter`).
+ * `fencepost init` writes starter files into a folder, never changes existing ones, and prints the
+ * next command. The work is planned as a list of steps. In `package.json`, only the new scripts are
+ * added and all other characters are preserved, if possible. The templates are real files of the
+ * package (`fixtures/starter`).
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -35,7 +35,7 @@ export function addInit(command: Command, done: Done): void {
     .action((folder: string | undefined, flags: InitFlags) => done(begin(folder ?? '.', flags)));
 }
 
-/** Begins in `folder`, which is made where there is none. */
+/** Initializes `folder`, which is created if necessary. */
 function begin(folder: string, flags: InitFlags): Exit {
   const terminal = openTerminal();
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
@@ -56,10 +56,13 @@ function begin(folder: string, flags: InitFlags): Exit {
   return exits.met;
 }
 
-/** What fits the folder: with `--lock` that lock alone, else one's own and those that it uses. */
+/**
+ * Chooses the parts for a folder: with `--lock` only that lock, otherwise a user-defined lock and
+ * the locks that the project uses.
+ */
 function beginningOf(facts: FolderFacts, flags: InitFlags): BeginningOptions {
   const parts = new Set<StarterPart>(['locks']);
-  // The tests go with the lock of one's own.
+  // The tests belong to the user-defined lock.
   if (flags.lock === undefined) parts.add('vitest');
   if (flags.ci === 'github') parts.add('github');
   if (flags.lock !== undefined) return { parts, own: null, locks: [flags.lock] };
@@ -87,7 +90,7 @@ function factsOf(folder: string): FolderFacts {
   };
 }
 
-/** Null where there is no such file, '' where it cannot be read. */
+/** Returns null if the file does not exist, and '' if it cannot be read. */
 function textIn(folder: string, name: string): string | null {
   const file = join(folder, name);
   try {
@@ -98,7 +101,7 @@ function textIn(folder: string, name: string): string | null {
   }
 }
 
-/** `path` in the folder or in the nearest one above that has it; null where none does. */
+/** Returns `path` in the folder or in its nearest ancestor that has it, or null if none does. */
 function findAbove(folder: string, path: string): string | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const found = join(at, path);
@@ -121,7 +124,7 @@ function printStep(step: Step, terminal: Terminal): void {
 
 const OTHER_LOCK_FILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
 
-/** What the files need that the folder does not have, a sentence each. */
+/** Returns a sentence for each requirement of the files that the folder does not meet. */
 function adviceFor(folder: string, parts: ReadonlySet<StarterPart>): readonly string[] {
   const missing = [...(parts.has('vitest') ? ['fencepost', 'vitest'] : ['fencepost'])].filter(
     (name) => findAbove(folder, `node_modules/${name}/package.json`) === null,
@@ -147,29 +150,34 @@ function workflowAdvice(folder: string): readonly string[] {
   return advice;
 }
 
-/** What there is in the folder. */
+/** The existing contents of the folder. */
 export interface FolderFacts {
-  /** Whether there is anything at a path below the folder. */
+  /** Returns true if the path exists below the folder. */
   readonly has: (target: string) => boolean;
-  /** The text of its `package.json`; null where there is none. */
+  /** The text of its `package.json`, or null if there is none. */
   readonly manifest: string | null;
-  /** That of its `.gitignore`; null where there is none. */
+  /** The text of its `.gitignore`, or null if there is none. */
   readonly ignored: string | null;
-  /** Whether it lies in a repository of git. */
+  /** True if it is in a git repository. */
   readonly isInGit: boolean;
-  /** From `locks` to the schema of scenarios, with `/`; null where the package is not installed. */
+  /**
+   * The path from `locks` to the scenario schema, with `/`, or null if the package is not
+   * installed.
+   */
   readonly schema: string | null;
 }
 
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
-  /** Whether there are files for a lock of one's own, and on which driver it is; null: on none. */
+  /**
+   * Files for a user-defined lock, with its driver or null for none. Null to write no such files.
+   */
   readonly own: { readonly driver: Driver | null } | null;
-  /** Locks of `lockRisks`, whose scenarios are written. */
+  /** Locks of `lockRisks` whose scenarios are written. */
   readonly locks: readonly string[];
 }
 
-/** One file. `left` is not written; its `why` is a clause. */
+/** One file. A `left` file is not written; `why` is a clause. */
 type Step =
   | {
       readonly kind: 'written' | 'extended';
@@ -179,7 +187,7 @@ type Step =
     }
   | { readonly kind: 'left'; readonly target: string; readonly why: string };
 
-/** The steps, in the order of the files. */
+/** Returns the steps, in the order of the files. */
 export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
   const isTyped = facts.has('tsconfig.json') && !facts.has(OWN_LOCK);
   const files = filesOf(isTyped, options)
@@ -187,7 +195,7 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
     .map((file): Step => {
       const { target, about } = file;
       if (facts.has(target)) return { kind: 'left', target, why: 'exists already' };
-      // The text of a template; `fixtures` lies beside `src` and `dist`.
+      // The text of a template. `fixtures` is beside `src` and `dist`.
       const path = `../../fixtures/starter/${templateOf(file)}`;
       const plain = withSchema(readFileSync(new URL(path, import.meta.url), 'utf8'), facts.schema);
       const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
@@ -198,7 +206,7 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
   return [...files, manifestStep(facts.manifest, options)];
 }
 
-/** What `run` writes is made anew each time; plans that are kept lie elsewhere. */
+/** Ignores the reports of `run`, which are regenerated. Kept plans are stored elsewhere. */
 function ignoreStep(ignored: string | null): Step {
   const target = '.gitignore';
   if (ignored === '') return { kind: 'left', target, why: 'is empty, or cannot be read' };
@@ -238,7 +246,7 @@ const SCHEMA_LINE = /^(# yaml-language-server: \$schema=).*$/m;
 
 const USUAL_SCHEMA = '../node_modules/fencepost/dist/scenario.schema.json';
 
-/** An editor looks for the schema from where the file is. */
+/** Sets the path of the schema, which an editor resolves relative to the file. */
 function withSchema(text: string, schema: string | null): string {
   if (text.startsWith('# ') && !SCHEMA_LINE.test(text)) {
     return `# yaml-language-server: $schema=${schema ?? USUAL_SCHEMA}\n${text}`;
@@ -248,13 +256,13 @@ function withSchema(text: string, schema: string | null): string {
 
 type ScriptsEdit =
   | { readonly kind: 'edited'; readonly text: string; readonly added: readonly string[] }
-  /** `same`: all scripts are there already. */
+  /** `same`: all scripts already exist. */
   | { readonly kind: 'same' | 'unreadable' };
 
 type Scripts = Readonly<Record<string, string>>;
 type Manifest = Readonly<Record<string, unknown>>;
 
-/** Adds those scripts that the text has none of the name of. */
+/** Adds the scripts whose names do not exist yet. */
 export function addScripts(text: string, scripts: Scripts): ScriptsEdit {
   const manifest = parseObject(text);
   if (manifest === null) return { kind: 'unreadable' };
@@ -267,7 +275,7 @@ export function addScripts(text: string, scripts: Scripts): ScriptsEdit {
   return { kind: 'edited', text: editText(text, added, wanted), added: names };
 }
 
-/** The first way of writing it that comes to what is wanted; the last one always does. */
+/** Returns the first candidate that parses to the wanted value. The last one always does. */
 function editText(text: string, added: Manifest, wanted: Manifest): string {
   const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
   const end = text.includes('\r\n') ? '\r\n' : '\n';
@@ -299,24 +307,24 @@ function isObject(value: unknown): value is Manifest {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parts that a person may want or not; `locks` is what everybody gets. */
+/** Parts that are optional, except `locks`. */
 type StarterPart = 'locks' | 'vitest' | 'github';
 
 interface StarterFile {
   readonly part: StarterPart;
-  /** Its path below the folder that is begun in. */
+  /** Its path below the folder. */
   readonly target: string;
-  /** What it is, in a few words. */
+  /** A short description. */
   readonly about: string;
-  /** Its path below `fixtures/starter` where that is another: packing skips names with a dot. */
+  /** Its path below `fixtures/starter` if different: packing skips names that start with a dot. */
   readonly template?: string;
-  /** Whether it is for folders with a tsconfig or for others; absent where it is for both. */
+  /** True for folders with a tsconfig, false for others; absent for both. */
   readonly isTyped?: boolean;
-  /** The driver of the lock of one's own that it is for, null for none; absent: for any. */
+  /** The driver of the user-defined lock that the file is for, null for none; absent for any. */
   readonly driver?: Driver | null;
 }
 
-/** What a lock of one's own may be on. */
+/** Drivers that a user-defined lock may use. */
 type Driver = 'ioredis';
 
 const OWN_LOCK = 'locks/my-lock.mjs';
@@ -345,7 +353,7 @@ function ownLock(driver: Driver | null): readonly StarterFile[] {
   ];
 }
 
-/** In the order in which a person would read them. */
+/** All files, in a sensible reading order. */
 export const starterFiles: readonly StarterFile[] = [
   {
     part: 'locks',
@@ -363,14 +371,14 @@ export const starterFiles: readonly StarterFile[] = [
   },
 ];
 
-/** Those that one folder gets. */
+/** Returns the files for one folder. */
 export function startersIn(isTyped: boolean, driver: Driver | null = null): readonly StarterFile[] {
   const fits = <T>(wanted: T | undefined, given: T): boolean =>
     wanted === undefined || wanted === given;
   return starterFiles.filter((file) => fits(file.isTyped, isTyped) && fits(file.driver, driver));
 }
 
-/** Those that are written with these options; a scenario of two locks is there once. */
+/** Returns the files to write for these options. A scenario of two locks is included once. */
 function filesOf(isTyped: boolean, { own, locks }: BeginningOptions): readonly StarterFile[] {
   const starters = startersIn(isTyped, own?.driver ?? null);
   const owned = own !== null ? starters.filter(({ part }) => part !== 'github') : [];
@@ -381,13 +389,13 @@ function filesOf(isTyped: boolean, { own, locks }: BeginningOptions): readonly S
   return [...owned, ...scenarios, ...starters.filter(({ part }) => part === 'github')];
 }
 
-/** The scenarios among them, as they are typed behind `fencepost run`. */
+/** Returns the scenarios among them, as arguments of `fencepost run`. */
 function scenariosOf(options: BeginningOptions): readonly string[] {
   const targets = filesOf(false, options).map(({ target }) => target);
   return targets.filter((target) => /^locks\/.*\.yaml$/.test(target));
 }
 
-/** The path of a file's template below `fixtures/starter`. */
+/** Returns the path of a file's template below `fixtures/starter`. */
 export function templateOf({ target, template = target }: StarterFile): string {
   return template;
 }

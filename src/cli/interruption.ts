@@ -1,6 +1,6 @@
 /**
- * Hears Ctrl-C during a command, also during searches that keep the event loop waiting. Work that
- * can pause calls `yieldToEventLoop` between two pieces; work that cannot runs inside
+ * Handles Ctrl-C during a command, even during searches that block the event loop. Work that can
+ * pause calls `yieldToEventLoop` between two pieces; work that cannot runs inside
  * `Interruption.run`.
  */
 import { createContext, Script } from 'node:vm';
@@ -8,7 +8,7 @@ import { exits } from '../search/campaign/exit-codes.ts';
 
 const WORK = new Script('work()');
 
-/** From `listen` to `end` the first Ctrl-C is noted, and the second one ends the process. */
+/** Between `listen` and `end`, the first Ctrl-C is recorded and the second one ends the process. */
 export class Interruption {
   isInterrupted = false;
   private readonly aborter: AbortController = new AbortController();
@@ -16,12 +16,12 @@ export class Interruption {
   private note: () => void = () => {};
   private signals: readonly NodeJS.Signals[] = [];
 
-  /** For streams, which wait for more. */
+  /** An abort signal for streams. */
   get signal(): AbortSignal {
     return this.aborter.signal;
   }
 
-  /** `note` prints that the first Ctrl-C was heard; other `signals` may mean the same. */
+  /** Starts listening. `note` is called on the first Ctrl-C; `signals` are treated alike. */
   listen(note: () => void = () => {}, signals: readonly NodeJS.Signals[] = ['SIGINT']): void {
     this.note = note;
     this.signals = signals;
@@ -32,13 +32,13 @@ export class Interruption {
     for (const signal of this.signals) process.off(signal, this.onInterrupt);
   }
 
-  /** Runs what does not wait for anything; Ctrl-C ends it wherever it is, and is no error. */
+  /** Runs synchronous work. Ctrl-C stops it at any point without an error. */
   run(work: () => void): void {
     try {
-      // The only way to hear a signal without the event loop.
+      // The only way to handle a signal without the event loop.
       WORK.runInContext(createContext({ work }), { breakOnSigint: true });
     } catch (error) {
-      // It is an error of the script's own realm, so that `instanceof` does not know it.
+      // The error belongs to the realm of the script, so `instanceof` does not work.
       const isCoded = typeof error === 'object' && error !== null && 'code' in error;
       if (!isCoded || error.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
       this.interrupt();

@@ -1,6 +1,6 @@
 /**
- * Keeps the journal of a sweep in the output folder: begun before the first seed, a line after each
- * chunk, gone once the command has reported all of it.
+ * Stores the journal of a sweep in the output folder: created before the first seed, extended after
+ * each chunk, and deleted once the command has reported everything.
  */
 import {
   appendFileSync,
@@ -35,12 +35,14 @@ const PIECE_BYTES = 1_000_000;
 const LINE_BREAK = 10;
 
 export interface JournalOptions {
-  /** Whether to go on with what is there; else it is begun anew. */
+  /** True to resume an existing journal; otherwise it is overwritten. */
   readonly isResumed: boolean;
   readonly terminal: Pick<Terminal, 'note' | 'warn'>;
 }
 
-/** Opens the journal at `file` for a sweep; refuses one that is damaged or of another sweep. */
+/**
+ * Opens the journal at `file` for a sweep. Refuses one that is damaged or belongs to another sweep.
+ */
 export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
   const { isResumed, terminal } = options;
   if (isResumed && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
@@ -51,7 +53,10 @@ export function openJournal(file: string, head: JournalHead, options: JournalOpt
   return new Journal(file, finished ?? [], terminal);
 }
 
-/** Reads the chunks of a journal and deletes a torn last line; null where none was begun. */
+/**
+ * Reads the chunks of a journal and removes a truncated last line. Returns null if there is no
+ * journal.
+ */
 function finishedIn(
   file: string,
   head: JournalHead,
@@ -82,7 +87,7 @@ function finishedIn(
 
 interface FileRead {
   readonly read: JournalRead;
-  /** How long the lines are that are not cut off. */
+  /** The length of the complete lines. */
   readonly wholeBytes: number;
 }
 
@@ -101,7 +106,7 @@ function readFile(file: string): FileRead {
   return { read: readJournal(texts()), wholeBytes };
 }
 
-/** The bytes of a file, each piece until the next one is asked for. */
+/** Yields the bytes of a file in pieces. A piece is valid until the next one is requested. */
 function* piecesOf(file: string): Generator<Buffer> {
   try {
     const descriptor = openSync(file, 'r');
@@ -121,9 +126,9 @@ function* piecesOf(file: string): Generator<Buffer> {
 }
 
 export class Journal {
-  /** What was done before. */
+  /** Chunks of earlier attempts. */
   readonly finished: readonly FinishedChunk[];
-  /** How long earlier attempts took. */
+  /** The time that earlier attempts took. */
   readonly milliseconds: number;
   private readonly file: string;
   private readonly terminal: JournalOptions['terminal'];
@@ -142,7 +147,7 @@ export class Journal {
     this.descriptor = allowed(`${file}:1:1: cannot be written`, () => openSync(file, 'a'));
   }
 
-  /** Adds a line; where that fails the sweep goes on, and cannot be resumed from there. */
+  /** Appends a line. If that fails, the sweep continues without a journal. */
   add({ system, from, to }: Chunk, tally: Tally): void {
     if (this.descriptor === null) return;
     const milliseconds = Math.round(this.milliseconds + performance.now() - this.startedMs);
@@ -151,7 +156,7 @@ export class Journal {
       const line = renderChunk({ system, from, to, tally, milliseconds });
       appendFileSync(this.descriptor, line);
     } catch (error) {
-      // The rest of a full disk is for what was found.
+      // Free the partial line: the rest of a full disk is needed for the results.
       try {
         ftruncateSync(this.descriptor, size);
       } catch {}
@@ -160,7 +165,7 @@ export class Journal {
     }
   }
 
-  /** Deletes what is known of a system, which is begun anew; all else stays. */
+  /** Removes the chunks of a system that is restarted. */
   forget(system: string): void {
     if (this.descriptor === null) return;
     try {
@@ -185,7 +190,7 @@ export class Journal {
     this.descriptor = null;
   }
 
-  /** Deletes it: nothing is left to go on with. */
+  /** Deletes the journal, since there is nothing left to resume. */
   remove(): void {
     this.close();
     rmSync(this.file, { force: true });

@@ -1,7 +1,7 @@
 /**
- * The kept plans of a corpus: reads and replays them one after the other, and says what became of
- * each and which kind of failure it is. A plan that cannot be read is told with its place, and does
- * not keep the others from being replayed.
+ * Reads and replays the kept plans of a corpus one after the other, and returns the outcome and the
+ * kind of failure of each. A plan that cannot be read is reported with its place, and the others
+ * are still replayed.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ import { plansFoldersOf } from './shipped.ts';
 import { loadPlan, type ModuleOptions, type PlanFile } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A kept plan as it was read. */
+/** A kept plan as read from its file. */
 export type KeptPlanFile =
   | (Extract<KeptPlan, { readonly kind: 'plan' }> & { readonly loaded: PlanFile })
   | Extract<KeptPlan, { readonly kind: 'damaged' }>;
@@ -35,15 +35,15 @@ export interface ReplayedPlan {
   readonly replay: KeptReplay;
 }
 
-/** A kept plan once it was replayed. */
+/** A kept plan after its replay. */
 export type ReplayedFile = ReplayedPlan | Extract<KeptPlan, { readonly kind: 'damaged' }>;
 
 interface KeptPlanOptions extends ModuleOptions {
-  /** Only the plans of this scenario; null for all. */
+  /** Restricts the plans to this scenario; null for all plans. */
   readonly scenario: string | null;
 }
 
-/** Reads the plans of folders, of each by name, every plan as it is asked for. */
+/** Yields the plans of folders, by name within each folder. Each is read on demand. */
 export async function* readFolders(
   folders: readonly string[],
   options: KeptPlanOptions,
@@ -55,13 +55,13 @@ export async function* readFolders(
   }
 }
 
-/** The plan files of a folder, sorted; names that begin with a dot are none. */
+/** Returns the plan files of a folder, sorted. Ignores names that start with a dot. */
 function plansIn(folder: string): readonly string[] {
   const names = listFolder(folder).filter((one) => one.endsWith('.yaml') && !one.startsWith('.'));
   return names.map((name) => join(folder, name));
 }
 
-/** Returns null if the plan is of another scenario. */
+/** Reads a plan. Resolves to null if it belongs to another scenario. */
 async function readKept(file: string, options: KeptPlanOptions): Promise<KeptPlanFile | null> {
   if (options.scenario !== null && isOfAnother(file, options.scenario)) return null;
   try {
@@ -77,8 +77,8 @@ async function readKept(file: string, options: KeptPlanOptions): Promise<KeptPla
 }
 
 /**
- * Whether a file says in so many words that its plan is of another scenario: then it need not be
- * read any further, which for a folder of hundreds is most of the time that a run takes to start.
+ * Returns true if the text of a file plainly names another scenario. Then the file need not be
+ * parsed; for a folder of hundreds of plans, parsing would take most of the startup time of a run.
  */
 function isOfAnother(file: string, scenario: string): boolean {
   try {
@@ -86,18 +86,18 @@ function isOfAnother(file: string, scenario: string): boolean {
     const said = /^scenario:[ \t]+([\p{L}\p{N}._-]+)[ \t]*\r?$/mu.exec(text)?.[1];
     return said !== undefined && said !== scenario;
   } catch {
-    // Whoever reads it next says why it cannot be read.
+    // The code that reads the file next reports the error.
     return false;
   }
 }
 
-/** A kept plan that is not what it says of itself, in one line. */
+/** Returns one line about a kept plan with an unexpected outcome. */
 export function keptLine({ file, outcome, expected, divergedAt }: KeptOutcome): string {
   const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
   return `✗ kept plan ${file} is ${outcome}, expected ${expected}${where}`;
 }
 
-/** What is to be done about a kept plan that is not as it stands, a line each. */
+/** Returns advice for a kept plan that needs attention, one line per item. */
 export function adviceOf(kept: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
   const { replay } = kept;
   return [...otherCauseLines(replay), ...changeLines(kept)];
@@ -105,7 +105,7 @@ export function adviceOf(kept: Pick<ReplayedPlan, 'file' | 'replay'>): readonly 
 
 function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
   const { changes, difference, lost, plan } = replay;
-  // A module that is another one by now is run only from a folder that somebody names.
+  // A module that has changed since is run only from a folder that the user names.
   const modules = plan.use === undefined ? [] : ['--modules', scenarioFolderOf(file)];
   const words = [...FENCEPOST, 'corpus', 'update', '--corpus', dirname(file), ...modules];
   const command = shellWords(words).join(' ');
@@ -124,7 +124,7 @@ function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): r
   return [`nothing is called "${from}" any more${there}`];
 }
 
-/** It proves nothing of what the plan was kept for. */
+/** A breach by another cause proves nothing about the one for which the plan was kept. */
 function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): readonly string[] {
   if (otherCause === null) return [];
   const kept = plan.expect?.cause;
@@ -134,19 +134,19 @@ function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): read
 }
 
 export interface CorpusOptions extends ModuleOptions {
-  /** The folder; null for `plans` beside the scenarios. */
+  /** The folder of kept plans, or null for `plans` beside the scenarios. */
   readonly corpus: string | null;
   readonly isJson: boolean;
 }
 
-/** An entry, and the text that its file had as it was replayed. */
+/** A corpus entry with the text of its file at the time of the replay. */
 export interface FiledEntry extends CorpusEntry {
   readonly text: string;
 }
 
 /**
- * Replays the plans of a corpus, or those of one scenario, one after the other. A folder that is
- * not there is refused: a corpus that is looked for elsewhere would look empty.
+ * Replays the plans of a corpus, or of one scenario, one after the other. Throws if a folder does
+ * not exist, since a mistyped folder would otherwise look like an empty corpus.
  */
 export async function* replayCorpus(
   { corpus, modules }: CorpusOptions,
@@ -174,7 +174,7 @@ export function entryOf({ file, loaded, replay }: ReplayedPlan): FiledEntry {
   return { file, plan, text, signature, outcome, expected };
 }
 
-/** A kept plan in a line of `--json`. */
+/** Returns the fields of a kept plan for a line of `--json`. */
 export function keptPlanFields(kept: ReplayedFile): object {
   const { file } = kept;
   if (kept.kind === 'damaged') return { file, outcome: DAMAGED, problems: kept.lines };
@@ -197,13 +197,13 @@ export function keptPlanFields(kept: ReplayedFile): object {
   };
 }
 
-/** A signature in a line of `--json`; the claim stands beside it. */
+/** Returns the fields of a signature for a line of `--json`. The claim is a field beside it. */
 export function signatureFields(signature: Signature): object {
   const { shape, roles } = signature;
   return { id: idOf(signature), shape, roles };
 }
 
-/** Reads the kept plans of a scenario. */
+/** Yields the kept plans of a scenario. */
 export async function* keptPlansOf(
   { scenario, file }: Subject,
   { corpus, modules }: Pick<CorpusOptions, 'corpus' | 'modules'>,

@@ -1,4 +1,4 @@
-/** Which scenarios failed in the last run into a folder, for `--last-failed`. */
+/** Records which scenarios failed in the last run into a folder, for `--last-failed`. */
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { exits } from '../search/campaign/exit-codes.ts';
@@ -8,7 +8,7 @@ import { readText, writeText } from './files.ts';
 
 const LAST_FAILED = 'last-failed.json';
 
-/** The files of the scenarios that failed in the last run; none where all went well. */
+/** Returns the files of the scenarios that failed in the last run. Empty if none failed. */
 export function lastFailedIn(output: string): readonly string[] {
   const file = join(output, LAST_FAILED);
   if (!existsSync(file)) return [];
@@ -21,7 +21,7 @@ export function lastFailedIn(output: string): readonly string[] {
   throw new UserError([`${file}:1:1: this is no list of files; delete it`]);
 }
 
-/** Keeps which scenarios failed for `--last-failed`; those that were not examined stay as noted. */
+/** Records the failed scenarios. The record of a scenario that was not examined stays unchanged. */
 export function noteFailed(
   concluded: readonly Concluded[],
   before: readonly string[],

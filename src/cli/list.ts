@@ -1,6 +1,6 @@
 /**
- * `fencepost list`: the words that a scenario may use, each with what it means and its source, all
- * of them, those of one kind, or one by itself; and `fencepost schema`: the shape of scenarios.
+ * `fencepost list` prints the words that a scenario may use, with their meaning and source: all of
+ * them, those of one kind, or a single one. `fencepost schema` prints the JSON Schema of scenarios.
  */
 import type { Command } from 'commander';
 import { exits } from '../search/campaign/exit-codes.ts';
@@ -11,7 +11,7 @@ import { UserError } from './exit.ts';
 import { entriesMeant, printEntries } from './explain.ts';
 import { schemas } from './schemas.ts';
 
-/** What is listed where no kind is named, each with its title. */
+/** The kinds to list by default, with their titles. */
 const LISTED: readonly (readonly [Kind, string])[] = [
   ['locks', 'locks'],
   ['stores', 'stores'],
@@ -56,7 +56,7 @@ export function addSchema(command: Command, done: Done): void {
   });
 }
 
-/** The words of scenarios: each kind in two columns, or all on one JSON line. */
+/** Prints the words of scenarios, each kind in two columns, or everything as one JSON line. */
 export function printList(program: Command, isJson: boolean): void {
   if (isJson) {
     const kinds = LISTED.map(([kind]) => [kind, entriesOf(kind, program).map(listedFields)]);
@@ -78,7 +78,7 @@ function listedFields({ name, about, source, hazard, options, fields }: Entry): 
 
 type Row = readonly [string, string];
 
-/** The options of a variant are described only once. */
+/** Returns the rows of an entry. Options that variants share are described only once. */
 function briefRows(entry: Entry, described: Map<string, string>): readonly Row[] {
   const { kind, name, fields } = entry;
   if ((kind !== 'locks' && kind !== 'stores') || fields.length === 0) return headRows(entry);
@@ -96,7 +96,10 @@ function rowsOf(entry: Entry): readonly Row[] {
   return [...headRows(entry), ...fields];
 }
 
-/** A claim with what puts it to the test: where that never arose, it is not judged. */
+/**
+ * Returns the first rows of an entry. A claim includes what exercises it: if that never arises, the
+ * claim is not judged.
+ */
 function headRows({ name, about, source, hazard }: Entry): readonly Row[] {
   const tested: readonly Row[] = hazard === '' ? [] : [['', `tested by ${hazard}`]];
   return [[name, source === '' ? about : `${about} [${source}]`], ...tested];

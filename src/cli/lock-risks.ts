@@ -1,6 +1,6 @@
 /**
- * What goes wrong with the locks that people run, by the name of `init --lock`: scenarios of
- * `fixtures`, in each of which it is found beside its cure, and a few words on each.
+ * Lists the known risks of widely used locks, by the names of `init --lock`: scenarios in
+ * `fixtures`, each with a failure and its cure, and a short description.
  */
 export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   redis: {
@@ -50,7 +50,7 @@ export const lockRisks: Readonly<Record<string, Readonly<Record<string, string>>
   },
 };
 
-/** The packages of npm by which a project shows which of these locks it uses. */
+/** npm packages that show which of these locks a project uses. */
 const PACKAGES: Readonly<Record<string, string>> = {
   ioredis: 'redis',
   redis: 'redis',
@@ -64,7 +64,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   postgres: 'postgres',
 };
 
-/** The locks that a project with these dependencies uses. */
+/** Returns the locks used by a project with these dependencies. */
 export function locksUsed(dependencies: readonly string[]): readonly string[] {
   return [...new Set(dependencies.flatMap((name) => PACKAGES[name] ?? []))];
 }

@@ -1,4 +1,4 @@
-/** `fencepost merge`: puts the shards of a run together; `shards.ts` does so. */
+/** `fencepost merge` combines the shards of a run; `shards.ts` does the work. */
 import type { Command } from 'commander';
 import { type Done, shared, withExample } from './command.ts';
 import { type ReportFlags, reportOptions } from './report-options.ts';

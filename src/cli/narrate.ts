@@ -1,4 +1,4 @@
-/** Prints the events of a campaign as they come: notes, progress, and what went wrong. */
+/** Prints the events of a campaign as they arrive: notes, progress and problems. */
 
 import { faultsText, type Trial } from '../report/exhausted.ts';
 import type { CampaignEvent } from '../search/campaign/setting.ts';
@@ -11,7 +11,10 @@ import { noteChanges, type Terminal } from './terminal.ts';
 
 type EventOf<Kind extends CampaignEvent['kind']> = Extract<CampaignEvent, { readonly kind: Kind }>;
 
-/** Returns a listener that prints every event but `kept plans` of a shard that replays none. */
+/**
+ * Returns a listener that prints events. If `replaysKept` is false, another shard replays the kept
+ * plans.
+ */
 export function narrator(
   terminal: Terminal,
   { replaysKept }: { readonly replaysKept: boolean },
@@ -157,10 +160,10 @@ function noteShrunk(
   terminal.note(`  shrink: ${system}, ${claim}: ${size}: ${first.explanation.headline}`);
 }
 
-/** Lines of what a run printed that failed, where there are other runs. */
+/** Maximum number of output lines of a failed run, if there are other runs. */
 const MOST_OUTPUT = 10;
 
-/** Prints which claims are unknown, and which runs failed. */
+/** Prints the unknown claims and the failed runs. */
 function printFailures(
   { subject: { scenario }, examined: { tallies, range }, concluded }: EventOf<'conclusion'>,
   trial: Trial,

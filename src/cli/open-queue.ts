@@ -1,13 +1,13 @@
 /**
- * The queue of a fleet as commands know it: how people name it, without a secret in any list of
- * processes or line of output, and how it is opened, with errors that say what to do.
+ * Options and errors for the queue of a fleet: how a user names the queue without exposing a secret
+ * in a process list or in output, and how it is opened, with errors that suggest a remedy.
  */
 import { Option } from 'commander';
 import { type QueueAddress, readQueueUrl, withoutSecrets } from '../adapters/fleet/queue-url.ts';
 import { requireVersions, UnsupportedVersion } from '../adapters/installed-version.ts';
 import { UserError } from './exit.ts';
 
-/** Where people may name the queue, so that no password stands in a list of processes. */
+/** The environment variable for the queue. It keeps passwords out of process lists. */
 const QUEUE_VARIABLE = 'FENCEPOST_QUEUE';
 
 /** The queue in the examples of `--help`. */
@@ -18,14 +18,14 @@ export function queueOption(): Option {
   return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
 }
 
-/** Where a queue is, and how to speak of it. */
+/** The address of a queue, and its printable form. */
 export interface QueuePlace {
   readonly address: QueueAddress;
   /** The URL without credentials. */
   readonly shown: string;
 }
 
-/** The queue of `--queue` or the environment. */
+/** Returns the queue from `--queue` or the environment. */
 export function queuePlace(url: string | undefined): QueuePlace {
   if (url === undefined || url === '') {
     throw new UserError([`which queue? name it with --queue, or set ${QUEUE_VARIABLE}`]);
@@ -35,13 +35,16 @@ export function queuePlace(url: string | undefined): QueuePlace {
   return read;
 }
 
-/** Refuses a URL in place of a file, also where it is misspelt, without repeating it. */
+/** Refuses a URL where a file is expected, even a mistyped one, without printing it. */
 export function requireNoUrl(words: readonly string[]): void {
   if (!words.some((word) => /:\/\/|^rediss?(:|\/\/)/i.test(word))) return;
   throw new UserError([`the URL of a queue stands after --queue, or in ${QUEUE_VARIABLE}`]);
 }
 
-/** What `open` gives; a `UserError` in our own words where the queue cannot be reached. */
+/**
+ * Returns the result of `open`. Throws a `UserError` in fencepost's own words if the queue cannot
+ * be reached.
+ */
 export async function reached<Opened>(
   place: QueuePlace,
   open: () => Promise<Opened>,
@@ -59,7 +62,7 @@ export async function reached<Opened>(
   }
 }
 
-/** What the packages below say of themselves is no use to those who type commands. */
+/** Replaces messages of the client libraries, which do not help a command-line user. */
 export function ownWords({ message }: Error, { address }: QueuePlace): string {
   if (/max retries per request/i.test(message)) return 'the connection broke';
   if (/^connection is closed/i.test(message)) return 'the connection is closed';

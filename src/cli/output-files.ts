@@ -1,12 +1,12 @@
 /**
- * What the files are called that commands write into their output folder: a plan for each kind of
- * failure, a page for each scenario, the journal of a sweep under way. Names come from users, so
- * each is made one that any file system takes, and two that would be the same are numbered.
+ * Names the files that commands write into their output folder: a plan per kind of failure, a page
+ * per scenario, the journal of a running sweep. Since names come from users, each is converted to a
+ * portable file name, and conflicting names are numbered.
  */
 import { join } from 'node:path';
 import type { Shard } from '../search/sweep/shards.ts';
 
-/** Where the plan of a kind of failure is written; `systems` are all of the scenario's. */
+/** Returns the file for the plan of a failure. `systems` are all systems of the scenario. */
 export function planFileOf(
   { system, claim }: { readonly system: string; readonly claim: string },
   place: {
@@ -19,7 +19,10 @@ export function planFileOf(
   return join(place.output, `${fileName([place.scenario, own, claim])}.yaml`);
 }
 
-/** A name as part of a file's name, numbered where an earlier one of `names` gives the same. */
+/**
+ * Converts a name to a part of a file name, with a number if an earlier one of `names` converts to
+ * the same.
+ */
 export function ownName(name: string, names: readonly string[]): string {
   const taken = new Set<string>();
   for (const other of [...names, name]) {
@@ -32,22 +35,22 @@ export function ownName(name: string, names: readonly string[]): string {
   return fileName([name]);
 }
 
-/** Where the page of a scenario is written. */
+/** Returns the file for the page of a scenario. */
 export function pageFileOf(output: string, scenario: string): string {
   const name = fileName([scenario]);
-  // What leads to all pages is called `index.html`.
+  // `index.html` is the page with links to all others.
   return join(output, `${name === 'index' ? 'index-2' : name}.html`);
 }
 
-/** Where the journal of a sweep is kept while it is under way. */
+/** Returns the file for the journal of a running sweep. */
 export function journalFileOf(output: string, scenario: string, shard: Shard | null): string {
   const part = shard === null ? [] : [`shard-${shard.index}-of-${shard.of}`];
   return join(output, `${fileName([scenario, ...part])}.journal`);
 }
 
 /**
- * Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. A name
- * of which nothing can be taken, such as `..`, is `unnamed`.
+ * Joins names to a portable file name: `zombie-writer-unfenced-linearizable-register`. A name
+ * without any usable character, such as `..`, becomes `unnamed`.
  */
 export function fileName(parts: readonly string[]): string {
   return parts

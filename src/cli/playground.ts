@@ -1,6 +1,7 @@
 /**
- * `fencepost playground`: writes one HTML file in which one writes a scenario, examines it and sees
- * what breaks. Here are its gallery and its parts; what it does, `../report/page/workbench.ts` has.
+ * `fencepost playground` writes an HTML file for writing a scenario, examining it and viewing its
+ * failures. This file contains the gallery and the layout; `../report/page/workbench.ts` contains
+ * the behavior.
  */
 import type { Command } from 'commander';
 import { parseDocument } from 'yaml';
@@ -21,7 +22,7 @@ import { UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 import { fileMeant, shippedScenarios } from './shipped.ts';
 
-/** A tour, in the order of a lesson, and at each step what one is to foretell. */
+/** The tour, in teaching order, with a question to answer at each step. */
 const LESSON: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'check-then-act',
@@ -113,7 +114,7 @@ export function addPlayground(command: Command, done: Done): void {
     .action(({ output }: { readonly output: string }) => {
       const script = readWorkbenchScript();
       if (script === null) throw new UserError(['playground: this copy is not built']);
-      // The scenarios that a page can run: all words are fencepost's own, and no engine is loaded.
+      // Only scenarios that run in the page: built-in names only, and no SQL engine.
       const names = shippedScenarios().map(({ name }) => name);
       const others = names.filter((name) => !LESSON.has(name));
       const gallery = {
@@ -141,7 +142,7 @@ function entriesOf(name: string): readonly GalleryEntry[] {
   return [[name, runnable, (LESSON.get(name) ?? []).join(' ')]];
 }
 
-/** A scenario's text without some of its systems, and a line that says so. */
+/** Removes systems from the text of a scenario, and adds a line that says so. */
 function without(text: string, systems: readonly string[]): string {
   if (systems.length === 0) return text;
   const document = parseDocument(text);
@@ -150,11 +151,11 @@ function without(text: string, systems: readonly string[]): string {
   return `${said}\n${document.toString({ lineWidth: 100 })}`;
 }
 
-/** A scenario that is offered; the question of the tour is empty for all others. */
+/** A scenario in the gallery. `question` is empty outside the tour. */
 type GalleryEntry = readonly [name: string, text: string, question: string];
 
 interface Gallery {
-  /** In the order of a lesson. */
+  /** In teaching order. */
   readonly tour: readonly GalleryEntry[];
   readonly others: readonly GalleryEntry[];
 }
@@ -168,7 +169,7 @@ progress{width:100%;accent-color:var(--client0)}
 #guesses label{display:inline-block;margin:0 12px 6px 0}
 `;
 
-/** The page as one HTML document. */
+/** Renders the page as one HTML document. */
 function renderWorkbench(gallery: Gallery, script: PageScript): string {
   const data = JSON.stringify([...gallery.tour, ...gallery.others]).replace(/</g, '\\u003c');
   const held = element('script', { type: 'application/json', id: 'gallery-data' }, trusted(data));

@@ -1,9 +1,9 @@
 /**
- * The command line: one row per command, in the order of `--help`, which needs no more than the
- * rows. Each command is a file that holds its options, its help and what it does. Read `command.ts`
- * next, for what they have in common, then `run.ts` with `run-scenarios.ts` (a campaign over
- * scenarios), `narrate.ts` and `reporting.ts`; `exit.ts`, `terminal.ts`, `files.ts`, `sources.ts`
- * and `interruption.ts` are what every command stands on.
+ * The command line: one row per command, in the order of `--help`, which needs only the rows. Each
+ * command is a file with its options, its help and its implementation. Read `command.ts` next, for
+ * the parts that commands share, then `run.ts` with `run-scenarios.ts` (a campaign over scenarios),
+ * `narrate.ts` and `reporting.ts`. All commands build on `exit.ts`, `terminal.ts`, `files.ts`,
+ * `sources.ts` and `interruption.ts`.
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT_WORDS, type Exit, exits, WORST_FIRST } from '../search/campaign/exit-codes.ts';
@@ -11,10 +11,10 @@ import type { AddCommand, Done } from './command.ts';
 import { shownLine, UserError, withoutCredentials } from './exit.ts';
 
 interface CommandRow {
-  /** As the list of commands shows it. */
+  /** As shown in the list of commands. */
   readonly usage: string;
   readonly about: string;
-  /** Loads the command's file, for which `--help` of all commands does not wait. */
+  /** Loads the file of the command. The general `--help` does not need it. */
   readonly load: () => Promise<AddCommand>;
 }
 
@@ -97,7 +97,7 @@ const commands: readonly CommandRow[] = [
   },
 ];
 
-/** Runs one command line (without `node` and the script) and gives its exit code. */
+/** Runs a command line (without `node` and the script) and returns its exit code. */
 export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.met;
   const asked = argv.find((word) => commands.some((row) => nameOf(row) === word));
@@ -115,7 +115,10 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   }
 }
 
-/** All commands, with the options of the one that is asked for, or of all where that needs them. */
+/**
+ * Builds the program with all commands. Only the requested command gets its options, unless it
+ * needs those of all commands.
+ */
 export async function buildProgram(
   asked: string | undefined,
   version: string,
@@ -137,7 +140,7 @@ export async function buildProgram(
     const command = program.command(row.usage.replace(' [options]', '')).description(row.about);
     const isLoaded = nameOf(row) === asked || asked === 'explain' || asked === 'list';
     if (isLoaded) (await row.load())(command, done, version);
-    // The list of commands says `[options]` where there are some.
+    // Make the list of commands show `[options]` for commands that have some.
     else if (row.usage.includes('[options]')) command.option('--see-its-help');
   }
   return program;

@@ -1,4 +1,4 @@
-/** `fencepost replay`: runs kept plans again and says what has become of each. */
+/** `fencepost replay` runs kept plans again and reports the outcome of each. */
 
 import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
@@ -30,7 +30,7 @@ export function addReplay(command: Command, done: Done): void {
     .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));
 }
 
-/** Reads all of them before the first is run. */
+/** Replays plans. Reads all of them before it runs the first. */
 async function replayPlans(files: readonly string[], flags: ReplayFlags): Promise<Exit> {
   const { modules = null } = flags;
   const terminal = openTerminal(outputOptions(flags));

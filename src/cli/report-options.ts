@@ -1,4 +1,7 @@
-/** The options of the commands that write reports: which, where, and an earlier one to compare. */
+/**
+ * Options of the commands that write reports: which ones, where, and an earlier report to compare
+ * with.
+ */
 import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
@@ -14,7 +17,7 @@ export interface ReportFlags extends OutputFlags {
   readonly baseline?: string;
 }
 
-/** The same, and what flags say of the reports that are written. */
+/** Returns the output options together with those for reports. */
 export function reportOptions(
   flags: ReportFlags,
 ): ReturnType<typeof outputOptions> &
@@ -24,7 +27,7 @@ export function reportOptions(
   return { output: flags.output, reporters, baseline, ...outputOptions(flags) };
 }
 
-/** An earlier report grows with what was found. */
+/** The size of a report grows with the number of findings. */
 const MOST_BASELINE_BYTES = 100_000_000;
 
 function baselineIn(file: string): readonly Earlier[] {
@@ -33,10 +36,10 @@ function baselineIn(file: string): readonly Earlier[] {
   return read;
 }
 
-/** The names of those that were chosen. */
+/** The names of the selected reporters. */
 export type Reporters = ReadonlySet<string>;
 
-/** The reporters of a list such as `text,junit`; refuses what is none of them. */
+/** Parses a list of reporters, such as `text,junit`. Refuses unknown names. */
 export function parseReporters(text: string): Reporters {
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !REPORTER_NAMES.includes(name));

@@ -1,7 +1,6 @@
 /**
- * What a command writes of the scenarios that it examined, once each has its outcome: the words on
- * the terminal, the pages, and the files for other programs (CI servers, GitHub, whatever reads
- * JSON).
+ * Writes the reports on examined scenarios, once all of them are concluded: text on the terminal,
+ * pages, and files for other programs (CI servers, GitHub, consumers of JSON).
  */
 import { appendFileSync, existsSync, renameSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
@@ -20,7 +19,7 @@ import { slashed } from './shipped.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What decides what is written, and where. */
+/** Determines what is written, and where. */
 export interface ReportOptions
   extends Pick<ReportedRun, 'output' | 'isVerbose' | 'baseline' | 'version' | 'hasToldScenarios'> {
   readonly reporters: Reporters;
@@ -34,8 +33,9 @@ interface Reporting {
 }
 
 /**
- * Writes and prints what scenarios showed. Where a file cannot be written, all else is reported
- * before that is thrown, and a plan is printed: on a full disk no finding is lost.
+ * Writes and prints the results. If a file cannot be written, everything else is reported first, a
+ * plan is printed instead, and then the error is thrown, so that no finding is lost if the disk is
+ * full.
  */
 export function report(
   result: Result,
@@ -76,7 +76,7 @@ export function report(
     if (part.to === 'file') write(part.file, part.text);
     else if (part.to === 'terminal') terminal.printLines(part.text);
     else if (part.to === 'step-summary') appendStepSummary(part.text, terminal);
-    // GitHub reads both streams; with --json nothing but JSON may stand on stdout.
+    // GitHub reads both streams; with --json, stdout contains nothing but JSON.
     else if (isJson) terminal.warn(part.text);
     else terminal.print(part.text);
   }
@@ -84,7 +84,7 @@ export function report(
   if (unwritten.length > 0) throw new UserError(unwritten);
 }
 
-/** Moves another plan away from where `text` goes: an earlier run's, which is still to be kept. */
+/** Renames a different plan in `file`, left by an earlier run, so that it is not lost. */
 export function setAside(file: string, text: string, { note }: Pick<Terminal, 'note'>): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
   if (isSamePlan(readText(file, Number.POSITIVE_INFINITY), text)) return;
@@ -93,7 +93,7 @@ export function setAside(file: string, text: string, { note }: Pick<Terminal, 'n
   note(`note: another plan was in ${file}; it is in ${aside} now`);
 }
 
-/** Whether both mean the same, whatever the modules were like when they were made. */
+/** Returns true if two plans are equal, ignoring the digests of their modules. */
 function isSamePlan(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => readPlan({ text, file: '' }));
   if (first?.kind !== 'plan' || second?.kind !== 'plan') return one === other;
@@ -101,7 +101,7 @@ function isSamePlan(one: string, other: string): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** By scenario: the lines that name its systems, its page and how long it took. */
+/** Returns, by scenario, the lines that name its systems, its page and its duration. */
 function placesOf(
   scenarios: readonly LoadedScenario[],
   concluded: readonly Concluded[],
@@ -117,7 +117,7 @@ function placesOf(
   return new Map(places);
 }
 
-/** A path as GitHub writes it, from the root of the repository; null for one outside. */
+/** Returns a path relative to the root of the repository, for GitHub, or null if it is outside. */
 function placeOf(file: string): string | null {
   const root = process.env['GITHUB_WORKSPACE'] ?? process.cwd();
   const path = relative(root, resolve(file));
@@ -126,8 +126,9 @@ function placeOf(file: string): string | null {
 }
 
 /**
- * What is already in the file came from the same step, and counts against its limit. Null where
- * there is no file; one that cannot be looked at is told of when it is written.
+ * Returns the bytes left for the step summary, or null if there is no such file. Earlier contents
+ * belong to the same step and count against its limit. A file that cannot be inspected is reported
+ * when it is written.
  */
 function bytesLeftOfStep(): number | null {
   const file = process.env['GITHUB_STEP_SUMMARY'];
@@ -145,7 +146,7 @@ function appendStepSummary(text: string, terminal: Terminal): void {
   }
 }
 
-/** Refuses two scenarios whose pages would be one file. */
+/** Refuses two scenarios that would write the same page. */
 export function requireOwnPages(scenarios: readonly LoadedScenario[], output: string): void {
   const pages = new Map<string, string>();
   for (const { file, scenario } of scenarios) {

@@ -1,6 +1,6 @@
 /**
- * Runs a campaign over scenarios for `run`: its seeds on worker threads, its tallies in a journal
- * (`journal-file.ts`), its events on the terminal (`narrate.ts`), its result as reports
+ * Runs a campaign over scenarios for `run`: seeds on worker threads, counts in a journal
+ * (`journal-file.ts`), events on the terminal (`narrate.ts`), and the result as reports
  * (`reporting.ts`). A shard leaves the conclusion to `merge`.
  */
 import { availableParallelism } from 'node:os';
@@ -35,28 +35,28 @@ import { type LoadedScenario, loadScenarios, type ModuleOptions } from './source
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface RunOptions extends ReportOptions, ModuleOptions {
-  /** Seeds, both included. */
+  /** Seeds, both ends inclusive. */
   readonly from: number;
   readonly to: number;
-  /** Ends the seeds of each scenario after this long, whatever is left; null examines all. */
+  /** Time limit for the seeds of each scenario; null for no limit. */
   readonly timeMs: number | null;
-  /** Worker threads; 0 examines in this thread, null takes at most one per core. */
+  /** The number of worker threads. 0 uses this thread, and null means at most one per core. */
   readonly workers: number | null;
   readonly isQuiet: boolean;
   readonly checksDeterminism: boolean;
-  /** Examines only this share of the seeds, for `merge`; null examines all. */
+  /** The share of the seeds to examine, for `merge`; null examines all. */
   readonly shard: Shard | null;
-  /** Examines every plan in that scope, and no seeds; null examines seeds. */
+  /** Examines every plan in this scope instead of seeds; null examines seeds. */
   readonly exhaust: ExhaustScope | null;
-  /** Takes only those scenarios that failed in the last run with the same output. */
+  /** Restricts the run to the scenarios that failed in the last run with the same output folder. */
   readonly isLastFailed?: boolean;
-  /** Goes on where a run that was killed or stopped left off. */
+  /** Resumes a run that was killed or stopped. */
   readonly isResumed: boolean;
-  /** The folder of kept plans; null takes `plans` beside each scenario. */
+  /** The folder of kept plans; null for `plans` beside each scenario. */
   readonly corpus: string | null;
 }
 
-/** Parses `2/5`, the second of five shards, of which there are at most `MOST_SHARDS`. */
+/** Parses `2/5`, the second of five shards. At most `MOST_SHARDS` shards are allowed. */
 export function parseShard(text: string): Shard {
   const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
   if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
@@ -68,7 +68,7 @@ export function parseShard(text: string): Shard {
   throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
 }
 
-/** Runs scenarios, one after the other, and reports them. */
+/** Runs scenarios one after the other, and reports them. */
 export async function runFiles(files: readonly string[], options: RunOptions): Promise<Exit> {
   const { exhaust, output, shard } = options;
   const all = await loadScenarios(files, options);
@@ -122,16 +122,16 @@ interface ShardRun {
   /** The seeds of all shards. */
   readonly range: SeedRange;
   readonly shard: Shard;
-  /** Of fencepost. */
+  /** The version of fencepost. */
   readonly version: string;
   readonly pool: Pool;
-  /** Gets the counts of all scenarios together. */
+  /** Receives the total counts of all scenarios. */
   readonly onProgress: (progress: Pick<Progress, 'done' | 'broken'>) => void;
 }
 
 /**
- * Runs one shard of scenarios as `run --shard` does, and returns the text of its file. The kept
- * plans are left to the caller: they lie beside the scenario, which may be on another machine.
+ * Runs one shard of scenarios like `run --shard`, and returns the text of its file. Kept plans are
+ * left to the caller, because they are stored beside the scenario, possibly on another machine.
  */
 export async function runShard(
   scenarios: readonly LoadedScenario[],
@@ -172,10 +172,10 @@ interface Surroundings {
 
 interface CampaignRun {
   readonly result: Result;
-  /** Of each scenario that was begun. */
+  /** One entry per scenario that was started. */
   readonly examined: readonly Examined[];
   readonly concluded: readonly Concluded[];
-  /** To be deleted once what they are about was reported. */
+  /** To be deleted once their contents have been reported. */
   readonly journals: readonly Journal[];
 }
 
@@ -188,7 +188,7 @@ async function runScenarios(
   const { exhaust, shard, output, corpus, version, isResumed, from, to } = options;
   const isInterrupted = (): boolean => interruption.isInterrupted;
   const isSeveral = scenarios.length > 1 && !options.isVerbose;
-  // Of several scenarios each has a line of its own, so how each went is not noted besides.
+  // With several scenarios, each gets one line, and its notes are omitted.
   const shown = isSeveral ? { ...terminal, note: () => undefined } : terminal;
   const replaysKept = shard === null || shard.index === 1;
   const narrate = narrator(shown, { replaysKept });
@@ -199,7 +199,7 @@ async function runScenarios(
   const concluded: Concluded[] = [];
   let startedMs: number | null = null;
   const isOutOfTime = (): boolean => {
-    startedMs ??= performance.now(); // of a scenario the time runs from its first seed
+    startedMs ??= performance.now(); // the time of a scenario starts with its first seed
     return options.timeMs !== null && performance.now() - startedMs > options.timeMs;
   };
   const setting: CampaignSetting = {
@@ -249,13 +249,18 @@ async function runScenarios(
   }
 }
 
-/** Seeds of each system that are run twice even if `--check-determinism` is absent. */
+/** Seeds per system to run twice even without `--check-determinism`. */
 const FEW_REPEATED = { seeds: 3 } as const;
 
-/** So many runs take one thread about as long as another takes to start, a third of a second. */
+/**
+ * One thread does this many runs in the time that another takes to start, about a third of a
+ * second.
+ */
 const RUNS_PER_THREAD = 64;
 
-/** One thread per core, or fewer if the runs are over before it is there. */
+/**
+ * Returns one thread per core, or fewer if the runs would finish before more threads have started.
+ */
 function threadsFor(
   scenarios: readonly LoadedScenario[],
   { exhaust, from, to }: RunOptions,

@@ -1,4 +1,4 @@
-/** `fencepost run`: examines the seeds of scenarios and says what they came to. */
+/** `fencepost run` examines the seeds of scenarios and reports the results. */
 import type { Command } from 'commander';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import {
@@ -67,7 +67,7 @@ export function addRun(command: Command, done: Done, version: string): void {
       }
       const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
-      // A random range is another one each time, so no other machine or attempt can share it.
+      // A random range differs each time, so no other machine or attempt can share it.
       const other = flags.shard === undefined ? '--resume' : '--shard';
       if (flags.fresh === true && (flags.shard !== undefined || flags.resume === true)) {
         throw new UserError([
@@ -106,7 +106,7 @@ function exhaustOf({ exhaust, ties, clients, sections }: RunFlags): ExhaustScope
   };
 }
 
-/** What says which seeds means nothing where all plans are examined, and the reverse. */
+/** Refuses options for seeds together with an exhaustive search, and the reverse. */
 function requireSeedsOrPlans(flags: RunFlags): void {
   if (flags.exhaust === undefined) {
     const lone = (['ties', 'clients', 'sections'] as const).find(

@@ -1,7 +1,7 @@
 /**
- * The schemas that ship, by their files in `dist`. The build makes those files with this module
- * (`tools/schemas.mjs`), and bundles in its place one that reads them and knows their digests: so
- * what makes a schema of the code that reads a scenario is needed by nobody who has it.
+ * The schemas that ship, by their file names in `dist`. The build generates these files with this
+ * module (`tools/schemas.mjs`). In the bundle, it replaces the module by one that reads the files
+ * and contains their digests, so that the code which derives a schema does not ship.
  */
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';
@@ -15,7 +15,7 @@ export const schemas: Readonly<
   'output.schema.json': outputJsonSchema,
 };
 
-/** What the files hold if they are of this version, for `fencepost doctor`. */
+/** Returns the digests of the current schemas, for `fencepost doctor`. */
 export function schemaDigests(): Readonly<Record<string, string>> {
   const made = Object.entries(schemas).map(([file, make]) => [file, digestOfSchema(make())]);
   return Object.fromEntries(made);

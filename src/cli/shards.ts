@@ -1,7 +1,7 @@
 /**
- * The parts of a run that several machines make: the file that `run --shard` leaves, from which
- * nothing is missing that `merge` needs to come to the same judgement, findings, reports and exit
- * code as the run on one machine; and the merge.
+ * Reads and writes the parts of a run on several machines: the file that `run --shard` writes, and
+ * the merge. The file contains everything that `merge` needs to reach the same verdicts, findings,
+ * reports and exit code as a run on one machine.
  */
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
@@ -53,9 +53,9 @@ interface ShardOptions {
   /** The seeds of all shards. */
   readonly range: SeedRange;
   readonly shard: Shard;
-  /** Of fencepost. */
+  /** The version of fencepost. */
   readonly version: string;
-  /** The folder of kept plans; null for `plans` beside each scenario. */
+  /** The folder of kept plans, or null for `plans` beside each scenario. */
   readonly corpus: string | null;
 }
 
@@ -66,7 +66,7 @@ export function writeShard(text: string, { index, of }: Shard, output: string): 
   return file;
 }
 
-/** Returns the text of a shard's file; `examined` has the scenarios that were begun. */
+/** Returns the text of a shard file. `examined` contains the scenarios that were started. */
 export function shardText(
   scenarios: readonly LoadedScenario[],
   examined: readonly Examined[],
@@ -108,7 +108,7 @@ function countsOf(all: ReadonlyMap<string, ExhaustedPlans>): Record<string, numb
   return Object.fromEntries([...all].map(([system, { plans }]) => [system, plans]));
 }
 
-/** The plans of the seeds that a merge may have to shrink, as they were drawn or placed. */
+/** Returns the plans that a merge may have to shrink, as drawn or placed. */
 function counterexamplesOf(
   { scenario }: LoadedScenario,
   { tallies, plans }: Examined,
@@ -127,7 +127,10 @@ function counterexamplesOf(
   });
 }
 
-/** The plans of seeds as text: two builds that draw another one are not of one version. */
+/**
+ * Returns a function that renders the plan of a seed. Two builds that draw different plans are not
+ * the same version.
+ */
 function planTexts(
   scenario: LoadedScenario['scenario'],
   all: Examined['plans'],
@@ -148,7 +151,7 @@ export async function mergePaths(paths: readonly string[], options: MergeOptions
   return await mergeShardFiles(await makeAll(filesIn(paths), shardIn), options);
 }
 
-/** Merges shards, wherever they were read from, and reports them as `run` does. */
+/** Merges shards from any source, and reports them like `run`. */
 export async function mergeShardFiles(
   shards: readonly FiledShard[],
   options: MergeOptions,
@@ -169,10 +172,13 @@ export async function mergeShardFiles(
   return await conclude(merge.merged, scenarios, { options, terminal });
 }
 
-/** Shards that ended early and are told one by one. */
+/** Maximum number of incomplete shards to list. */
 const MOST_CUT_TOLD = 10;
 
-/** `shards 2, 4 of 4 missing`; of many, the first and their number. */
+/**
+ * Returns, for example, `shards 2, 4 of 4 missing`. If there are many, lists the first and counts
+ * the others.
+ */
 export function missingText({
   first,
   count,
@@ -183,7 +189,7 @@ export function missingText({
   return `${named} and ${count - first.length} more (${count} of ${of}) missing`;
 }
 
-/** The first of them, and how many more there are. */
+/** Lists the first incomplete shards, and counts the others. */
 function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
   for (const { file, scenario, system, examined, seeds, trial } of cut.slice(0, MOST_CUT_TOLD)) {
     const share = `${groupDigits(examined)} of its ${countOf(seeds, trial)}`;
@@ -238,7 +244,7 @@ async function conclude(
   }
 }
 
-/** The part of a campaign that the shards have done. */
+/** The settings of a campaign whose seeds the shards have already examined. */
 const NOTHING_EXAMINED = {
   range: null,
   shard: null,
@@ -252,7 +258,7 @@ const NOTHING_EXAMINED = {
   shrinking: SHRINK_LIMITS,
 } as const;
 
-/** Puts together what the shards know of a scenario. */
+/** Combines the shards' results for a scenario. */
 function examinedOf(
   { isWhole, tallies, milliseconds, keptPlans, repeated, difference }: MergedScenario,
   seeds: SeedRange,
@@ -273,7 +279,7 @@ function examinedOf(
   };
 }
 
-/** Prints what the shards printed of kept plans and of determinism. */
+/** Prints again what the shards printed about kept plans and determinism. */
 function reportEarlier(
   { keptPlans, repeated, difference }: MergedScenario,
   subject: Subject,
@@ -286,7 +292,7 @@ function reportEarlier(
   narrate({ kind: 'repeated', subject, runs: repeated, difference, lost: null });
 }
 
-/** Every shard below the folders, and the other files as they are; each file once. */
+/** Returns every shard file below the folders, and the other files unchanged, each file once. */
 function filesIn(paths: readonly string[]): readonly string[] {
   const files = new Map<string, string>();
   for (const path of paths) {
@@ -308,7 +314,7 @@ function filesAt(path: string): readonly string[] {
   });
 }
 
-/** Larger files are refused: a shard keeps counts, and few plans. */
+/** Maximum size of a file. A shard contains counts and only a few plans. */
 const MOST_BYTES = 100_000_000;
 
 function shardIn(file: string): FiledShard {
@@ -319,11 +325,13 @@ function shardIn(file: string): FiledShard {
 
 interface LoadedAgain {
   readonly scenario: LoadedScenario;
-  /** Counted again, since shards keep few plans; null where seeds were examined. */
+  /** Counted again, since shards contain only a few plans; null if seeds were examined. */
   readonly plans: Examined['plans'];
 }
 
-/** The scenario of a shard, from the text in it; refused where it means something else here. */
+/**
+ * Loads the scenario of a shard from the text in it. Refuses one that has a different meaning here.
+ */
 async function loadAgain(
   merged: MergedScenario,
   options: MergeOptions & { readonly terminal: Terminal },
@@ -360,7 +368,7 @@ async function countAgain({
   }
 }
 
-/** Where the plans of the shards are not those that are drawn here; null where all are. */
+/** Returns how the plans of the shards differ from those drawn here, or null if they do not. */
 function whyDrawnOtherwise(
   { counterexamples }: MergedScenario,
   textOf: (system: string, seed: number) => string,

@@ -1,7 +1,7 @@
 /**
  * Finds the scenarios and kept plans that ship with fencepost by name: `run six-steps` works in an
- * install as it does here. A file of that name wins. The package's own folder is only read: what is
- * kept of such a scenario belongs into the user's project.
+ * installed copy as in the repository. An existing file of that name takes precedence. The folder
+ * of the package is never written: plans of such a scenario are kept in the user's project.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -10,35 +10,37 @@ import type { DescribedWord } from '../scenario/json-schema.ts';
 import { suggest } from '../text/problem.ts';
 import { UserError } from './exit.ts';
 
-/** The folder of kept plans, where nothing else is said. */
+/** The default folder for kept plans. */
 export const PLANS = 'plans';
 
-/** Names of scenarios and plans have neither a slash nor an ending. */
+/** Names of scenarios and plans contain neither slashes nor a file extension. */
 const NAME = /^[\p{L}\p{N}_-]+$/u;
 
 /**
- * Returns a path with slashes, as scenarios, plans and reports write it. On Windows, whose paths
- * have backslashes, Node reads these as well.
+ * Converts a path to slashes, as in scenarios, plans and reports. On Windows, Node also accepts
+ * slashes.
  */
 export function slashed(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll(separator, '/') : path;
 }
 
-/** `typed` itself if it exists or is no name; else the shipped scenario or plan of that name. */
+/**
+ * Returns `typed` if it exists or is not a name, else the shipped scenario or plan of that name.
+ */
 export function fileMeant(typed: string): string {
   const file = slashed(typed);
   if (file === '-' || !NAME.test(file) || isFile(file)) return file;
   const folders = [scenarios(), join(scenarios(), PLANS)];
   const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
   if (found !== undefined) return shortest(found);
-  // What is there and is no file is refused by whoever reads it, and says what it is.
+  // If it exists but is not a file, the code that reads it reports the problem.
   if (isThere(file)) return file;
   const hint = suggest(file, folders.flatMap(namesIn));
   const what = 'there is no such file, and fencepost has no scenario or plan of that name';
   throw new UserError([`${file}:1:1: ${what}${hint}`]);
 }
 
-/** The scenarios that are in the package, each with the comment that its file begins with. */
+/** Returns the scenarios in the package, each with the comment at the top of its file. */
 export function shippedScenarios(): readonly DescribedWord[] {
   return namesIn(scenarios()).map((name) => {
     const text = readFileSync(join(scenarios(), `${name}.yaml`), 'utf8');
@@ -47,18 +49,26 @@ export function shippedScenarios(): readonly DescribedWord[] {
   });
 }
 
-/** The folder of kept plans: `plans` beside a scenario, or here if a package brought it. */
+/**
+ * Returns the folder for kept plans: `plans` beside a scenario, or in the working directory if the
+ * scenario belongs to an installed package.
+ */
 export function plansFolderOf(scenarioFile: string): string {
   return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
 }
 
-/** Where kept plans of a scenario may lie: those that came with it, and those kept here. */
+/**
+ * Returns the folders of kept plans of a scenario: those that came with it, and those kept here.
+ */
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
 }
 
-/** A scenario as one types it: by its name, if that means this file; else by the file. */
+/**
+ * Returns a scenario as a user would type it: its name if that resolves to this file, else the
+ * file.
+ */
 export function scenarioTyped(file: string): string {
   const name = basename(file, '.yaml');
   const isNamed =
@@ -66,7 +76,7 @@ export function scenarioTyped(file: string): string {
   return isNamed ? name : file;
 }
 
-/** The folder of this package: above `src`, or above `dist`. */
+/** Returns the folder of this package: the parent of `src` or `dist`. */
 export function packageRoot(): string {
   return fileURLToPath(new URL('../../', import.meta.url)).replace(/[\\/]$/, '');
 }
@@ -82,7 +92,7 @@ function namesIn(folder: string): readonly string[] {
     .sort();
 }
 
-/** False also where it cannot be looked at: whoever reads it then says why. */
+/** Returns false if the path cannot be accessed. The code that reads it reports the reason. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
@@ -91,7 +101,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Whether there is anything, if only something that cannot be looked at. */
+/** Returns true if the path exists, even if it cannot be accessed. */
 function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -101,13 +111,13 @@ function isThere(path: string): boolean {
   }
 }
 
-/** As seen from here where it lies below, so that it can be read and typed. */
+/** Returns a path relative to the working directory if it is below it, for reading and typing. */
 function shortest(path: string): string {
   const here = process.cwd();
   return isBelow(path, here) ? slashed(relative(here, path)) : path;
 }
 
-/** Whether a file belongs to a package that is used here, and not to the project at hand. */
+/** Returns true if a file belongs to an installed package instead of the current project. */
 function isInstalled(file: string): boolean {
   const path = resolve(file);
   if (path.split(sep).includes('node_modules')) return true;

@@ -1,6 +1,6 @@
 /**
- * `fencepost show --points`: the places of a scenario at which a fault can be injected, by client
- * and section, in the order in which a run without faults passes them, with what each is.
+ * `fencepost show --points` lists the places of a scenario at which a fault can be injected, by
+ * client and section, in the order of a run without faults, with a description of each.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -13,7 +13,7 @@ import { UserError } from './exit.ts';
 import { type LoadedScenario, loadScenarios } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Which scenario, with which seed and modules; without a system, all of them are shown. */
+/** The scenario, seed and modules. Without `system`, all systems are shown. */
 interface PointsAsked {
   readonly file: string;
   readonly seed: number;
@@ -41,7 +41,7 @@ export async function showPoints(asked: PointsAsked, terminal: Terminal): Promis
   }
 }
 
-/** The system of that name; refuses a name that the scenario does not have. */
+/** Returns the system with that name. Throws a `UserError` if there is none. */
 export function systemNamed({ file, scenario }: LoadedScenario, named: string): SystemScenario {
   const system = scenario.systems.find(({ name }) => name === named);
   if (system !== undefined) return system;

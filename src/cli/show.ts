@@ -1,4 +1,4 @@
-/** `fencepost show`: what happens in a plan or in one seed of a scenario, and every verdict. */
+/** `fencepost show` prints the events of a plan or of one seed of a scenario, and every verdict. */
 import { type Command, Option } from 'commander';
 import { waitPhrase } from '../check/never-ended.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
@@ -42,12 +42,12 @@ import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './sources.
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 interface ShowFlags extends OutputFlags {
-  /** With a scenario: which seed of which system; without the latter, of the first. */
+  /** For a scenario, the seed. The system defaults to the first. */
   readonly seed: string;
   readonly system?: string;
   readonly plan?: 'drawn' | 'pinned';
   readonly format: 'text' | 'mermaid';
-  /** Lists places instead; without `system` those of all systems. */
+  /** Lists places instead. Without `system`, those of all systems. */
   readonly points?: boolean;
   readonly modules?: string | false;
 }
@@ -160,7 +160,7 @@ async function printText(
   const { ending } = trace;
   const hasFailed = ending.kind === 'failed';
   if (hasFailed) terminal.print(`✗ failed: ${failureText(ending)}`);
-  // The reason why a claim is unknown is then the failure.
+  // If the run failed, unknown verdicts would only repeat the failure.
   printVerdicts(hasFailed ? brokenIn({ verdicts }) : verdicts, terminal);
   const told = await toldOf(loaded, { trace, verdicts });
   const story = told === null ? [] : storyOf(told.explanation);
@@ -175,7 +175,7 @@ async function printText(
   terminal.print(`digest ${digestOf(trace)}`);
 }
 
-/** Why the plan breaks its first claim; null where it breaks none. */
+/** Explains why the plan breaks its first broken claim. Resolves to null if it breaks none. */
 async function toldOf(
   { plan, catalogue }: Shown,
   examined: Pick<ExaminedPlan, 'trace' | 'verdicts'>,
@@ -186,7 +186,7 @@ async function toldOf(
   return { verdict, ...(await explainRun({ plan, trace, verdict }, { catalogue })) };
 }
 
-/** The diagram of what breaks, or of a run in which nothing does. */
+/** Renders the diagram of a breach, or of a run without one. */
 function diagramOf(
   { plan, trace }: Pick<Finding, 'plan' | 'trace'>,
   told: (ToldBreach & { readonly verdict: Invalid }) | null,
@@ -196,7 +196,7 @@ function diagramOf(
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
 }
 
-/** What the siblings do with the plan of a scenario's first system; none where one was named. */
+/** Returns the outcome of the plan on the twins of its system. Empty if a system was named. */
 async function siblingTexts(
   { plan, catalogue, scenario }: Shown,
   { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
@@ -209,7 +209,7 @@ async function siblingTexts(
   return siblings.map((sibling) => siblingLine(sibling, trace).text);
 }
 
-/** A line for each claim, and one for all whose hazard did not arise. */
+/** Prints a line per claim, and one line for all claims whose hazard did not arise. */
 function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   const isIdle = ({ kind, exercised }: Verdict): boolean => kind !== 'invalid' && exercised === 0;
   for (const verdict of verdicts) if (!isIdle(verdict)) printVerdict(verdict, terminal);
@@ -219,7 +219,10 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
 }
 
-/** How sections ended that did not just return, in full: the columns cut what is long. */
+/**
+ * Prints in full how sections ended that did not simply return, since the columns truncate long
+ * texts.
+ */
 function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
   for (const run of sections) {
@@ -253,7 +256,7 @@ function printVerdict(verdict: Verdict, terminal: Terminal): void {
   terminal.print(`${signs[kind]} ${claim.padEnd(24)} ${words[kind].padEnd(10)} ${times}`);
 }
 
-/** What is shown, and the scenario that it was expanded from, if it was. */
+/** A plan to show, and the scenario it was expanded from, if any. */
 interface Shown extends LoadedPlan {
   readonly scenario?: Scenario;
 }

@@ -1,4 +1,4 @@
-/** `fencepost shrink`: makes a plan, or one seed of a scenario, as small as it gets. */
+/** `fencepost shrink` makes a plan as small as possible. */
 import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -38,7 +38,7 @@ export function addShrink(command: Command, done: Done): void {
     .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
 }
 
-/** Keeps the plan's own claim broken, else the first that breaks. */
+/** Shrinks a plan while its own claim, or else the first that it breaks, stays broken. */
 async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));
@@ -48,7 +48,7 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const claim = plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();
-  // As one of its modules as they are now: that is what it is shrunk with.
+  // Record the current digests of the modules, which the shrunk plan is run with.
   const now = plan.use === undefined ? plan : { ...plan, use: digestsOf(catalogue.modules) };
   const shrinking = (): Promise<ShrinkResult> =>
     shrinkFailureAsync(now, claim, { catalogue, breathe: yieldToEventLoop });

@@ -1,7 +1,6 @@
 /**
- * Reads the scenarios and plans that people name, by file or by the name of one that ships with
- * fencepost, with the modules that they use; what is wrong with one is a `UserError` that says
- * where.
+ * Reads the scenarios and plans that a user names, by file or by shipped name, with the modules
+ * that they use. Problems are thrown as a `UserError` that states the place.
  */
 import { dirname } from 'node:path';
 import type { Catalogue } from '../catalogue.ts';
@@ -31,30 +30,35 @@ import { fileMeant } from './shipped.ts';
 const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
 const IS_SCENARIO = /^systems:/m;
 
-/** What helps where a plan lies elsewhere than the modules that it uses. */
+/** The remedy if a plan is not stored near the modules that it uses. */
 const IF_MISSING =
   "; name the scenario's folder with --modules, or keep the plan beside the scenario";
 
-/** A plan may be a stranger's, and what lies beside it too: who names the folder knows it. */
+/**
+ * A plan and the files beside it may come from a stranger. Naming the folder confirms that it is
+ * known.
+ */
 const IF_CHANGED = "; name the scenario's folder with --modules to run it as it is now";
 
 export interface LoadedScenario extends Subject {
   readonly text: string;
-  /** One line each. */
+  /** One line per warning. */
   readonly warnings: readonly string[];
 }
 
-/** Where the modules of users' systems may come from. */
+/** The allowed sources of user modules. */
 export interface ModuleOptions {
-  /** A folder that plans take theirs from; false for none at all; null for what is beside them. */
+  /** The folder of a plan's modules; false to allow none; null for those beside the plan. */
   readonly modules: string | false | null;
-  /** Versions that are run anyway, by path: those of the scenario whose plans they are. */
+  /**
+   * Module versions that are accepted although they changed, by path: those of the plan's scenario.
+   */
   readonly known?: ModuleDigests;
 }
 
 /**
- * Reads scenarios by file or by shipped name, and loads what they need; the `UserError` has every
- * problem of every file.
+ * Reads scenarios by file or by shipped name, and loads their dependencies. Throws one `UserError`
+ * with all problems of all files.
  */
 export async function loadScenarios(
   files: readonly string[],
@@ -67,7 +71,9 @@ export async function loadScenarios(
   });
 }
 
-/** A scenario from its text; the file need not be there, but its modules are looked for beside. */
+/**
+ * Loads a scenario from its text. The file need not exist, but modules are resolved relative to it.
+ */
 export async function loadScenarioText(
   { file, text }: SourceFile,
   options: ModuleOptions,
@@ -84,7 +90,7 @@ export async function loadScenarioText(
   return { file, text, scenario, catalogue, warnings: warnings.map(renderProblem) };
 }
 
-/** Loads what stores need; a `UserError` says what to install for that. */
+/** Loads the dependencies of stores. Throws a `UserError` that says what to install. */
 async function prepareStores(file: string, ...asked: Parameters<typeof prepare>): Promise<void> {
   try {
     await prepare(...asked);
@@ -96,14 +102,17 @@ async function prepareStores(file: string, ...asked: Parameters<typeof prepare>)
 
 const MOST_OUTPUT = 10;
 
-/** Writes to stderr what definitions printed as they were loaded. */
+/** Prints the output of modules during loading to stderr. */
 function noteLoadOutput(): void {
   for (const line of firstLines(takeLoadOutput(), MOST_OUTPUT)) {
     process.stderr.write(`${visible(line)}\n`);
   }
 }
 
-/** Faults that may be placed nowhere; a `UserError` names those that surely are. */
+/**
+ * Returns warnings about faults that may have no place. Throws a `UserError` for those that
+ * certainly have none.
+ */
 async function misplaced(
   source: SourceFile,
   { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
@@ -115,7 +124,7 @@ async function misplaced(
   return parsed.locate(warnings);
 }
 
-/** Systems whose parts do not go together, or cannot be built. */
+/** Returns the problems of systems whose parts are incompatible or cannot be built. */
 function refusals(
   file: string,
   { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
@@ -133,12 +142,12 @@ function moduleSource(file: string, folder: string, { modules }: ModuleOptions):
   return { kind: 'refused', why: 'standard input lies in no folder; name one with --modules' };
 }
 
-/** Whether a file says that it is a plan (`fencepost: 1`) and not a scenario. */
+/** Returns true if a file declares itself a plan (`fencepost: 1`). */
 export function isPlanFile(file: string): boolean {
   return IS_PLAN.test(textMeant(file).text);
 }
 
-/** The file that a person means by a path or a name, with its text. */
+/** Returns the file that a user means by a path or a name, with its text. */
 function textMeant(named: string): SourceFile {
   const file = fileMeant(named);
   return { file, text: readText(file) };
@@ -146,23 +155,23 @@ function textMeant(named: string): SourceFile {
 
 export interface LoadedPlan {
   readonly plan: Plan;
-  /** What its words mean. */
+  /** Resolves the names in the plan. */
   readonly catalogue: Catalogue;
-  /** Modules that are no longer as they were when the plan was made. */
+  /** Modules that have changed since the plan was made. */
   readonly changedModules: readonly string[];
-  /** The same for people, with what differs. */
+  /** The same modules with their differences, as text for users. */
   readonly moduleChanges: readonly string[];
 }
 
-/** A plan and the text that it was read from. */
+/** A plan and the text it was read from. */
 export interface PlanFile extends LoadedPlan {
   readonly text: string;
 }
 
 /**
- * Reads one plan file, or one of fencepost by name, and loads what it needs. Of many, the thread
- * says in between that it is alive: to read 223 on a busy machine took longer than one that is
- * silent is waited for.
+ * Reads a plan file, or a shipped plan by name, and loads its dependencies. Yields to the event
+ * loop first, so that the thread can report that it is alive: reading 223 plans on a busy machine
+ * took longer than the limit for a silent thread.
  */
 export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
   await yieldToEventLoop();

@@ -1,9 +1,9 @@
 /**
- * Has a command run on a thread of its own and watches it from the main thread, which runs no code
- * of users: whatever that code does, Ctrl-C is heard, and what never ends is ended and named.
+ * Runs a command on a separate thread and watches it from the main thread, which runs no user code.
+ * Whatever user code does, Ctrl-C is handled, and a run that never ends is killed and named.
  *
- * Code of users has 5 s of CPU time from one simulated event to the next, and the same in a sweep.
- * A run of fencepost's own systems, which always end, takes what it takes.
+ * User code may use 5 s of CPU time between two simulated events, as in a sweep. Runs of built-in
+ * systems always end, so they are not limited.
  */
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
@@ -19,19 +19,22 @@ import type {
   StreamSetting,
 } from './command-thread.ts';
 
-/** The CPU time that the thread may use between two runs without a turn of its event loop. */
+/** CPU time that the thread may use between two runs without a turn of its event loop. */
 const SILENCE_LIMIT_MS = 25_000;
-/** How long whoever was interrupted may stay at one run, and how long it may not even hear it. */
+/**
+ * After an interruption, how long the thread may stay in one run, and how long it may take to
+ * notice.
+ */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
-/** Where the frames of a defect of fencepost's own are. */
+/** Stack frames that indicate a defect of fencepost itself. */
 const OWN: readonly string[] = [fileURLToPath(new URL('../', import.meta.url)), 'node:', 'native'];
 const HEAP_MB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
-/** By how much memory may grow while code of users comes to no event. */
+/** How much memory may grow while user code produces no event. */
 const MOST_MB = 1_500;
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
-/** Runs one command line and gives its exit code. */
+/** Runs a command line and returns its exit code. */
 export async function supervise(argv: readonly string[], version: string): Promise<Exit> {
   return await new Supervisor(argv, version).ended;
 }
@@ -44,10 +47,10 @@ class Supervisor {
   private readonly looking: NodeJS.Timeout;
   private resolve: (exit: Exit) => void = () => {};
   private isOver = false;
-  /** When the thread was last seen to go on. */
+  /** When the thread last made progress. */
   private seenMs: number = performance.now();
   private seen = 0;
-  /** When the first signal came, unless none did. */
+  /** When the first signal arrived, or null if none did. */
   private toldMs: number | null = null;
   private isHeard = false;
 
@@ -111,7 +114,7 @@ class Supervisor {
     this.end(exits.interrupted);
   }
 
-  /** Whether a thread that was told to end does not get there. */
+  /** Returns true if the thread does not end after a signal. */
   private isStuck(stayedMs: number, sinceToldMs: number): boolean {
     const isLate = sinceToldMs > LEAVE_LIMIT_MS;
     if (!this.isHeard) return isLate;
@@ -139,7 +142,7 @@ class Supervisor {
     this.end(exits.failed);
   }
 
-  /** `process.exit` in a module ends the thread and no more. */
+  /** `process.exit` in a module only ends the thread. */
   private codeOfExit(code: number): Exit {
     if (this.isOver) return exits.failed;
     if (code === exits.interrupted) return exits.interrupted;
@@ -151,11 +154,11 @@ class Supervisor {
     if (!this.isOver) process.stderr.write(`${visible(line)}\n`);
   }
 
-  /** The first call counts; what the thread does after it ends with the process. */
+  /** Ends the command. Only the first call counts; the thread ends with the process. */
   private end(exit: Exit): void {
     if (this.isOver) return;
     this.isOver = true;
-    // Signals are heard to the end: one more is not to take the exit code away.
+    // Keep handling signals, so that another one does not change the exit code.
     clearInterval(this.looking);
     this.watch.end();
     this.resolve(exit);

@@ -1,7 +1,7 @@
 /**
- * `fencepost sweep`: has the seeds of scenarios run by the workers on a queue, and results in the
- * same reports, files and exit code as `run` on one machine: its shards are those of `run --shard`,
- * and `merge` puts them together. `adapters/fleet/coordinate.ts` deals with the queue.
+ * `fencepost sweep` distributes the seeds of scenarios to the workers on a queue, and produces the
+ * same reports, files and exit code as `run` on one machine. Its shards are those of `run --shard`,
+ * and `merge` combines them. `adapters/fleet/coordinate.ts` handles the queue.
  */
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
@@ -97,9 +97,9 @@ export function addSweep(command: Command, done: Done, version: string): void {
 interface SweepOptions extends MergeOptions {
   readonly place: QueuePlace;
   readonly range: SeedRange;
-  /** Null for as many as take a worker about a minute each. */
+  /** Null to choose a number so that each shard takes a worker about a minute. */
   readonly shards: number | null;
-  /** Threads of a worker. */
+  /** The number of threads of a worker. */
   readonly workers: number;
   readonly corpus: string | null;
 }
@@ -169,20 +169,20 @@ async function sweepOn(
   if (end.kind !== 'complete') return explain(end, scenarios, { of, terminal });
   interruption.end();
   const exit = await mergeShardFiles(withOurs(end.shards, ours), options);
-  // What Redis does not take off now goes after a week.
+  // Jobs that Redis fails to remove now expire after a week.
   await fleet.remove(orders.map(({ shard }) => jobIdOf(id, shard))).catch(() => {});
   return exit;
 }
 
-/** Enough for a hundred machines for a day; more only make the merge longer. */
+/** Enough for a hundred machines for a day. More shards only make the merge slower. */
 const MOST_CUT = 2_000;
-/** How long a worker is to take for a shard. */
+/** The target duration of a shard on a worker. */
 const SHARD_MS = 60_000;
-/** How long its pace is measured here, once its threads are there and have compiled the code. */
+/** How long the speed is measured here, after the threads have started and compiled the code. */
 const MEASURE_MS = 2_000;
 const WARM_MS = 4_000;
 
-/** Into how many shards to cut the seeds: each is to take a machine like this about a minute. */
+/** Returns a number of shards so that each takes about a minute on a machine like this one. */
 async function cutNow(
   scenarios: readonly LoadedScenario[],
   { options, interruption }: SweepContext,
@@ -216,17 +216,19 @@ async function cutNow(
   return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_CUT);
 }
 
-/** What a worker leaves to us: the scenario's file and the kept plans lie here. */
+/**
+ * The part that workers leave to the coordinator, which has the scenario file and the kept plans.
+ */
 type Ours = Pick<ScenarioShard, 'file' | 'corpus' | 'keptPlans'>;
 
-/** Replays the kept plans of each scenario, as `run` does. */
+/** Replays the kept plans of each scenario, like `run`. */
 async function replayAll(
   scenarios: readonly LoadedScenario[],
   { options, terminal, interruption }: SweepContext,
 ): Promise<readonly Ours[]> {
   const { corpus, modules } = options;
   const isInterrupted = (): boolean => interruption.isInterrupted;
-  // `merge` prints what is a result.
+  // Results are printed by the merge.
   const notes: Terminal = { ...terminal, print: terminal.note };
   const ours: Ours[] = [];
   for (const loaded of scenarios) {
@@ -242,7 +244,7 @@ async function replayAll(
   return ours;
 }
 
-/** The shards as if the first were ours, as the kept plans are those of `run --shard 1/n`. */
+/** Adds the kept plans to the first shard, as in `run --shard 1/n`. */
 function withOurs(shards: readonly FiledShard[], ours: readonly Ours[]): readonly FiledShard[] {
   return shards.map((filed) => {
     if (filed.shard.shard.index > 1) return filed;
@@ -251,7 +253,10 @@ function withOurs(shards: readonly FiledShard[], ours: readonly Ours[]): readonl
   });
 }
 
-/** Notes the first breach of each claim that should hold, once its shard is there. */
+/**
+ * Returns a callback that prints the first breach of each claim that should hold, when its shard is
+ * collected.
+ */
 function breaksOf(
   scenarios: readonly LoadedScenario[],
   terminal: Terminal,
@@ -267,7 +272,7 @@ function breaksOf(
   };
 }
 
-/** Prints how far the sweep is, of so many runs and shards. */
+/** Returns a callback that prints the progress of the sweep. `total` counts runs. */
 function progressOf(
   total: number,
   shards: number,
@@ -292,7 +297,7 @@ function progressOf(
 
 const MOST_FAILURES = 3;
 
-/** Says why there is nothing to merge, and what to do. */
+/** Prints why there is nothing to merge, and the remedy. */
 function explain(
   end: Exclude<FleetEnd, { kind: 'complete' }>,
   scenarios: readonly LoadedScenario[],

@@ -1,6 +1,6 @@
 /**
- * Where output goes and how it looks: results on stdout, progress on stderr, colour when wanted.
- * Names, errors and what comes from a queue are others' text: nothing in it steers the terminal.
+ * Writes output: results to stdout, progress to stderr, in color if wanted. Names, errors and data
+ * from a queue are untrusted text, so control characters are escaped.
  */
 import { visible } from '../text/visible.ts';
 
@@ -9,24 +9,24 @@ export interface Terminal {
   readonly width: number;
   /** Writes one line of results. */
   print(line: string): void;
-  /** Writes a line of JSON, of version 1 of the format, where nothing else goes to stdout. */
+  /** Writes a JSON line of format version 1 with `--json`; does nothing otherwise. */
   printJson(type: string, fields: object): void;
-  /** Writes lines of results, each of which was made safe to show. */
+  /** Writes lines of results that have already been escaped. */
   printLines(text: string): void;
-  /** Writes one line about how things go. */
+  /** Writes one line about the course of events. */
   note(line: string): void;
-  /** Writes one line that is to be seen even where notes are not. */
+  /** Writes one line that is shown even with `--quiet`. */
   warn(line: string): void;
-  /** Shows how far a long job is: one live line on a terminal, else a line every 10 s. */
+  /** Shows the progress of a long job: a live line on a terminal, otherwise a line every 10 s. */
   progress(line: string): void;
   /** Clears the live line. */
   endProgress(): void;
 }
 
 interface TerminalOptions {
-  /** Only results and warnings: no notes, no progress. */
+  /** Prints only results and warnings: no notes and no progress. */
   readonly isQuiet?: boolean;
-  /** Only JSON lines on stdout; what `print` is given is dropped. */
+  /** Prints only JSON lines on stdout, and drops the lines of `print`. */
   readonly isJson?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function openTerminal({ isQuiet, isJson }: TerminalOptions = {}): Termina
   const clear = (): void => {
     if (isShown) stderr.write('\r\u001b[2K');
     isShown = false;
-    // In a log, whatever is printed shows that it goes on.
+    // In a log, any output shows progress.
     if (!isLive) shownMs = performance.now();
   };
   const colour = wantsColour();
@@ -93,7 +93,10 @@ function visibleInColour(line: string): string {
     .join('');
 }
 
-/** By `NO_COLOR` and `FORCE_COLOR` (see no-color.org and force-color.org), else on a terminal. */
+/**
+ * Decides by `NO_COLOR` and `FORCE_COLOR` (see no-color.org and force-color.org), else uses color
+ * on a terminal.
+ */
 function wantsColour(): boolean {
   const { NO_COLOR: no, FORCE_COLOR: force } = process.env;
   if (no !== undefined && no !== '') return false;
@@ -101,7 +104,7 @@ function wantsColour(): boolean {
   return process.stdout.isTTY === true && process.env['TERM'] !== 'dumb';
 }
 
-/** One line a module, as progress; none where all are as they were. */
+/** Prints one note per changed module. */
 export function noteChanges(
   file: string,
   { moduleChanges }: { readonly moduleChanges: readonly string[] },

@@ -1,4 +1,4 @@
-/** `fencepost worker`: runs shards of the sweeps on a queue until it is interrupted. */
+/** `fencepost worker` runs shards of the sweeps on a queue until it is interrupted. */
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
@@ -29,7 +29,9 @@ export function addWorker(command: Command, done: Done, version: string): void {
     .action(async (flags: WorkerFlags) => done(await work(flags, version)));
 }
 
-/** Works until SIGTERM or Ctrl-C; the shard at hand is finished first, unless there is another. */
+/**
+ * Works until SIGTERM or Ctrl-C. Finishes the current shard first, unless a second signal arrives.
+ */
 async function work(flags: WorkerFlags, version: string): Promise<Exit> {
   const place = queuePlace(flags.queue);
   const threads = given(flags.workers, '--workers', parsePositive) ?? availableParallelism();
@@ -51,7 +53,7 @@ async function work(flags: WorkerFlags, version: string): Promise<Exit> {
   });
   terminal.note(`worker on ${place.shown}: ${countOf(threads, 'thread')}; Ctrl-C ends it`);
   await new Promise<void>((resolve) => {
-    // The second signal ends the process, and another worker takes its shard over.
+    // A second signal ends the process, and another worker takes over its shard.
     new Interruption().listen(resolve, ['SIGINT', 'SIGTERM']);
   });
   terminal.note('finishing the shard at hand (again to stop at once)');

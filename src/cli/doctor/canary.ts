@@ -1,7 +1,7 @@
 /**
- * The canary: `fencepost run` of a system that must break and of its cure, both said to hold. A
- * pipeline that sweeps, judges, shrinks, reports and replays must raise the alarm for the one and
- * not for the other; each stage is looked at by itself, from outside, by what it left behind.
+ * The canary: runs `fencepost run` on a system that must break and on its cure, both declared to
+ * hold. The pipeline (sweep, judge, shrink, report, replay) must report the first system and not
+ * the second. Each stage is checked separately and from the outside, by its output.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,18 +11,21 @@ import { z } from 'zod';
 import { type Check, ok, problem } from './check.ts';
 
 interface CanaryOptions {
-  /** The script of the command line that is looked at. */
+  /** The script of the command line to check. */
   readonly cli: string;
-  /** The scenario, whose systems are `unfenced` and `fenced`. */
+  /** The scenario, with the systems `unfenced` and `fenced`. */
   readonly scenario: string;
-  /** Worker threads. */
+  /** The number of worker threads. */
   readonly workers: number;
 }
 
-/** Seeds of each system: a pause that breaks the claim comes about once in ten. */
+/** Seeds per system. About one seed in ten has a pause that breaks the claim. */
 export const CANARY_SEEDS = 200;
 
-/** Runs it in a temporary folder, which is deleted again; a check a stage, in their order. */
+/**
+ * Runs the canary in a temporary folder, which is deleted afterwards. Returns one check per stage,
+ * in order.
+ */
 export async function runCanary(options: CanaryOptions): Promise<readonly Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-canary-'));
   try {
@@ -56,7 +59,7 @@ async function gather(options: CanaryOptions, folder: string): Promise<CanaryEvi
   };
 }
 
-/** The shrunk plan over the store that cures it. */
+/** Replays the shrunk plan with the store that cures it. */
 async function replayCured(cli: string, folder: string, plan: string): Promise<Ended> {
   writeFileSync(join(folder, CURED), plan.replace(/\bstore: unfenced\b/, 'store: fenced'));
   return await call(cli, ['replay', join(folder, CURED), '--json']);
@@ -70,7 +73,7 @@ function textOf(folder: string, name: string): string | null {
   }
 }
 
-/** A pipeline that hangs is one that sees nothing. */
+/** Timeout: a pipeline that hangs detects nothing. */
 const LIMIT_MS = 180_000;
 const MOST_BYTES = 50_000_000;
 
@@ -85,7 +88,7 @@ function call(cli: string, args: readonly string[]): Promise<Ended> {
   });
 }
 
-/** How a command ended; its code is null where it had to be killed. */
+/** The result of a command. `code` is null if it was killed. */
 interface Ended {
   readonly code: number | null;
   readonly out: string;
@@ -93,16 +96,16 @@ interface Ended {
 }
 
 export interface CanaryEvidence {
-  /** How many of each system were asked for. */
+  /** The number of seeds requested per system. */
   readonly seeds: number;
   readonly run: Ended;
-  /** What `--reporter json` wrote; null for nothing. */
+  /** The output of `--reporter json`, or null if there is none. */
   readonly report: string | null;
   /** The pages that were written. */
   readonly pages: readonly string[];
   /** The shrunk plan. */
   readonly plan: string | null;
-  /** The replay of that plan, and of the same over the store that is its cure. */
+  /** The replay of that plan; `cured` is its replay with the store that cures it. */
   readonly replay: Ended | null;
   readonly cured: Ended | null;
 }
@@ -129,7 +132,7 @@ type System = z.infer<typeof system>;
 const CLAIM = 'grant-order';
 const FIX = 'trust no green run of this copy: install fencepost again, or report it';
 
-/** A check for each stage, in their order; all are `ok` where the canary was seen. */
+/** Returns a check per stage, in order. All are `ok` if the canary was detected. */
 export function judgeCanary(evidence: CanaryEvidence): readonly Check[] {
   const systems = systemsIn(evidence.report);
   const broken = systems.find(({ name }) => name === 'unfenced');
@@ -224,7 +227,7 @@ function checkReplay({ replay }: CanaryEvidence, found: System | undefined): Che
 function checkCuredReplay({ cured }: CanaryEvidence): Check {
   const { outcome } = outcomeOf(cured);
   const seen = 'the same plan over its cure: fixed';
-  // The plan expects to be reproduced, so a replay that finds it fixed ends with 1.
+  // The plan expects to be reproduced, so a replay with the outcome `fixed` exits with 1.
   const isSeen = cured?.code === 1 && outcome === 'fixed';
   return judge('fixed', isSeen, seen, `the same plan over its cure: ${outcome}`);
 }

@@ -1,13 +1,13 @@
-/** What one look at this machine, this package or this folder came to. */
+/** The result of one check of this machine, package or folder. */
 
 export interface Check {
-  /** One word, for machines. */
+  /** One word, for programs. */
   readonly name: string;
-  /** `warning`: it runs, but something may surprise. `problem`: it cannot run like this. */
+  /** `warning`: fencepost runs, but may behave unexpectedly. `problem`: it cannot run. */
   readonly status: 'ok' | 'warning' | 'problem';
-  /** What was found, in a clause. */
+  /** The finding, as a clause. */
   readonly what: string;
-  /** What to do about it; null where all is well. */
+  /** The remedy, or null if there is nothing to do. */
   readonly fix: string | null;
 }
 
@@ -23,7 +23,7 @@ export function problem(name: string, what: string, fix: string): Check {
   return { name, status: 'problem', what, fix };
 }
 
-/** What an error says, in its first line. */
+/** Returns the first line of an error message. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] ?? '';

@@ -1,7 +1,7 @@
 /**
- * Looks at what fencepost stands on: Node and the machine, the worker threads and WebAssembly that
- * a sweep needs, the folders it writes to, the terminal, and this package: is it whole, and which
- * copy of it is this? `examineSurroundings` gathers the facts; each check is given what it judges.
+ * Checks the environment of fencepost: Node and the machine, worker threads and WebAssembly for
+ * sweeps, the folders it writes to, the terminal, and this package (is it complete, and which copy
+ * is running?). `examineSurroundings` collects the facts; each check receives those that it judges.
  */
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
@@ -18,18 +18,18 @@ import { packageRoot } from '../shipped.ts';
 import { type Check, messageOf, ok, problem, warning } from './check.ts';
 
 interface Surroundings {
-  /** Where the person works. */
+  /** The current folder of the user. */
   readonly folder: string;
   readonly hasColour: boolean;
   readonly width: number;
-  /** Of the schemas in `dist`, by their files, if they are of this version. */
+  /** The expected digests of the schemas in `dist`, by file. */
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** What `openPool` gives to each worker. */
+/** The memory limit that `openPool` sets per worker. */
 const WORKER_MB = 512;
 
-/** Every check but the canary, in the order in which they are told. */
+/** Runs every check except the canary, in the order in which they are printed. */
 export async function examineSurroundings(given: Surroundings): Promise<readonly Check[]> {
   const { folder, hasColour, width, digests } = given;
   const root = packageRoot();
@@ -61,14 +61,14 @@ export async function examineSurroundings(given: Surroundings): Promise<readonly
   ];
 }
 
-/** Of the container, where there is one that has less than the machine. */
+/** Returns the memory of the container if it is limited, else that of the machine. */
 function memoryMb(): number {
   const limit = process.constrainedMemory();
   const total = totalmem();
   return (limit > 0 && limit < total ? limit : total) / 2 ** 20;
 }
 
-/** `version` is that of Node, `wanted` the range in `engines`. */
+/** Checks the `version` of Node against `wanted`, the range in `engines`. */
 export function checkNode(version: string, wanted: string, platform: string): Check {
   const is = `Node ${version} on ${platform}`;
   if (isVersionInRange(version, wanted) === true) return ok('node', `${is}, wanted ${wanted}`);
@@ -77,13 +77,13 @@ export function checkNode(version: string, wanted: string, platform: string): Ch
 
 interface MachineFacts {
   readonly cores: number;
-  /** Of the machine, or of the container that this runs in. */
+  /** The memory of the machine, or of the container in which this process runs. */
   readonly memoryMb: number;
-  /** What each worker thread may keep. */
+  /** The memory limit of each worker thread. */
   readonly workerMb: number;
 }
 
-/** A worker a core is the default of `run`. */
+/** Checks if memory suffices for one worker per core, the default of `run`. */
 export function checkMemory({ cores, memoryMb, workerMb }: MachineFacts): Check {
   const what = `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.round(memoryMb)} MB of memory`;
   const fitting = Math.floor(memoryMb / workerMb) - 1;
@@ -92,20 +92,20 @@ export function checkMemory({ cores, memoryMb, workerMb }: MachineFacts): Check 
   return warning('memory', most, `give run fewer: --workers ${Math.max(fitting, 1)}`);
 }
 
-/** Two readings of both clocks, the second some milliseconds later. */
+/** Two readings of both clocks, some milliseconds apart. */
 interface ClockFacts {
   readonly wallMs: readonly [number, number];
   readonly monotonicMs: readonly [number, number];
-  /** When the file system says that a file was written just then; null where none could be. */
+  /** The modification time of a file that was just written, or null if none could be written. */
   readonly fileMs: number | null;
 }
 
-/** Earlier than this code was written, no clock can be. */
+/** This code is newer, so a correct clock cannot show an earlier time. */
 const EARLIEST_MS = Date.UTC(2025, 0);
 const LATEST_MS = Date.UTC(2100, 0);
 const MOST_APART_MS = 5000;
 
-/** Nothing simulated reads a clock of the machine; time limits, and file times, do. */
+/** Checks the clocks. No simulation reads them, but time limits and file times depend on them. */
 export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   const wall = wallMs[1] - wallMs[0];
   const monotonic = monotonicMs[1] - monotonicMs[0];
@@ -125,13 +125,13 @@ export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
   return ok('clock', `${new Date(wallMs[1]).toISOString()}, wall and monotonic clock agree`);
 }
 
-/** The thread writes into shared memory, as one of a sweep does, and ends. */
+/** Writes to shared memory, like a worker of a sweep, and ends. */
 const PROGRAM = `const { workerData, parentPort } = require('node:worker_threads');
 workerData[0] = 7; parentPort.postMessage('written');`;
 
 const START_MS = 30_000;
 
-/** Starts one worker thread as a sweep would. */
+/** Starts one worker thread, like a sweep. */
 export async function checkThreads(
   workerMb: number,
   program: string = PROGRAM,
@@ -168,7 +168,7 @@ async function firstMessage(worker: Worker, limitMs: number): Promise<void> {
   }
 }
 
-/** Loads SQLite, where it is installed, and asks a store in it something. */
+/** Loads SQLite, if it is installed, and starts a store that uses it. */
 export async function checkSql(): Promise<Check> {
   const store = 'versioned-sql';
   try {
@@ -186,11 +186,11 @@ export async function checkSql(): Promise<Check> {
 
 interface FolderLook {
   readonly check: Check;
-  /** When the file system says that the file was written; null where none could be. */
+  /** The modification time of the file, or null if none could be written. */
   readonly fileMs: number | null;
 }
 
-/** Writes a small file and takes it away again; `use` is what the folder is for. */
+/** Creates and deletes a small file. `use` says how to choose another folder. */
 export function checkFolder(name: string, folder: string, use: string): FolderLook {
   const file = join(folder, `.fencepost-doctor-${process.pid}.tmp`);
   try {
@@ -209,7 +209,7 @@ interface TerminalFacts {
   readonly isTerminal: boolean;
   readonly hasColour: boolean;
   readonly width: number;
-  /** The environment. */
+  /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -233,11 +233,11 @@ export interface PackageFacts {
   /** The folder of the package. */
   readonly root: string;
   readonly manifest: Manifest;
-  /** Of the schemas in `dist`, by their files, if they are of this version. */
+  /** The expected digests of the schemas in `dist`, by file. */
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Three checks: the files, the schemas, and what else is installed where people work. */
+/** Checks the files, the schemas, and the copy installed in the work folder. */
 export function checkPackage(facts: PackageFacts, workFolder: string): readonly Check[] {
   return [checkFiles(facts), checkSchemas(facts), checkCopy(facts, workFolder)];
 }
@@ -251,7 +251,7 @@ function checkFiles({ root, manifest }: PackageFacts): Check {
   return problem('package', what, REINSTALL);
 }
 
-/** Files that the package names, or that one of those leads to, and that are not there. */
+/** Returns the missing files among those that the manifest names and those that they import. */
 export function missingFiles(root: string, manifest: Manifest): readonly string[] {
   const begin = [...textsIn(manifest.exports), ...textsIn(manifest.bin)];
   const waiting = begin.map((path) => join(root, path));
@@ -270,15 +270,14 @@ export function missingFiles(root: string, manifest: Manifest): readonly string[
 }
 
 /**
- * A file by its URL, as threads and the page's script are loaded. In a bundle it is seen from the
- * place of the module that names it:
- * `new URL('./b.js', new URL('<place>', import.meta.url).href)`.
- * That place alone, with its `href`, is no file.
+ * Matches a file loaded by URL, such as a thread or the script of the page. In a bundle, the URL is
+ * relative to the place of the module that names it: `new URL('./b.js', new URL('<place>',
+ * import.meta.url).href)`. That inner URL alone, with its `href`, is not a file.
  */
 const BY_URL =
   /\bnew URL\(\s*["'`](\.[^"'`]+\.js)["'`],\s*(?:import\.meta\.url\)(?!\.href)|new URL\(["'`]([^"'`]+))/g;
 
-/** The files of the package that a built file imports, or loads by their URLs. */
+/** Returns the files of the package that a built file imports or loads by URL. */
 function importsOf(file: string): readonly string[] {
   const code = readFileSync(file, 'utf8');
   initSync();
@@ -293,7 +292,7 @@ function importsOf(file: string): readonly string[] {
   ];
 }
 
-/** Every text in a value: the paths that `exports` leads to, under whatever conditions. */
+/** Returns every string in a value: the paths in `exports`, under any conditions. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -307,12 +306,12 @@ function checkSchemas({ root, digests }: PackageFacts): Check {
   return warning('schemas', `${stale.join(' and ')}: not of this version`, REINSTALL);
 }
 
-/** In hexadecimal, whatever spaces stand in its file. */
+/** Returns the digest of a schema in hexadecimal, independent of white space in its file. */
 export function digestOfSchema(schema: unknown): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(schema))));
 }
 
-/** Null where the file is not there, or torn. */
+/** Returns the digest of a schema file, or null if the file is missing or truncated. */
 function digestIn(file: string): string | null {
   try {
     return digestOfSchema(JSON.parse(readFileSync(file, 'utf8')));
@@ -321,7 +320,7 @@ function digestIn(file: string): string | null {
   }
 }
 
-/** Modules of people's own import the copy that their project has. */
+/** Compares copies, because user modules import the copy of their own project. */
 function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check {
   const found = findPackage(manifest.name, workFolder);
   if (found === null) {
@@ -334,7 +333,7 @@ function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check 
   return warning('copy', what, 'run that one: npx --no-install fencepost doctor');
 }
 
-/** One check for each package in `peers`, a map from names to ranges. */
+/** Returns one check per peer dependency. `peers` maps names to ranges. */
 export function checkPeers(
   peers: Readonly<Record<string, string>>,
   workFolder: string,
@@ -349,14 +348,14 @@ export function checkPeers(
   });
 }
 
-/** The fields that are looked at; those that are missing are empty. */
+/** The fields that are checked. Missing fields are empty. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly engines: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly bin: string | Readonly<Record<string, string>>;
-  /** Paths, under whatever conditions. */
+  /** Paths, under any conditions. */
   readonly exports: unknown;
 }
 
@@ -371,7 +370,7 @@ const manifest: z.ZodType<Manifest> = z.object({
   exports: z.unknown().default({}),
 });
 
-/** Null where there is none, or it is not readable. */
+/** Reads a manifest. Returns null if it is missing or invalid. */
 export function readManifest(folder: string): Manifest | null {
   try {
     return manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
@@ -380,7 +379,9 @@ export function readManifest(folder: string): Manifest | null {
   }
 }
 
-/** The folder of an installed package, as code in `folder` would find it; null for none. */
+/**
+ * Returns the folder of an installed package, as resolved from `folder`, or null if there is none.
+ */
 function findPackage(name: string, folder: string): string | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (readManifest(at)?.name === name) return at;
@@ -390,12 +391,15 @@ function findPackage(name: string, folder: string): string | null {
   }
 }
 
-/** Null where the version, or every alternative that it is not in, is of no form that is known. */
+/**
+ * Returns null if the syntax of the version is unknown, or that of an alternative while no known
+ * one matches.
+ */
 export function isVersionInRange(version: string, range: string): boolean | null {
   if (valid(version) === null) return null;
   const alternatives = range.split('||').map((part) => part.trim());
   const known = alternatives.filter((part) => validRange(part) !== null);
-  // A nightly build counts as what it will become.
+  // A prerelease counts as the version that it precedes.
   if (known.some((part) => satisfies(version, part, { includePrerelease: true }))) return true;
   return known.length < alternatives.length ? null : false;
 }
