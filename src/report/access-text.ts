@@ -1,8 +1,8 @@
 /**
- * Says what a client asked and what a store went by: the call that a message's name
- * (`alice/1/write-2/1/request`) belongs to, the version or the timestamp of a row, the token, and,
- * in one place for every rule of every store, why it refused. The terminal, the pictures and the
- * tables share it.
+ * Describes requests to a store and its decisions: the call that a message's name
+ * (`alice/1/write-2/1/request`) belongs to, the version or timestamp of a row, the token, and the
+ * reason for a refusal, in one place for all rules of all stores. Shared by the terminal, the
+ * pictures and the tables.
  */
 
 import type { Call } from '../core/history/call.ts';
@@ -21,7 +21,7 @@ import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';
 
-/** A message's name without its try and its leg: the operation that it belongs to. */
+/** Returns the operation that a message belongs to: its name without attempt and leg. */
 export function operationName(message: string): string {
   return message.replace(/\/\d+[^/]*\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
 }
@@ -30,7 +30,7 @@ export function isReply(message: string): boolean {
   return message.endsWith('/reply');
 }
 
-/** The calls of a trace by the names of their operations. */
+/** Returns the calls of a trace by operation name. */
 export function callsOf(trace: Trace): ReadonlyMap<string, Call> {
   const calls = new Map<string, Call>();
   for (const event of trace.events) {
@@ -45,7 +45,10 @@ interface Terms {
   readonly versionsBy?: VersionScale | null;
 }
 
-/** What a message asks, in few words: `write x = 1, token 1`; its own last word when unknown. */
+/**
+ * Describes a request briefly: `write x = 1, token 1`. For an unknown message, returns the last
+ * part of its operation's name.
+ */
 export function requestText(
   message: string,
   { calls, hasTokens, versionsBy = null }: Terms,
@@ -60,13 +63,16 @@ export function requestText(
   return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
 }
 
-/** `release`; what its program calls it, where that is another word, in backticks: `` `del` ``. */
+/**
+ * Returns the verb, `release`, or the program's own name for the call in backticks, `` `del` ``, if
+ * it is different.
+ */
 export function lockCallName(operation: string, verb: string): string {
   const [, name = ''] = /^[^/]+\/[^/]+\/([^/]*?)(?:-\d+)?(?:\/|$)/.exec(operation) ?? [];
   return name === '' || name === verb ? verb : `\`${name}\``;
 }
 
-/** `version 5`, `a change of 3 ms`, `no row`. */
+/** Returns `version 5`, `a change of 3 ms` or `no row`. */
 export function versionText(
   scale: VersionScale,
   version: number | null,
@@ -78,7 +84,10 @@ export function versionText(
   return isShort ? String(version) : `version ${version}`;
 }
 
-/** What an accepted write did to the version: `version 5 → 6`; '' where the store has none. */
+/**
+ * Describes how an accepted write changed the version: `version 5 → 6`. Returns '' if the store has
+ * no versions.
+ */
 export function changeText({ version }: Write): string {
   if (version === undefined || version.given === null) return '';
   const { by, found, given } = version;
@@ -89,7 +98,7 @@ export function changeText({ version }: Write): string {
     : `${name} ${text(found)} → ${text(given)}`;
 }
 
-/** What a read saw: `version 5`, `change of 3 ms`, `never written`. */
+/** Describes the version that a read saw: `version 5`, `change of 3 ms`, `never written`. */
 export function seenText({ version }: Read): string {
   if (version === undefined) return '';
   const { by, found } = version;
@@ -97,12 +106,12 @@ export function seenText({ version }: Read): string {
   return by === 'version' ? `version ${found}` : `change of ${stampText(version, found)}`;
 }
 
-/** The version that a write says it expects: `expects version 5`; '' where it names none. */
+/** Describes the version that a write expects: `expects version 5`. Returns '' if it names none. */
 export function expectedText(scale: VersionScale, expected: number | null | undefined): string {
   return expected === undefined ? '' : `expects ${versionText(scale, expected)}`;
 }
 
-/** Why a store refused an access: `expects version 5, has 6 (0 rows)`, `has seen 32`. */
+/** Says why a store refused an access: `expects version 5, has 6 (0 rows)`, `has seen 32`. */
 export function refusalReason(event: Write | Read): string {
   const { refusal } = event;
   if (refusal !== undefined) return reasonOf(refusal, event);
@@ -111,9 +120,9 @@ export function refusalReason(event: Write | Read): string {
 }
 
 /**
- * Why a server denied a renew or a release, as far as the events of the trace before it show:
- * `bob holds it, token 2`, `its lease ended at 22 ms`. '' where they do not: a server that crashed,
- * failed over, lost a key, or whose clock was changed may see it otherwise.
+ * Says why a server denied a renew or a release, as far as the preceding events show it: `bob holds
+ * it, token 2`, `its lease ended at 22 ms`. Returns '' otherwise: a server that crashed, failed
+ * over, lost a key, or whose clock was changed may have another view.
  */
 export function whyDenied(event: Renew | Release, events: readonly TraceEvent[]): string {
   const before = events.slice(0, events.indexOf(event));
@@ -177,7 +186,7 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
   }
 }
 
-/** `refuses`, or `ignores` where a client is not told. */
+/** Returns `refuses`, or `ignores` if the client is not informed. */
 export function refusalVerb({ refusal }: Write | Read): string {
   return refusal?.kind === 'stamp' ? 'ignores' : 'refuses';
 }
@@ -189,7 +198,9 @@ function versionsOf({ version }: Write): string {
   return `${expectedText(version, expected)}, has ${versionText(version, found, { isShort })} (0 rows)`;
 }
 
-/** The text on the flag of a write: its token, or the version that it made or expected. */
+/**
+ * Returns the text on the flag of a write: its token, or the version that it created or expected.
+ */
 export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);

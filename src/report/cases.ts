@@ -1,7 +1,7 @@
 /**
- * The result of one scenario as cases, one for each thing that could have gone wrong: every claim
- * that a scenario lists for a system, every kept plan, every seed that had to run. Test reports,
- * annotations and the step summary are views of these.
+ * Turns the result of a scenario into cases, one for each possible failure: every claim listed for
+ * a system, every kept plan, every seed that had to run. Test reports, annotations and the step
+ * summary are views of these cases.
  */
 
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
@@ -19,51 +19,55 @@ import { trialOf, trialOfAll } from './exhausted.ts';
 import { outputBlock } from './failure.ts';
 import { testedText } from './overview.ts';
 
-/** The result of a scenario and its findings, with what points into its files. */
+/** The result of a scenario with its findings and references to its files. */
 export interface ReportedScenario extends ScenarioPlace {
   readonly result: ScenarioResult;
   readonly findings: readonly Finding[];
 }
 
-/** Where a person looks for a scenario, and how long it took. */
+/** Where to look for a scenario, and how long it took. */
 export interface ScenarioPlace {
-  /** The lines, from 1, on which the scenario's file names its systems. */
+  /** The lines of the scenario file that name its systems, from 1. */
   readonly lines: ReadonlyMap<string, number>;
-  /** Its HTML page, as a person types it. */
+  /** The path of its HTML page, as a user would type it. */
   readonly pageFile: string;
   readonly seconds: number;
 }
 
 export interface Case {
-  /** Of the scenario; '' for what no single system answers for. */
+  /** The name of the system, or '' if no single system is responsible. */
   readonly system: string;
-  /** `grant-order holds`. */
+  /** For example `grant-order holds`. */
   readonly name: string;
   readonly outcome: CaseOutcome;
-  /** One sentence without a final stop; '' for a case that passed. */
+  /** One sentence without a final period, or '' for a case that passed. */
   readonly message: string;
-  /** What else there is to say, in lines; mostly ''. */
+  /** Further lines of text, usually ''. */
   readonly details: string;
-  /** The counterexample that it is about, where one was shrunk. */
+  /** The counterexample of the case, if one was shrunk. */
   readonly finding: Finding | null;
-  /** Where a person would look first. */
+  /** The file to look at first. */
   readonly file: string;
-  /** From 1; null where the file as a whole is meant. */
+  /** The line, from 1, or null for the whole file. */
   readonly line: number | null;
 }
 
 /**
- * `broke`, `held`: a claim did what it should not. `changed`: a kept plan is no longer what it was.
- * `failed`: the system, or fencepost, did not run. `open`: it could not be judged.
+ * `broke`, `held`: a claim did the opposite of what it should. `changed`: a kept plan has an
+ * unexpected outcome. `failed`: the system or fencepost did not run. `open`: the case could not be
+ * judged.
  */
 export type CaseOutcome = 'passed' | 'broke' | 'held' | 'changed' | 'failed' | 'open';
 
-/** Whether a case makes a run fail. */
+/** Returns true if the case makes a run fail. */
 export function isFailure({ outcome }: Case): boolean {
   return outcome !== 'passed' && outcome !== 'open';
 }
 
-/** The cases of a scenario: its systems in their order, then what concerns all of them. */
+/**
+ * Returns the cases of a scenario: those of its systems in order, then those that concern all of
+ * them.
+ */
 export function casesOf(scenario: ReportedScenario): readonly Case[] {
   const { result } = scenario;
   return [
@@ -75,7 +79,7 @@ export function casesOf(scenario: ReportedScenario): readonly Case[] {
 
 type Judged = Pick<Case, 'outcome' | 'message'> & Partial<Pick<Case, 'details'>>;
 
-/** What most cases have not. */
+/** Fields that are empty in most cases. */
 const NO_MORE = { details: '', finding: null };
 
 function systemCases(system: SystemResult, scenario: ReportedScenario): readonly Case[] {
@@ -103,7 +107,7 @@ function placeOf(system: string, { result, lines }: ReportedScenario): Place {
 
 const PASSED: Judged = { outcome: 'passed', message: '' };
 
-/** The counts of a claim; null if no seed judged it. */
+/** Returns the counts of a claim, or null if no seed judged it. */
 function countsOf(claim: string, { claims }: SystemResult): ClaimResult | null {
   return Object.hasOwn(claims, claim) ? (claims[claim] ?? null) : null;
 }
@@ -146,14 +150,14 @@ function judgeHold(claim: string, system: SystemResult): Judged {
   return counts === null ? PASSED : { ...PASSED, details: testedText(counts) };
 }
 
-/** What a system does once it was refused something shows little of what it does elsewhere. */
+/** After a refused request, a system's behavior says little about its behavior elsewhere. */
 function simulationCase({ unsimulated }: SystemResult, at: Place): readonly Case[] {
   if (unsimulated === undefined) return [];
   const message = unsimulatedText(unsimulated);
   return [{ ...at, name: 'asks for what is simulated', outcome: 'open', message, ...NO_MORE }];
 }
 
-/** What should hold says nothing if nothing was exercised; that is a case of its own. */
+/** A `holds` claim means nothing if nothing was exercised, so this is a separate case. */
 function vacuityCase({ vacuous, expect }: SystemResult, at: Place): readonly Case[] {
   if (vacuous.length === 0 || (expect.holds ?? []).length === 0) return [];
   const message = `tested nothing: ${vacuous.join(', ')}`;
@@ -191,7 +195,10 @@ function differenceCase(scenario: ReportedScenario): readonly Case[] {
   return [{ ...placeOf(system, scenario), name, outcome: 'failed', message, ...NO_MORE }];
 }
 
-/** By system, the line of a scenario’s file that names it, from 1; empty where there is no file. */
+/**
+ * Returns, by system, the line of the scenario file that names it, from 1. Empty if there is no
+ * file.
+ */
 export function systemLines(
   source: SourceFile,
   systems: readonly string[],

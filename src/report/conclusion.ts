@@ -1,11 +1,12 @@
 /**
- * What a run came to, in words: one line for a scenario among several, and at the end at most six
- * lines for all of them, and one more where errors ended sections of a system that is as expected:
- * of others the overview tells that. What nobody expected comes first; what broke as expected is
- * counted and named, no more. What held is told with a bound: with none of n seeds broken, the
- * share of seeds that break it is below 1 - 0.05^(1/n) with 95 % confidence (the exact rule of
- * three). The trials are the seeds on which it was judged, so the bound is about seeds of this
- * scenario; beside it stands on how many of them the claim was exercised.
+ * Summarizes a run in words: one line per scenario if there are several and, at the end, at most
+ * six lines for all of them, plus one line if errors ended sections of a system that met its
+ * expectations (for other systems, the overview reports such errors). Unexpected results come
+ * first; expected breaches are only counted and named. Held claims get a bound: with none of n
+ * seeds broken, the share of breaking seeds is below 1 - 0.05^(1/n) with 95 % confidence (the exact
+ * form of the rule of three). The trials are the seeds on which the claim was judged, so the bound
+ * applies to seeds of this scenario; the number of seeds that exercised the claim is given beside
+ * it.
  */
 
 import { addTo } from '../core/kernel/entries.ts';
@@ -27,29 +28,29 @@ import { markOf, metText, openWord, shownMet, speedText } from './overview.ts';
 
 const MOST_LINES = 6;
 
-/** One claim of one system, and what is said of it. */
+/** One claim of one system, with its counts. */
 interface Told {
-  /** `unfenced`, or `zombie-writer/unfenced` among several scenarios. */
+  /** `unfenced`, or `zombie-writer/unfenced` if there are several scenarios. */
   readonly where: string;
   readonly system: SystemResult;
   readonly claim: string;
   readonly found: ClaimResult;
 }
 
-/** All claims of a run by what became of them. */
+/** All claims of a run, by result. */
 interface Fates {
-  /** Broke and should hold, or held and should break. */
+  /** Broke but should hold, or held but should break. */
   readonly unexpected: readonly Told[];
   readonly broke: readonly Told[];
-  /** Broke, as it may. */
+  /** Broke, and may break. */
   readonly tolerated: readonly Told[];
-  /** Should hold, did, and was exercised. */
+  /** Should hold, held, and was exercised. */
   readonly held: readonly Told[];
-  /** Broke, and stands in no list. */
+  /** Broke, but is in no list. */
   readonly unlisted: readonly Told[];
 }
 
-/** The last lines of a run, six or seven at most, of at most `width` columns. */
+/** Renders the last lines of a run: six or seven at most, of at most `width` columns. */
 export function renderConclusion(summary: Summary, { colour, width }: TerminalText): string {
   const screen = { width, paint: paintFor(colour) };
   const fates = fatesOf(summary.scenarios);
@@ -79,7 +80,10 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
 
 const plain = (text: string): string => text;
 
-/** `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4 held`. */
+/**
+ * Returns, for example, `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4
+ * held`.
+ */
 export function renderScenarioLine(
   scenario: ScenarioResult,
   { colour, width }: TerminalText,
@@ -103,7 +107,7 @@ export function renderScenarioLine(
   return { '✓': plain, '✗': paint.red, '?': paint.yellow }[sign](line);
 }
 
-/** What ended a sweep before its last seed, in words. */
+/** Why a sweep ended before its last seed. */
 const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   interrupted: 'interrupted',
   time: 'out of time',
@@ -111,7 +115,7 @@ const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   shard: 'a shard was cut short',
 };
 
-/** `1,000 seeds`, or `interrupted after 239 of 10,000,000 seeds`. */
+/** Returns `1,000 seeds`, or `interrupted after 239 of 10,000,000 seeds`. */
 function examinedText({ systems, cutShort }: ScenarioResult): string {
   const counts = systems.map(({ seeds }) => seeds);
   const [least, most] = [Math.min(...counts), Math.max(0, ...counts)];
@@ -167,7 +171,7 @@ function unexpectedRow({ unexpected }: Fates, { paint }: Screen): Row {
   return { text, tint: (line) => paint.bold(paint.red(line)) };
 }
 
-/** What could not be judged, and why, as far as there is a reason. */
+/** Lists the systems that could not be judged, with the known reasons. */
 function openRow({ scenarios }: Summary, { paint }: Screen): Row {
   const open = scenarios.flatMap(({ name, systems }) =>
     systems.flatMap((system) => {
@@ -204,14 +208,16 @@ function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
   return parts.join('; ');
 }
 
-/** ` of 1,000 seeds`, where all ran on as many. */
+/** Returns ` of 1,000 seeds` if all systems ran on the same number. */
 function outOf(told: readonly Told[], isOne: boolean): string {
   const [seeds = 0, ...others] = new Set(told.map(({ system }) => system.seeds));
   const trial = trialOfAll(told.map(({ system }) => system));
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
-/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: a: …`. */
+/**
+ * Returns, for example, `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: a: …`.
+ */
 function heldText({ held }: Fates, isOne: boolean): string {
   if (held.length === 0) return '';
   const systems = new Set(held.map(({ where }) => where)).size;
@@ -237,13 +243,16 @@ function testsOf({ found }: Told): number {
   return found.exercised + found.avoided;
 }
 
-/** `fence-monotone on 378 (hazard avoided on 50)`. */
+/** Returns, for example, `fence-monotone on 378 (hazard avoided on 50)`. */
 function testText({ claim, found }: Told): string {
   const avoided = found.avoided === 0 ? '' : ` (hazard avoided on ${groupDigits(found.avoided)})`;
   return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
 }
 
-/** `fewer than 3.0 in 1,000`: the upper end of the exact 95 % interval, none of `seeds` broken. */
+/**
+ * Returns `fewer than 3.0 in 1,000`: the upper end of the exact 95 % interval if none of `seeds`
+ * broke.
+ */
 export function boundText(seeds: number): string {
   const share = 1 - 0.05 ** (1 / Math.max(1, seeds));
   let scale = 100;
@@ -260,7 +269,10 @@ function unlistedRow({ unlisted }: Fates, { paint }: Screen): Row {
   return { text: text === '' ? '' : `broke, listed nowhere: ${text}`, tint: paint.yellow };
 }
 
-/** `fenced: 16 of 16 sections ended by an error: ReplyError: … at lock.mjs:12:5`. */
+/**
+ * Returns, for example, `fenced: 16 of 16 sections ended by an error: ReplyError: … at
+ * lock.mjs:12:5`.
+ */
 function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
   let isAll = false;
   const clauses = scenarios.flatMap(({ name, systems }) =>
@@ -279,7 +291,7 @@ function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
   return { text: clauses.join('; '), tint: isAll ? paint.yellow : plain };
 }
 
-/** `unfenced: a, b; fenced: c`. */
+/** Returns, for example, `unfenced: a, b; fenced: c`. */
 function bySystem(told: readonly Told[], clauseOf: (one: Told) => string): string {
   const clauses = new Map<string, string[]>();
   for (const one of told) addTo(clauses, one.where, clauseOf(one));
@@ -301,7 +313,7 @@ function totalLine(summary: Summary, { width, paint }: Screen): string {
   return `${tint(sign)} ${wrap(text, Math.max(10, width - 2))[0] ?? ''}`;
 }
 
-/** What was left out comes first: who reads only the last line is not to take a part for all. */
+/** Begins with what is missing, so that a reader of only the last line knows that it is partial. */
 function cutText(summary: Summary): string {
   const { scenarios, notBegun = 0 } = summary;
   const [first] = scenarios;
@@ -321,6 +333,6 @@ function isInterrupted({ exit }: Summary): boolean {
   return exit === INTERRUPTED;
 }
 
-/** The exit codes of a run that was ended, and of one in which the code under test failed. */
+/** The exit codes of an interrupted run, and of one in which the code under test failed. */
 const INTERRUPTED = 130;
 const FAILED = 3;

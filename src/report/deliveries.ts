@@ -1,6 +1,6 @@
 /**
- * What became of the messages that a queue delivered, as a table of steps, retries and fences: the
- * one by which idempotency is explained for workers whose messages come at least once.
+ * Tabulates the messages that a queue delivered, with their steps, retries and fences. The table
+ * explains idempotency for workers whose messages are delivered at least once.
  */
 import type { Deliver, Job, TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -9,15 +9,15 @@ import { columnWidths, tableLine } from '../text/visible.ts';
 
 export interface DeliveryRow {
   readonly event: Deliver;
-  /** The fence token; false when the lease was held, 0 when nobody knows. */
+  /** The fencing token, false if the lease was held, or 0 if unknown. */
   readonly fence: number | false;
-  /** How its release was answered; null when there was none. */
+  /** The answer to its release, or null if there was none. */
   readonly released: boolean | null;
-  /** `failed`: the worker knew it, and asked for a retry; `unfinished`: it never came so far. */
+  /** `failed`: the worker noticed, and requested a retry. `unfinished`: it did not get that far. */
   readonly ending: 'ran' | 'skipped' | 'failed' | 'unfinished' | 'no lease';
 }
 
-/** Every delivery, in order of time; none where there is no queue. */
+/** Returns every delivery in order of time. Empty if there is no queue. */
 export function deliveriesOf({ events }: Trace): readonly DeliveryRow[] {
   return events.flatMap((event, at) => {
     if (event.kind !== 'deliver') return [];
@@ -28,7 +28,7 @@ export function deliveriesOf({ events }: Trace): readonly DeliveryRow[] {
   });
 }
 
-/** `since`: all that happened until the same worker received another message. */
+/** Builds a row. `since` are the events until the same worker receives another message. */
 function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
   const { client, lock } = event;
   const entered = since.find(
@@ -48,8 +48,9 @@ function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
 }
 
 /**
- * Whether the last answer that the worker got is that the lease is held. The servers say so, as a
- * cache only tells what it keeps; where the worker heard nothing of it, the answer was 0.
+ * Returns true if the last answer that the worker got is that the lease is held. This is read from
+ * the servers, since a cache only answers with its contents. If the worker got no answer, the fence
+ * is 0.
  */
 function wasDeniedLast({ client }: Deliver, since: readonly TraceEvent[]): boolean {
   const at = since.findLastIndex(
@@ -71,7 +72,10 @@ function endingOf(phases: readonly Job['phase'][], hasLeft: boolean): DeliveryRo
   return hasLeft ? 'failed' : 'unfinished';
 }
 
-/** How the back ends answered, in their order: `1 F F T`; 0 where no answer came is not theirs. */
+/**
+ * Returns the answers of the lock servers in order: `1 F F T`. The 0 for a missing answer is not
+ * included, since it is not theirs.
+ */
 export function leaseAnswers({ events }: Trace): string {
   const answers = events.flatMap((event): string[] => {
     if (event.kind === 'grant') return [String(event.token)];
@@ -89,7 +93,7 @@ function howDelivered({ deliveries, isCopy }: Deliver): string {
 
 const HEAD = ['at', 'machine', 'steps', 'retries', 'fence', 'worker', 'released', 'step'];
 
-/** The table in lines, and below it the answers; nothing where no queue delivered anything. */
+/** Renders the table and, below it, the answers. Empty if no queue delivered anything. */
 export function deliveryLines(trace: Trace): readonly string[] {
   const rows = deliveriesOf(trace).map(({ event, fence, released, ending }) => [
     proseDuration(event.atUs),

@@ -1,6 +1,6 @@
 /**
- * Turns a plan that was shrunk into a finding: run once more, explained, measured, with its text as
- * a file. Where it is to be written, and what one types to replay it, the caller says.
+ * Turns a shrunk plan into a finding: runs it again, explains and measures it, and renders it as a
+ * file. The caller provides the path and the replay command.
  */
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -18,23 +18,23 @@ import { claimsJudged } from '../search/sweep/examiner.ts';
 import { evidenceShown } from './finding.ts';
 import { countEvents, listSteps } from './steps.ts';
 
-/** What was shrunk, from what, and why. */
+/** The result of shrinking a plan, with its origin. */
 export interface Shrunk
   extends Pick<Finding, 'scenario' | 'scenarioFile' | 'seed' | 'claim' | 'exhaust'> {
   readonly original: Plan;
   readonly result: Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary'>;
-  /** What the plan's words mean; built-in ones by default. */
+  /** Resolves the names in the plan. Default: the built-in catalogue. */
   readonly catalogue?: Catalogue;
 }
 
-/** Where a finding is to be kept. */
+/** The files of a finding. */
 export interface FindingPlace
   extends Pick<Finding, 'planFile' | 'pageFile' | 'keptIn' | 'scenarioTyped' | 'isExpected'> {
-  /** What one types to replay it, in one line: it stands above the plan in its file. */
+  /** The replay command on one line, which is placed above the plan in its file. */
   readonly command: string;
 }
 
-/** Runs the shrunk plan once more; null where it does not break the claim. */
+/** Runs the shrunk plan again. Resolves to null if it does not break the claim. */
 export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promise<Finding | null> {
   const { claim, original, result, scenario, scenarioFile, seed, exhaust } = shrunk;
   const { catalogue = builtIn } = shrunk;
@@ -77,14 +77,16 @@ export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promi
   };
 }
 
-/** A run to set beside the counterexample, with the evidence against the same claim. */
+/** Returns a run to compare with the counterexample, with its evidence against the same claim. */
 async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promise<OtherRun> {
   const { trace, verdicts } = await examineAsync(plan, [claim], catalogue);
   const [verdict] = verdicts;
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-/** What shrinking achieved: events that a person would number, and faults that fired. */
+/**
+ * Returns the effect of shrinking: the numbered events and the faults that fired, before and after.
+ */
 function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
   const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace, evidence }) =>
     countEvents(listSteps(trace, { evidence, faults: plan.faults })),
@@ -96,11 +98,11 @@ function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
 }
 
 /**
- * "breaks with any pause of alice over 10 ms", "of 9 ms or more", "up to 2 ms" or "under 1 ms",
- * whichever of the two sides is written with fewer digits. The plan's own number is named where it
- * is not the smallest round one beyond: "; 10.5 ms drawn". "With no think time of bob", where that
- * is what breaks it. Where the claim holds again further on,
- * only what was seen: "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
+ * Describes a boundary: "breaks with any pause of alice over 10 ms", "of 9 ms or more", "up to 2
+ * ms" or "under 1 ms", using the side with fewer digits. The plan's own value is added if it is not
+ * the smallest round one beyond the boundary: "; 10.5 ms drawn". If the value is 0: "with no think
+ * time of bob". If the claim holds again further on, only the two observed values are given:
+ * "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
  */
 export function boundaryText({ what, keepsUs, isOnlyOne, ...sides }: Boundary): string {
   const { breaksAtUs, holdsAtUs } = sides;

@@ -1,8 +1,8 @@
 /**
- * How reports speak of an exhaustive search: of plans instead of seeds, and of its scope instead of
- * a bound, since what was examined is no sample. It is told as what was tried, never as a proof:
- * other latencies, more clients and lengths between the thresholds were not. And from which length
- * on a fault breaks what broke.
+ * Describes an exhaustive search in reports: with plans instead of seeds, and with its scope
+ * instead of a bound, since it is not a sample. The text says what was tried and never claims a
+ * proof: other latencies, more clients and lengths between the thresholds were not tried. Also
+ * describes the shortest fault that breaks a claim.
  */
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -18,26 +18,26 @@ import type { TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { hang, visible } from '../text/visible.ts';
 
-/** What one run of a system is called: by its seed, or by its number among all plans. */
+/** The word for one run of a system, which is identified by a seed or by a plan number. */
 export type Trial = 'seed' | 'plan';
 
 export function trialOf({ exhausted }: Pick<SystemResult, 'exhausted'>): Trial {
   return exhausted === undefined ? 'seed' : 'plan';
 }
 
-/** The same of several systems of one command. */
+/** Returns the word for several systems of one command. */
 export function trialOfAll(systems: readonly Pick<SystemResult, 'exhausted'>[]): Trial {
   return systems.some(({ exhausted }) => exhausted !== undefined) ? 'plan' : 'seed';
 }
 
-/** `seed 93`, or `plan 93`. */
+/** Returns `seed 93` or `plan 93`. */
 export function trialText({ seed, exhaust }: Pick<Finding, 'seed' | 'exhaust'>): string {
   return `${exhaust === undefined ? 'seed' : 'plan'} ${seed}`;
 }
 
 /**
- * `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans`,
- * and where not all were examined how many; '' where seeds were.
+ * Returns `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919
+ * plans`, with the number of examined plans if some were not. Returns '' if seeds were examined.
  */
 export function exhaustedText(system: SystemResult): string {
   return system.exhausted === undefined ? '' : exhaustedTextOf([system]);
@@ -45,7 +45,7 @@ export function exhaustedText(system: SystemResult): string {
 
 type Examined = Pick<SystemResult, 'seeds' | 'exhausted'>;
 
-/** The same of several systems; what they do not have in common is left out. */
+/** Describes several systems. Properties that they do not share are omitted. */
 export function exhaustedTextOf(systems: readonly Examined[]): string {
   const scopes = systems.flatMap(({ exhausted }) => (exhausted === undefined ? [] : [exhausted]));
   const same = (of: (scope: ExhaustedScope) => string): string => {
@@ -67,7 +67,7 @@ export function exhaustedTextOf(systems: readonly Examined[]): string {
   return `${isWhole ? '' : 'not '}exhausted: ${parts.filter((part) => part !== '').join('; ')}`;
 }
 
-/** `6,919 plans`, or `6,919 to 7,104 plans`. */
+/** Returns `6,919 plans`, or `6,919 to 7,104 plans`. */
 function spanText(counts: readonly number[]): string {
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   return least === most
@@ -82,7 +82,7 @@ function shareText(systems: readonly Examined[]): string {
   return `${groupDigits(sum(({ seeds }) => seeds))} of ${countOf(all, 'plan')}`;
 }
 
-/** `≤ 2 faults of pause, delay and ≤ 1 swap of ties`. */
+/** Returns, for example, `≤ 2 faults of pause, delay and ≤ 1 swap of ties`. */
 export function faultsText(scenario: Scenario): string {
   const { faults = 0, ties = 0 } = scenario.exhaust ?? {};
   const swaps = ties === 0 ? '' : ` and ≤ ${countOf(ties, 'swap')} of ties`;
@@ -90,7 +90,7 @@ export function faultsText(scenario: Scenario): string {
   return `≤ ${countOf(faults, 'fault')} of ${kinds.join(', ')}${swaps}`;
 }
 
-/** Why so many plans of a system are refused. */
+/** Says why a system with this many plans is refused. */
 export function tooManyText(scenario: Scenario, plans: number): string {
   const most = groupDigits(MOST_PLANS);
   const isGuess = plans > 2 * MOST_PLANS;
@@ -100,13 +100,14 @@ export function tooManyText(scenario: Scenario, plans: number): string {
 }
 
 interface EdgeText extends Pick<TerminalText, 'width'> {
-  /** Precedes the names of systems: `zombie-writer/` where there are several scenarios. */
+  /** A prefix for the names of systems: `zombie-writer/` if there are several scenarios. */
   readonly within?: string;
 }
 
 /**
- * `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20 ms at ttl 20 ms`, a
- * line for each system and kind of fault, and for claims that have other edges; '' for none.
+ * Renders lines such as `unfenced: grant-order breaks with a pause over 10 ms at ttl 10 ms; over 20
+ * ms at ttl 20 ms`, one for each system, kind of fault and group of claims with equal edges.
+ * Returns '' if there are none.
  */
 export function renderEdges(
   systems: readonly Pick<SystemResult, 'name' | 'edges'>[],
@@ -130,7 +131,7 @@ function edgeSentences(system: string, { points }: SystemEdges): readonly string
   const claims = new Map<string, Set<string>>();
   for (const { kind, claim } of points) {
     const own = points.filter((point) => point.kind === kind && point.claim === claim);
-    // No fault of this kind breaks it, or it needs none: there is nowhere that it begins.
+    // No fault of this kind breaks it, or it breaks without a fault, so there is no edge.
     if (own.every(({ edgeUs }) => edgeUs === null || edgeUs === 0)) continue;
     const text = `a ${kind.replace('-', ' ')} ${own.map(pointText).join('; ')}`;
     claims.set(text, (claims.get(text) ?? new Set()).add(claim));

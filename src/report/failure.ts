@@ -1,7 +1,7 @@
 /**
- * The block that a failure prints: what broke, why, the few events that matter, and what to type
- * next. At most 25 lines, one more for each sibling, and 20 of what code of users printed, so that
- * several fit a screen and one fits a pull request.
+ * Renders the block for a failure: what broke, why, the few essential events, and the next
+ * commands. It has at most 25 lines, plus one per twin and up to 20 lines of output of user code,
+ * so that several blocks fit on a screen and one fits in a pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
 import type { Finding, ShrunkSize } from '../search/campaign/result.ts';
@@ -14,19 +14,19 @@ import { evidenceShown, keepCommand, replayCommand, rerunCommand } from './findi
 import { renderSequence } from './sequence-text.ts';
 import { essentialSteps, fitSteps } from './story-steps.ts';
 
-/** Lines are never longer than 100, however wide the terminal is. */
+/** Lines have at most 100 columns, even on a wider terminal. */
 export interface FailureOptions extends TerminalText {
-  /** What is said otherwise where no `fencepost run` prints it. */
+  /** Replacements for texts that only apply to `fencepost run`. */
   readonly wording?: FailureWording;
 }
 
-/** Each as `run` says it, if absent. */
+/** Each absent text defaults to that of `run`. */
 export interface FailureWording {
-  /** What broke where: `grant-order of unfenced in zombie-writer, seed 1`. */
+  /** What broke, and where: `grant-order of unfenced in zombie-writer, seed 1`. */
   readonly place?: string;
-  /** What shrinking achieved; '' leaves the line out. */
+  /** The effect of shrinking; '' omits the line. */
   readonly size?: string;
-  /** What to type next: a label, and the words of a command. */
+  /** The next commands, each with a label and its words. */
   readonly next?: readonly (readonly [label: string, words: readonly string[]])[];
 }
 
@@ -35,7 +35,9 @@ const MOST_COLUMNS = 100;
 const MOST_STORY_LINES = 9;
 const MOST_SIBLINGS = 3;
 
-/** The blocks of a scenario's findings; what the same plan broke before is told briefly. */
+/**
+ * Renders the findings of a scenario. A finding with the same plan as an earlier one is shortened.
+ */
 export function renderFailures(
   findings: readonly Finding[],
   options: FailureOptions,
@@ -50,7 +52,7 @@ export function renderFailures(
   });
 }
 
-/** The block as lines joined by `\n`, without a final one. */
+/** Renders a block as lines joined by `\n`, without a final line break. */
 export function renderFailure(finding: Finding, options: FailureOptions): string {
   const screen = screenFor(options);
   const { width, paint } = screen;
@@ -65,7 +67,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const evidence = evidenceShown(finding);
   const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
   const fitting = fitSteps(all, room);
-  // Evidence that needs a second line gets it from what is no evidence.
+  // Evidence that needs a second line takes it from other steps.
   const over = Math.max(0, renderSequence(fitting, trace.processes, screen).length - 1 - room);
   const needed = all.filter(({ weight }) => weight === 0).length;
   const steps = over === 0 ? fitting : fitSteps(all, Math.min(room, Math.max(needed, room - over)));
@@ -76,8 +78,8 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
 }
 
 /**
- * The block of a finding whose plan is, but for the system, that of `first`: its headline, what its
- * explanation says otherwise, and how to replay it.
+ * Renders a finding whose plan equals that of `first` except for the system: its headline, the
+ * differences in its explanation, and its replay command.
  */
 export function renderRepeat(finding: Finding, first: Finding, options: FailureOptions): string {
   const screen = screenFor(options);
@@ -90,7 +92,7 @@ export function renderRepeat(finding: Finding, first: Finding, options: FailureO
   return [...headlineOf(finding, screen), ...story, ...replay].join('\n');
 }
 
-/** What broke, in one line with its place, and how to see it again: for what was expected. */
+/** Renders an expected finding briefly: its headline with the place, and the replay command. */
 export function renderBrief(finding: Finding, options: FailureOptions): string {
   const screen = screenFor(options);
   const replay = pasteLine('replay:', replayCommand(finding), screen.paint);
@@ -113,14 +115,14 @@ function screenFor({ width, colour }: TerminalText): Screen {
 
 const MOST_OUTPUT = 20;
 
-/** What a run printed, at most 20 lines; none where it printed nothing. */
+/** Renders the output of a run, at most 20 lines. Empty if there is none. */
 export function outputBlock(output: readonly string[] = [], width: number): readonly string[] {
   if (output.length === 0) return [];
   const lines = firstLines(output, MOST_OUTPUT - 1);
   return ['printed:', ...lines.map((line) => clip(`  ${visible(line)}`, width))];
 }
 
-/** The explanation as one text: *Let … Then … However …*, and the cure. */
+/** Returns the explanation as one text, *Let … Then … However …*, followed by the cure. */
 export function storyOf(explanation: Explanation): readonly string[] {
   return [
     lead('Let', explanation.given),
@@ -147,7 +149,7 @@ function sizeLines(finding: Finding, width: number, otherwise?: string): string[
   return joined.length <= width ? [joined] : [text, clip(visible(boundary), width)];
 }
 
-/** `shrunk 812 → 9 events, 5 faults → 1`; '' where neither an event nor a fault was lost. */
+/** Returns `shrunk 812 → 9 events, 5 faults → 1`, or '' if neither number changed. */
 export function shrunkText(size: ShrunkSize): string {
   const { originalEvents, events, originalFaults, faults } = size;
   if (originalEvents === events && originalFaults === faults) return '';
@@ -158,7 +160,10 @@ export function shrunkText(size: ShrunkSize): string {
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 
-/** What the same plan does on the systems that must hold: a line each, of many only the first. */
+/**
+ * Returns the results of the same plan on the twins, one line each. If there are many, only the
+ * first ones.
+ */
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
@@ -176,7 +181,7 @@ function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): s
   ];
 }
 
-/** One line where it fits; else words go to lines of their own, as a shell accepts it. */
+/** Puts a command on one line if it fits, else on several lines with shell continuations. */
 function pasteLine(label: string, words: readonly string[], paint: Paint): string[] {
   const lines: string[] = [];
   let line = label;

@@ -1,12 +1,12 @@
-/** Parts of a finding that several reports share: its evidence, and commands to use it again. */
+/** Parts of a finding that several reports share: its evidence, and commands to reuse it. */
 import type { Evidence } from '../check/verdict.ts';
 import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { Finding } from '../search/campaign/result.ts';
 import { FENCEPOST } from '../text/prose.ts';
 
 /**
- * What no picture leaves out: the evidence, and what runs beside it show to have caused it. That a
- * message arrived is not said beside what was done with it.
+ * Returns the events that every picture must show: the evidence, and the causes found by comparison
+ * with neighboring runs. The arrival of a message is omitted if its handling is shown.
  */
 export function evidenceShown({
   verdict,
@@ -27,7 +27,7 @@ export function evidenceShown({
   return [...verdict.evidence, ...(added ?? [])];
 }
 
-/** `… replay <plan>`, as words; it says where the plan's modules lie, if it has any. */
+/** Returns `… replay <plan>` as words, with the folder of the plan's modules if it has any. */
 export function replayCommand(finding: Commanded): readonly string[] {
   return [...FENCEPOST, 'replay', finding.planFile, ...modulesOf(finding)];
 }
@@ -41,8 +41,8 @@ function modulesOf({ plan, scenarioFile }: Commanded): readonly string[] {
 }
 
 /**
- * `… run <scenario> --seed N`, as words: it works where only the scenario is, as in a checkout. A
- * plan of an exhaustive search is found by the same search.
+ * Returns `… run <scenario> --seed N` as words. It works with only the scenario, as in a checkout.
+ * A plan of an exhaustive search is found again by the same search.
  */
 export function rerunCommand(finding: Finding): readonly string[] {
   const { scenarioTyped, scenarioFile, seed, exhaust } = finding;
@@ -60,7 +60,7 @@ function exhaustFlags({ faults, ties, clients, sections }: ExhaustScope): readon
   ];
 }
 
-/** Keeps the plan where `run` replays it first, as words. */
+/** Returns the command that keeps the plan so that `run` replays it first, as words. */
 export function keepCommand(finding: Finding): readonly string[] {
   const { planFile, keptIn } = finding;
   const corpus = keptIn === '' ? [] : ['--corpus', keptIn.replace(/\/$/, '')];

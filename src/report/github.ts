@@ -1,6 +1,6 @@
 /**
- * What GitHub Actions shows of a run: failures as annotations, beside the lines of the scenario's
- * file in a pull request, and on the page of the job a table of systems and claims, then each
+ * Renders the output for GitHub Actions: failures as annotations beside the lines of the scenario
+ * file in a pull request and, on the page of the job, a table of systems and claims, then each
  * counterexample in words and as a diagram.
  */
 
@@ -15,12 +15,12 @@ import { replayCommand, rerunCommand } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
 import { claimColumns, claimRows, markOf, metText } from './overview.ts';
 
-/** GitHub shows ten errors of a step; the last one says how many there are besides. */
+/** GitHub shows ten errors per step. The last one gives the number of further failures. */
 const MOST = 9;
 
 /**
- * One line each: `::error file=…,line=…,title=…::…`. `placeOf` gives a file as GitHub names it:
- * from the root of the repository; null where it lies outside.
+ * Returns one line per annotation: `::error file=…,line=…,title=…::…`. `placeOf` returns a path
+ * relative to the root of the repository, or null if the file is outside.
  */
 export function githubAnnotations(
   results: readonly ReportedScenario[],
@@ -65,12 +65,12 @@ function command(
   return `::error ${given.join(',')}::${data}`;
 }
 
-/** What GitHub takes of one step: 1 MiB. */
+/** GitHub's limit for one step: 1 MiB. */
 export const MOST_STEP_BYTES: number = 1024 * 1024;
 
 /**
- * The document, with a final line end. What does not fit into `mostBytes` is left out, and that is
- * said; '' where not even its title fits.
+ * Renders the document with a final line break. Sections that do not fit in `mostBytes` are
+ * replaced by a note. Returns '' if not even the title fits.
  */
 export function renderStepSummary(
   overview: Summary,
@@ -114,7 +114,7 @@ function tableOf({ result: { name, file, systems } }: ReportedScenario): string 
   ].join('\n');
 }
 
-/** A row a claim; a system of which nothing is expected, and that broke nothing, has one too. */
+/** Returns a row per claim. A system without expectations that broke nothing also gets a row. */
 function systemRows(system: SystemResult): readonly (readonly string[])[] {
   const { sign, word } = markOf(system.met);
   const rows = claimRows(system, false);
@@ -139,14 +139,14 @@ function failureSections(scenario: ReportedScenario): readonly string[] {
   });
 }
 
-/** `✗ fenced: grant-order should hold and broke on 3 of 1,000 seeds`. */
+/** Returns, for example, `✗ fenced: grant-order should hold and broke on 3 of 1,000 seeds`. */
 function lineOf(one: Case): string {
   const who = one.system === '' ? one.name : `${one.system}: ${one.name}`;
   const line = `${isFailure(one) ? '✗' : '?'} **${markdownText(who)}**: ${markdownText(one.message)}`;
   return one.details === '' ? line : `${line}\n\n${codeBlock('text', one.details)}`;
 }
 
-/** Counterexamples that were wanted, folded away. */
+/** Renders expected counterexamples, collapsed. */
 function expectedSections(scenario: ReportedScenario): readonly string[] {
   return casesOf(scenario).flatMap(({ outcome, finding }) => {
     if (outcome !== 'passed' || finding === null) return [];

@@ -1,7 +1,7 @@
 /**
- * What was found out about a recorded history, and two views of it; the page is a third. As text: a
- * line for the whole, and for each bad part why, with its core as lanes: a column per process, a
- * line per event of the file. As JSON: one line.
+ * The result of checking a recorded history, and two of its views; the page is a third. As text: a
+ * line for the whole history and, for each invalid part, the reason, with its core as lanes (a
+ * column per process, a line per event of the file). As JSON: one line.
  */
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -20,43 +20,46 @@ export interface HistoryReport {
   readonly file: string;
   readonly format: string;
   readonly model: string;
-  /** Whether the model was told by the words of the history and not by a person. */
+  /** True if the model was inferred from the operations, not named by the user. */
   readonly isTold: boolean;
   readonly operations: number;
   readonly processes: number;
   readonly verdict: PartReport['verdict'];
   readonly configurations: number;
-  /** In the order in which the history first completes an operation of each. */
+  /** Ordered by the first completed operation of each part. */
   readonly parts: readonly PartReport[];
-  /** What a reader must know to trust the verdict, each a sentence. */
+  /** Sentences that a reader must know to trust the verdict. */
   readonly notes: readonly string[];
 }
 
 /** One independent object of the history. */
 export interface PartReport {
-  /** Its name, '' when there is one only. */
+  /** The name of the object, or '' if there is only one. */
   readonly key: string;
   readonly verdict: 'valid' | 'invalid' | 'unknown';
   readonly operations: number;
   readonly configurations: number;
-  /** Why it is not valid, in one sentence; '' when it is. */
+  /** One sentence that says why the part is not valid, or '' if it is. */
   readonly because: string;
   /**
-   * The contradiction, in the order of the calls; empty unless it is invalid. It stands whatever
-   * the object held before it and whatever else happened meanwhile, at any time or never.
+   * The contradiction, in call order; empty unless the part is invalid. It holds regardless of the
+   * initial value and of all other operations, at any time or never.
    */
   readonly core: readonly ReportedOperation[];
-  /** Whether each operation of the core was tried alone. */
+  /** True if each operation of the core was tested for removal. */
   readonly isMinimal: boolean;
-  /** How many completed operations there are. */
+  /** The number of completed operations. */
   readonly returns: number;
-  /** How many return before the bad one: an order satisfies those, unless it is perhaps late. */
+  /**
+   * The number of returns before the bad one. An order satisfies all of them, unless the bad return
+   * is perhaps late.
+   */
   readonly satisfied: number;
-  /** Whether the bad return is one that no order satisfies, but perhaps not the first such. */
+  /** True if no order satisfies the bad return, but it may not be the first such return. */
   readonly isPerhapsLate: boolean;
-  /** What to draw: the core and what lies around it, in the order of the calls; may be empty. */
+  /** The operations to draw: the core and those around it, in call order. May be empty. */
   readonly drawn: readonly ReportedOperation[];
-  /** Faults that its recorder put in while that happened. */
+  /** Faults that the recorder injected during that time. */
   readonly marks: readonly ReportedMark[];
 }
 
@@ -64,17 +67,20 @@ export interface ReportedOperation {
   /** Its index in the part. */
   readonly index: number;
   readonly process: string;
-  /** With its answer: `cas(4→4)=ok`. */
+  /** The call with its answer: `cas(4→4)=ok`. */
   readonly text: string;
   readonly isKnown: boolean;
-  /** Positions in the common order of events; null when nobody knows how it ended. */
+  /** Positions in the common order of events. `return` is null if the outcome is unknown. */
   readonly invoke: number;
   readonly return: number | null;
-  /** Where a person finds both in the file; null when it never completed. */
+  /**
+   * The line numbers of both events in the file. `returnLine` is null if the operation never
+   * completed.
+   */
   readonly invokeLine: number;
   readonly returnLine: number | null;
   readonly role: 'first bad' | 'core' | 'other';
-  /** Its place in the order that was found, and the position at which it takes effect there. */
+  /** Its place in the order that was found, and the position at which it takes effect. */
   readonly effect: ReportedEffect | null;
 }
 
@@ -82,7 +88,7 @@ export interface ReportedEffect {
   /** From 1. */
   readonly rank: number;
   readonly position: number;
-  /** What the object is after it: `it is 2`; '' when that is not told. */
+  /** The state of the object afterwards: `it is 2`; '' if not shown. */
   readonly state: string;
 }
 
@@ -92,15 +98,15 @@ export interface ReportedMark {
   readonly line: number;
 }
 
-/** `line 12`, `lines 12–15`. */
+/** Returns `line 12` or `lines 12–15`. */
 export function linesOf({ invokeLine, returnLine }: ReportedOperation): string {
   if (returnLine === null || returnLine === invokeLine) return `line ${invokeLine}`;
-  // The file is not in the order of the events.
+  // The file does not follow the order of events.
   if (returnLine < invokeLine) return `lines ${invokeLine} and ${returnLine}`;
   return `lines ${invokeLine}–${returnLine}`;
 }
 
-/** A call or a return, where it stands in the common order of events. */
+/** A call or a return, at its position in the common order of events. */
 export interface ReportedEvent {
   readonly position: number;
   readonly line: number;
@@ -108,7 +114,7 @@ export interface ReportedEvent {
   readonly isReturn: boolean;
 }
 
-/** Calls, and returns up to the position `end`, in their order. */
+/** Returns calls, and returns up to the position `end`, in order. */
 export function eventsUpTo(
   operations: readonly ReportedOperation[],
   end: number,
@@ -124,7 +130,7 @@ export function eventsUpTo(
     .sort((left, right) => left.position - right.position);
 }
 
-/** The return that no order satisfies; undefined where there is none. */
+/** Returns the operation whose return no order satisfies, or undefined if there is none. */
 export function badReturn(operations: readonly ReportedOperation[]): ReportedOperation | undefined {
   return operations.find(({ role }) => role === 'first bad');
 }
@@ -135,7 +141,7 @@ const MOST_NAMED = 20;
 const MOST_EVENTS = 12;
 const MOST_STORY_LINES = 5;
 
-/** The lines, without a final line end; none has more than 100 columns, whatever the terminal. */
+/** Renders the lines without a final line break. Lines have at most 100 columns on any terminal. */
 export function renderHistory(report: HistoryReport, options: TerminalText): string {
   const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
   const setting = { width, paint: paintFor(options.colour) };
@@ -214,7 +220,10 @@ function othersOf(parts: readonly PartReport[], { width, paint }: Screen): reado
   return ['', ...lines, ...more];
 }
 
-/** A head of names, then one line an event; a lane is thick while its process has a call open. */
+/**
+ * Renders a heading with names, then one line per event. A lane is bold while its process has an
+ * open call.
+ */
 function renderCore(core: readonly ReportedOperation[], setting: Screen): readonly string[] {
   const end = badReturn(core)?.return ?? Number.POSITIVE_INFINITY;
   const all = eventsUpTo(core, end).filter(({ isReturn, line }) => !isReturn || line > 0);
@@ -239,12 +248,15 @@ function renderCore(core: readonly ReportedOperation[], setting: Screen): readon
   return [paint.faint(`${'line'.padStart(numbers)}  ${head.trimEnd()}`), ...cut, ...lines];
 }
 
-/** How many calls each process has open. */
+/** Counts the open calls per process. */
 function count(open: Map<string, number>, { operation, isReturn }: ReportedEvent): void {
   open.set(operation.process, (open.get(operation.process) ?? 0) + (isReturn ? -1 : 1));
 }
 
-/** As wide as their texts where all fit, else even, so that a text may run over its neighbours. */
+/**
+ * Sizes columns by their texts if all fit. Otherwise, all have the same width, and a text may
+ * extend over its neighbors.
+ */
 function columnsOf(
   names: readonly string[],
   events: readonly ReportedEvent[],
@@ -298,7 +310,7 @@ function laneLine(event: ReportedEvent, { columns, open, room, paint }: LaneSett
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** Numbers by their size, then names: a total order. */
+/** Compares numbers by value, then names. A total order. */
 export function byName(left: string, right: string): number {
   const [isNumber, isOther] = [NUMBER.test(left), NUMBER.test(right)];
   if (isNumber !== isOther) return isNumber ? -1 : 1;
@@ -308,7 +320,7 @@ export function byName(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-/** One JSON line, without its end. */
+/** Returns one JSON line without a line break. */
 export function historyLine(report: HistoryReport): string {
   const { file, format, model, operations, verdict, configurations, notes, parts } = report;
   const head = { type: 'check', version: 1, file, format, model, operations };

@@ -1,6 +1,6 @@
 /**
- * Writes the result of a run as JUnit XML, which CI servers show as tests: a suite a scenario, a
- * test each claim that is expected of a system. The body of a failure is the whole story.
+ * Writes the result of a run as JUnit XML, which CI servers display as tests: a suite per scenario,
+ * and a test per claim that is expected of a system. The body of a failure is the complete story.
  */
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
 import { type Case, casesOf, type ReportedScenario } from './cases.ts';
@@ -9,11 +9,11 @@ import { renderBrief, renderFailure } from './failure.ts';
 
 export interface JunitOptions {
   readonly results: readonly ReportedScenario[];
-  /** Of fencepost. */
+  /** The version of fencepost. */
   readonly version: string;
 }
 
-/** The document, with a final line end. */
+/** Renders the document with a final line break. */
 export function renderJunit({ results, version }: JunitOptions): string {
   const suites = results.map((result) => suiteOf(result, version));
   const total = countsOf(results.flatMap((result) => casesOf(result)));
@@ -26,7 +26,7 @@ function suiteOf(scenario: ReportedScenario, version: string): Markup {
   const { result, seconds } = scenario;
   const { name, file, systems, range } = result;
   const cases = casesOf(scenario);
-  // All claims are judged on the same runs, so each takes an equal share of their time.
+  // All claims are judged on the same runs, so each gets an equal share of the time.
   const share = timeOf(seconds / Math.max(1, cases.length));
   const properties = [
     ['fencepost.version', version],
@@ -44,7 +44,7 @@ function suiteOf(scenario: ReportedScenario, version: string): Markup {
   ]);
 }
 
-/** Attributes that count, as text: `element` takes numbers for pixels. */
+/** Returns counts as text attributes, since `element` treats numbers as pixels. */
 function countsOf(cases: readonly Case[]): Readonly<Record<string, string>> {
   const count = (...outcomes: Case['outcome'][]): string =>
     String(cases.filter(({ outcome }) => outcomes.includes(outcome)).length);
@@ -60,7 +60,7 @@ function timeOf(seconds: number): string {
   return seconds.toFixed(3);
 }
 
-/** What a test came to; the counterexample of a claim that should break is its output. */
+/** Renders the result of a test. The counterexample of a claim that should break is its output. */
 function tellOf(one: Case): readonly Markup[] {
   const story = storyOf(one);
   const message = plain(one.message);
@@ -83,7 +83,7 @@ function storyOf({ finding, message, details }: Case): string {
   return [message, details].filter((text) => text !== '').join('\n');
 }
 
-/** An element whose children stand on lines of their own. */
+/** Renders an element with each child on a separate line. */
 function xml(
   name: string,
   attributes: Readonly<Record<string, string>>,
@@ -95,7 +95,10 @@ function xml(
   return element(name, Object.fromEntries(safe), own, end);
 }
 
-/** XML 1.0 has no place for these, however they are written; `element` shows other controls. */
+/**
+ * Replaces characters that XML 1.0 cannot represent in any form. `element` escapes other control
+ * characters.
+ */
 function plain(text: string): string {
   return text.replace(/[\p{Surrogate}\uFFFE\uFFFF]/gu, '\uFFFD');
 }

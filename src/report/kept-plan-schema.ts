@@ -1,13 +1,13 @@
-/** The lines that `replay` and `corpus` write with `--json`: what became of kept plans. */
+/** The lines that `replay` and `corpus` write with `--json` about the outcomes of kept plans. */
 import { z } from 'zod';
 import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
 
-/** What may become of a kept plan. */
+/** The outcomes that a kept plan can expect. */
 const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
-/** And where two runs of it differ. */
+/** The possible outcomes of a kept plan. */
 const fates = z.enum([...outcomes, 'nondeterministic']);
 
-/** Of a kept plan whose code has changed. */
+/** Fields for a kept plan whose code has changed. */
 const close = {
   changes: texts.describe('what its faults need now to break the claim, where that is not as kept'),
   nearest: texts.describe('what the lost name may be called now: what reproduces first'),

@@ -1,11 +1,11 @@
 /**
- * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis show: a
- * participant a process, an arrow where a message is handled or lost, a note for what else the
- * story needs, a bar where a process believes that it holds a lock.
+ * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis render:
+ * a participant per process, an arrow for each message that is handled or lost, a note for other
+ * events of the story, and a bar while a process believes that it holds a lock.
  *
- * First the rows of the diagram are made of the steps that the terminal and the page number; then
- * the rows that fit are set as text, in which nothing can mean something to Mermaid, to the
- * Markdown around it or to HTML.
+ * First, the rows of the diagram are created from the steps that the terminal and the page number.
+ * Then, the rows that fit are written as text without any character that is special in Mermaid, in
+ * the surrounding Markdown or in HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import type { Finding } from '../search/campaign/result.ts';
@@ -27,20 +27,20 @@ import { byRank } from './story-steps.ts';
 
 export interface DiagramOptions extends StepOptions {
   readonly title: string;
-  /** The claim that breaks at the last piece of evidence; null where none does. */
+  /** The claim that breaks at the last piece of evidence, or null if none breaks. */
   readonly claim: string | null;
 }
 
-/** A diagram is no longer; Mermaid itself refuses 50,000. */
+/** Maximum length of a diagram. Mermaid itself refuses 50,000. */
 export const MOST_DIAGRAM = 40_000;
 const TITLE_COLUMNS = 100;
 const NAME_COLUMNS = 30;
 const TEXT_COLUMNS = 36;
 
-/** What of a finding is drawn. */
+/** The parts of a finding that are drawn. */
 type Drawn = Pick<Finding, 'trace' | 'explanation' | 'verdict' | 'causation' | 'plan'>;
 
-/** The diagram of a finding's shrunk trace, without a final line end. */
+/** Renders the diagram of a finding's shrunk trace, without a final line break. */
 export function findingDiagram(drawn: Drawn): string {
   const { trace, explanation, verdict, plan } = drawn;
   const title = explanation.headline.replaceAll('`', '');
@@ -48,7 +48,9 @@ export function findingDiagram(drawn: Drawn): string {
   return renderDiagram(trace, { title, claim, evidence, faults: plan.faults });
 }
 
-/** The diagram of a trace. Where it would be too long, lesser and earlier rows are left out. */
+/**
+ * Renders the diagram of a trace. If it is too long, less important and earlier rows are omitted.
+ */
 export function renderDiagram(trace: Trace, options: DiagramOptions): string {
   const rows = diagramRows(trace, options);
   const ranked = byRank(rows.map(({ rank }) => rank));
@@ -91,7 +93,7 @@ function draw(rows: readonly DiagramRow[], leftOut: number, { trace, title }: Dr
   return ['sequenceDiagram', ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** Identifiers of ours by the names of processes, so that no name can be a word of Mermaid. */
+/** Maps processes to our own identifiers, so that no name can be a Mermaid keyword. */
 function lanesOf(
   rows: readonly DiagramRow[],
   processes: readonly ProcessInfo[],
@@ -138,7 +140,7 @@ function messageLines(row: MessageRow, lanes: ReadonlyMap<string, string>): stri
   return [`${from}${shaft}${to}: ${mermaidLines(row.text, TEXT_COLUMNS)}`];
 }
 
-/** The lines that begin or end a holder's bar; a bar ends only where one was begun. */
+/** Returns the lines that begin or end a holder's bar. A bar ends only if one has begun. */
 function bars(holds: NoteRow['holds'], id: string, held: Map<string, number>): string[] {
   const before = held.get(id) ?? 0;
   if (holds === 'more') {
@@ -158,17 +160,17 @@ function ends(id: string, times: number): string[] {
 type DiagramRow = NoteRow | MessageRow;
 
 interface Common {
-  /** With its time: `11 ms · grants token 1 to bob`. */
+  /** Includes the time: `11 ms · grants token 1 to bob`. */
   readonly text: string;
-  /** 0: evidence, or the violation; else the step's weight. */
+  /** 0 for evidence or the violation; otherwise the weight of the step. */
   readonly rank: 0 | 1 | 2 | 3;
 }
 
 interface NoteRow extends Common {
   readonly kind: 'note';
-  /** '' for what happens to the whole world. */
+  /** '' if it concerns the whole world. */
   readonly process: string;
-  /** What becomes of the process as a holder: one more lock, one less, or none at all. */
+  /** How the number of locks that the process holds changes: by one, or to none. */
   readonly holds: 'as before' | 'more' | 'less' | 'none';
 }
 
@@ -180,7 +182,10 @@ interface MessageRow extends Common {
   readonly isReply: boolean;
 }
 
-/** The rows up to the last piece of evidence; without any, until the world heals. */
+/**
+ * Returns the rows up to the last piece of evidence or, without evidence, up to the healing of the
+ * world.
+ */
 export function diagramRows(
   trace: Trace,
   options: Omit<DiagramOptions, 'title'>,
@@ -205,12 +210,12 @@ export function diagramRows(
 
 interface Story {
   readonly trace: Trace;
-  /** When something happens that the story needs, ascending, in microseconds. */
+  /** The times of essential events, ascending, in microseconds. */
   readonly times: readonly number[];
   readonly byEvent: ReadonlyMap<number | null, Step>;
-  /** Flights that end in the story, by the index of their last event. */
+  /** Flights that end within the story, by index of their last event. */
   readonly ended: ReadonlyMap<number, Flight>;
-  /** Those by the index of their sending; copies have no place here. */
+  /** Flights by index of their sending, without copies. */
   readonly sent: ReadonlyMap<number, Flight>;
 }
 
@@ -255,7 +260,10 @@ function timed(step: Step, text: string): string {
   return `${millisecondsOf(step.atUs)} ms · ${withPart(text, step)}`;
 }
 
-/** A message is drawn where it ends; its sending stands by itself where it is far from that. */
+/**
+ * Returns the rows for a sending. A message is drawn where it ends; its sending gets a separate
+ * note if something happens in between.
+ */
 function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const at = step.event ?? 0;
   const event = story.trace.events[at];
@@ -280,14 +288,14 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const { from, to, message, isLost } = flight;
   const own = step.weight;
   const rank = isLate || own < sending.weight ? own : sending.weight;
-  // Where its sending has no note of its own, the arrow says which part it has in the evidence.
+  // If the sending has no separate note, the arrow shows its part in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
   const text = timed({ ...step, part }, what);
   const fate = isLost ? 'lost' : 'handled';
   return [{ kind: 'message', from, to, text, rank, fate, isReply: isReply(message) }];
 }
 
-/** Whether something of the story lies strictly between the two ends of a flight. */
+/** Returns true if an event of the story lies strictly between the two ends of a flight. */
 function isFar({ sent, end }: Flight, { trace, times }: Story): boolean {
   const fromUs = trace.events[sent]?.atUs ?? 0;
   const untilUs = trace.events[end ?? sent]?.atUs ?? 0;
@@ -303,10 +311,13 @@ function isFar({ sent, end }: Flight, { trace, times }: Story): boolean {
 
 const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-";
 
-/** All but letters, digits and harmless marks; `°` and `¶` are parts of Mermaid's own escapes. */
+/**
+ * All characters except letters, digits and harmless symbols. `°` and `¶` are part of Mermaid's own
+ * escapes.
+ */
 const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
 
-/** One line for a name or a text; `#59;` for a semicolon. Never empty. */
+/** Escapes a name or a text as one nonempty line; a semicolon becomes `#59;`. */
 function mermaidText(text: string): string {
   const escaped = visible(text)
     .replace(/\p{Surrogate}/gu, '\uFFFD')
@@ -314,7 +325,7 @@ function mermaidText(text: string): string {
   return escaped.trim() === '' ? '#160;' : escaped;
 }
 
-/** The same, broken into short lines, so that notes stay narrow. */
+/** Escapes a text as several short lines, so that notes stay narrow. */
 function mermaidLines(text: string, columns: number): string {
   return wrap(visible(text), columns).map(mermaidText).join('<br/>');
 }

@@ -1,9 +1,9 @@
 /**
- * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
- * and the `version` of this format, which rises when a field changes its meaning or goes. In order:
- * the parts that several lines have, then the lines of `show`, `list`, `shrink`, `check` and
- * `doctor`. Those of `run` are in `search/campaign/result.ts`, those of `replay` and `corpus` in
- * `kept-plan-schema.ts`.
+ * The schema of the lines that `--json` writes, for programs to rely on. Every line has a `type`
+ * and the `version` of this format, which is incremented if a field changes its meaning or is
+ * removed. In order: the parts that several lines share, then the lines of `show`, `list`,
+ * `shrink`, `check` and `doctor`. The lines of `run` are in `search/campaign/result.ts`, those of
+ * `replay` and `corpus` in `kept-plan-schema.ts`.
  */
 import { z } from 'zod';
 import { count, digest, exit, head, line, text, texts } from '../search/campaign/fields.ts';
@@ -71,7 +71,7 @@ const show = line('show', {
   output: texts.exactOptional().describe('what code of users printed; absent: nothing'),
 });
 
-/** What `show --points` writes. */
+/** A line of `show --points`. */
 const pointPlace = line('point', {
   system: text,
   client: text,
@@ -86,7 +86,7 @@ const pointPlace = line('point', {
 
 const word = z.looseObject({ name: text, about: text });
 
-/** What `list` writes. */
+/** The line of `list`. */
 const list = z
   .looseObject({
     ...head('list'),
@@ -96,7 +96,7 @@ const list = z
   })
   .describe('and every other kind of word that a scenario has');
 
-/** What `explain` writes, and `list` of one kind. */
+/** An entry in the line of `explain`, and of `list` with a kind. */
 const entry = z.looseObject({
   kind: text,
   name: text,
@@ -185,7 +185,10 @@ const doctor = line('doctor', {
   checks: z.array(doctorCheck),
 });
 
-/** Any line that a command writes with `--json`; a field that is not listed is refused. */
+/**
+ * Any line that a command writes with `--json`. Unlisted fields are refused, except in loose
+ * objects.
+ */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   ...resultLines,
   ...keptPlanLines,
@@ -199,7 +202,7 @@ export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   doctor,
 ]);
 
-/** The JSON Schema of those lines. */
+/** Returns the JSON Schema of these lines. */
 export function outputJsonSchema(): object {
   return z.toJSONSchema(outputLine);
 }

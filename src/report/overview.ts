@@ -1,6 +1,6 @@
 /**
- * The outcome of a whole run: a short table for each scenario in the terminal, and its rows, notes
- * and words, which the page and the summary of a CI job share.
+ * Renders the outcome of a whole run as a short table per scenario in the terminal. The rows, notes
+ * and words are shared with the page and the summary of a CI job.
  */
 import { proseDuration } from '../core/plan/duration.ts';
 import type {
@@ -18,11 +18,11 @@ import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts
 import { exhaustedText, type Trial, trialOf, trialOfAll } from './exhausted.ts';
 
 export interface OverviewOptions extends TerminalText {
-  /** Whether every claim gets a row, and not only those that were expected or broke. */
+  /** True to show a row for every claim, not only for those that were expected or broke. */
   readonly isFull: boolean;
 }
 
-/** The overview as lines joined by `\n`, without a final one. */
+/** Renders the overview as lines joined by `\n`, without a final line break. */
 export function renderOverview(summary: Summary, options: OverviewOptions): string {
   const setting = { ...options, paint: paintFor(options.colour) };
   const lines = summary.scenarios.flatMap((scenario) =>
@@ -31,7 +31,10 @@ export function renderOverview(summary: Summary, options: OverviewOptions): stri
   return lines.slice(0, -1).join('\n');
 }
 
-/** The same of the systems that are not as expected, or could not be judged; '' where all are. */
+/**
+ * Renders the systems that are not as expected or could not be judged. Returns '' if there are
+ * none.
+ */
 export function renderOpenSystems(summary: Summary, options: OverviewOptions): string {
   const setting = { ...options, paint: paintFor(options.colour) };
   const lines = summary.scenarios.flatMap((scenario) => {
@@ -41,7 +44,7 @@ export function renderOpenSystems(summary: Summary, options: OverviewOptions): s
   return lines.slice(0, -1).join('\n');
 }
 
-/** Not one that only saw too few seeds. */
+/** Excludes a system that only lacks seeds. */
 function isToBeTold({ met, unsimulated, vacuous, unknown, sections }: SystemResult): boolean {
   if (met !== null) return !met;
   return (
@@ -49,13 +52,13 @@ function isToBeTold({ met, unsimulated, vacuous, unknown, sections }: SystemResu
   );
 }
 
-/** `1,000 seeds/s, 20,000 events/s`. */
+/** Returns, for example, `1,000 seeds/s, 20,000 events/s`. */
 export function speedText({ seedsPerSecond, eventsPerSecond, scenarios }: Summary): string {
   const trial = trialOfAll(scenarios.flatMap(({ systems }) => systems));
   return `${groupDigits(seedsPerSecond)} ${trial}s/s, ${groupDigits(eventsPerSecond)} events/s`;
 }
 
-/** `1 of 2 expectations met, 1 not judged`. */
+/** Returns, for example, `1 of 2 expectations met, 1 not judged`. */
 export function metText(summary: Summary): string {
   const systems = summary.scenarios.flatMap((scenario) => scenario.systems);
   const met = systems.filter((system) => system.met === true && !system.isPart).length;
@@ -98,7 +101,7 @@ function systemLines(
   return [...head, ...table, ...notes.map(paint.faint)];
 }
 
-/** The head of a table of claims: the fields of a `ClaimRow` in their order. */
+/** Returns the headings of a table of claims, in the order of the fields of `ClaimRow`. */
 export function claimColumns(trial: Trial): readonly string[] {
   return ['claim', 'expected', `broken ${trial}s`, `first ${trial}`, 'tested'];
 }
@@ -120,16 +123,19 @@ function claimTable(rows: readonly ClaimRow[], trial: Trial, { width, paint }: S
 
 export interface ClaimRow {
   readonly claim: string;
-  /** What the scenario expects of the claim: `holds`, `breaks`, or `–`: reported, never judged. */
+  /** The expectation of the scenario. `–` means that the claim is reported but not judged. */
   readonly expected: 'holds' | 'breaks' | 'may break' | '–';
   readonly broken: string;
   readonly firstSeed: string;
-  /** `exercised on 12, hazard avoided on 28`, or `never`. */
+  /** For example `exercised on 12, hazard avoided on 28`, or `never`. */
   readonly tested: string;
   readonly isSurprise: boolean;
 }
 
-/** A row a claim: the expected ones in the scenario's order, then the others that broke, or all. */
+/**
+ * Returns a row per claim: the expected ones in the order of the scenario, then other claims that
+ * broke, or all others.
+ */
 export function claimRows(system: SystemResult, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
   const isTold = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
@@ -137,7 +143,7 @@ export function claimRows(system: SystemResult, isFull: boolean): readonly Claim
   return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
 }
 
-/** The claims that were judged although the scenario expects nothing of them. */
+/** Returns the claims that were judged although the scenario does not list them. */
 function unlistedClaims(system: SystemResult): readonly string[] {
   const { holds = [], breaks = [] } = system.expect;
   return Object.keys(system.claims).filter(
@@ -160,7 +166,9 @@ function claimRow(system: SystemResult, claim: string): ClaimRow {
   };
 }
 
-/** On how many seeds the hazard arose, and on how many it was avoided although a twin broke. */
+/**
+ * Describes on how many seeds the hazard arose, and on how many it was avoided while a twin broke.
+ */
 export function testedText({
   exercised,
   avoided,
@@ -171,7 +179,7 @@ export function testedText({
   return parts.length === 0 ? 'never' : parts.join(', ');
 }
 
-/** Whether the expectation was met, as a sign and in words. */
+/** Returns a sign and words for whether the expectation was met. */
 export function markOf(met: boolean | null): {
   readonly sign: '✓' | '✗' | '?';
   readonly word: 'met' | 'not met' | 'not judged';
@@ -180,17 +188,20 @@ export function markOf(met: boolean | null): {
   return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
 }
 
-/** Whether its expectation was met, as far as that can be said before a merge. */
+/** Returns whether the expectation was met, or null if only the merge can say so. */
 export function shownMet({ met, isPart = false }: SystemResult): boolean | null {
   return isPart && met === true ? null : met;
 }
 
-/** What is said of systems that are neither met nor not met; a shard leaves its to the merge. */
+/**
+ * Returns the words for systems that are neither met nor not met. Those of a shard are judged at
+ * the merge.
+ */
 export function openWord(systems: readonly Pick<SystemResult, 'isPart'>[]): string {
   return systems.some(({ isPart }) => isPart) ? 'judged at merge' : 'not judged';
 }
 
-/** `must hold: a, b; must break: c`. */
+/** Returns, for example, `must hold: a, b; must break: c`. */
 export function expectationText(system: SystemResult): string {
   const { holds = [], breaks = [] } = system.expect;
   const parts: string[] = [];
@@ -199,12 +210,13 @@ export function expectationText(system: SystemResult): string {
   return parts.length === 0 ? 'nothing expected' : parts.join('; ');
 }
 
-/** Claims that every system with grants puts to the test. */
+/** Claims that every system with grants exercises. */
 const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
 
 /**
- * What nobody asked for and everybody with a fence should know: a write that comes after the
- * release is as good as any other until somebody with a higher token has been there.
+ * Returns unsolicited advice that every user of a fence should know: a write after the release is
+ * accepted like any other until a client with a higher token has accessed the store. Null if it
+ * does not apply.
  */
 function adviceOnReleases(system: SystemResult): string | null {
   const { expect } = system;
@@ -218,10 +230,13 @@ function adviceOnReleases(system: SystemResult): string | null {
   return `advice: a write was accepted after its lock was released (${seeds}), as nobody had written since: a fence refuses only what is below a token that it has seen; await each write before the release`;
 }
 
-/** Kinds of failure of one claim that are told where not all are asked for. */
+/** Maximum number of kinds of failure per claim, unless all are requested. */
 const KINDS_TOLD = 3;
 
-/** `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
+/**
+ * Returns, for example, `grant-order, 2 kinds: pause before release, 3 seeds; delay of write
+ * request, 14`.
+ */
 function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   const trial = trialOf(system);
   return Object.entries(system.claims).flatMap(([claim, { kinds = [] }]) => {
@@ -237,12 +252,12 @@ function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   });
 }
 
-/** Errors that are told where not all are asked for. */
+/** Maximum number of errors, unless all are requested. */
 const ERRORS_TOLD = 1;
 
 /**
- * What became of sections: all of it, or only what is not plain. That none was entered, and why, is
- * what made it vacuous.
+ * Describes how sections ended, or only unusual endings. If no section was entered, the reason is
+ * already part of the vacuity note.
  */
 function sectionLines(system: SystemResult, isFull: boolean): readonly string[] {
   const { sections } = system;
@@ -269,7 +284,7 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
   return [
     `sections: ${line}${others === '' ? '' : `; ${others}`}`,
     ...told.map((error) => {
-      // `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`
+      // For example `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`.
       const first = `first on ${trialOf(system)} ${error.firstSeed}`;
       return `${groupDigits(error.count)} ended by ${errorPlace(error)}, ${first}`;
     }),
@@ -277,13 +292,16 @@ function sectionLines(system: SystemResult, isFull: boolean): readonly string[] 
   ];
 }
 
-/** `60 ended, 3 gave up`: the counts that are not 0. */
+/** Returns the nonzero counts: `60 ended, 3 gave up`. */
 function countsText(counts: readonly (readonly [what: string, count: number])[]): string {
   const seen = counts.filter(([, count]) => count > 0);
   return seen.map(([what, count]) => `${groupDigits(count)} ${what}`).join(', ');
 }
 
-/** What would exercise what nothing did, if no system of `all` is there for it. */
+/**
+ * Suggests a twin for claims that were not exercised, unless a system in `all` already serves as
+ * one.
+ */
 function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): string | null {
   if (system.vacuous.length === 0) return null;
   const lone = (system.expect.holds ?? []).filter((claim) => {
@@ -293,13 +311,15 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
       breaks.includes(claim) || may.includes(claim);
     return !isTested && !all.some(isTwin);
   });
-  // What no fault could outlast, a twin would not break either.
+  // If no fault outlasts a lease, a twin would not break either.
   const isTooShort = system.vacuous.some((reason) => reason.includes('; the longest '));
   if (lone.length === 0 || isTooShort) return null;
   return `to test ${lone.join(', ')}: add the same lock without its check, as a twin that breaks it; a seed on which it breaks there and holds here counts`;
 }
 
-/** What else there is to know of one system among all of its scenario, or all that there is. */
+/**
+ * Returns further notes about a system among all systems of its scenario, or all notes if `isFull`.
+ */
 export function noteLines(
   system: SystemResult,
   { all, isFull = false }: { readonly all: readonly SystemResult[]; readonly isFull?: boolean },

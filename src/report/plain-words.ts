@@ -1,6 +1,7 @@
 /**
- * Tells what happened as one would tell it aloud, a sentence an event: who was paused, what ran
- * out, who got the lock meanwhile, and who wrote over whom. What follows the violation is left out.
+ * Narrates the events in plain spoken language, one sentence per event: which client was paused,
+ * which lease expired, which client got the lock meanwhile, and whose write was overwritten. Events
+ * after the violation are omitted.
  */
 import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../core/history/events.ts';
@@ -13,19 +14,21 @@ import { changeText, refusalReason, refusalVerb, seenText } from './access-text.
 import { clockText, isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { lastOfStory } from './steps.ts';
 
-/** More sentences are not read; the first and the last ones are kept. */
+/** Maximum number of sentences. The first and the last ones are kept. */
 const MOST_SENTENCES = 9;
 const KEPT_AT_START = 3;
 
 export interface PlainSentence {
-  /** With its final stop; names stand between backticks. */
+  /** Includes the final period. Names are in backticks. */
   readonly text: string;
   readonly atUs: number;
-  /** Index into `trace.events`; null for a lease that runs out, and where several are left out. */
+  /**
+   * Index into `trace.events`. Null for an expired lease, and for a summary of omitted sentences.
+   */
   readonly event: number | null;
 }
 
-/** The sentences in the order of time. */
+/** Returns the sentences in order of time. */
 export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readonly PlainSentence[] {
   const last = lastOfStory(trace, evidence);
   const told = trace.events.slice(0, last + 1);
@@ -39,7 +42,7 @@ export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readon
     const left = told.find(
       (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
     );
-    // Nobody minds, unless its program was still in the section as the lease ran out.
+    // Omit it, unless its client was still in the section when the lease expired.
     if (left !== undefined && left.atUs <= lease.untilUs) continue;
     const text = `${named(client)}'s lease of ${named(lease.lock)} runs out`;
     sentences.push({ atUs: lease.untilUs, text, event: null });
@@ -58,7 +61,7 @@ export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readon
   );
 }
 
-/** What several replicas take in one instant is one sentence, which names them. */
+/** Joins the sentences about replicas that accept the same write at the same time into one. */
 function inOne(sentences: readonly PlainSentence[], trace: Trace): readonly PlainSentence[] {
   const told: PlainSentence[] = [];
   let stores: string[] = [];
@@ -102,7 +105,7 @@ function named(name: string): string {
 
 interface Known {
   readonly leases: readonly LeaseSpan[];
-  /** By store and key: what was accepted last; grows while the story goes on. */
+  /** The last accepted write by store and key. Updated as the story proceeds. */
   readonly written: Map<string, Write>;
 }
 
@@ -135,7 +138,7 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
     }
     case 'log':
       if (event.topic === WHY) return event.text;
-      // A memoize goes on without the lock on db.
+      // For example, `goes on without the lock on db`, from a memoize step.
       if (event.topic !== 'memoize' || !event.text.startsWith('goes on')) return null;
       return `${named(event.process)} ${event.text}`;
     case 'recovered':

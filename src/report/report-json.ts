@@ -1,24 +1,29 @@
 /**
- * Sets findings and whole results as JSON, in the shapes that `output-schema.ts` describes, and
- * reads those of an earlier run: each finding of now is new or was known, and of the earlier ones
- * some are fixed. Findings are the same where scenario, system and claim are: another seed, or
- * another name of a client, makes no new one.
+ * Renders findings and whole results as JSON, in the format of `output-schema.ts`, and reads those
+ * of an earlier run, to classify each current finding as new or known, and earlier ones as fixed.
+ * Findings are equal if their scenario, system and claim are equal: another seed or another name of
+ * a client does not make a finding new.
  */
 import type { Finding, FindingLine, Result } from '../search/campaign/result.ts';
 import { countOf } from '../text/prose.ts';
 
-/** One finding as a line of `--json`, without its line end. */
+/** Renders a finding as a line of `--json`, without a line break. */
 export function findingLine(finding: Finding): string {
   return JSON.stringify(findingJson(finding));
 }
 
-/** The file of `--reporter json`: the summary and every finding, with a final line end. */
+/**
+ * Renders the file of `--reporter json`: the summary and every finding, with a final line break.
+ */
 export function renderReportJson({ type, version, summary, findings }: Result): string {
   const report = { type, version, summary, findings: findings.map(findingJson) };
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** The part of a finding that JSON has, without the runs that follow from its plan. */
+/**
+ * Returns the part of a finding that is written as JSON, without the runs that follow from its
+ * plan.
+ */
 function findingJson(finding: Finding): FindingLine {
   const { exhaust, siblings, causation, isExpected, trace } = finding;
   return {
@@ -42,12 +47,12 @@ function findingJson(finding: Finding): FindingLine {
   };
 }
 
-/** Which finding of an earlier `report.json`. */
+/** Identifies a finding of an earlier `report.json`. */
 export type Earlier = Pick<Finding, 'scenario' | 'system' | 'claim'> & {
   readonly headline: string;
 };
 
-/** The findings of an earlier `report.json`; a clause where the text is none. */
+/** Reads the findings of an earlier `report.json`. Returns a clause if the text is not one. */
 export function readBaseline(text: string): readonly Earlier[] | string {
   let read: unknown;
   try {
@@ -80,9 +85,9 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 export interface Since {
-  /** Whether a finding of now was there before. */
+  /** Returns true if a current finding existed before. */
   readonly isKnown: (finding: Finding) => boolean;
-  /** Those of before that are gone, of systems that were examined now. */
+  /** Earlier findings that no longer exist, limited to systems that were examined now. */
   readonly fixed: readonly Earlier[];
 }
 
@@ -110,7 +115,7 @@ function keyOf({ scenario, system, claim }: Omit<Earlier, 'headline'>): string {
   return JSON.stringify([scenario, system, claim]);
 }
 
-/** `1 new counterexample, 2 known, 1 fixed`. */
+/** Returns, for example, `1 new counterexample, 2 known, 1 fixed`. */
 export function sinceText(findings: readonly Finding[], { isKnown, fixed }: Since): string {
   const known = findings.filter(isKnown).length;
   const fresh = countOf(findings.length - known, 'new counterexample');

@@ -1,15 +1,15 @@
 /**
- * What people and machines read of a run, and the front door of `report`: every report is a row of
- * `reporters.ts` and one of `REPORTS`, made by one file from one `Result` (`search/campaign`). A
- * report says what is to be written where; the command has the terminal and the disk.
+ * The entry point of `report`, for users and programs. Every report is a row in `reporters.ts` and
+ * in `REPORTS`, and is rendered by one file from one `Result` (`search/campaign`). A report returns
+ * texts and their destinations; the command writes them to the terminal and to disk.
  *
  * Read on in this order. The data: `cases.ts` (the cases of a scenario), `finding.ts` (the commands
- * of a counterexample; `describe-finding.ts` makes one). Its words: `steps.ts` and `step-text.ts`
- * number the events of a trace and say each in a few words, from `access-text.ts`, `spans.ts` and
+ * of a counterexample; `describe-finding.ts` creates one). The words: `steps.ts` and `step-text.ts`
+ * number the events of a trace and describe each briefly, using `access-text.ts`, `spans.ts` and
  * `surroundings.ts`. The reports: `failure.ts` with `sequence-text.ts`, `conclusion.ts`,
- * `overview.ts`, `html/page.ts` (which draws with `pictures` and carries what stands in `page`),
- * `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` is what machines may
- * rely on.
+ * `overview.ts`, `html/page.ts` (which draws with `pictures` and includes the script in `page`),
+ * `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` defines the format
+ * for programs.
  */
 import { join } from 'node:path';
 import type { Finding, Result } from '../search/campaign/result.ts';
@@ -27,36 +27,39 @@ import { renderOpenSystems, renderOverview } from './overview.ts';
 import { type Earlier, renderReportJson, type Since, since, sinceText } from './report-json.ts';
 import type { REPORTERS } from './reporters.ts';
 
-/** What a report is made from. */
+/** The input of a report. */
 export interface ReportedRun {
   readonly result: Result;
-  /** By scenario: where a person looks for it. */
+  /** By scenario, where to look for it. */
   readonly places: ReadonlyMap<string, ScenarioPlace>;
-  /** The folder that files are written to. */
+  /** The folder for files. */
   readonly output: string;
-  /** Of fencepost. */
+  /** The version of fencepost. */
   readonly version: string;
-  /** Of the terminal. */
+  /** The properties of the terminal. */
   readonly colour: boolean;
   readonly width: number;
-  /** Whether every story and every table is told. */
+  /** True to include every story and every table. */
   readonly isVerbose: boolean;
-  /** Whether the terminal has had a line for each scenario as soon as that was done. */
+  /** True if the terminal has already shown a line for each scenario as it finished. */
   readonly hasToldScenarios?: boolean;
-  /** The findings of an earlier run; absent or null where none was named. */
+  /** The findings of an earlier run; absent or null if none was named. */
   readonly baseline?: readonly Earlier[] | null;
-  /** A file as GitHub names it: from the root of the repository; null where it lies outside. */
+  /**
+   * Returns the path of a file relative to the root of the repository, for GitHub, or null if it is
+   * outside.
+   */
   readonly placeOf: (file: string) => string | null;
-  /** How many bytes the summary of this CI step may still have; null where none is asked for. */
+  /** The number of bytes left for the summary of this CI step, or null if none is requested. */
   readonly stepBytes: number | null;
 }
 
-/** A part of a report, and where it goes. */
+/** A part of a report, and its destination. */
 export type ReportPart =
   | { readonly to: 'terminal' | 'log' | 'step-summary'; readonly text: string }
   | { readonly to: 'file'; readonly file: string; readonly text: string };
 
-/** What makes each report of `reporters.ts`: one that is left out does not compile. */
+/** The renderer of each report in `reporters.ts`. A missing one does not compile. */
 const REPORTS: Readonly<
   Record<keyof typeof REPORTERS, (run: ReportedRun) => Iterable<ReportPart>>
 > = {
@@ -71,7 +74,7 @@ const REPORTS: Readonly<
   mermaid: diagrams,
 };
 
-/** What the chosen reports deliver, one after the other; a name that is none is passed over. */
+/** Yields the parts of the chosen reports. Unknown names are ignored. */
 export function* renderReports(
   chosen: ReadonlySet<string>,
   run: ReportedRun,
@@ -84,9 +87,9 @@ function oneFile({ output }: ReportedRun, name: string, text: string): ReportPar
 }
 
 /**
- * What nobody expected first, in full; what broke as expected in full only where one scenario came
- * to nothing else, or where all is asked for; the tables of what is not as expected, or all of
- * them; the lines of scenarios; and what it all came to.
+ * Yields unexpected findings first, in full. Expected findings are in full only if there is a
+ * single scenario with no unexpected finding, or if `isVerbose`. Then come the tables of systems
+ * that are not as expected, or all tables, the lines of the scenarios, and the conclusion.
  */
 function* texts(run: ReportedRun): Iterable<ReportPart> {
   const { result, colour, width, isVerbose, hasToldScenarios } = run;
@@ -123,7 +126,10 @@ function below(text: string): ReportPart {
   return { to: 'terminal', text: `\n${text}` };
 }
 
-/** The first in full where nothing else is to be told, and one of each other claim in brief. */
+/**
+ * Returns the first expected finding, in full if there are no unexpected ones, and one of each
+ * other claim, in brief.
+ */
 function expectedOfOne(
   { result, colour, width }: ReportedRun,
   unexpected: readonly Finding[],
@@ -143,7 +149,7 @@ function kindOf({ system, claim }: Finding): string {
   return JSON.stringify([system, claim]);
 }
 
-/** A page for each scenario; one that leads to them, where there are several or earlier ones. */
+/** Yields a page per scenario, and an index if there are several scenarios or an earlier run. */
 function* pages(run: ReportedRun): Iterable<ReportPart> {
   const { result, output, baseline = null } = run;
   const { summary } = result;
@@ -160,7 +166,7 @@ function* pages(run: ReportedRun): Iterable<ReportPart> {
   }
 }
 
-/** The scenarios of a run, each with its findings and its place. */
+/** Returns the scenarios of a run, each with its findings and its place. */
 function reportedScenarios({ result, places }: ReportedRun): readonly ReportedScenario[] {
   return result.summary.scenarios.map((scenario) => {
     const place = places.get(scenario.name) ?? { lines: new Map(), pageFile: '', seconds: 0 };
@@ -169,7 +175,7 @@ function reportedScenarios({ result, places }: ReportedRun): readonly ReportedSc
   });
 }
 
-/** No page of a scenario is called so. */
+/** No page of a scenario has this name. */
 const INDEX_FILE = 'index.html';
 
 function sinceOf({ result, baseline = null }: ReportedRun): Since | null {
@@ -185,7 +191,10 @@ function* forGithub(run: ReportedRun): Iterable<ReportPart> {
   yield { to: 'step-summary', text };
 }
 
-/** Beside the plan of each finding: `reports/zombie-writer-unfenced-grant-order.mmd`. */
+/**
+ * Renders a diagram beside the plan of each finding:
+ * `reports/zombie-writer-unfenced-grant-order.mmd`.
+ */
 function diagrams({ result }: ReportedRun): readonly ReportPart[] {
   return result.findings.map((finding) => {
     const file = finding.planFile.replace(/\.yaml$/, '.mmd');

@@ -1,6 +1,7 @@
 /**
- * The reports by the names that `--reporter` takes, each with where it goes, in the order of
- * `--help`. What makes them is in `report.ts`; it is a file of its own so that help loads none.
+ * The reports by the names that `--reporter` accepts, each with its destination, in the order of
+ * `--help`. `report.ts` contains the renderers; this is a separate file so that help does not load
+ * them.
  */
 export const REPORTERS = {
   text: 'stdout',

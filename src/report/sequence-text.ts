@@ -1,4 +1,6 @@
-/** Renders steps as text: numbers and times at the left, a column per process, a line per step. */
+/**
+ * Renders steps as text: numbers and times on the left, a column per process, and a line per step.
+ */
 import type { ProcessInfo } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';
@@ -19,8 +21,8 @@ const WIDEST = 26;
 const NARROWEST = 8;
 
 /**
- * A line of names, then one line a step, and at most `spare` lines more for evidence that is too
- * long for one. Processes to which nothing happens get no column.
+ * Renders a line of names, then one line per step, and at most `spare` additional lines for
+ * evidence that is too long for one. Processes without steps get no column.
  */
 export function renderSequence(
   steps: readonly Step[],
@@ -50,8 +52,8 @@ export function renderSequence(
 }
 
 /**
- * The number and the time of each step, below their heads; of one width. Times are milliseconds
- * where all read well so; else each has its unit, as in a sentence.
+ * Returns the number and the time of each step, below their headings, with equal width. Times are
+ * in milliseconds if all of them are readable that way; otherwise each has its unit.
  */
 function marginsOf(steps: readonly Step[]): readonly string[] {
   const numbers = ['#', ...steps.map(({ number }) => (number === null ? '' : String(number)))];
@@ -69,8 +71,9 @@ function marginsOf(steps: readonly Step[]): readonly string[] {
 }
 
 /**
- * Evenly spaced, so that the last column's texts still fit: others may run over the columns to
- * their right. A column whose texts would leave the screen starts further left.
+ * Spaces columns evenly, so that the texts of the last column still fit; other texts may extend
+ * over the columns to their right. A column whose texts would exceed the screen starts further
+ * left.
  */
 function columnsOf(names: readonly string[], steps: readonly Step[], room: number): Column[] {
   const needs = names.map((name) => {
@@ -98,9 +101,9 @@ function wordsOf(step: Step): string {
 }
 
 /**
- * A step may run over the columns to its right: nothing else stands in its line but `│`. Evidence
- * that would leave the screen begins further left, and goes on in up to `spare` lines more where
- * that is not enough.
+ * Renders a step, which may extend over the columns to its right, since its line otherwise only
+ * contains `│`. Evidence that would exceed the screen starts further left and, if necessary,
+ * continues on up to `spare` more lines.
  */
 function linesOf(
   step: Step,

@@ -1,7 +1,7 @@
 /**
- * What a sibling did with the plan that broke another system, in one line:
- * `same plan on fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. It says no more
- * than the two traces show: what was refused here and not there, and what the claim came to.
+ * Describes the result of a twin with the plan that broke another system in one line: `same plan on
+ * fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. The text says only what the two
+ * traces show: what was refused only by the twin, and the verdict on the claim.
  */
 import type {
   Deny,
@@ -20,10 +20,10 @@ import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
 import { refusalReason } from './access-text.ts';
 
-/** What the claim came to in a run in which all names of the plan found their match. */
+/** The result of the claim in a run in which all names of the plan had a match. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
 
-/** `broken` is the run of the same plan that broke the claim. */
+/** Returns the line for a twin. `broken` is the run of the same plan that broke the claim. */
 export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   const { system, claim, fate } = sibling;
   const line = (outcome: SiblingLine['outcome'], what: string): SiblingLine => ({
@@ -49,7 +49,7 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   return line(outcome, `no refusal of its own; ${verdict}${exercised}`);
 }
 
-/** What becomes of the claim there. */
+/** Words for the result of the claim. */
 const WORDS: Readonly<Record<Fate, string>> = {
   holds: 'holds',
   breaks: 'breaks there too',
@@ -63,14 +63,17 @@ function fateOf({ outcome, verdict }: Replay): Fate {
   return outcome === 'fixed' ? 'holds' : 'untested';
 }
 
-/** An answer of a server to one request. */
+/** The decision of a server on one request. */
 type Handled = Grant | Deny | Renew | Release | Read | Write;
 
 function isHandled(event: TraceEvent): event is Handled & TraceEvent {
   return ['grant', 'deny', 'renew', 'release', 'read', 'write'].includes(event.kind);
 }
 
-/** What the sibling's servers refused and the other's did not, with its time; null for nothing. */
+/**
+ * Describes the first difference between the twin's run and the broken one, with its time: a
+ * refusal, preferably by a store, a skipped job or a missing grant. Returns null if there is none.
+ */
 function differenceIn(trace: Trace, broken: Trace): string | null {
   const handled = broken.events.filter(isHandled);
   const before = new Map(handled.map((event) => [event.message, isGiven(event)]));
@@ -82,7 +85,7 @@ function differenceIn(trace: Trace, broken: Trace): string | null {
   return skipIn(trace, broken) ?? missingGrantIn(trace, broken);
 }
 
-/** A job that the sibling did not run again. */
+/** Describes a job that only the twin skipped. */
 function skipIn({ events }: Trace, broken: Trace): string | null {
   const isSkip = (event: TraceEvent): event is Job =>
     event.kind === 'job' && event.phase === 'skip';
@@ -91,7 +94,7 @@ function skipIn({ events }: Trace, broken: Trace): string | null {
   return skip ? `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}` : null;
 }
 
-/** Whom a server of the other granted a lock, and the sibling's never did: he was not asked. */
+/** Describes a grant that the twin never gave, because it was never requested. */
 function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   const givenBy = ({ process, client, lock }: Grant): string =>
     JSON.stringify([process, client, lock]);
@@ -109,7 +112,7 @@ function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   return `${before}${never}`;
 }
 
-/** Whether the server did what it was asked for. */
+/** Returns true if the server did what was requested. */
 function isGiven(event: Handled): boolean {
   if (event.kind === 'renew') return event.extended > 0;
   if (event.kind === 'release') return event.released > 0;

@@ -1,8 +1,8 @@
 /**
- * What lasted from when to when in a trace: leases as the service holds them, the views of clients
- * that they hold a lock, the overlap of the two, losses until they are noticed, pauses, crashes and
- * partitions, messages under way, and how far the clocks of each process are off. Pictures and
- * steps are made from these.
+ * Extracts from a trace everything that has a duration: leases as the service holds them, the views
+ * of clients that they hold a lock, overlaps of the two, losses until they are noticed, pauses,
+ * crashes and partitions, messages in transit, and clock offsets. Pictures and steps are built from
+ * these.
  */
 import { lossesOf } from '../check/loss-noticed.ts';
 import { indexTrace } from '../check/trace-index.ts';
@@ -11,14 +11,14 @@ import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 
-/** `untilUs: null` means that nothing in the trace ends it. */
+/** `untilUs` is null if nothing in the trace ends the span. */
 export interface Span {
   readonly process: string;
   readonly fromUs: number;
   readonly untilUs: number | null;
 }
 
-/** One grant, as the lock service that gave it sees it. */
+/** One grant, as recorded by the lock service. */
 export interface LeaseSpan extends Span {
   readonly lock: string;
   readonly client: string;
@@ -27,23 +27,23 @@ export interface LeaseSpan extends Span {
   readonly ending: 'expired' | 'released' | 'replaced' | 'open';
 }
 
-/** A client's view that it holds a lock: it acts as the holder, whatever its lease says. */
+/** A client's view that it holds a lock. The client acts as the holder regardless of its lease. */
 export interface ClientViewSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
   readonly token: number;
-  /** True time at which its own clock ends the lease, after the last renewal. */
+  /** The true time at which its own clock ends the lease, after the last renewal. */
   readonly believedUntilUs: number;
 }
 
-/** A program acts as the holder while the service holds a lease of somebody else. */
+/** A client acts as the holder while the service holds a lease of another client. */
 export interface OverlapSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
   readonly other: string;
 }
 
-/** A program counts on a lock that it has lost, until it knows or the run ends. */
+/** A client relies on a lock that it has lost, until it knows or the run ends. */
 export interface LossSpan extends Span {
   readonly lock: string;
   readonly ordinal: number;
@@ -54,10 +54,10 @@ export interface FaultSpan extends Span {
   readonly kind: keyof typeof FAULT_STATES;
 }
 
-/** What a process is while such a fault lasts. */
+/** The state of a process while such a fault lasts. */
 export const FAULT_STATES = { pause: 'paused', partition: 'cut off', crash: 'down' } as const;
 
-/** All that lasts in a trace, for those who draw it. */
+/** All spans of a trace, for drawing. */
 export interface TraceSpans {
   readonly leases: readonly LeaseSpan[];
   readonly clientViews: readonly ClientViewSpan[];
@@ -68,7 +68,7 @@ export interface TraceSpans {
   readonly flights: readonly Flight[];
 }
 
-/** `faults` are those of the plan that gave the trace. */
+/** Returns all spans. `faults` are those of the plan that produced the trace. */
 export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
   const [leases, clientViews] = [leaseSpans(trace), clientViewSpans(trace)];
   const overlaps = overlapSpans(clientViews, leases);
@@ -77,7 +77,7 @@ export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
   return { leases, clientViews, overlaps, losses, faults: faultSpans(trace), clocks, flights };
 }
 
-/** The leases in the order of their grants. */
+/** Returns the leases in the order of their grants. */
 export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   const leases = new Map<number, LeaseSpan>();
   const inside = new Set<number>();
@@ -99,7 +99,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   return trace.events.some(({ kind }) => kind === 'key-change') ? asKept(trace, spans) : spans;
 }
 
-/** The leases that only programs report, as the servers kept their keys. */
+/** Replaces leases that only clients report by the lifetimes of their keys on the servers. */
 function asKept(trace: Trace, leases: readonly LeaseSpan[]): readonly LeaseSpan[] {
   const { locks } = indexTrace(trace);
   return leases.map((lease) => {
@@ -131,26 +131,28 @@ function change(leases: Leases, ordinal: number, fields: Partial<LeaseSpan>): vo
   if (lease !== undefined) leases.set(ordinal, { ...lease, ...fields });
 }
 
-/** What is over already is not released any more. */
+/** Ends a lease, unless it is already over. */
 function release(leases: Leases, ordinal: number, atUs: number): void {
   const untilUs = leases.get(ordinal)?.untilUs ?? null;
   if (untilUs !== null && untilUs <= atUs) return;
   change(leases, ordinal, { untilUs: atUs, ending: 'released' });
 }
 
-/** The same client's next acquisition of a lock takes the place of one that it has left. */
+/** Ends a lease that its client has left when the same client acquires the lock again. */
 function replaceOwn(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
   change(leases, lease.ordinal, { untilUs: grant.atUs, ending: 'replaced' });
 }
 
-/** A span includes its first instant and excludes its last: a lease until 10 is over at 10. */
+/** A span includes its start and excludes its end: a lease until 10 is over at 10. */
 export function isLiveAt(span: Span, atUs: number): boolean {
   return span.fromUs <= atUs && (span.untilUs === null || atUs < span.untilUs);
 }
 
-/** The sections in the order in which they were entered; a crash ends those of its process. */
+/**
+ * Returns the sections in the order in which they were entered. A crash ends those of its process.
+ */
 export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
   const views: ClientViewSpan[] = [];
   type Test = (view: ClientViewSpan) => boolean;
@@ -182,7 +184,7 @@ export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
   return views;
 }
 
-/** Where an acquisition and a later lease of the same lock are both alive. */
+/** Returns where a client view and a later lease of the same lock overlap. */
 export function overlapSpans(
   clientViews: readonly ClientViewSpan[],
   leases: readonly LeaseSpan[],
@@ -215,7 +217,7 @@ function earlier(left: number | null, right: number | null): number | null {
   return Math.min(left, right);
 }
 
-/** One span for each process that a pause, a partition or a crash hits. */
+/** Returns one span for each process that a pause, a partition or a crash affects. */
 export function faultSpans(trace: Trace): readonly FaultSpan[] {
   const spans: FaultSpan[] = [];
   trace.events.forEach((event, at) => {
@@ -229,7 +231,7 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
   return spans;
 }
 
-/** Whether a fault leaves its processes in a state of `FAULT_STATES`. */
+/** Returns true if a fault puts its processes into a state of `FAULT_STATES`. */
 export function lasts(fault: FaultInjected['fault']): fault is FaultSpan['kind'] {
   return fault in FAULT_STATES;
 }
@@ -245,7 +247,10 @@ function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected):
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
 
-/** One flight of a message: events by index; `end` is null while it is still under way. */
+/**
+ * One flight of a message. `sent` and `end` are indexes of events; `end` is null while it is in
+ * transit.
+ */
 export interface Flight {
   readonly message: string;
   readonly from: string;
@@ -256,7 +261,7 @@ export interface Flight {
   readonly isCopy: boolean;
 }
 
-/** Every flight, in the order of sending; a duplicated message has two. */
+/** Returns every flight in order of sending. A duplicated message has two. */
 export function flightsOf(trace: Trace): readonly Flight[] {
   const sendings = new Map<string, number>();
   const flights: Flight[] = [];
@@ -279,17 +284,17 @@ export function flightsOf(trace: Trace): readonly Flight[] {
   return [...flights, ...underWay.values()].sort((left, right) => left.sent - right.sent);
 }
 
-/** A time in which a process's clocks are off, or run wrong, in one way. */
+/** A period in which the clocks of a process are off, or run at a wrong rate, in one way. */
 export interface ClockSpan extends Span {
-  /** How far ahead of true time its wall clock is as the span begins; negative: behind. */
+  /** How far its wall clock is ahead of true time at the start of the span; negative if behind. */
   readonly offsetUs: number;
-  /** How much faster than true time it runs; −1,000,000 while it stands still. */
+  /** How much faster than true time it runs; −1,000,000 if it stands still. */
   readonly ratePpm: number;
 }
 
 const MILLION = 1_000_000;
 
-/** One span for each change of a clock that leaves it off; none where clocks agree. */
+/** Returns one span for each change that leaves a clock off. Empty if clocks agree. */
 export function clockSpans(trace: Trace, faults: readonly Fault[]): readonly ClockSpan[] {
   const spans: ClockSpan[] = [];
   const open = new Map<string, ClockSpan>();
@@ -331,12 +336,12 @@ function changeBy(event: FaultInjected, faults: readonly Fault[]): ClockChange |
   return fault?.kind === 'pause' && fault.clocks === 'freeze' ? { ratePpm: -MILLION } : null;
 }
 
-/** How far the wall clock is off at an instant of the span. */
+/** Returns the offset of the wall clock at a time within the span. */
 export function offsetAt({ fromUs, offsetUs, ratePpm }: ClockSpan, atUs: number): number {
   return offsetUs + Math.floor(((atUs - fromUs) * ratePpm) / MILLION);
 }
 
-/** `+20 ms`, `runs +200 ppm`, `stands still`; both where both hold. */
+/** Returns `+20 ms`, `runs +200 ppm`, `stands still`, or a combination. */
 export function clockText({ offsetUs, ratePpm }: Pick<ClockSpan, 'offsetUs' | 'ratePpm'>): string {
   const sign = (value: number): string => (value > 0 ? '+' : '');
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** Says in a few words what an event of a trace is, as seen from the process it happens to. */
+/** Describes an event of a trace in a few words, from the perspective of its process. */
 import { isOwnGrant } from '../check/holders.ts';
 import type { Answer } from '../core/history/call.ts';
 import type { EventOf, Refusal, TraceEvent } from '../core/history/events.ts';
@@ -20,7 +20,7 @@ import {
 import { clockText } from './spans.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The text of one event, without its time and its process. */
+/** Returns the text of an event, without its time and its process. */
 export function eventText(event: TraceEvent, around: Surroundings): string {
   switch (event.kind) {
     case 'send':
@@ -59,7 +59,7 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
     case 'job':
       return `${PHASES[event.phase]} job ${event.tick} of ${event.lock}`;
     case 'log':
-      // A program's topic says which part of it speaks; a service speaks for itself.
+      // The topic of a client's log names the part that logs; a service has only one.
       return around.services.has(event.process) ? event.text : `logs ${event.topic}: ${event.text}`;
     case 'deadlock': {
       const waits = event.waits.map(({ client, lock }) => `${client} waits for ${lock}`);
@@ -89,7 +89,7 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
   }
 }
 
-/** What an event does not say of itself, but for words that need it. */
+/** Returns details that the text of an event omits, for stories that need them. */
 export function asidesOf(event: TraceEvent, { sentAtUs }: Surroundings): readonly string[] {
   const asides: string[] = [];
   const sent = 'message' in event ? sentAtUs.get(event.message) : undefined;
@@ -127,10 +127,10 @@ function deliverText(event: EventOf<'deliver'>, around: Surroundings): string {
 
 const PHASES = { begin: 'starts', end: 'ends', skip: 'skips' } as const;
 
-/** Beyond any run, as the end of a lock that nothing but its release ends. */
+/** Later than any run: the end of a lock that ends only by its release. */
 const NEVER_US = 1e15;
 
-/** ` until 20 ms`; '' for a view that has no end. */
+/** Returns ` until 20 ms`, or '' for a view without an end. */
 export function untilText(us: number): string {
   return us > NEVER_US ? '' : ` until ${proseDuration(us)}`;
 }
@@ -166,13 +166,16 @@ function messageName(message: string, around: Surroundings): string {
   return `answer to ${deedName(operationName(message), around)}`;
 }
 
-/** ` at lock-2`, the server that an operation asks; '' where there is but one. */
+/** Returns ` at lock-2`, the server of an operation, or '' if there is only one. */
 function placeOf(message: string, { servers }: Surroundings): string {
   const server = servers.get(message) ?? servers.get(operationName(message));
   return server === undefined ? '' : ` at ${server}`;
 }
 
-/** What an operation is, less what it carries: `acquire`, `read x`; its own name when unknown. */
+/**
+ * Returns the name of an operation without its arguments: `acquire`, `read x`. For an unknown
+ * operation, returns the last part of its name.
+ */
 function deedName(operation: string, { calls }: Surroundings): string {
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
@@ -220,7 +223,9 @@ function grantText(event: EventOf<'grant'>, around: Surroundings): string {
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
 
-/** Servers may count another lease than their clients: by whole seconds, or from a heartbeat. */
+/**
+ * A server may use another lease than its client requested: in whole seconds, or from a heartbeat.
+ */
 function leaseText({ atUs, ttlUs, untilUs }: Lease): string {
   const [ttl, until] = [proseDuration(ttlUs), proseDuration(untilUs)];
   const isAsAsked = Math.abs(untilUs - atUs - ttlUs) <= ttlUs / 5;
@@ -233,7 +238,7 @@ interface Lease {
   readonly untilUs: number;
 }
 
-/** A renew or a release, of the grant that the request meant or of the one that stands. */
+/** Describes a renew or a release of the grant that the request meant, or of the current one. */
 function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surroundings): string {
   const { kind, client, under } = event;
   const grant = kind === 'renew' ? event.extended : event.released;
@@ -253,7 +258,9 @@ function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surround
   return `${client} extends ${what}${renamed}${until}${whose}`;
 }
 
-/** Whether no client asked for it: a server did it that gives its grants alone. */
+/**
+ * Returns true if no client requested it: the server that alone manages its grants acted by itself.
+ */
 function isUnasked({ message, process, client }: EventOf<'renew' | 'release'>): boolean {
   return message === '' && process !== client;
 }
@@ -274,7 +281,7 @@ function writeText(event: EventOf<'write'>, around: Surroundings): string {
   return `⊘ ${refusalVerb(event)} ${what}${after(isOfToken ? ', ' : ': ', refusalReason(event))}`;
 }
 
-/** Reasons that go on from the token; others are told after a colon. */
+/** Reasons that continue the text after the token. Others follow a colon. */
 const TOKEN_REASONS: readonly Refusal['kind'][] = ['lower', 'equal', 'higher', 'other'];
 
 function after(sign: string, text: string): string {

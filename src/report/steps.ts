@@ -1,9 +1,8 @@
 /**
- * Turns a trace into steps: in which process each happens, in which words, how much the story needs
- * it, and which number it has. Events are numbered here and nowhere else, from 1, so that the `5`
- * of the terminal is the `5` of the page, and `60 → 12 events` ends with the number of the last. A
- * message that is sent or received is a detail of what it asks for and has no number, nor has what
- * else nobody would miss.
+ * Turns a trace into steps: the process of each, its words, its weight for the story, and its
+ * number. Events are numbered only here, from 1, so that `5` on the terminal is `5` on the page,
+ * and in `60 → 12 events`, 12 is the number of the last event. Sending or receiving a message is a
+ * detail of its request and has no number; neither have other details that a reader would not miss.
  */
 import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
@@ -17,29 +16,29 @@ import { asidesOf, eventText } from './step-text.ts';
 import { type Surroundings, surroundingsOf } from './surroundings.ts';
 
 export interface Step {
-  /** Index into `trace.events`; null for a lease that runs out, which no event records. */
+  /** Index into `trace.events`. Null for an expired lease, which is not an event. */
   readonly event: number | null;
-  /** Its place among the events that a person would number; null for a detail. */
+  /** Its place among the numbered events, or null for a detail. */
   readonly number: number | null;
   readonly atUs: number;
-  /** The column that it stands in; '' for what happens to the whole world. */
+  /** The process and column of the step, or '' if it concerns the whole world. */
   readonly process: string;
   readonly text: string;
-  /** What more could be said of it, where the words need that. */
+  /** Details that are added if the words of the story need them. */
   readonly asides: readonly string[];
-  /** 0: evidence; 1: no story without it; 2: helps; 3: detail. */
+  /** 0: evidence. 1: essential. 2: helpful. 3: detail. */
   readonly weight: 0 | 1 | 2 | 3;
-  /** Its part in the evidence, e.g. `stale write` or `A, grant 1`; '' when it has none. */
+  /** Its part in the evidence, for example `stale write` or `A, grant 1`, or ''. */
   readonly part: string;
 }
 
 export interface StepOptions {
   readonly evidence: readonly Evidence[];
-  /** The faults of the plan that gave the trace. */
+  /** The faults of the plan that produced the trace. */
   readonly faults: readonly Fault[];
 }
 
-/** Every event as a step, and the moments at which leases run out, in order of time. */
+/** Returns every event, and every expiry of a lease, as steps in order of time. */
 export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const around = surroundingsOf(trace, options.faults);
   const parts = partsIn(trace, options.evidence);
@@ -51,7 +50,7 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   let next = 0;
   let number = 1;
   trace.events.forEach((event, at) => {
-    // At its last instant a lease is over already, so its end stands before what happens then.
+    // A lease is already over at its last instant, so its end precedes the events of that instant.
     for (let expiry = expiries[next]; expiry !== undefined; expiry = expiries[next]) {
       if (expiry.atUs > event.atUs) break;
       steps.push(expiry);
@@ -65,24 +64,24 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   return steps;
 }
 
-/** How many events a person would number in the whole run: the number of the last of them. */
+/** Returns the number of numbered events in the whole run, which is the number of the last one. */
 export function countEvents(steps: readonly Step[]): number {
   return steps.findLast(({ number }) => number !== null)?.number ?? 0;
 }
 
-/** The index of the last event that the story needs; −1 in an empty trace. */
+/** Returns the index of the last event of the story, or −1 for an empty trace. */
 export function lastOfStory(trace: Trace, evidence: readonly Evidence[]): number {
   if (evidence.length > 0) return Math.max(...evidence.map(({ event }) => event));
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
   return healed === -1 ? trace.events.length - 1 : healed;
 }
 
-/** What the step is and its part in the evidence: `alice writes x = 1 ← stale write`. */
+/** Appends the part in the evidence: `alice writes x = 1 ← stale write`. */
 export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
   return part === '' ? text : `${text} ← ${part}`;
 }
 
-/** `sends write x = 1 → store` without what an arrow shows. */
+/** Removes what an arrow shows from `sends write x = 1 → store`. */
 export function askedText(text: string): string {
   return text.replace(/^sends /, '').replace(/ → [^→]*$/, '');
 }
@@ -90,10 +89,10 @@ export function askedText(text: string): string {
 interface StepContext {
   readonly around: Surroundings;
   readonly hit: ReadonlySet<string>;
-  /** The evidence ends with who holds a lock, not with what was done to a store. */
+  /** True if the evidence ends with a lock holder, not with a change of a store. */
   readonly isOfGrants: boolean;
   readonly part: string;
-  /** The next one. */
+  /** The number of the next numbered event. */
   readonly number: number;
 }
 
@@ -101,7 +100,7 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const { around, part } = context;
   const weight = part === '' ? weightIn(event, context) : 0;
   const isMessage = event.kind === 'send' || event.kind === 'receive';
-  // A message on its way; what a node of a quorum did stands for itself.
+  // A message in transit. What a node of a quorum did is numbered separately.
   const isTransit = isMessage && !around.nodes.has(event);
   const number = weight === 3 || isTransit ? null : context.number;
   const { atUs } = event;
@@ -109,7 +108,7 @@ function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   return { event: at, number, atUs, process: processOf(event), text, asides, weight, part };
 }
 
-/** The process that an event happens to, '' for the whole world. */
+/** Returns the process that an event happens to, or '' for the whole world. */
 export function processOf(event: TraceEvent): string {
   if (event.kind === 'send') return event.from;
   if (event.kind === 'receive' || event.kind === 'lose') return event.to;
@@ -118,10 +117,13 @@ export function processOf(event: TraceEvent): string {
   return event.process;
 }
 
-/** Where a story is of grants, what the nodes of a quorum did shows who made up the majority. */
+/**
+ * Returns the weight of an event. In a story about grants, the actions of quorum nodes show the
+ * majority.
+ */
 function weightIn(event: TraceEvent, { around, hit, isOfGrants }: StepContext): Step['weight'] {
   const weight = weightOf(event, hit);
-  // Where messages are delivered, each asks for a lease, and the answers are the story.
+  // With a queue, each delivery requests a lease, so the answers are the story.
   if (around.hasQueue && (event.kind === 'deny' || event.kind === 'log')) return 2;
   const helps = isOfGrants && around.nodes.get(event)?.isChange === true;
   return weight === 3 && helps ? 2 : weight;
@@ -157,7 +159,9 @@ function weightOf(event: TraceEvent, hit: ReadonlySet<string>): Step['weight'] {
   }
 }
 
-/** By the index of its event, what part a piece of evidence has; of a grant its letter, too. */
+/**
+ * Returns the part of each piece of evidence, by event index. A grant's part includes its letter.
+ */
 function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<number, string> {
   const shown = new Contradiction(trace, { claim: '', rule: '', evidence });
   return new Map(
@@ -173,7 +177,10 @@ function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<numbe
   );
 }
 
-/** Messages that a fault hits by name, and the one that brought the last piece of evidence. */
+/**
+ * Returns the messages that a fault affects by name, and the one that led to the last piece of
+ * evidence.
+ */
 function messagesHit(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
   const hit = new Set<string>();
   for (const event of trace.events) {
@@ -194,7 +201,10 @@ function expirySteps(trace: Trace): readonly Step[] {
     .sort((left, right) => left.atUs - right.atUs);
 }
 
-/** Columns: locks, then clients, then stores, so that grants and writes flow from left to right. */
+/**
+ * Orders columns: locks, then clients, then stores, so that grants and writes flow from left to
+ * right.
+ */
 export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
   const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
     processes.filter(({ role }) => roles.includes(role));

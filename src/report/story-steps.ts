@@ -1,22 +1,22 @@
 /**
- * Decides which steps of a run tell its story, and which of them stay where there is little room.
- * What the evidence shows always stays, and so does what the words speak of: each time and each
- * number of the sentences above a trace stands in its lines, so that whoever doubts a sentence
- * finds the line that it is about. Where no essential step says it, a detail is taken in that does,
- * `sent at 4 ms` brings the sending, or a step says more of itself than it does otherwise.
+ * Selects the steps that tell the story of a run, and which of them to keep if space is limited.
+ * Evidence is always kept, and so is whatever the words mention: each time and each number in the
+ * sentences above a trace occurs in its lines, so that a reader can verify every sentence. If no
+ * essential step contains a number, a detail that does is included (`sent at 4 ms` includes the
+ * sending), or a step gets a longer text than usual.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { lastOfStory, listSteps, type Step, type StepOptions, withPart } from './steps.ts';
 
 export interface StoryOptions extends StepOptions {
-  /** The sentences that stand above the steps; none if absent. */
+  /** The sentences above the steps. Default: none. */
   readonly words?: string;
 }
 
 /**
- * The steps that carry the story: up to the last piece of evidence, and without the details that
- * `words` do not need. Where there is no evidence, up to the instant at which the world heals.
+ * Returns the steps that tell the story: up to the last piece of evidence, without the details that
+ * `words` does not need. Without evidence, up to the healing of the world.
  */
 export function essentialSteps(trace: Trace, options: StoryOptions): readonly Step[] {
   const { evidence, words = '' } = options;
@@ -31,16 +31,16 @@ export function essentialSteps(trace: Trace, options: StoryOptions): readonly St
   });
 }
 
-/** A time, or a number by itself: none inside a name, as of `lock-2` or `alice/1/write`. */
+/** Matches a time or a number that is not part of a name such as `lock-2` or `alice/1/write`. */
 const SAID =
   /(?<![\w./-])(?:(?:token|grant) )?\d+(?:,\d{3})*(?:\.\d+)?(?: (?:us|ms|s|min|h)\b|(?![\w./%-]*\w))/g;
 
-/** What `words` say in numbers, each once: `20 ms`, `token 2`, `1`. */
+/** Returns the distinct numbers in `words`: `20 ms`, `token 2`, `1`. */
 export function numbersSaid(words: string): readonly string[] {
   return [...new Set(words.replace(/`[^`]*`/g, '``').match(SAID) ?? [])];
 }
 
-/** Whether a line says a time or a number; `token 1` says `1`. */
+/** Returns true if a line contains a time or a number. `token 1` contains `1`. */
 export function isSaid(number: string, line: string): boolean {
   return numbersSaid(line).some((one) => one === number || one.replace(/^[a-z]+ /, '') === number);
 }
@@ -52,8 +52,8 @@ interface Said {
 }
 
 /**
- * The fewest steps beside the evidence without which a number of the words would stand nowhere, and
- * the text of each: with its aside, where that is what says it.
+ * Returns the fewest steps besides the evidence that make every number of the words appear, and the
+ * text of each, with its aside if that contains the number.
  */
 function stepsSaid(steps: readonly Step[], said: Said): ReadonlyMap<Step, string> {
   const needed = new Map<Step, string>();
@@ -88,7 +88,7 @@ function asideSaying({ asides }: Step, number: string): string | undefined {
   return asides.find((aside) => isSaid(number, aside));
 }
 
-/** The messages that brought the evidence, as a server names what it handled. */
+/** Returns the messages that led to the evidence, as recorded by the servers that handled them. */
 function messagesOf({ trace, evidence }: Said): ReadonlySet<string> {
   return new Set(
     evidence.flatMap(({ event: at }) => {
@@ -99,9 +99,9 @@ function messagesOf({ trace, evidence }: Said): ReadonlySet<string> {
 }
 
 /**
- * The steps that fit `room` lines; their numbers show where others are left out. What other lines
- * say too goes first: that a lease is over, its grant says. Where evidence alone is too much, what
- * one process does at one instant is one step.
+ * Returns the steps that fit in `room` lines. Gaps in their numbers show omissions. Steps that
+ * repeat other lines are omitted first: the expiry of a lease follows from its grant. If even the
+ * evidence does not fit, the steps of one process at one instant are merged.
  */
 export function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
   if (steps.length <= room) return steps;
@@ -113,7 +113,7 @@ export function fitSteps(steps: readonly Step[], room: number): readonly Step[] 
   return left.filter((_, at) => chosen.has(at));
 }
 
-/** Neighbours of one process and one instant as one step, by the number of the first. */
+/** Merges consecutive steps of one process and instant into one, with the number of the first. */
 function merged(steps: readonly Step[]): readonly Step[] {
   const lines: Step[] = [];
   for (const step of steps) {
@@ -128,7 +128,7 @@ function merged(steps: readonly Step[]): readonly Step[] {
   return lines;
 }
 
-/** The rows by how much they are needed, as indices: of equals the late ones first. */
+/** Returns the indexes of rows by rank. Of equal ranks, later rows come first. */
 export function byRank(ranks: readonly number[]): readonly number[] {
   const ranked = ranks.map((rank, at) => ({ at, rank }));
   ranked.sort((left, right) => left.rank - right.rank || right.at - left.at);

@@ -1,4 +1,4 @@
-/** Decides what the words of an event depend on beyond the event itself. */
+/** Collects the context that the words for an event depend on. */
 import type { Call } from '../core/history/call.ts';
 import type { TraceEvent, VersionScale } from '../core/history/events.ts';
 import { hasTokens, type Trace } from '../core/history/trace.ts';
@@ -11,33 +11,36 @@ import { callsOf, isReply, operationName, whyDenied } from './access-text.ts';
 export interface Surroundings {
   readonly calls: ReadonlyMap<string, Call>;
   readonly tokens: ReadonlyMap<number, number>;
-  /** False where nothing of the run has a token: then none is told of. */
+  /** False if no event of the run has a token. Then tokens are not mentioned. */
   readonly hasTokens: boolean;
-  /** Names are said only where there is more than one to confuse. */
+  /** Names of locks are mentioned only if there are several. */
   readonly hasSeveralLocks: boolean;
-  /** Whether a queue delivers messages to workers. */
+  /** True if a queue delivers messages to workers. */
   readonly hasQueue: boolean;
   readonly hasSeveralResources: boolean;
-  /** By operation or message: which of several lock servers or replicas it asks. */
+  /** The server or replica of each operation or message, if there are several. */
   readonly servers: ReadonlyMap<string, string>;
-  /** The processes that are no programs: what they log is told without its topic. */
+  /** Processes that are not clients. Their logs are shown without a topic. */
   readonly services: ReadonlySet<string>;
-  /** How the stores of this run tell versions apart; null where they have none. */
+  /** How the stores of this run distinguish versions, or null if they have none. */
   readonly versionsBy: VersionScale | null;
-  /** By the sending of an access: the token of its lock by then, where it carries another. */
+  /** By sending of an access with an outdated token: the current token of its lock. */
   readonly outdated: ReadonlyMap<TraceEvent, number>;
-  /** Tests of a lease by which its holder believes what it believed before. */
+  /** Lease tests that do not change the believed end of the lease. */
   readonly repeated: ReadonlySet<TraceEvent>;
-  /** Why a renew or a release was denied, where the trace shows it. */
+  /** Why a renew or a release was denied, if the trace shows it. */
   readonly denials: ReadonlyMap<TraceEvent, string>;
-  /** What each node of a quorum did, by the sending of its answer. */
+  /** The action of each quorum node, by the sending of its answer. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
   readonly faults: readonly Fault[];
-  /** When each message was sent. */
+  /** The time at which each message was sent. */
   readonly sentAtUs: ReadonlyMap<string, number>;
 }
 
-/** `faults` are those of the trace's plan; without them a clock's change stays vague. */
+/**
+ * Collects the context. `faults` are those of the trace's plan; without them, the change of a clock
+ * is described only vaguely.
+ */
 export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surroundings {
   const tokens = new Map<number, number>();
   const locks = new Set<string>();
@@ -74,7 +77,7 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
   };
 }
 
-/** How the stores of a run tell versions apart; null where they have none. */
+/** Returns how the stores of a run distinguish versions, or null if they have none. */
 export function versionsIn({ events }: Trace): Surroundings['versionsBy'] {
   for (const event of events) {
     if (event.kind !== 'write' && event.kind !== 'read') continue;
@@ -83,7 +86,10 @@ export function versionsIn({ events }: Trace): Surroundings['versionsBy'] {
   return null;
 }
 
-/** A client attaches the token that it keeps; whether that is still the latest, it cannot know. */
+/**
+ * Finds accesses with outdated tokens. A client attaches its cached token and cannot know if that
+ * is the latest.
+ */
 function outdatedTokens(
   { events }: Trace,
   calls: ReadonlyMap<string, Call>,
@@ -128,7 +134,7 @@ function serversOf(trace: Trace): ReadonlyMap<string, string> {
   return servers;
 }
 
-/** The processes of stores that are several. */
+/** Returns the processes of replicated stores. */
 function replicasIn({ events, processes }: Trace): ReadonlySet<string> {
   const stores = new Set<string>();
   for (const event of events) {
@@ -153,16 +159,16 @@ function repeatedTests(trace: Trace): ReadonlySet<TraceEvent> {
   return repeated;
 }
 
-/** What a node did, and whether that changed anything. */
+/** The action of a node, and whether it changed anything. */
 export interface NodeDeed {
   readonly text: string;
   readonly isChange: boolean;
 }
 
 /**
- * What each node of a quorum did, by the sending of its answer: `sets db for alice, ttl 10 ms`;
- * empty where no quorum grants. No server of a quorum grants anything by itself, so it is read from
- * what a node was asked and what it answered.
+ * Returns the action of each quorum node, by the sending of its answer: `sets db for alice, ttl 10
+ * ms`. Empty if no quorum grants. Since no node of a quorum grants anything alone, actions are
+ * inferred from requests and answers.
  */
 function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
   const deeds = new Map<TraceEvent, NodeDeed>();
@@ -183,7 +189,7 @@ function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
   return deeds;
 }
 
-/** Null for what is none of a node's commands. */
+/** Returns null for anything that is not a command of a node. */
 function deedOf(request: Json, reply: Json, client: string): string | null {
   const key = fieldOf(request, 'key');
   if (typeof key !== 'string') return null;

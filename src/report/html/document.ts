@@ -1,11 +1,10 @@
 /**
- * What the three pages have in common, those of a run, of a comparison and of a history: one
- * document that fetches nothing, its style sheet, and how its script is made. `parts.ts` has what
- * stands in it.
+ * The parts that all HTML pages share: a self-contained document that fetches nothing, its style
+ * sheet, and the assembly of its script. `parts.ts` has the elements of its content.
  *
- * The simulator is in files of `dist` that commands import as well. For the page they are put
- * together with what runs there alone, as one script without imports, and packed;
- * `../page/loader.ts` unpacks it.
+ * Commands also import the simulator, which is in files of `dist`. For the page, these files are
+ * linked with the code that only runs there into one script without imports, and compressed;
+ * `../page/loader.ts` decompresses it.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,34 +17,34 @@ import { type Child, element, type Markup, render, trusted } from '../../text/ma
 import { paletteStyle } from '../pictures/shapes.ts';
 
 export interface PageScript {
-  /** Unpacks `code` and runs it. */
+  /** Decompresses `code` and runs it. */
   readonly loader: string;
   readonly code: string;
 }
 
 /**
- * What a page shows only where its script runs, by the id of the element that it is put into:
- * packed with the script, pictures take a tenth of their room.
+ * Content that requires the script, by id of the element that receives it. Compressed together with
+ * the script, pictures take a tenth of their size.
  */
 export type PackedParts = ReadonlyMap<string, Markup>;
 
 export interface DocumentParts {
   readonly title: string;
-  /** Style beyond that of all pages. */
+  /** Styles in addition to those of all pages. */
   readonly style: string;
-  /** What the link says that leads past the header. */
+  /** The text of the link that skips the header. */
   readonly skip: string;
   readonly header: Child;
   readonly main: Child;
   readonly footer: string;
-  /** Null for none, under a policy that allows none; without it there is no policy. */
+  /** Null for no script, and a policy that forbids scripts. Absent for no policy. */
   readonly script?: PageScript | null;
   readonly packed?: PackedParts;
-  /** Whether the script may start workers of its own text. */
+  /** True if the script may start workers from its own text. */
   readonly workers?: boolean;
 }
 
-/** The page as one HTML document. */
+/** Renders the page as one HTML document. */
 export function renderDocument(parts: DocumentParts): string {
   const style = `${paletteStyle()}\n${SHEET}${parts.style}`;
   const { script = null, packed = new Map() } = parts;
@@ -73,9 +72,9 @@ export function renderDocument(parts: DocumentParts): string {
 }
 
 /**
- * The content policy: nothing is fetched, and nothing runs or styles the page but its one style
- * sheet, the script that unpacks and the script that is unpacked, which are named by their digests.
- * It stands before what it governs.
+ * Renders the content security policy: nothing is fetched, and only the style sheet, the loader
+ * script and the decompressed script are allowed, identified by their digests. The element must
+ * precede everything that it applies to.
  */
 function renderPolicy(style: string, script: PageScript | null, hasWorkers: boolean): Markup {
   const scripts = script === null ? [] : [script.loader, script.code];
@@ -90,7 +89,7 @@ function renderPolicy(style: string, script: PageScript | null, hasWorkers: bool
   return element('meta', { 'http-equiv': 'Content-Security-Policy', content });
 }
 
-/** The code and the parts as data, which no browser runs, and what unpacks it. */
+/** Renders the code and the parts as inert data, and the loader. */
 function renderScript({ loader, code }: PageScript, packed: PackedParts): Child {
   const parts = [...packed].map(([id, part]) => [id, part.markup]);
   const bytes = utf8ToBytes(`${code}${JSON.stringify(parts)}`);
@@ -106,7 +105,9 @@ function digestOf(text: string): string {
   return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
 }
 
-/** Files with locks of which a page has those that its plans name, and whose they are. */
+/**
+ * Files with locks that a page includes only if its plans use them, with the names of those locks.
+ */
 const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   [
     'locks-on-caches',
@@ -122,7 +123,9 @@ const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   ['locks-on-services', ['etcd', 'kubernetes', 'postgres', 'zookeeper']],
 ];
 
-/** Where this file would be without bundling, the two that are loaded by their URLs beside it. */
+/**
+ * The unbundled location of this file. The two modules that are loaded by URL are relative to it.
+ */
 const HERE = new URL('../../', import.meta.url);
 const WORKBENCH = new URL('../page/workbench.js', import.meta.url);
 const BOOT = new URL('../page/boot.js', import.meta.url);
@@ -130,7 +133,10 @@ const LOADER = new URL('../page/loader.js', import.meta.url);
 
 const made = new Map<string, PageScript | null>();
 
-/** What the build made for a page with these locks; null in the sources: it then stands still. */
+/**
+ * Returns the built script for a page with these locks, or null in the source tree. Without a
+ * script, the page is static.
+ */
 export function readPageScript(locks: readonly string[]): PageScript | null {
   const files = filesWith(locks);
   const key = files.join();
@@ -140,12 +146,15 @@ export function readPageScript(locks: readonly string[]): PageScript | null {
   return script;
 }
 
-/** The same from a folder with what was built. */
+/** Returns the script from a folder of built files. */
 export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null {
   return scriptOf(filesWith(locks), dist);
 }
 
-/** The script of the playground: the page's, with all locks, and what reads scenarios. */
+/**
+ * Returns the script of the playground: that of the page with all locks, and the parser for
+ * scenarios.
+ */
 export function readWorkbenchScript(): PageScript | null {
   const locks = SPARED.map(([file]) => file);
   const shared = ['checker', 'core', ...locks, 'flow', 'page', 'zod', 'reader'];
@@ -154,7 +163,7 @@ export function readWorkbenchScript(): PageScript | null {
   return scriptOf([...names, ...own], HERE, [['yaml', yamlModule()]]);
 }
 
-/** The package `yaml`, which is of CommonJS, as one module. */
+/** Returns the CommonJS package `yaml` as one module. */
 function yamlModule(): string {
   const { resolve } = createRequire(import.meta.url);
   const home = new URL('./', pathToFileURL(resolve('yaml')));
@@ -168,10 +177,10 @@ function yamlModule(): string {
   return `const files={${wrapped.join(',\n')}};\n${LOAD_COMMON}return load("index.js");\n`;
 }
 
-/** Those that stand on lines of their own. */
+/** Comments on lines of their own. */
 const COMMENTS = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*)\n/gm;
 
-/** How modules of CommonJS find each other; what they ask Node for is empty here. */
+/** A loader for CommonJS modules. Node modules are replaced by empty ones. */
 const LOAD_COMMON = `const loaded={};
 const load=(path)=>{if(loaded[path])return loaded[path].exports;
 const module=loaded[path]={exports:{}};
@@ -182,7 +191,7 @@ return load(parts.join("/"))};
 files[path](module,module.exports,require);return module.exports};
 `;
 
-/** The files of the page's script, each after those that it imports from. */
+/** Returns the files of the page's script, each after its imports. */
 function filesWith(locks: readonly string[]): readonly string[] {
   const spared = SPARED.filter(([, theirs]) => theirs.some((lock) => locks.includes(lock)));
   const shared = ['checker', 'core', ...spared.map(([file]) => file), 'flow', 'page'];
@@ -203,13 +212,13 @@ function scriptOf(
 }
 
 const IMPORT = /^import\s*(?:(\w+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?(?:from\s*)?"([^"]+)";$/gm;
-/** At the end of a module. */
+/** Matches an export list at the end of a module. */
 const EXPORT = /(?<=^|[;}\n])export\{([^}]*)\};?\s*$/;
 
 /**
- * Modules, each after those that it imports from, as one script. What they import from elsewhere is
- * undefined in it: a lock that is not there is one that nobody has heard of, and functions of
- * packages only commands call.
+ * Links modules into one script. Each module must follow its imports. Imports from elsewhere become
+ * undefined: a lock that is not included is an unknown lock, and functions of packages are called
+ * only by commands.
  */
 export function linkModules(modules: readonly (readonly [string, string])[]): string {
   const known = new Map(modules.map(([file], at) => [basename(file), `m${at}`]));
@@ -230,7 +239,7 @@ export function linkModules(modules: readonly (readonly [string, string])[]): st
   return `(()=>{"use strict";${linked.join('\n')}})();`;
 }
 
-/** `a as b,c` as pairs: what stands before `as`, and what stands after it. */
+/** Parses `a as b,c` into pairs: the name before `as` and the one after it. */
 function pairsOf(text: string | undefined): readonly (readonly [string, string])[] {
   const parts = (text ?? '').split(',').filter((part) => part.trim() !== '');
   return parts.map((part) => {
@@ -295,7 +304,7 @@ footer{padding:4px 24px 40px;font-size:14px;color:var(--soft)}
 @media print{body{background:none}article,section.card{border:0;padding:0}.scroll{overflow:visible;border:0}svg.sequence{max-width:100%;height:auto}nav,.skip{display:none}tr,.key,.story{break-inside:avoid}}
 `;
 
-/** The sheet of what the script moves, and of what stands beside a finding. */
+/** Styles for interactive controls, and for content beside a finding. */
 export const TOOL_SHEET: string = `
 [hidden]{display:none!important}
 html{scroll-padding-top:72px}[data-pictures]{scroll-margin-top:-60px}

@@ -1,7 +1,7 @@
 /**
- * The table of events: the accessible equivalent of the pictures, and what `#e=12` links to, event
- * 12 of those that have a number; and the filter over it, which stays hidden until the page's
- * script takes it into use.
+ * Renders the table of events, the accessible equivalent of the pictures and the target of links
+ * such as `#e=12` (event 12 of those with a number), and the filter above it, which stays hidden
+ * until the page's script activates it.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import type { ProcessInfo } from '../../core/history/trace.ts';
@@ -12,8 +12,9 @@ import { laneOrder, type Step } from '../steps.ts';
 import { column, nameMarkup, table } from './parts.ts';
 
 /**
- * A row per step, anchored `e=<number>` (`<prefix>e=<number>` for a prefix, so that several tables
- * fit one page), of `total` events in the whole run. A detail has a row without a number.
+ * Renders a row per step with the anchor `e=<number>`, or `<prefix>e=<number>` so that several
+ * tables fit on one page. `total` is the number of events in the whole run. Details have rows
+ * without numbers.
  */
 export function renderEvents(rows: readonly Step[], prefix: string, total: number): Markup {
   const shown = groupDigits(rows.filter(({ number }) => number !== null).length);
@@ -41,7 +42,7 @@ function renderRow(step: Step, prefix: string): Markup {
   );
 }
 
-/** Events that a reader looks for together, by what the filter calls them. */
+/** Groups of event kinds, by their names in the filter. */
 const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
   ['faults', ['fault', 'resume', 'restart', 'heal', 'healed', 'lose']],
   ['grants', ['grant', 'deny', 'renew', 'release', 'grant-end', 'deadlock', 'key-change']],
@@ -51,14 +52,17 @@ const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
   ['messages', ['send', 'receive', 'lose']],
 ]);
 
-/** Whether an event is of a kind of the filter; '' is all. A lease that runs out is a grant. */
+/**
+ * Returns true if an event belongs to a kind of the filter; '' matches all. The end of a lease,
+ * which has no event, is in `grants`.
+ */
 export function isOfKind(event: TraceEvent | undefined, kind: string): boolean {
   if (kind === '') return true;
   if (event === undefined) return kind === 'grants';
   return KINDS.get(kind)?.includes(event.kind) === true;
 }
 
-/** The filter over the table of events. */
+/** Renders the filter above the table of events. */
 export function renderFilter(processes: readonly ProcessInfo[]): Markup {
   const names = laneOrder(processes).map(({ name }) => [name, clip(visible(name), 40)] as const);
   const kinds = [...KINDS.keys()].map((kind) => [kind, kind] as const);

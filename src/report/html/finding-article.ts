@@ -1,7 +1,8 @@
 /**
- * One finding on the page: its picture; what happened, in plain words and as a story; the same plan
- * on the system that holds; the playground. Folded away below are every process's state with the
- * picture step by step, the other runs beside it, the verdicts, the table of events and the plan.
+ * Renders one finding on the page: its picture, the events in plain words and as a story, the same
+ * plan on the system that holds, and the playground. Collapsed below are the state of every process
+ * with the step-by-step picture, the runs to compare, the verdicts, the table of events and the
+ * plan.
  */
 import type { TraceEvent } from '../../core/history/events.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -41,13 +42,13 @@ import { renderTry } from './playground.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';
 
 export interface FindingOptions extends PageDataOptions {
-  /** Whether the page has a script, so that it carries the finding as data. */
+  /** True if the page has a script, so that it includes the finding as data. */
   readonly hasScript: boolean;
-  /** Takes what is shown only where that script runs, by the id of its place. */
+  /** Receives content that requires the script, by id of its element. */
   readonly packed: Map<string, Markup>;
 }
 
-/** The finding as an article. */
+/** Renders the finding as an article. */
 export function renderFinding(finding: Finding, options: FindingOptions): Markup {
   const { number, mostEvents, hasScript, catalogue } = options;
   const id = `finding-${number}`;
@@ -89,7 +90,10 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   );
 }
 
-/** The story a sentence an event; the page's script leads through it, each lit in the picture. */
+/**
+ * Renders the story, one sentence per event. The script steps through the sentences and highlights
+ * each event in the picture.
+ */
 function renderLesson(
   sentences: readonly PlainSentence[],
   steps: readonly Step[],
@@ -152,7 +156,10 @@ function renderTable(data: PageData, id: string, steps: readonly Step[], isLive:
   );
 }
 
-/** The same plan where the claim holds, on the finding's scale of time; says where they part. */
+/**
+ * Renders the same plan on a system where the claim holds, with the time scale of the finding and
+ * the first difference.
+ */
 function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
   const { cured, claim } = finding;
   if (cured === undefined) return [];
@@ -166,7 +173,9 @@ function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
   );
 }
 
-/** A finding and a run to draw beside it, on one scale of time, and where they part. */
+/**
+ * Prepares a finding and another run for drawing on one time scale, with their first difference.
+ */
 function besides(
   finding: Finding,
   other: OtherRun,
@@ -191,7 +200,7 @@ function besides(
   };
 }
 
-/** The nearest run that passes, beside the finding; says where they part. */
+/** Renders the nearest run that passes beside the finding, with their first difference. */
 function renderNearest(finding: Finding, id: string, options: FindingOptions): Child {
   const { nearest, claim, plan } = finding;
   if (nearest === undefined) return [];
@@ -232,7 +241,7 @@ function renderOriginal(finding: Finding, id: string, options: FindingOptions): 
   );
 }
 
-/** What is put into its place by the page's script; where the page has none, it is there. */
+/** Defers content to the page's script, or renders it in place if the page has no script. */
 function later(
   id: string,
   child: Child,
@@ -257,7 +266,7 @@ function runFigure(
   return figure({ caption: element('b', {}, title), name: title, picture });
 }
 
-/** `Changed: pause of bob, 20 ms here, 10 ms there.` */
+/** Returns, for example, `What was changed: pause of bob, 20 ms here, 10 ms there.` */
 function changeText(here: Plan, there: Plan): string {
   const others = new Map(parametersOf(there).map(({ path, value }) => [path, value]));
   const changed = parametersOf(here).filter(({ path, value }) => others.get(path) !== value);
@@ -285,16 +294,16 @@ function wordsAt({ trace, plan }: OtherRun, event: number | null): string {
 }
 
 interface Parting {
-  /** Indices into both traces; null where a trace is over. */
+  /** Indices into both traces; null if a trace has ended. */
   readonly here: number | null;
   readonly there: number | null;
-  /** When the first of the two happens. */
+  /** The time of the earlier of the two events. */
   readonly atUs: number;
 }
 
 /**
- * The first thing that happens otherwise, and what it is on each side; null when both do the same.
- * The faults themselves are left out, since they are what was changed.
+ * Finds the first difference between two runs, or returns null if there is none. Faults are
+ * ignored, since they are what was changed.
  */
 export function partingOf(here: Ran, there: Ran): Parting | null {
   const left = happenings(here);
@@ -313,7 +322,7 @@ type Ran = Pick<OtherRun, 'trace' | 'plan'>;
 interface Happening {
   readonly event: TraceEvent;
   readonly at: number;
-  /** Null where no step tells of it. */
+  /** Null if no step describes the event. */
   readonly words: string | null;
 }
 
@@ -326,8 +335,8 @@ function happenings({ trace, plan }: Ran): readonly Happening[] {
 }
 
 /**
- * What reads alike is alike, whatever a request carries that no words tell of. That one of two
- * stores tells versions, and the other none, is no happening.
+ * Returns true if two events read alike, even if their requests differ in fields that the words
+ * omit. If only one of the two stores has versions, this is not a difference.
  */
 function isAlike(
   { event: left, words }: Happening,

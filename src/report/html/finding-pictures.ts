@@ -1,8 +1,7 @@
 /**
- * Both pictures of a finding with their key and their controls, and the state of every process
- * right after the violation. The page carries what they are drawn from, as JSON, so that its script
- * can draw them again; the controls are written in advance and stay hidden until it takes them into
- * use.
+ * Renders both pictures of a finding with their key and controls, and the state of every process
+ * right after the violation. The page includes their data as JSON, so that its script can draw them
+ * again. The controls are part of the page but hidden until the script activates them.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Evidence } from '../../check/verdict.ts';
@@ -22,14 +21,14 @@ import { countEvents, laneOrder, lastOfStory, type Step } from '../steps.ts';
 import { faint, figure, key, nameMarkup } from './parts.ts';
 import { renderState, stateAfter } from './process-state.ts';
 
-/** One finding, as the pictures and the script read it. */
+/** One finding, as read by the pictures and the script. */
 export interface PageData {
   readonly claim: string;
   readonly plan: Plan;
   readonly trace: Trace;
   readonly evidence: readonly Evidence[];
   readonly linearization: Linearization | null;
-  /** Begins the anchors of its events: `#<prefix>e=12`. */
+  /** The prefix of the anchors of its events: `#<prefix>e=12`. */
   readonly prefix: string;
   readonly title: string;
   readonly isFenced: boolean;
@@ -37,9 +36,9 @@ export interface PageData {
 }
 
 export interface PageDataOptions {
-  /** From 1; the finding's anchor is `finding-<number>`. */
+  /** The number of the finding, from 1. Its anchor is `finding-<number>`. */
   readonly number: number;
-  /** At most so many events are drawn and listed. */
+  /** Maximum number of events to draw and list. */
   readonly mostEvents: number;
   readonly catalogue: Catalogue;
 }
@@ -60,10 +59,10 @@ export function dataOf(finding: Finding, options: PageDataOptions): PageData {
   };
 }
 
-/** A longer trace is told by its last part only, and has no steps to walk through. */
+/** Of longer traces, only the last part is shown, without stepping. */
 const MOST_WALKED = 12_000;
 
-/** Whether the page carries the whole trace, so that one can walk through it. */
+/** Returns true if the page includes the whole trace, so that a reader can step through it. */
 export function isWalked({ trace }: Finding): boolean {
   return trace.events.length <= MOST_WALKED;
 }
@@ -71,8 +70,8 @@ export function isWalked({ trace }: Finding): boolean {
 const NOT_PLAIN = /[<>&'\u007f-\uffff]/g;
 
 /**
- * The data as an element that nothing shows and nothing runs: JSON in plain ASCII without any
- * character that means something to HTML, so that no name in it can end the element.
+ * Renders the data as an inert, invisible element: JSON in ASCII without characters that are
+ * special in HTML, so that no name can end the element.
  */
 export function renderData(id: string, data: PageData): Markup {
   const inert = JSON.stringify(data).replace(NOT_PLAIN, (character) => {
@@ -81,15 +80,15 @@ export function renderData(id: string, data: PageData): Markup {
   return element('script', { type: 'application/json', id }, trusted(inert));
 }
 
-/** How the pictures are to be drawn, beyond their data. */
+/** Drawing options. */
 export interface Drawing extends Omit<LayoutOptions, 'claim' | 'evidence' | 'faults'> {
-  /** Begins the ids of their hatches. */
+  /** The prefix of the ids of their hatches. */
   readonly id: string;
 }
 
 type Drawn = Pick<PageData, 'trace' | 'plan' | 'claim' | 'evidence' | 'linearization' | 'title'>;
 
-/** At a glance, true to scale, and step by step, in warped time. */
+/** Draws two pictures: an overview true to scale, and the steps in warped time. */
 export function drawPictures(
   { trace, plan, linearization, claim, evidence, title }: Drawn,
   { id, ...drawing }: Drawing,
@@ -101,7 +100,7 @@ export function drawPictures(
   };
 }
 
-/** The finding at a glance, with hidden controls where the page has a script. */
+/** Renders the overview of a finding, with hidden controls if the page has a script. */
 export function renderPictures(
   data: PageData,
   id: string,
@@ -123,12 +122,12 @@ export function renderPictures(
   );
 }
 
-/** What stands where only the page's script draws. */
+/** Replaces a picture that only the page's script draws. */
 export const DRAWN_BY_SCRIPT = 'Where scripts may run, the picture stands here.';
 
 /**
- * Folded away: what each process believes, and the finding step by step. With a script that picture
- * is written for the first finding only: the script draws it anyhow.
+ * Renders, collapsed, what each process believes, and the finding step by step. With a script, that
+ * picture is included for the first finding only, since the script draws it anyway.
  */
 export function renderSteps(
   data: PageData,
@@ -158,7 +157,7 @@ export function renderSteps(
   );
 }
 
-/** The step of the last piece of evidence, or of where the story ends. */
+/** Returns the step of the last piece of evidence, or of the end of the story. */
 export function stepOfViolation({ trace, evidence }: PageData, steps: readonly Step[]): number {
   const last = lastOfStory(trace, evidence);
   return steps.findIndex(({ event }) => event === last);
@@ -186,7 +185,7 @@ const BUTTONS = [
   ['violation', '✗ violation (v)', 'To the violation (v)'],
 ] as const;
 
-/** The bar that stays in sight: where one is, and the buttons that lead on. */
+/** Renders the sticky bar with the current position and the navigation buttons. */
 export function renderStepper(): Markup {
   const buttons = BUTTONS.map(([name, text, title]) =>
     element('button', { type: 'button', 'data-go': name, title }, text),
@@ -201,7 +200,7 @@ export function renderStepper(): Markup {
 
 const TIMES = { both: 'both', true: 'true time', warped: 'warped time' };
 
-/** Which pictures are shown, and whose lanes are in them. */
+/** Renders the switches for the visible pictures and lanes. */
 export function renderSwitches(id: string, processes: readonly ProcessInfo[]): Markup {
   const times = Object.entries(TIMES).map(([value, text]) =>
     choice({ type: 'radio', name: `${id}-time`, value, checked: value === 'both' }, text),
@@ -221,7 +220,10 @@ function choice(attributes: Attributes, text: string): Markup {
   return element('label', {}, element('input', attributes), ' ', nameMarkup(text));
 }
 
-/** The key to the pictures, a sample of each mark in them; `id` begins the ids of its hatches. */
+/**
+ * Renders the key, with a sample of each mark in the pictures. `id` is the prefix of the ids of its
+ * hatches.
+ */
 export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
   const shown = Object.entries(samplesOf(id)).filter(([mark]) => shownIn.has(mark));
   return key(
@@ -242,7 +244,7 @@ const CLIENT = { role: 'client0' } as const;
 const BOLD = { anchor: 'middle', isBold: true } as const;
 const DASHED = { 'stroke-dasharray': '3 3' };
 
-/** For each mark what it means, and how it looks. */
+/** Returns the meaning and a sample of each mark. */
 function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Child]>> {
   const hatched = (hatchId: string, role: Role, isDense: boolean): Child => {
     const paint = { ...ink({ stroke: role }), fill: `url(#${hatchId})`, 'stroke-width': 1.4 };

@@ -1,6 +1,6 @@
 /**
- * The page of `fencepost check`: for each history what was found, and for each bad part of it why,
- * as a sentence, two pictures and a table. One file without scripts.
+ * Renders the page of `fencepost check`: the result for each history and, for each invalid part,
+ * the reason as a sentence, two pictures and a table. A single file without scripts.
  */
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
@@ -17,10 +17,10 @@ const STYLE = `
 article section figure{margin-top:20px}article section details{margin-top:16px}
 `;
 
-/** Beyond so many bad parts of a history the others are named only. */
+/** Maximum number of invalid parts per history to show. Further ones are only listed. */
 const MOST_PARTS = 20;
 
-/** The page as one HTML document. */
+/** Renders the page as one HTML document. */
 export function renderHistoryPage(reports: readonly HistoryReport[]): string {
   return renderDocument({
     title: reports.map(titleOf).join('; '),
@@ -107,11 +107,11 @@ function renderCore(part: PartReport, id: string): Markup {
   const total = countOf(operations, 'operation');
   const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
   const text = isOne ? 'it cannot be true' : `they cannot all be true; ${spare}`;
-  // The bad return in any case, and what was called last.
+  // Always include the bad return, and the latest calls.
   const last = core.slice(-MOST_CORE);
   const bad = badReturn(core);
   const kept = bad === undefined || last.includes(bad) ? last : [bad, ...last.slice(1)];
-  // Without the order found, which is one of all operations.
+  // Omit the order that was found, since it is an order of all operations.
   const alone = kept.map((operation) => ({ ...operation, effect: null }));
   const shown = alone.length < core.length ? ` Showing ${groupDigits(alone.length)} of them.` : '';
   return element(

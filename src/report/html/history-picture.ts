@@ -1,9 +1,9 @@
 /**
  * Draws a part of a history: a lane per client, bars from call to return, the contradiction solid
- * and the rest faint, where each operation takes effect in the order that was found, and the return
- * that fits none; and the key to it. Events stand from left to right. Only their order is drawn,
- * since that is all that counts; every event gets a place of its own, and every bar is wide enough
- * for its words.
+ * and other operations faint, the point at which each operation takes effect in the order that was
+ * found, and the return that no order satisfies. Also draws the key. Events run from left to right.
+ * Only their order is drawn, since nothing else matters; every event has its own position, and
+ * every bar is wide enough for its text.
  */
 import { entryOf } from '../../core/kernel/entries.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
@@ -33,20 +33,20 @@ import {
 import { key, scrolling } from './parts.ts';
 
 export interface HistoryPictureOptions {
-  /** Begins every id in the picture, so that several fit one page. */
+  /** The prefix of every id in the picture, so that several pictures fit on one page. */
   readonly id: string;
   /** The accessible name. */
   readonly title: string;
-  /** Whose part of the history it is. */
+  /** The part of the history that is drawn. */
   readonly part: PartReport;
   readonly marks: readonly ReportedMark[];
-  /** Whether the end is what one looks at first. */
+  /** True if the end of the picture should be visible first. */
   readonly isLate: boolean;
 }
 
 const HEAD_PX = 7.4;
 
-/** The names of the lanes, which stay in sight, and beside them the lanes, which scroll. */
+/** Draws the names of the lanes, which stay visible, and the lanes, which scroll. */
 export function drawHistory(
   operations: readonly ReportedOperation[],
   options: HistoryPictureOptions,
@@ -77,7 +77,7 @@ const COLUMN_PX = 6.8;
 /** Bold letters are wider. */
 const BOLD_COLUMN_PX = 7.5;
 const BAR_PADDING_PX = 20;
-/** For the cross at its end. */
+/** Leaves space for the cross at the end. */
 const BAD_PADDING_PX = 32;
 const WIDEST_TEXT = 34;
 const OPEN_PX = 46;
@@ -95,7 +95,10 @@ interface Bar {
   readonly x: number;
   readonly width: number;
   readonly y: number;
-  /** Its right end is no return: nobody knows how it ended, or it did so after the picture. */
+  /**
+   * True if the right end is not a return: the outcome is unknown, or the return is beyond the
+   * picture.
+   */
   readonly isOpen: boolean;
   readonly role: Role;
 }
@@ -120,7 +123,7 @@ interface Tick {
 interface Layout {
   readonly lanes: readonly Lane[];
   readonly bars: readonly Bar[];
-  /** Where operations take effect, in the order that was found. */
+  /** The points at which operations take effect, in the order that was found. */
   readonly points: readonly EffectPoint[];
   readonly ticks: readonly Tick[];
   readonly marks: readonly (ReportedMark & { readonly x: number })[];
@@ -135,7 +138,7 @@ function layOut(
   { marks, part }: HistoryPictureOptions,
 ): Layout {
   const axis = new Axis(operations);
-  // A colour for each client, the same in every picture of a part.
+  // One color per client, the same in every picture of a part.
   const names = new Set([...part.drawn, ...part.core].map(({ process }) => process));
   const roles = new Map([...names].sort(byName).map((name, at) => [name, clientRole(at)]));
   const { lanes, rows, bottom } = lanesOf(operations, axis.end, roles);
@@ -174,9 +177,9 @@ function labelOf(operation: ReportedOperation): string {
   return clip(visible(operation.text), WIDEST_TEXT) + answer;
 }
 
-/** Where each position of the common order of events stands. */
+/** Maps positions in the common order of events to coordinates. */
 class Axis {
-  /** The last position that is drawn: that of the bad return, where there is one. */
+  /** The last position to draw: that of the bad return, if there is one. */
   readonly end: number;
   readonly width: number;
   private readonly events: readonly ReportedEvent[];
@@ -197,13 +200,13 @@ class Axis {
     return this.xs.get(position) ?? this.after(position);
   }
 
-  /** Just right of the last event up to a position. */
+  /** Returns a coordinate just right of the last event up to a position. */
   after(position: number): number {
     const before = this.events.findLast((event) => event.position <= position);
     return before === undefined ? LEFT_PX / 2 : this.at(before.position) + EVENT_PX / 2;
   }
 
-  /** The room right of the last event up to a position, for what happens between events. */
+  /** Returns the space right of the last event up to a position, for points between events. */
   roomAfter(position: number): { readonly from: number; readonly to: number } {
     const before = this.events.findLast((event) => event.position <= position);
     const next = this.events.find((event) => event.position > position);
@@ -217,13 +220,15 @@ class Axis {
     });
   }
 
-  /** In their order, so that a bar can push its return, and all after it, to the right. */
+  /**
+   * Places events in order, so that a bar can push its return and all later events to the right.
+   */
   private place(): void {
     let x = LEFT_PX - EVENT_PX;
     let last = Number.NEGATIVE_INFINITY;
     const points = countBetween(this.events);
     for (const { position, operation, isReturn } of this.events) {
-      // The effects between two events need room too.
+      // Points between two events need space, too.
       if (position > last) x += Math.max(EVENT_PX, ((points.get(last) ?? 0) + 1) * POINT_PX);
       if (isReturn) x = Math.max(x, (this.xs.get(operation.invoke) ?? 0) + widthOf(operation));
       this.xs.set(position, x);
@@ -234,12 +239,12 @@ class Axis {
 
 const POINT_PX = 13;
 
-/** What is called where something else returns overlaps with it. */
+/** Orders a call before a return at the same position, since the two operations overlap. */
 function callsFirst(left: ReportedEvent, right: ReportedEvent): number {
   return left.position - right.position || Number(left.isReturn) - Number(right.isReturn);
 }
 
-/** By the position of an event: how many operations take effect right after it. */
+/** Returns, by position of an event, the number of operations that take effect right after it. */
 function countBetween(events: readonly ReportedEvent[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { operation, isReturn } of events) {
@@ -257,7 +262,7 @@ function widthOf(operation: ReportedOperation): number {
   return displayWidth(labelOf(operation)) * column + padding;
 }
 
-/** A lane has several rows where operations of one client overlap. */
+/** Assigns lanes. A lane has several rows if operations of one client overlap. */
 function lanesOf(
   operations: readonly ReportedOperation[],
   end: number,
@@ -329,7 +334,7 @@ function laneLine(y: number, width: number): Markup {
   return horizontal(y, [0, width], ink({ stroke: 'guide' }));
 }
 
-/** Bars that never end fade out, in whatever colour the screen gives them. */
+/** Defines a mask that fades out bars without an end, in any color scheme. */
 function fade(id: string): Child {
   return [
     element(
@@ -401,7 +406,7 @@ function wordsOf(operation: ReportedOperation): string {
   return `${text} by ${process}, ${linesOf(operation)}${order}`;
 }
 
-/** Joins the points in their order, below the bars, so that it crosses no words. */
+/** Joins the points in order, below the bars, so that the line does not cross text. */
 function drawOrder({ points }: Layout): Markup {
   const path = points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   const line = { points: path, 'stroke-width': 1.2, 'stroke-linejoin': 'round', opacity: '0.45' };
@@ -410,7 +415,7 @@ function drawOrder({ points }: Layout): Markup {
 
 const DOT = { r: 3.6, 'stroke-width': 1.6, ...ink({ fill: 'paper', stroke: 'ink' }) };
 
-/** Dots at the lower edge of the bars. */
+/** Draws dots at the lower edge of the bars. */
 function drawPoints({ points }: Layout): Child {
   return points.map(({ x, y, operation }) =>
     element('circle', { cx: x, cy: y, ...DOT }, element('title', {}, wordsOf(operation))),
@@ -418,7 +423,7 @@ function drawPoints({ points }: Layout): Child {
 }
 
 const BAD_LABEL_PX = 206;
-/** How far the words may reach beyond the line: what is seen first of a narrow screen. */
+/** How far the text may extend beyond the line: the part that a narrow screen shows first. */
 const BEYOND_PX = 60;
 
 function drawBad({ badX, bars, width, height }: Layout): Child {
@@ -438,7 +443,7 @@ function drawBad({ badX, bars, width, height }: Layout): Child {
   ];
 }
 
-/** Line numbers: those of the core always, others where there is room. */
+/** Draws the line numbers of the core, and others if there is space. */
 function drawTicks({ ticks, height }: Layout): Child {
   const taken: { readonly from: number; readonly to: number }[] = [];
   const ranked = [...ticks].sort((left, right) => Number(right.isCore) - Number(left.isCore));
@@ -452,7 +457,7 @@ function drawTicks({ ticks, height }: Layout): Child {
   });
 }
 
-/** The key to the picture; `hasCore`: whether there is a contradiction to point out. */
+/** Renders the key to the picture. `hasCore` is true if there is a contradiction. */
 export function renderHistoryKey(hasCore: boolean): Markup {
   const box = { x: 1, y: 2, width: 32, height: 14 };
   const cross = { role: 'danger', size: 13, isBold: true, anchor: 'middle' } as const;

@@ -1,12 +1,12 @@
 /**
- * The HTML report: one file that opens from anywhere and says everything with scripts off. Findings
- * come first, because that is what one opens it for; the sweep that found them follows.
+ * Renders the HTML report: one file that opens anywhere and is complete with scripts disabled.
+ * Findings come first, because they are what a reader looks for; the sweep that found them follows.
  *
- * To read on: `document.ts` (what all pages share), `finding-article.ts` (one finding), in it
- * `verdicts.ts` (the story and what became of each claim), `finding-pictures.ts` (both pictures,
- * and the data that the script draws them from again), `process-state.ts`, `event-table.ts` and
- * `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`, `sequence.ts`,
- * `glance.ts`. `../page` is what runs in the browser, from `boot.ts`. The other page is
+ * Read on in this order: `document.ts` (shared by all pages), `finding-article.ts` (one finding)
+ * with `verdicts.ts` (the story and the result of each claim), `finding-pictures.ts` (both
+ * pictures, and the data from which the script draws them again), `process-state.ts`,
+ * `event-table.ts` and `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`,
+ * `sequence.ts`, `glance.ts`. `../page` runs in the browser, from `boot.ts`. The other page is
  * `history-page.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
@@ -22,16 +22,19 @@ import { renderSweepOverview } from './sweep-overview.ts';
 export interface PageReport {
   readonly findings: readonly Finding[];
   readonly overview: Summary;
-  /** The page's own script, as `readPageScript` gives it. Absent: the page only stands still. */
+  /** The page's script, from `readPageScript`. Absent for a static page. */
   readonly script?: PageScript | null;
-  /** Where the words of the findings' plans are looked up; built-in ones by default. */
+  /** Resolves the names in the plans. Default: the built-in catalogue. */
   readonly catalogue?: Catalogue;
 }
 
-/** Drawn and listed on one page, shared by its findings, so that it stays below 2 MB. */
+/**
+ * Maximum number of events to draw and list on one page, shared by its findings, which keeps it
+ * below 2 MB.
+ */
 const MOST_EVENTS = 2000;
 
-/** The page as one HTML document. */
+/** Renders the page as one HTML document. */
 export function renderPage(report: PageReport): string {
   const { findings, overview, script = null, catalogue = builtIn } = report;
   const mostEvents = Math.max(100, Math.floor(MOST_EVENTS / Math.max(1, findings.length)));
@@ -60,7 +63,7 @@ function titleOf({ findings, overview }: PageReport): string {
   return first.isExpected === true ? `✗ (expected) ${headline}` : headline;
 }
 
-/** `3 counterexamples, all expected`. */
+/** Returns, for example, `3 counterexamples, all expected`. */
 function countedText(findings: readonly Finding[]): string {
   const counted = countOf(findings.length, 'counterexample');
   const expected = findings.filter(({ isExpected }) => isExpected === true).length;
@@ -70,7 +73,7 @@ function countedText(findings: readonly Finding[]): string {
     : `${counted}, ${expected === 1 ? '' : 'all '}expected`;
 }
 
-/** Leads to the parts of the first finding, which is long. */
+/** Renders links to the sections of the first finding, which is long. */
 function renderSections(finding: Finding, isLive: boolean): Child {
   const parts: Readonly<Record<string, string | null>> = {
     cured: finding.cured === undefined ? null : `On ${finding.cured.system}`,

@@ -1,15 +1,18 @@
-/** What stands in a page: cards, figures, keys and tables, in its words and in its script's. */
+/**
+ * Elements of a page: cards, figures, keys and tables. Used for its initial content and by its
+ * script.
+ */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 import type { SheetSize } from '../pictures/shapes.ts';
 
-/** A part of a page with its heading; its anchor is `id`. */
+/** Renders a section with a heading and the anchor `id`. */
 export function card(id: string, title: string, ...children: Child[]): Markup {
   const attributes = { class: 'card', id, 'aria-labelledby': `${id}-title` };
   const heading = element('h2', { id: `${id}-title` }, title);
   return element('section', attributes, heading, ...children);
 }
 
-/** A part that opens and closes. */
+/** Renders a collapsible section. */
 export function details(summary: string, isOpen: boolean, ...children: Child[]): Markup {
   return element('details', { open: isOpen }, element('summary', {}, summary), ...children);
 }
@@ -17,7 +20,7 @@ export function details(summary: string, isOpen: boolean, ...children: Child[]):
 export interface TableParts {
   readonly class?: string;
   readonly caption?: Child;
-  /** Made by `column`. */
+  /** Column headings, from `column`. */
   readonly head: readonly Markup[];
   readonly rows: Child;
 }
@@ -32,17 +35,17 @@ export function table({ class: kind, caption, head, rows }: TableParts): Markup 
   );
 }
 
-/** The head of a column; numbers stand at its right. */
+/** Renders the heading of a column. Numbers are aligned right. */
 export function column(name: Child, kind: 'number' | null = null): Markup {
   return element('th', { scope: 'col', class: kind }, name);
 }
 
-/** A row of a table with its own head. */
+/** Renders a table row with its own heading. */
 export function tableRow(head: Child, ...cells: Child[]): Markup {
   return element('tr', {}, element('th', { scope: 'row' }, head), ...cells);
 }
 
-/** A region that scrolls sideways on a narrow screen, by the keyboard as well. */
+/** Renders a region that scrolls horizontally on a narrow screen, also by keyboard. */
 export function scrolling(kind: string, name: string, content: Child): Markup {
   const attributes = { class: kind, tabindex: 0, role: 'group', 'aria-label': name };
   return element('div', attributes, content);
@@ -57,14 +60,14 @@ export interface FigureParts {
   readonly attributes?: Attributes;
 }
 
-/** A picture in a frame that scrolls, below its caption. */
+/** Renders a picture in a scrolling frame, below its caption. */
 export function figure({ caption, name, picture, below, attributes }: FigureParts): Markup {
   const frame = scrolling('scroll', name, picture);
   const title = element('figcaption', {}, caption);
   return element('figure', attributes ?? {}, title, frame, below ?? []);
 }
 
-/** The key to a picture: for each sample its shapes, and what they mean. */
+/** Renders the key to a picture: the shapes of each sample, and their meaning. */
 export function key(size: SheetSize, samples: readonly (readonly [Child, string])[]): Markup {
   const canvas = { ...size, viewBox: `0 0 ${size.width} ${size.height}`, 'aria-hidden': 'true' };
   return list(
@@ -73,7 +76,7 @@ export function key(size: SheetSize, samples: readonly (readonly [Child, string]
   );
 }
 
-/** A list, with an item for each of `items`. */
+/** Renders a list with an item for each of `items`. */
 export function list(kind: string, items: readonly Child[], name: 'ul' | 'ol' = 'ul'): Markup {
   return element(
     name,
@@ -82,12 +85,12 @@ export function list(kind: string, items: readonly Child[], name: 'ul' | 'ol' = 
   );
 }
 
-/** A paragraph that says less than what stands around it. */
+/** Renders a paragraph in a less prominent style. */
 export function faint(text: string): Markup {
   return element('p', { class: 'faint' }, text);
 }
 
-/** A user's name, which may run from right to left. */
+/** Renders a user's name, which may be written from right to left. */
 export function nameMarkup(name: string): Markup {
   return element('bdi', {}, name);
 }

@@ -1,8 +1,8 @@
 /**
- * The playground: a reader turns a plan's numbers on the page, which runs it again. Here are the
- * knobs (how much of each fault, the ttl, the latency, one message's delay, and the store), how the
- * plan looks with them turned, and the controls. A plan is offered if all its words are fencepost's
- * own and it needs no engine to be loaded.
+ * The playground: a reader changes the numbers of a plan on the page, which runs it again. This
+ * file defines the knobs (the amount of each fault, the ttl, the latency, the delay of one message,
+ * and the store), applies them to a plan, and renders the controls. A plan is offered if it uses
+ * only built-in names and does not need an SQL engine.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -16,22 +16,22 @@ import { isReply, operationName, requestText } from '../access-text.ts';
 import { surroundingsOf } from '../surroundings.ts';
 import { faint } from './parts.ts';
 
-/** One duration that can be turned. */
+/** A duration that can be changed. */
 export interface Knob {
-  /** Tells it from the other knobs of its plan. */
+  /** Distinguishes the knobs of a plan. */
   readonly id: string;
-  /** For people, e.g. `pause of bob`. */
+  /** A description such as `pause of bob`. */
   readonly what: string;
   readonly valueUs: number;
   readonly write: (plan: Plan, us: number) => Plan;
 }
 
-/** What a reader chose. */
+/** The choices of a reader. */
 export interface Turned {
-  /** By the knob's id, in microseconds; one that is absent stays. */
+  /** In microseconds, by id of the knob. Absent knobs keep their values. */
   readonly durations: ReadonlyMap<string, number>;
   readonly store: string;
-  /** A message's name and how much later it arrives; '' for none. */
+  /** The name of a message to delay, or '' for none. `lateUs` is the delay. */
   readonly message: string;
   readonly lateUs: number;
 }
@@ -39,7 +39,7 @@ export interface Turned {
 const MOST_FAULTS = 4;
 const MOST_TTLS = 3;
 
-/** The knobs of a plan, those of its faults first. */
+/** Returns the knobs of a plan, those of its faults first. */
 export function knobsOf(plan: Plan): readonly Knob[] {
   const amounts = parametersOf(plan)
     .filter(({ kind }) => kind === 'amount')
@@ -62,7 +62,7 @@ function ttlKnobs(plan: Plan): readonly Knob[] {
   });
 }
 
-/** A lease that is renewed for as long as it was taken stays so. */
+/** Changes the ttl. A renewal for the original ttl changes with it. */
 function withTtl(client: ClientPlan, fromUs: number, us: number): ClientPlan {
   const ttlUs = Math.max(1, us);
   const sections = client.sections.map((section) => ({
@@ -83,7 +83,10 @@ function latencyKnob({ network }: Plan): Knob {
   };
 }
 
-/** The plan as a reader turned it. It expects nothing, since nobody has judged it. */
+/**
+ * Applies the choices of a reader to a plan. The result has no expectation, since it has not been
+ * judged.
+ */
 export function turn(plan: Plan, { durations, store, message, lateUs }: Turned): Plan {
   let turned = plan;
   for (const { id, write } of knobsOf(plan)) {
@@ -96,7 +99,10 @@ export function turn(plan: Plan, { durations, store, message, lateUs }: Turned):
   return { ...rest, faults, system: { ...turned.system, store } };
 }
 
-/** The stores that a plan can be tried with, its own among them; none when it cannot run here. */
+/**
+ * Returns the stores that a plan can be tried with, including its own. Empty if it cannot run on
+ * the page.
+ */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
   if (whyLeftOut(plan, catalogue) !== null) return [];
   return [...catalogue.stores].flatMap(([store, { needsSql }]) => {
@@ -105,13 +111,13 @@ export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[]
   });
 }
 
-/** What stands in place of the controls; `why` is a clause. */
+/** Renders the text that replaces the controls. `why` is a clause. */
 export function renderNoTry(why: string): Markup {
   const text = `This run cannot be tried with other numbers on this page: ${why}.`;
   return element('p', { class: 'faint', 'data-no-try': '' }, text);
 }
 
-/** Why a plan cannot be run on the page, a clause; null where it can. */
+/** Returns a clause that says why a plan cannot run on the page, or null if it can. */
 function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
   const { lock, store } = plan.system;
   const protocol = catalogue.locks.get(lock);
@@ -126,8 +132,8 @@ function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
 const MOST_MESSAGES = 80;
 
 /**
- * The controls, hidden until the page's script takes them into use; one sentence instead where the
- * plan cannot be run on the page.
+ * Renders the controls, hidden until the page's script activates them, or a sentence if the plan
+ * cannot run on the page.
  */
 export function renderTry(
   id: string,
@@ -162,7 +168,7 @@ export function renderTry(
 const ABOUT = 'Turn a number: the same code runs the plan again here, judges it and draws it.';
 const STALE = '? Not run: a number above is wrong. What follows is of the last good numbers.';
 
-/** `wrongId` is the id of where it says what is wrong with the number. */
+/** Renders a knob. `wrongId` is the id of its error message. */
 function renderKnob(
   { id, what, valueUs }: Pick<Knob, 'id' | 'what' | 'valueUs'>,
   wrongId: string,
@@ -181,7 +187,7 @@ function renderKnob(
   );
 }
 
-/** A choice; `options` says by value what stands there. */
+/** Renders a choice. `options` maps values to texts. */
 function choice(name: string, options: ReadonlyMap<string, string>, chosen: string): Markup {
   const list = [...options].map(([value, text]) =>
     element('option', { value, selected: value === chosen }, text),

@@ -1,7 +1,8 @@
 /**
- * What every process knows and is after a step of a trace: what it holds and believes, waits for,
- * whether it runs, and how far its clock is off; who holds a lock in truth; what a store contains.
- * On the page a card per process, with what the step changed.
+ * Computes the state of every process after a step of a trace: what it holds and believes, what it
+ * waits for, if it runs, and how far its clock is off; also the actual holder of each lock, and the
+ * contents of each store. On the page, each process has a card that highlights the changes of the
+ * step.
  */
 import type { Return, TraceEvent, VersionScale } from '../../core/history/events.ts';
 import type { Trace } from '../../core/history/trace.ts';
@@ -28,7 +29,7 @@ import { laneOrder, type Step } from '../steps.ts';
 import { type Surroundings, versionsIn } from '../surroundings.ts';
 import { list, nameMarkup } from './parts.ts';
 
-/** One thing that is so: `holds` → `db, token 1`. */
+/** One fact, such as `holds` → `db, token 1`. */
 export interface Fact {
   readonly name: string;
   readonly value: string;
@@ -43,11 +44,11 @@ export interface ProcessState {
 export interface StateOptions {
   readonly faults: readonly Fault[];
   readonly steps: readonly Step[];
-  /** Whether the store is meant to remember the highest token. */
+  /** True if the store is supposed to remember the highest token. */
   readonly isFenced: boolean;
 }
 
-/** The state of every process right after `steps[at]`; before everything for −1. */
+/** Returns the state of every process right after `steps[at]`. −1 is the initial state. */
 export function stateAfter(
   trace: Trace,
   at: number,
@@ -73,7 +74,7 @@ export function stateAfter(
       const own = held.filter(({ process }) => process === name);
       facts.push(...clientFacts(client, own, { leases, nowUs }));
     }
-    // Where no single server grants a lock, its clients do.
+    // If no single server grants a lock, its clients do.
     facts.push(...locksOf(trace, name, leases));
     if (skew !== '') facts.push({ name: 'clock', value: skew });
     return { process: name, role, facts };
@@ -82,7 +83,7 @@ export function stateAfter(
 
 interface ClientState {
   is: string;
-  /** What it knows of keys of stores with versions, by store, resource and key. */
+  /** The rows of stores with versions that it knows, by store, resource and key. */
   readonly rows: Map<string, string>;
   readonly waits: Map<string, string>;
 }
@@ -114,10 +115,10 @@ function inject(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
   client.waits.clear();
 }
 
-/** What the words of an answer depend on. */
+/** The context of the words for an answer. */
 type Known = Pick<Surroundings, 'calls' | 'versionsBy'>;
 
-/** What a client learns of a row from an answer: it attaches that version to its next write. */
+/** Records the version of a row in an answer. The client attaches it to its next write. */
 function learn(client: ClientState, event: Return, { calls, versionsBy }: Known): void {
   const { answer } = event;
   const call = calls.get(event.operation);
@@ -170,7 +171,7 @@ function clientFacts(
   ];
 }
 
-/** Who holds each lock that this service ever grants. */
+/** Returns the holder of each lock that this service ever grants. */
 function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): readonly Fact[] {
   const locks = new Set<string>();
   for (const event of trace.events) {
@@ -197,15 +198,15 @@ function storeFacts(contents: StoreContents | undefined, isFenced: boolean): rea
   ];
 }
 
-/** What a store contains after a part of a trace, and the highest token that it has seen. */
+/** The contents of a store after a part of a trace, and the highest token that it has seen. */
 interface StoreContents {
-  /** By the key's name: its value, and who wrote it. */
+  /** The value of each key and its writer, by key. */
   readonly values: ReadonlyMap<string, string>;
   readonly highest: number;
   readonly hasTokens: boolean;
 }
 
-/** By the store's name. */
+/** Returns the contents of each store, by name. */
 function contentsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, StoreContents> {
   const stores = new Map<string, StoreContents>();
   for (const event of events) {
@@ -243,7 +244,10 @@ function recovered(event: Extract<TraceEvent, { kind: 'recovered' }>): StoreCont
   return { values: kept, highest, hasTokens: highest > 0 };
 }
 
-/** A card per process. `before` is the state after the step before, null where there is none. */
+/**
+ * Renders a card per process. `before` is the state after the previous step, or null if there is
+ * none.
+ */
 export function renderState(
   now: readonly ProcessState[],
   before: readonly ProcessState[] | null,

@@ -1,8 +1,8 @@
 /**
- * The sweep on the page: claims against systems with what was expected, what broke and how often;
- * what the faults really did, as bars; and how fast it went. And the index of a run over several
- * scenarios: what each came to, with a link to its page, and every counterexample; beside an
- * earlier run, which are new, known and fixed.
+ * Renders the sweep on the page: a table of claims and systems with expectations, breaches and
+ * rates; bars for the effect of the faults; and the speed. Also renders the index of a run over
+ * several scenarios: the result of each with a link to its page, and every counterexample, marked
+ * as new, known or fixed in comparison with an earlier run.
  */
 import { basename } from 'node:path';
 import type {
@@ -40,7 +40,7 @@ import {
   tableRow,
 } from './parts.ts';
 
-/** The section, with an anchor `overview`; below findings its tables are folded away. */
+/** Renders the section with the anchor `overview`. Below findings, its tables are collapsed. */
 export function renderSweepOverview(summary: Summary, isFolded: boolean): Markup {
   const outcome = faint(`${metText(summary)}; ${speedText(summary)}.`);
   const scenarios = summary.scenarios.map(renderScenario);
@@ -80,7 +80,7 @@ function renderSystem(system: SystemResult, all: readonly SystemResult[]): Child
   ];
 }
 
-/** A row for each claim that any of the systems was expected to keep or break, or broke. */
+/** Renders a row for each claim that was expected to hold or break in any system, or that broke. */
 function renderMatrix(systems: readonly SystemResult[]): Child {
   const bySystem = systems.map((system) => {
     const rows = new Map(claimRows(system, true).map((one) => [one.claim, one]));
@@ -95,7 +95,7 @@ function renderMatrix(systems: readonly SystemResult[]): Child {
   return matrix('Claims and systems', caption, ['Claim', systems], rows);
 }
 
-/** A table with a column per system after that of `first`; nothing where it has no rows. */
+/** Renders a table with a first column and a column per system. Empty if there are no rows. */
 function matrix(
   name: string,
   caption: string,
@@ -134,7 +134,7 @@ function rate(text: string): Markup {
   return element('span', { class: 'rate' }, text);
 }
 
-/** `20 of 300 seeds, 66,667 per million; first seed 1`. */
+/** Returns, for example, `20 seeds, 66,667 per million; first seed 1`. */
 function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult): string {
   const share = (system.claims[claim]?.broken ?? 0) / Math.max(1, system.seeds);
   const trial = trialOf(system);
@@ -142,8 +142,9 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult):
 }
 
 /**
- * On how many seeds each kind of fault fired, and on how many of those while some client held a
- * grant: one that never did tested nothing. Nothing where no fault fired in any system.
+ * Renders, per kind of fault, the number of seeds on which it fired, and on how many of those while
+ * some client held a grant. A kind that never did tested nothing. Empty if no fault fired in any
+ * system.
  */
 function renderFaults(systems: readonly SystemResult[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
@@ -177,11 +178,13 @@ function faultCell(fault: FaultTally | undefined, seeds: number): Markup {
 interface IndexedRun {
   readonly results: readonly ReportedScenario[];
   readonly overview: Summary;
-  /** Null where no earlier run was named. */
+  /** Null if no earlier run was named. */
   readonly since: Since | null;
 }
 
-/** The page as one HTML document; those of the scenarios lie beside it. */
+/**
+ * Renders the index page as one HTML document. The pages of the scenarios are in the same folder.
+ */
 export function renderIndex({ results, overview, since }: IndexedRun): string {
   const findings = results.flatMap((result) => result.findings);
   const against = since === null ? '' : `; ${sinceText(findings, since)}`;
@@ -254,14 +257,14 @@ function renderIndexedFindings(results: readonly ReportedScenario[], since: Sinc
   );
 }
 
-/** By it two counterexamples of one claim are told apart. */
+/** Returns the causes, which distinguish several counterexamples of one claim. */
 function causesOf({ causation }: Finding): string {
   if (causation === undefined) return '';
   const causes = causation.causes.map(({ text }) => text);
   return causes.length === 0 ? 'no fault' : causes.join('; ');
 }
 
-/** What nobody expected stands first on a scenario's page. */
+/** Sorts findings for the page of a scenario, unexpected ones first. */
 export function inPageOrder(findings: readonly Finding[]): readonly Finding[] {
   return [...findings].sort(
     (a, b) => Number(a.isExpected === true) - Number(b.isExpected === true),

@@ -1,19 +1,19 @@
 /**
- * What became of a run, on the page: the story of a contradiction, *Let … Then … However … Cure …*;
- * the verdict of every claim as a table, in which what was never tested is folded away; and what a
- * reader's own run in the playground came to.
+ * Renders the results of a run on the page: the story of a contradiction, *Let … Then … However …
+ * Cure …*; a table with the verdict on every claim, in which untested claims are collapsed; and the
+ * result of a reader's own run in the playground.
  */
 import type { Explanation, Verdict } from '../../check/verdict.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits, lead, sentence } from '../../text/prose.ts';
 import { column, details, faint, table, tableRow } from './parts.ts';
 
-/** The parts of a story that say anything, each beside its leading word. */
+/** Renders the nonempty parts of a story, each beside its leading word. */
 export function storyList({ given, next, however, cure }: Explanation): Markup {
   const clauses = { Let: given, Then: next, However: however, Cure: cure };
   const parts = Object.entries(clauses).map(([name, clause]): Child => {
     if (clause === '') return [];
-    // The leading word stands beside the clause.
+    // The leading word is in a separate column.
     const rest = name === 'Cure' ? sentence(clause) : lead(name, clause).slice(name.length + 1);
     const said = element('dd', {}, sentenceMarkup(rest));
     return element('div', { class: name.toLowerCase() }, element('dt', {}, name), said);
@@ -27,12 +27,15 @@ const STANDINGS = {
   valid: ['✓ holds', 'good'],
 } as const;
 
-/** A claim whose hazard never arose was not tested. */
+/** Returns true for a claim that was not tested because its hazard never arose. */
 function isIdle(verdict: Verdict): boolean {
   return verdict.kind === 'valid' && verdict.exercised === 0;
 }
 
-/** Broken claims first, then open ones, then those that hold; the untested ones by name only. */
+/**
+ * Renders broken claims first, then unknown ones, then those that hold. Untested claims are only
+ * named.
+ */
 export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
   const order = Object.keys(STANDINGS);
   const tested = verdicts.filter((verdict) => !isIdle(verdict));
@@ -61,17 +64,17 @@ function renderVerdict(verdict: Verdict): Markup {
   );
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunOutcome {
   readonly claim: string;
   readonly verdicts: readonly Verdict[];
-  /** Why the claim broke, or else the first other one that did; null when none did. */
+  /** Explains the breach of `claim`, or of the first other claim that broke; null if none did. */
   readonly explanation: Explanation | null;
-  /** How many events of it have a number. */
+  /** The number of its numbered events. */
   readonly events: number;
 }
 
-/** The verdict on a run in words. */
+/** Renders the verdict on a run in words. */
 export function renderOutcome({ claim, verdicts, explanation, events }: RunOutcome): Markup {
   const [words, tone] = standingOf(claim, verdicts);
   const others = verdicts.filter(({ kind, claim: name }) => kind === 'invalid' && name !== claim);

@@ -1,8 +1,8 @@
 /**
- * Starts the page: takes the controls of each finding into use, listens to keys and to the part of
- * the address behind `#`, and switches between dark and light. All that it shows, the page's own
- * functions draw; nothing is fetched and nothing is kept. To read on: `stage.ts` steps through a
- * finding, `playground.ts` runs it with other numbers.
+ * Starts the page: activates the controls of each finding, handles keys and the fragment of the
+ * address, and switches between dark and light. Everything is rendered by the page's own functions;
+ * nothing is fetched or stored. Read on in `stage.ts` (steps through a finding) and `playground.ts`
+ * (runs it with other numbers).
  */
 import type { PageData } from '../html/finding-pictures.ts';
 import { openPlayground } from './playground.ts';
@@ -16,7 +16,7 @@ const stages = all(document, 'article[data-finding]', HTMLElement).map((article)
   return stage;
 });
 
-/** The finding that keys act on: the one that was used last, or named in the address. */
+/** The finding that keys act on: the one used last or named in the address. */
 let active = stages[0];
 
 for (const stage of stages) {
@@ -32,7 +32,7 @@ function followAddress(): void {
   for (const stage of stages) if (stage.follow(location.hash)) active = stage;
 }
 
-// To click the event that the address names already changes no address.
+// A click on the event that is already in the address does not change the address.
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('[data-events] a') : null;
   if (!(link instanceof HTMLAnchorElement) || link.hash !== location.hash) return;
@@ -40,7 +40,7 @@ document.addEventListener('click', (event) => {
   followAddress();
 });
 
-/** Where arrows and letters mean something already. */
+/** Elements in which arrows and letters already have a meaning. */
 const OWN_KEYS = 'input, select, textarea, .scroll, .table, pre, [contenteditable]';
 
 document.addEventListener('keydown', (event) => {
@@ -50,7 +50,7 @@ document.addEventListener('keydown', (event) => {
   if (active.press(event.key)) event.preventDefault();
 });
 
-/** A button after each command, which copies it. */
+/** Adds a copy button after each command. */
 function openCopying(): void {
   for (const code of all(document, '.commands code', HTMLElement)) {
     const button = document.createElement('button');
@@ -88,7 +88,7 @@ function openThemeSwitch(): void {
 }
 
 addEventListener('hashchange', followAddress);
-// A browser goes to the row that the address names once more when all is loaded.
+// After loading, browsers scroll to the row in the address again.
 addEventListener('load', () => requestAnimationFrame(followAddress));
 openThemeSwitch();
 openCopying();

@@ -1,17 +1,18 @@
 /**
- * Unpacks what was packed by DEFLATE (RFC 1951), at once: what browsers have for it answers later,
- * and a page whose controls come to life a moment after it is there loses a reader's first click.
+ * Decompresses DEFLATE data (RFC 1951) synchronously. The decompression API of browsers is
+ * asynchronous, and a page whose controls become active a moment after it appears would lose a
+ * reader's first click.
  */
 
-/** How many bits more say how long a copy is, and from which length on, by its symbol less 257. */
+/** The number of extra bits for the length of a copy, by symbol minus 257. */
 const LENGTH_BITS = [
   0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0,
 ];
 const DISTANCE_BITS = [0, 0, 0, 0, ...Array.from({ length: 26 }, (_, at) => (at >> 1) + 1)];
-/** The order in which a block tells the lengths of the codes for its lengths. */
+/** The order in which a block stores the lengths of the codes for code lengths. */
 const LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** The first value of each symbol, each following on what the one before can say. */
+/** Returns the first value of each symbol. The ranges of symbols are contiguous. */
 function bases(bits: readonly number[], first: number): readonly number[] {
   let next = first;
   return bits.map((count) => {
@@ -21,11 +22,11 @@ function bases(bits: readonly number[], first: number): readonly number[] {
   });
 }
 
-// The last symbol is the longest copy, 258, by itself.
+// The last symbol stands for the longest copy, 258, alone.
 const LENGTH_BASES = [...bases(LENGTH_BITS.slice(0, 28), 3), 258];
 const DISTANCE_BASES = bases(DISTANCE_BITS, 1);
 
-/** A Huffman code: how many codes have each length, and the symbols in the order of their codes. */
+/** A Huffman code: the number of codes of each length, and the symbols in code order. */
 interface Code {
   readonly counts: readonly number[];
   readonly symbols: readonly number[];
@@ -51,7 +52,9 @@ const FIXED = [
   codeOf(lengthsOf([5, 30])),
 ] as const;
 
-/** The bytes that `packed` was made of; `size` of them. What is damaged is a mistake of ours. */
+/**
+ * Decompresses `packed` to `size` bytes. Damaged data is a bug, so it is not reported to the user.
+ */
 export function inflate(packed: Uint8Array, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   const reader = new BitReader(packed);
@@ -87,12 +90,12 @@ function unpackBlock(
     }
     const length = reader.value(LENGTH_BASES, LENGTH_BITS, symbol - 257);
     const distance = reader.value(DISTANCE_BASES, DISTANCE_BITS, reader.symbol(distances));
-    // What is copied may only come to be while it is copied.
+    // Copy byte by byte, since source and target may overlap.
     for (let left = length; left > 0; left -= 1, end += 1) bytes[end] = bytes[end - distance] ?? 0;
   }
 }
 
-/** The codes that a block brings with it. */
+/** Reads the codes that a block defines. */
 function codesIn(reader: BitReader): readonly [Code, Code] {
   const literals = reader.take(5) + 257;
   const distances = reader.take(5) + 1;
@@ -122,7 +125,7 @@ class BitReader {
     this.packed = packed;
   }
 
-  /** So many bits, at most 16, the lowest first. */
+  /** Takes `count` bits, at most 16, the lowest first. */
   take(count: number): number {
     while (this.count < count) {
       this.bits |= (this.packed[this.at] ?? 0) << this.count;
@@ -143,7 +146,10 @@ class BitReader {
     return (firsts[symbol] ?? 0) + this.take(more[symbol] ?? 0);
   }
 
-  /** The next symbol: codes of each length are numbers in order, after those that are shorter. */
+  /**
+   * Decodes the next symbol. Codes of each length are consecutive numbers that follow the shorter
+   * codes.
+   */
   symbol({ counts, symbols }: Code): number {
     let code = 0;
     let first = 0;
@@ -159,7 +165,10 @@ class BitReader {
     throw new Error('the script of this page is damaged');
   }
 
-  /** A block as it is: from the next whole byte on, after its length and that length inverted. */
+  /**
+   * Reads an uncompressed block: it starts at a byte boundary with its length and the complement of
+   * its length.
+   */
   stored(): Uint8Array {
     this.at -= this.count >> 3;
     this.bits = 0;

@@ -1,7 +1,7 @@
 /**
- * The first script of the page: unpacks the second, which is the simulator and `boot.ts`, with what
- * belongs into the page only where a script runs, and lets it run. Packed all that takes a third of
- * the room, and the page's policy names both scripts by their digests.
+ * The first script of the page. It decompresses the second script, which contains the simulator and
+ * `boot.ts`, together with content that requires a script, and runs it. Compression reduces the
+ * size to a third, and the page's policy lists the digests of both scripts.
  */
 import { inflate } from './inflate.ts';
 

@@ -1,10 +1,11 @@
 /**
- * A reader turns the plan's numbers: the plan is changed, run again right here, judged and drawn.
- * Offered only where the run of the plan itself gives the very trace that the page carries.
+ * Lets a reader change the numbers of a plan, which is then run, judged and drawn on the page. It
+ * is offered only if running the unchanged plan here gives exactly the trace that the page
+ * contains.
  *
- * What was turned stands in the address, `#try=…`, as JSON: values by the names of their fields.
- * An address is read as data of strangers: only fields that are there, only values that they take,
- * and nothing runs before the reader says so.
+ * Changed values are stored in the address, `#try=…`, as a JSON object from field names to values.
+ * An address is untrusted: only existing fields and valid values are accepted, and nothing runs
+ * before the reader confirms it.
  */
 
 import { builtIn } from '../../catalogue.ts';
@@ -26,7 +27,7 @@ import { all, one } from './stage.ts';
 
 const MOST_DRAWN = 400;
 
-/** Takes the controls into use, if the finding has any. */
+/** Activates the controls, if the finding has any. */
 export function openPlayground(article: HTMLElement, data: PageData): void {
   const section = article.querySelector('[data-try]');
   if (!(section instanceof HTMLElement)) return;
@@ -40,7 +41,7 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
   section.hidden = false;
   const show = (): void => {
     const knobs = all(section, '[data-knob]', HTMLInputElement);
-    // All are looked at, so that each that is wrong says so.
+    // Check all of them, so that each invalid field shows its error.
     const isGood = knobs.filter((knob) => !complain(section, knob)).length === knobs.length;
     one(section, '[data-stale]', HTMLElement).hidden = isGood;
     one(section, '[data-outcome]', HTMLElement).classList.toggle('stale', !isGood);
@@ -75,10 +76,10 @@ export function openPlayground(article: HTMLElement, data: PageData): void {
   offerAddress(section, data.prefix, show);
 }
 
-/** Longer than what any page writes. */
+/** Longer than any address that a page writes. */
 const MOST_ADDRESS = 4000;
 
-/** The fields that differ from the finding, as text for an address; '' where none does. */
+/** Returns the fields that differ from the finding as text for an address, or '' if none does. */
 function addressOf(section: HTMLElement): string {
   const changed = [...fieldsOf(section)].filter(([, field]) => field.value !== initialOf(field));
   if (changed.length === 0) return '';
@@ -102,7 +103,7 @@ function initialOf(field: Field): string {
   return [...field.options].find(({ defaultSelected }) => defaultSelected)?.value ?? '';
 }
 
-/** Fills in what the address says, and runs it once the reader asks for it. */
+/** Fills in the values from the address, and runs them when the reader requests it. */
 function offerAddress(section: HTMLElement, prefix: string, show: () => void): void {
   const begin = `#${prefix}try=`;
   if (!location.hash.startsWith(begin) || location.hash.length > MOST_ADDRESS) return;
@@ -145,7 +146,7 @@ function readAddress(text: string): readonly (readonly [string, string])[] {
   }
 }
 
-/** Whether a reader could have typed or chosen the value. */
+/** Returns true if a reader could have entered the value. */
 function takes(field: Field, value: string): boolean {
   if (field instanceof HTMLSelectElement) {
     return [...field.options].some((option) => option.value === value);
@@ -153,7 +154,7 @@ function takes(field: Field, value: string): boolean {
   return /^\d{1,12}(?:\.\d{1,3})?$/.test(value);
 }
 
-/** Says at a field what is wrong with it; whether anything is. */
+/** Shows or clears the error of a field. Returns true if there is one. */
 function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
   const why = whyWrong(knob);
   const at = one(section, `#${knob.getAttribute('aria-describedby')}`, HTMLElement);
@@ -164,7 +165,7 @@ function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
   return why !== null;
 }
 
-/** What is wrong with a number of milliseconds; null where nothing is. */
+/** Returns the error of a number of milliseconds, or null if it is valid. */
 function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string | null {
   if (validity.badInput) return 'This is no number.';
   if (value === '') return 'A number of ms is missing.';
@@ -211,7 +212,7 @@ function showRun(section: HTMLElement, data: PageData): void {
   const { store } = data.plan.system;
   const untouched = { durations: new Map(), store, message: '', lateUs: 0 };
   if (JSON.stringify(plan) === JSON.stringify(turn(data.plan, untouched))) {
-    // The finding itself stands above.
+    // The finding itself is shown above.
     const events = countEvents(listSteps(trace, { evidence: [], faults: plan.faults }));
     const found = { claim: data.claim, verdicts, explanation: null, events };
     outcome.innerHTML = render(renderOutcome(found));

@@ -1,7 +1,7 @@
 /**
- * One finding under way: which step one looks at, what is shown of it in words, in both pictures,
- * in the states and in the table of events, and what the controls change of that. `one` and `all`
- * find elements that the page was written with; one that is missing is a mistake of ours.
+ * Steps through one finding: keeps the current step, shows it in words, in both pictures, in the
+ * states and in the table of events, and handles the controls that change these views. `one` and
+ * `all` look up elements that the page was rendered with; a missing element is a bug.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { render } from '../../text/markup.ts';
@@ -12,7 +12,7 @@ import { renderState, stateAfter } from '../html/process-state.ts';
 import { xAt } from '../pictures/glance.ts';
 import { countEvents, listSteps, type Step, withPart } from '../steps.ts';
 
-/** The first element of a kind below `root`. */
+/** Returns the first element of a kind below `root`. */
 export function one<T extends Element>(
   root: ParentNode,
   selector: string,
@@ -23,7 +23,7 @@ export function one<T extends Element>(
   return found;
 }
 
-/** All elements of a kind below `root`. */
+/** Returns all elements of a kind below `root`. */
 export function all<T extends Element>(
   root: ParentNode,
   selector: string,
@@ -32,19 +32,19 @@ export function all<T extends Element>(
   return [...root.querySelectorAll(selector)].filter((found): found is T => found instanceof kind);
 }
 
-/** Where a step stands in both pictures; null where it is not drawn. */
+/** The coordinates of steps in both pictures. A step that is not drawn is absent. */
 interface Places {
   readonly fromUs: number;
   readonly untilUs: number;
   readonly yOf: ReadonlyMap<number, number>;
-  /** Where each process stands in warped time. */
+  /** The coordinate of each process in the warped picture. */
   readonly xOf: ReadonlyMap<string, number>;
 }
 
-/** A longer trace is drawn in parts, around the step that one looks at. */
+/** Maximum number of steps to draw. Longer traces are drawn in part, around the current step. */
 const MOST_DRAWN = 400;
 
-/** How much of a picture a sentence lights. */
+/** The width of the highlight for a sentence. */
 const LIGHT_PX = 46;
 
 export class Stage {
@@ -75,14 +75,16 @@ export class Stage {
     for (const radio of all(article, '.switches [type=radio]', HTMLInputElement)) {
       radio.addEventListener('change', () => this.setTime(radio.value));
     }
-    // What is folded away has no size to scroll by.
+    // Collapsed content has no size, so it cannot be scrolled earlier.
     const folded = one(article, '[data-steps]', HTMLDetailsElement);
     folded.addEventListener('toggle', () => this.scrollFrames());
     this.draw();
     this.show();
   }
 
-  /** Goes to the event that an address names, `#e=12`; false when it names none of this finding. */
+  /**
+   * Goes to the event in an address, `#e=12`. Returns false if it names no event of this finding.
+   */
   follow(hash: string): boolean {
     const { prefix } = this.data;
     const named = hash.slice(1);
@@ -96,9 +98,9 @@ export class Stage {
     return true;
   }
 
-  /** Brings the step bar into sight, with the picture below it: all that says what a step is. */
+  /** Scrolls to the step bar and the picture below it, which describe a step completely. */
   reveal(): void {
-    // A link of the table that led here must not keep the keys to itself.
+    // Remove the focus from the link in the table, which would capture the keys.
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && focused.closest('.table') !== null) focused.blur();
     const pictures = one(this.article, '[data-pictures]', HTMLElement);
@@ -107,7 +109,7 @@ export class Stage {
     pictures.scrollIntoView({ block: 'start', behavior: 'instant' });
   }
 
-  /** Whether a key means something here; if so, it was done. */
+  /** Handles a key. Returns false if it has no meaning here. */
   press(key: string): boolean {
     const goal = KEYS.get(key);
     if (goal === undefined) return false;
@@ -130,7 +132,9 @@ export class Stage {
     if (number !== null) history.replaceState(null, '', `#${this.data.prefix}e=${number}`);
   }
 
-  /** The lesson: goes on by a sentence, and lights what it tells of in the picture. */
+  /**
+   * Moves to the next or previous sentence of the lesson, and highlights its event in the picture.
+   */
   private tell(by: 1 | -1): void {
     const sentences = all(this.article, '.plainly [data-step]', HTMLElement);
     const told = sentences.findIndex((one) => one.classList.contains('now'));
@@ -161,7 +165,7 @@ export class Stage {
     this.scrollFrames();
   }
 
-  /** Draws both pictures anew, with the present step in them. */
+  /** Redraws both pictures, including the current step. */
   private draw(): void {
     const around = this.eventAt(this.at);
     const drawing = {
@@ -182,7 +186,7 @@ export class Stage {
     return one(this.article, `figure[data-time=${time}] .scroll`, HTMLElement);
   }
 
-  /** Shows the present step everywhere: in words, in both pictures, the states and the table. */
+  /** Shows the current step in words, in both pictures, in the states and in the table. */
   private show(): void {
     const step = this.steps[this.at];
     if (step === undefined) return;
@@ -211,7 +215,7 @@ export class Stage {
     }
   }
 
-  /** `Event 5 of 12`, by the numbers that the table and the address have. */
+  /** Returns `Event 5 of 12`, with the numbers used in the table and the address. */
   private countOf({ number }: Step): string {
     const ofAll = `of ${groupDigits(countEvents(this.steps))}`;
     if (number !== null) return `Event ${groupDigits(number)} ${ofAll}`;
@@ -241,7 +245,7 @@ export class Stage {
     warped.setAttribute('visibility', y === undefined ? 'hidden' : 'visible');
   }
 
-  /** Scrolls each picture in its own frame until the present step is in it. */
+  /** Scrolls each picture in its frame until the current step is visible. */
   private scrollFrames(): void {
     const step = this.steps[this.at];
     if (step === undefined) return;
@@ -250,16 +254,20 @@ export class Stage {
     if (lane !== undefined) bringIntoFrame(this.canvas('warped'), lane);
   }
 
-  /** The event of a step, or the one before, where a lease runs out. */
+  /**
+   * Returns the event of a step. If a lease ends, which is not an event, returns the previous one.
+   */
   private eventAt(at: number): number | null {
     return this.steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? null;
   }
 }
 
-/** Nearer to an edge than this, what one looks at has no room for its label. */
+/** Closer to an edge than this, a step has no space for its label. */
 const EDGE_PX = 60;
 
-/** Brings an x of a picture to the middle of its frame, unless it is well in sight. */
+/**
+ * Scrolls an x coordinate of a picture to the middle of its frame, unless it is clearly visible.
+ */
 function bringIntoFrame(frame: HTMLElement, x: number): void {
   const svg = one(frame, 'svg', SVGSVGElement);
   const { left, width } = svg.getBoundingClientRect();
@@ -278,7 +286,7 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ['v', 'violation'],
 ]);
 
-/** More rows are shown in parts, around the present step. */
+/** Maximum number of rows. Longer tables are shown in part, around the current step. */
 const MOST_ROWS = 400;
 
 interface Filter {
@@ -287,14 +295,14 @@ interface Filter {
   readonly kind: string;
 }
 
-/** The table of events: what the filter leaves of it, and the row of the present step. */
+/** The table of events, with its filter and the row of the current step. */
 class EventTable {
   private readonly article: HTMLElement;
   private readonly data: PageData;
   private readonly steps: readonly Step[];
   private filter: Filter = { text: '', process: '', kind: '' };
   private found: readonly Step[];
-  /** The part of `found` that is written; empty while the page's own rows stand. */
+  /** The part of `found` that is rendered. Initially, the rows that the page was rendered with. */
   private shown: readonly Step[];
   private at = 0;
 
@@ -310,12 +318,15 @@ class EventTable {
     this.dropAnchors();
   }
 
-  /** Where steps are shown in the pictures, an address must not lead to the row far below them. */
+  /**
+   * Removes anchors: steps are shown in the pictures, so an address must not jump to the row far
+   * below.
+   */
   private dropAnchors(): void {
     for (const row of this.rows()) row.removeAttribute('id');
   }
 
-  /** Marks the row of a step, and writes the part of the table that it stands in. */
+  /** Marks the row of a step, and renders the part of the table that contains it. */
   mark(at: number): void {
     this.at = at;
     const step = this.steps[at];

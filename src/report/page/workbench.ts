@@ -1,8 +1,8 @@
 /**
- * The playground of `fencepost playground`: a scenario as text, whose mistakes are shown as one
- * types, examined by a worker, which runs this same script: on 200 seeds, or on every plan with a
- * fault or two. The first that breaks a claim is shrunk, told and drawn, with numbers to turn.
- * Nothing is fetched; the text of a link is filled in and never run by itself.
+ * The page of `fencepost playground`: a scenario as text, with its errors shown during typing. A
+ * worker, which runs this same script, examines it on 200 seeds, or on every plan with one or two
+ * faults. The first plan that breaks a claim is shrunk, explained and drawn, with numbers to
+ * change. Nothing is fetched, and the text in a link is filled in but never run automatically.
  */
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -31,14 +31,14 @@ import { openPlayground } from './playground.ts';
 import { all, one } from './stage.ts';
 
 const SEEDS = 200;
-/** Longer texts are no scenario that somebody wrote here. */
+/** Maximum length of a scenario in an address. */
 const MOST_TEXT = 20_000;
-/** More are none that somebody waits for. */
+/** Maximum number of plans that a reader would wait for. */
 const MOST_PLANS = 20_000;
-/** How often the page hears how far it is. */
+/** How often the worker reports its progress. */
 const NOTES = 20;
 
-/** What the worker is asked for: all plans with at most so many faults, or seeds where it is 0. */
+/** The request to the worker: all plans with at most this many faults, or seeds if it is 0. */
 interface Task {
   readonly text: string;
   readonly faults: number;
@@ -47,7 +47,7 @@ interface Task {
 interface Broken {
   readonly system: string;
   readonly claim: string;
-  /** `seed 3`, `plan 16`. */
+  /** For example `seed 3` or `plan 16`. */
   readonly which: string;
   readonly plan: Plan;
 }
@@ -57,7 +57,7 @@ interface Row {
   readonly claim: string;
   readonly isToBreak: boolean;
   broken: number;
-  /** How many of the system's plans were examined. */
+  /** The number of plans of the system that were examined. */
   examined: number;
 }
 
@@ -75,7 +75,7 @@ function read(text: string): ScenarioRead {
   return readScenario({ text, file: 'scenario', vocabulary: wordsOf(builtIn) });
 }
 
-/** In the worker: examines the text that comes in, and tells as it goes. */
+/** In the worker: examines each text that it receives, and reports its progress. */
 function serve(): void {
   const note = (one: Note): void => self.postMessage(one);
   self.addEventListener('message', ({ data }: MessageEvent<Task>) => {
@@ -129,7 +129,7 @@ async function examineText({ text, faults }: Task, note: (one: Note) => void): P
   }
 }
 
-/** The plans of a system, by their numbers. */
+/** The plans of a system, by number. */
 interface SystemPlans {
   readonly system: string;
   readonly plans: number;
@@ -142,7 +142,7 @@ function seedsOf(scenario: Scenario): readonly SystemPlans[] {
   });
 }
 
-/** Every plan of two clients and one section with at most so many faults. */
+/** Returns every plan of two clients with one section each and at most this many faults. */
 async function plansOf(scenario: Scenario, faults: number): Promise<readonly SystemPlans[]> {
   const small = narrowed(scenario, { faults, ties: 0, clients: 2, sections: 1 });
   const all: SystemPlans[] = [];
@@ -159,7 +159,7 @@ async function plansOf(scenario: Scenario, faults: number): Promise<readonly Sys
   return all;
 }
 
-/** In the page. `code` is this very script. */
+/** In the page. `code` is the text of this script. */
 function openWorkbench(code: string): void {
   const text = one(document, '#scenario', HTMLTextAreaElement);
   const runs = all(document, '[data-faults]', HTMLButtonElement);
@@ -224,7 +224,7 @@ function openWorkbench(code: string): void {
   typed();
 }
 
-/** The scenario of the address; null where it has none. */
+/** Returns the scenario in the address, or null if there is none. */
 function sharedText(): string | null {
   const { hash } = location;
   if (!hash.startsWith('#s=') || hash.length > 3 * MOST_TEXT) return null;
@@ -266,7 +266,7 @@ function hear(note: Note): void {
   outcome.innerHTML = render([guesses, table({ head: [], rows })]);
 }
 
-/** How each guess went. */
+/** Renders the result of each guess. */
 function renderGuesses(rows: readonly Row[]): Child {
   return all(document, '[data-guess]', HTMLSelectElement).map((guess) => {
     if (guess.selectedIndex <= 0) return [];
@@ -279,7 +279,7 @@ function renderGuesses(rows: readonly Row[]): Child {
   });
 }
 
-/** Tells and draws a shrunk plan, with its numbers to turn. */
+/** Explains and draws a shrunk plan, with numbers to change. */
 function show({ system, claim, which, plan }: Broken): void {
   const found = one(document, '#found', HTMLElement);
   const { trace, verdicts } = examine(plan, [claim]);

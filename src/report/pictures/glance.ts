@@ -1,7 +1,8 @@
 /**
- * Draws a finding at a glance: time runs to the right and is true to scale, a row per process.
- * Nothing is labelled that the sequence says better; what remains is who held what when, and what
- * came late. Whatever draws a kind of mark notes it, so that the key explains no others.
+ * Draws an overview of a finding: time runs to the right and is true to scale, with a row per
+ * process. Labels that the sequence shows better are omitted; the picture shows who held what when,
+ * and what was late. Each drawing function records its kinds of mark, so that the key explains only
+ * those in the picture.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup, render } from '../../text/markup.ts';
@@ -36,26 +37,26 @@ import {
   vertical,
 } from './shapes.ts';
 
-/** One kind of mark. */
+/** A kind of mark. */
 export type MarkKind =
   | FaultSpan['kind']
   | ('lease' | 'client view' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
   | ('accepted' | 'violating' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
 export interface GlanceOptions extends Pick<LayoutOptions, 'claim' | 'evidence'> {
-  /** Begins the ids of the hatches. */
+  /** The prefix of the ids of the hatches. */
   readonly id: string;
   /** The accessible name. */
   readonly title: string;
-  /** Ends later than its own events do, so that two pictures have one scale. */
+  /** Extends the picture beyond its last event, so that two pictures have the same scale. */
   readonly untilUs?: number;
-  /** The order that the checker found, where the claim is one of linearizability. */
+  /** The order that the checker found, for a claim of linearizability. */
   readonly linearization?: Linearization | null;
-  /** An instant to mark: where this run begins to differ from the one beside it. */
+  /** A time to mark: the first difference from the run beside it. */
   readonly differsAtUs?: number | null;
 }
 
-/** From when to when a picture goes. */
+/** The time range of a picture. */
 interface Scale {
   readonly fromUs: number;
   readonly untilUs: number;
@@ -63,7 +64,7 @@ interface Scale {
 
 export interface GlancePicture extends Scale {
   readonly svg: Markup;
-  /** The kinds of mark in it. */
+  /** The kinds of mark in the picture. */
   readonly marks: ReadonlySet<MarkKind>;
 }
 
@@ -72,13 +73,16 @@ const LEFT = 150;
 const RIGHT = 1100;
 const TOP = 64;
 const BAR_PX = 18;
-/** How thick the line of a loss is. */
+/** The thickness of the line for a loss. */
 const LOSS_PX = 3;
 const ROW_PX = 70;
 const ROW_WITH_CLOCK_PX = 84;
 const COLUMN_PX = 6.6;
 
-/** The picture, its lanes' names for narrow screens over it, and from when to when it goes. */
+/**
+ * Draws the picture, an overlay with the names of its lanes for narrow screens, and returns its
+ * range.
+ */
 export function drawGlance(layout: Layout, options: GlanceOptions): GlancePicture {
   const scene = sceneOf(layout, options);
   const { rows, height, fromUs, untilUs, marks, id } = scene;
@@ -101,19 +105,19 @@ export function drawGlance(layout: Layout, options: GlanceOptions): GlancePictur
     drawDifference(scene, options.differsAtUs ?? null),
     drawViolation(scene, options),
   );
-  // The names of the lanes once more, to stay in sight where the picture scrolls.
+  // Repeats the names of the lanes, which stay visible when the picture scrolls.
   const hidden = { class: 'lanes', 'aria-hidden': 'true' };
   const names = sheet({ width: LEFT, height }, hidden, [], [...rows.values()].map(drawName));
   return { svg: { markup: render([svg, names]) }, fromUs, untilUs, marks };
 }
 
-/** From when to when the picture goes; not before `atLeastUs`. */
+/** Returns the time range of the picture, which ends at `atLeastUs` or later. */
 export function scaleOf({ items }: Layout, atLeastUs: number): Scale {
   const fromUs = items[0]?.step.atUs ?? 0;
   return { fromUs, untilUs: Math.max(fromUs + 1, items.at(-1)?.step.atUs ?? 0, atLeastUs) };
 }
 
-/** Where an instant stands; those outside of the picture stand at its edge. */
+/** Returns the x coordinate of a time. Times outside the picture are placed at its edge. */
 export function xAt({ fromUs, untilUs }: Scale, atUs: number): number {
   const share = (atUs - fromUs) / (untilUs - fromUs);
   return LEFT + Math.max(0, Math.min(1, share)) * (RIGHT - LEFT);
@@ -129,7 +133,7 @@ interface Scene extends Scale, Pick<Layout, 'trace' | 'spans'> {
   readonly height: number;
   readonly id: string;
   readonly isDrawn: (event: number) => boolean;
-  /** What has been drawn so far. */
+  /** The kinds of mark drawn so far. */
   readonly marks: Set<MarkKind>;
 }
 
@@ -156,7 +160,7 @@ function sceneOf(layout: Layout, { id, untilUs = 0 }: GlanceOptions): Scene {
 function drawAxis(scene: Scene): Child {
   const style = { role: 'soft', anchor: 'middle', size: 11, hasHalo: false } as const;
   const { fromUs, untilUs } = scene;
-  // At most 12 instants and at least two, a round number apart.
+  // Between 2 and 12 ticks at round intervals.
   const step = roundStep((untilUs - fromUs) / 12);
   const ticks: number[] = [];
   for (let at = Math.ceil(fromUs / step) * step; at <= untilUs; at += step) ticks.push(at);
@@ -169,7 +173,7 @@ function drawAxis(scene: Scene): Child {
   });
 }
 
-/** The smallest of 1, 2, 5, 10, 20, 50, … that is not below `us`. */
+/** Returns the smallest of 1, 2, 5, 10, 20, 50, … that is not less than `us`. */
 function roundStep(us: number): number {
   for (let power = 1; ; power *= 10) {
     for (const digit of [1, 2, 5]) {
@@ -195,13 +199,13 @@ function drawName({ lane, y }: Row): Markup {
   return label(name, { x: LEFT - 16, y }, style);
 }
 
-/** From its start to its end, inside the picture. */
+/** The horizontal extent of a span, clipped to the picture. */
 interface Extent {
   readonly x: number;
   readonly width: number;
 }
 
-/** Draws each span that has a row and reaches into the picture. */
+/** Draws each span that has a row and overlaps the picture. */
 function inRows<S extends Span>(
   spans: readonly S[],
   scene: Scene,
@@ -217,14 +221,14 @@ function inRows<S extends Span>(
   });
 }
 
-/** The text, where a bar of this extent has room for it. */
+/** Draws the text if a bar of this extent has space for it. */
 function fitted(text: string, { x, width }: Extent, y: number, style: TextStyle): Child {
   if (displayWidth(text) * COLUMN_PX + 12 > width) return [];
   const at = { x: style.anchor === 'start' ? x + 8 : x + width / 2, y };
   return label(text, at, { ...style, hasHalo: false });
 }
 
-/** A strip over the row of each process whose clocks are off, with how far. */
+/** Draws a strip above the row of each process whose clocks are off, with the offset. */
 function drawClocks(scene: Scene): Child {
   const paint = ink({ fill: 'paper', stroke: 'caution' });
   return inRows(scene.spans.clocks, scene, (span, row, extent) => {
@@ -245,7 +249,9 @@ const FAULT_INKS = {
   crash: ink({ fill: 'paper', stroke: 'danger' }),
 };
 
-/** Pauses as blocks, crashes as dashed ones from ✖ to ↻, partitions as dashed outlines. */
+/**
+ * Draws pauses as blocks, crashes as dashed blocks from ✖ to ↻, and partitions as dashed outlines.
+ */
 function drawFaults(scene: Scene): Child {
   return inRows(scene.spans.faults, scene, (span, { y }, box) => {
     scene.marks.add(span.kind);
@@ -266,12 +272,12 @@ function drawFaults(scene: Scene): Child {
   });
 }
 
-/** The colour of a process; `soft` for servers and for those that have no row. */
+/** Returns the color of a process, or `soft` for servers and for processes without a row. */
 function roleIn({ rows }: Scene, process: string): Role {
   return rows.get(process)?.lane.role ?? 'soft';
 }
 
-/** The leases in the rows of the services, in the colours of their clients. */
+/** Draws the leases in the rows of the services, in the colors of their clients. */
 function drawLeases(scene: Scene): Child {
   return inRows(inSlots(scene.spans.leases), scene, (span, { lane, y }, box) => {
     if (lane.process.role === 'lock') scene.marks.add('lease');
@@ -284,7 +290,7 @@ function drawLeases(scene: Scene): Child {
   });
 }
 
-/** The sections in their programs' rows, in red where another client holds the lock. */
+/** Draws the sections in the rows of their clients, in red while another client holds the lock. */
 function drawClientViews(scene: Scene): Child {
   const { clientViews, overlaps, losses } = scene.spans;
   const own = inRows(clientViews, scene, (span, { lane, y }, box) => {
@@ -298,7 +304,7 @@ function drawClientViews(scene: Scene): Child {
   return [own, red, lost];
 }
 
-/** A thin line under the section, for as long as its program has lost the lock without a notice. */
+/** Draws a thin line below the section while its client has lost the lock without noticing it. */
 function drawLoss(span: LossSpan, y: number, box: Extent, scene: Scene): Child {
   const { process, fromUs, untilUs } = span;
   scene.marks.add('loss');
@@ -318,7 +324,7 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
   ];
 }
 
-/** Marks where each holder's clock ends its lease before it leaves; drawn on top. */
+/** Marks where each holder's clock ends its lease before the holder leaves. Drawn on top. */
 function drawOwnEnds(scene: Scene): Child {
   const { fromUs, untilUs, spans } = scene;
   return spans.clientViews.map((span) => {
@@ -333,7 +339,7 @@ function drawOwnEnds(scene: Scene): Child {
   });
 }
 
-/** Messages; one that is still under way where the picture ends leaves it without a head. */
+/** Draws messages. One that is still under way at the end of the picture has no arrowhead. */
 function drawFlights(scene: Scene): Child {
   const { trace, spans, rows, untilUs, marks, isDrawn } = scene;
   return spans.flights.map((flight) => {
@@ -362,10 +368,10 @@ function drawFlights(scene: Scene): Child {
 }
 
 const FLAG_LEVELS = 3;
-/** What the sign beside a flag needs. */
+/** The space for the sign beside a flag. */
 const SIGN_PX = 18;
 
-/** Flags of one moment stand above each other. `violating` is the event that breaks the claim. */
+/** Draws flags, stacked if they overlap. `violating` is the event that breaks the claim. */
 function drawWrites(scene: Scene, violating: number): Child {
   const rightEnds = new Map<string, number>();
   const levels = new Map<string, number>();
@@ -377,7 +383,7 @@ function drawWrites(scene: Scene, violating: number): Child {
     const isViolating = isAccepted && at === violating;
     scene.marks.add(isViolating ? 'violating' : isAccepted ? 'accepted' : 'refused');
     const text = flagText(event);
-    // A wide flag at the right edge stands a little too early rather than outside.
+    // At the right edge, move a wide flag slightly to the left to keep it inside.
     const x = Math.min(xAt(scene, event.atUs), WIDTH - flagWidth(text) - SIGN_PX);
     const isFree = x >= (rightEnds.get(process) ?? 0);
     const level = isFree ? 0 : ((levels.get(process) ?? 0) + 1) % FLAG_LEVELS;
@@ -401,8 +407,8 @@ function drawWrites(scene: Scene, violating: number): Child {
 const DOT_PX = 8;
 
 /**
- * The order that the checker of `linearizable` found: a numbered dot where each operation takes
- * effect, and a cross at the first return that no order satisfies.
+ * Draws the order that the checker of `linearizable` found: a numbered dot where each operation
+ * takes effect, and a cross at the first return that no order satisfies.
  */
 function drawOrder(scene: Scene, linearization: Linearization | null): Child {
   if (linearization === null) return [];
@@ -451,7 +457,7 @@ function drawDifference(scene: Scene, atUs: number | null): Child {
   return drawInstant(scene, atUs, { text, role: 'caution', inset: 6, ...line });
 }
 
-/** The last event of the evidence; −1 where there is none. */
+/** Returns the last event of the evidence, or −1 if there is none. */
 function lastOf({ evidence }: Pick<GlanceOptions, 'evidence'>): number {
   return evidence.reduce((latest, { event }) => Math.max(latest, event), -1);
 }
@@ -470,13 +476,13 @@ interface Instant extends TextStyle {
   readonly text: string;
   readonly dashes: string;
   readonly extent: readonly [number, number];
-  /** Of the text. */
+  /** The y coordinate of the text. */
   readonly y: number;
-  /** How far the text begins beyond the line, towards the farther edge. */
+  /** The offset of the text from the line, toward the more distant edge. */
   readonly inset: number;
 }
 
-/** A dashed line across all rows, and beside it what happens then. */
+/** Draws a dashed line across all rows, with a text beside it. */
 function drawInstant(scene: Scene, atUs: number, instant: Instant): Child {
   const { text, dashes, extent, y, inset, ...style } = instant;
   const x = xAt(scene, atUs);

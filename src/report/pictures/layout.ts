@@ -1,6 +1,6 @@
 /**
- * Decides where everything in a sequence stands: a lane per process from left to right, a row per
- * moment from top to bottom. Time is warped: every moment gets a readable row, and long waits are
+ * Computes the layout of a sequence: a lane per process from left to right, and a row per moment
+ * from top to bottom. Time is warped: every moment gets a readable row, and long waits are
  * compressed.
  */
 import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
@@ -21,12 +21,12 @@ import { clientRole, type Role } from './shapes.ts';
 
 const AFTER_THE_STORY = 8;
 const LABEL_COLUMNS = 44;
-/** A store says what it compared, and stands at the right, where there is room. */
+/** The label of a store, which includes what it compared, is at the right, where there is space. */
 const STORE_COLUMNS = 66;
 const COLUMN_PX = 6.6;
 const HEAD_COLUMN_PX = 9.5;
 
-/** A lane's head shows no more of its name. */
+/** Maximum length of a name in the head of a lane. */
 export const HEAD_COLUMNS = 20;
 const AXIS_PX = 78;
 const TOP_PX = 78;
@@ -36,13 +36,13 @@ const LONG_WAIT = 5;
 export interface Lane {
   readonly process: ProcessInfo;
   readonly x: number;
-  /** Labels stand at the left of locks and at the right of all others. */
+  /** Labels are on the left of locks and on the right of all others. */
   readonly labelSide: 'left' | 'right';
-  /** A client's own colour; `soft` for servers. */
+  /** The color of a client, or `soft` for servers. */
   readonly role: Role;
 }
 
-/** A step in its place. A row without a label only carries the ends of arrows and bars. */
+/** A step with its position. A row without a label only carries the ends of arrows and bars. */
 export interface Item {
   readonly step: Step;
   readonly y: number;
@@ -55,30 +55,32 @@ export interface Layout {
   readonly spans: TraceSpans;
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly items: readonly Item[];
-  /** Where an event, by its index, stands; events that are not drawn are absent. */
+  /** The y coordinate of each event that is drawn, by index. */
   readonly yOf: ReadonlyMap<number, number>;
-  /** Waits that are much longer than most: drawn as a break in the axis. */
+  /** Waits that are much longer than the median, drawn as a break in the axis. */
   readonly waits: readonly { readonly y: number; readonly forUs: number }[];
   readonly width: number;
   readonly height: number;
   readonly bottom: number;
-  /** How many events that have a number are drawn. */
+  /** The number of numbered events that are drawn. */
   readonly drawn: number;
 }
 
 export interface LayoutOptions extends StepOptions {
   readonly claim: string;
-  /** No more steps are drawn; the last ones win, because they lead to the violation. */
+  /**
+   * Maximum number of steps to draw. The last ones are kept, because they lead to the violation.
+   */
   readonly mostDrawn: number;
-  /** An event that must be drawn, where that is another part of the trace. */
+  /** An event that must be drawn, even if it is in another part of the trace. */
   readonly around?: number;
-  /** Processes that get no lane. */
+  /** Processes without a lane. */
   readonly hidden?: ReadonlySet<string>;
-  /** What `listSteps` gave for this trace, where somebody has it. */
+  /** The result of `listSteps` for this trace, if already computed. */
   readonly steps?: readonly Step[];
 }
 
-/** The layout of the part of the trace that tells the story. */
+/** Lays out the part of the trace that contains the story. */
 export function layOut(trace: Trace, options: LayoutOptions): Layout {
   const { hidden = new Set() } = options;
   const spans = spansOf(trace, options.faults);
@@ -95,7 +97,9 @@ export function layOut(trace: Trace, options: LayoutOptions): Layout {
   return { trace, spans, lanes, items, yOf, waits, ...size };
 }
 
-/** The y of an instant; one that no row stands for lies between its neighbours. */
+/**
+ * Returns the y coordinate of a time. A time without a row is interpolated between its neighbors.
+ */
 export function yAt(layout: Layout, atUs: number): number {
   let before: Item | undefined;
   for (const item of layout.items) {
@@ -110,12 +114,14 @@ export function yAt(layout: Layout, atUs: number): number {
   return layout.bottom + 14;
 }
 
-/** The steps to draw, with two kinds that no event records: overlaps and the violation itself. */
+/**
+ * Returns the steps to draw, including two kinds that are not events: overlaps and the violation.
+ */
 function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): readonly Step[] {
   const steps = options.steps ?? listSteps(trace, options);
   const story = lastOfStory(trace, options.evidence);
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
-  // A run without evidence has no end of its own: what follows the healing is not looked for.
+  // A run without evidence has no natural end, so it ends at the healing of the world.
   const isCutAtHealing = healed > story || (healed > 0 && options.evidence.length === 0);
   const lastEvent = Math.min(
     trace.events.length - 1,
@@ -138,7 +144,7 @@ function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): re
   return shown;
 }
 
-/** The steps up to `lastEvent`, or those around another event that must be among them. */
+/** Returns the steps up to `lastEvent`, or those around another event that must be included. */
 function windowOf(
   steps: readonly Step[],
   lastEvent: number,
@@ -152,7 +158,7 @@ function windowOf(
   return steps.slice(from, from + mostDrawn);
 }
 
-/** What no event records. */
+/** Fields of a step that is not an event. */
 const DERIVED = { event: null, number: null, asides: [], weight: 1 } as const;
 
 type Labelled = Pick<Item, 'step' | 'label' | 'tone'>;
@@ -165,7 +171,7 @@ function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
   if (event === undefined) return { label, tone: step.part === '' ? 'faint' : 'danger' };
   if (event.kind === 'send') {
     if (isReply(event.message)) return { label: '', tone: 'plain' };
-    // The arrow says to whom.
+    // The arrow shows the receiver.
     const asked = clip(visible(askedText(step.text)), LABEL_COLUMNS);
     return { label: asked, tone: step.part === '' ? 'plain' : 'danger' };
   }
@@ -184,7 +190,7 @@ function rowsOf(labelled: readonly Labelled[]): Pick<Layout, 'items' | 'waits' |
   for (const next of labelled) {
     const waitUs = last === undefined ? 0 : next.step.atUs - last.step.atUs;
     const isNew = waitUs > 0 || next.step.process !== last?.step.process;
-    // It grows with the logarithm of the wait, from one row up to three.
+    // The height grows with the logarithm of the wait, from one row to three.
     const ofWait = Math.round(ROW_PX + 4 + Math.min(40, 10 * Math.log2(1 + waitUs / unit)));
     const height = waitUs === 0 ? ROW_PX : ofWait;
     if (waitUs >= unit * LONG_WAIT) waits.push({ y: y + height / 2, forUs: waitUs });
@@ -215,7 +221,7 @@ function lanesOf(
   let clients = 0;
   for (const process of processes) {
     const labelSide = process.role === 'lock' ? 'left' : 'right';
-    // What a lane's labels, or else its name, need beside it.
+    // The space for the labels of a lane, or for its name.
     const columns = items.map(({ step, label }) =>
       step.process === process.name ? displayWidth(label) : 0,
     );
@@ -237,7 +243,7 @@ function headWidth({ name }: ProcessInfo): number {
   return Math.min(HEAD_COLUMNS, displayWidth(visible(name))) * HEAD_COLUMN_PX;
 }
 
-/** The times at which the axis is labelled: the first row of each instant. */
+/** Returns the labels of the axis: the time of the first row at each instant. */
 export function axisOf(layout: Layout): readonly { readonly y: number; readonly text: string }[] {
   let last: number | undefined;
   return layout.items.flatMap(({ step, y }) => {
@@ -248,8 +254,8 @@ export function axisOf(layout: Layout): readonly { readonly y: number; readonly 
 }
 
 /**
- * The spans in their order, each in the first slot of its lane that is free when it begins: those
- * that are alive at once stand side by side, and 0 is the lane's middle.
+ * Assigns each span, in order, to the first free slot of its lane, so that concurrent spans are
+ * side by side. Slot 0 is the middle of the lane.
  */
 export function inSlots<S extends Span>(
   spans: readonly S[],

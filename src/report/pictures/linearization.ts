@@ -1,7 +1,6 @@
 /**
- * Gives the order in which a store's operations could have come, one at a time, as far as there is
- * one: what the checker of `linearizable` found, for the picture. It ends at the first return that
- * no order satisfies.
+ * Computes a possible sequential order of a store's operations, as found by the checker of
+ * `linearizable`, for the picture. It ends at the first return that no order satisfies.
  */
 import { firstRowOf } from '../../check/linearizable.ts';
 import {
@@ -17,13 +16,13 @@ import { checkHistory } from '../../linearizability/check-history.ts';
 import { explainHistory } from '../../linearizability/explain.ts';
 import type { CallData, Model } from '../../linearizability/model.ts';
 
-/** Where one operation takes effect in the order that was found. */
+/** The point at which an operation takes effect in the order that was found. */
 export interface LinearPoint {
   readonly process: string;
   readonly operation: string;
   /** Its place in the order, from 1. */
   readonly rank: number;
-  /** The event at which it takes effect at the earliest. */
+  /** The earliest event at which it can take effect. */
   readonly event: number;
 }
 
@@ -36,8 +35,9 @@ export interface Linearization {
 const MAX_CONFIGURATIONS = 20_000;
 
 /**
- * Null for other claims, for models that are not fencepost's, and where the search found nothing in
- * its limits. `model` is what the store promises; null where nobody wrote one.
+ * Returns the order of the first store without a complete one. Returns null for other claims, for
+ * user-defined models, and if the search found nothing within its limits. `model` is the model of
+ * the store, or null if it has no specification.
  */
 export function linearizationOf(
   trace: Trace,

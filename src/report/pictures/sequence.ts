@@ -1,8 +1,8 @@
 /**
- * Draws a finding as a sequence: time runs downwards, a lane per process. Leases stand twice, solid
- * as the service has them and hatched as their holders believe; the red part is where both
- * contradict. Pauses, crashes and partitions lie behind them; `layout.ts` says where all of it
- * goes.
+ * Draws a finding as a sequence: time runs downward, with a lane per process. Leases are shown
+ * twice, solid as the service records them and hatched as their holders believe them; the part
+ * where the two contradict each other is red. Pauses, crashes and partitions are drawn behind them.
+ * `layout.ts` computes all positions.
  */
 import { proseDuration } from '../../core/plan/duration.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
@@ -37,16 +37,16 @@ import {
 
 export interface SequencePicture {
   readonly svg: Markup;
-  /** How many events that have a number are drawn. */
+  /** The number of numbered events that are drawn. */
   readonly drawn: number;
-  /** Where each event that is drawn stands, by its index. */
+  /** The y coordinate of each event that is drawn, by index. */
   readonly yOf: ReadonlyMap<number, number>;
-  /** Where the lane of each process that is drawn stands, by its name. */
+  /** The x coordinate of the lane of each process, by name. */
   readonly xOf: ReadonlyMap<string, number>;
 }
 
 interface SequenceOptions {
-  /** Begins every id in the picture, so that several fit one page. */
+  /** The prefix of every id in the picture, so that several pictures fit on one page. */
   readonly id: string;
   /** The accessible name. */
   readonly title: string;
@@ -54,7 +54,7 @@ interface SequenceOptions {
 
 const LANE_TOP = 58;
 
-/** The sequence as one SVG element. */
+/** Draws the sequence as one SVG element. */
 export function drawSequence(layout: Layout, { id, title }: SequenceOptions): SequencePicture {
   const scene = { ...layout, id };
   const { spans } = layout;
@@ -82,13 +82,13 @@ export function drawSequence(layout: Layout, { id, title }: SequenceOptions): Se
 
 const LANE_PAINT = { 'stroke-width': 1.5, ...ink({ stroke: 'line' }) };
 
-/** `id` begins the ids of the hatches. */
+/** `id` is the prefix of the ids of the hatches. */
 interface Scene extends Layout {
   readonly id: string;
 }
 
 const BAND_PX = 50;
-/** The band lies behind the last piece of evidence and the line that names the violation. */
+/** Draws a band behind the last piece of evidence and the line that names the violation. */
 function violationBand(layout: Layout): Child {
   const y = bandTop(layout);
   if (y === Number.POSITIVE_INFINITY) return [];
@@ -113,7 +113,7 @@ function drawAxis(layout: Layout): Child {
   return [times, waits];
 }
 
-/** From the row of its start to the row of its end. */
+/** The vertical extent of a span, from the row of its start to that of its end. */
 interface Extent {
   readonly y: number;
   readonly height: number;
@@ -140,7 +140,7 @@ function extentOf(span: Span, layout: Layout): Extent | null {
   return y > layout.bottom ? null : { y, height: end - y };
 }
 
-/** Pauses and crashes as blocks behind their lane, partitions as a strip beside it. */
+/** Draws pauses and crashes as blocks behind their lane, and partitions as a strip beside it. */
 function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
   const until = span.untilUs === null ? '' : ` until ${proseDuration(span.untilUs)}`;
   const title = `${span.process}: ${FAULT_STATES[span.kind]}${until}`;
@@ -154,7 +154,7 @@ function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
   return bar({ x: x - 20, width: 40, ...extent }, { ...paint, 'stroke-width': 1 }, title);
 }
 
-/** A strip at the left of each lane whose process's clocks are off. */
+/** Draws a strip on the left of each lane whose process has wrong clocks. */
 function drawClocks(scene: Scene): Child {
   const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
   const paint = { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes };
@@ -169,7 +169,7 @@ function barLeft({ x }: Lane, slot: number): number {
   return x - BAR_PX / 2 + slot * (BAR_PX + 4);
 }
 
-/** The leases in the lock services' lanes, in the colours of their clients. */
+/** Draws the leases in the lanes of the lock services, in the colors of their clients. */
 function drawLeases(scene: Scene): Child {
   return inLanes(inSlots(scene.spans.leases), scene, (span, lane, extent) => {
     const until = span.untilUs === null ? '' : ` to ${proseDuration(span.untilUs)}`;
@@ -181,7 +181,7 @@ function drawLeases(scene: Scene): Child {
   });
 }
 
-/** The sections in the clients' lanes, and in red where another client holds the lock. */
+/** Draws the sections in the lanes of the clients, in red while another client holds the lock. */
 function drawClientViews(scene: Scene): Child {
   const { clientViews, overlaps, losses } = scene.spans;
   return inLanes(inSlots(clientViews), scene, (span, lane, extent) => {

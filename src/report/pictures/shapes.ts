@@ -1,12 +1,15 @@
 /**
- * What the pictures are made of: colours by what they mean, for a light and a dark screen, and in
- * them bars, hatches, flags, arrows and text with a halo. Shapes carry the light colours as
- * attributes, which survive a policy that forbids styles; the style sheet knows them by these and
- * recolours them, so that no two roles have the same light colour.
+ * The elements of the pictures: colors by meaning, for a light and a dark screen, and bars,
+ * hatches, flags, arrows and text with a halo. Shapes have the light colors as attributes, which
+ * work even if a policy forbids styles. The style sheet selects shapes by these attributes to
+ * recolor them, so no two roles may have the same light color.
  */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 
-/** `client…` tell clients apart; `danger` is kept for what broke, `cursor` lies behind text. */
+/**
+ * `client…` distinguishes clients, `danger` is reserved for breaches, and `cursor` is a background
+ * for text.
+ */
 export const PALETTE = {
   page: { light: '#f6f7f9', dark: '#0d1117' },
   paper: { light: '#fff', dark: '#151a21' },
@@ -33,24 +36,27 @@ export type Role = keyof typeof PALETTE;
 
 const CLIENTS: readonly Role[] = ['client0', 'client1', 'client2', 'client3', 'client4', 'client5'];
 
-/** The colour of the client at `index`; after six they repeat. */
+/** Returns the color of the client at `index`. Colors repeat after six clients. */
 export function clientRole(index: number): Role {
   return CLIENTS[index % CLIENTS.length] ?? 'client5';
 }
 
-/** Attributes that fill, or stroke, a shape in a role's colour. */
+/** Attributes that fill or stroke a shape in the color of a role. */
 export interface Ink extends Readonly<Record<string, string>> {
   readonly fill: string;
   readonly stroke?: string;
 }
 
-/** Fill of a shape, `none` where its role is absent, and its stroke, which is none of itself. */
+/**
+ * Returns the fill of a shape, `none` if its role is absent, and its stroke, which SVG omits by
+ * default.
+ */
 export function ink({ fill, stroke }: { readonly fill?: Role; readonly stroke?: Role }): Ink {
   const filled = { fill: fill === undefined ? 'none' : PALETTE[fill].light };
   return stroke === undefined ? filled : { ...filled, stroke: PALETTE[stroke].light };
 }
 
-/** The palette as custom properties, by which shapes with its colours are painted. */
+/** Returns style rules that define the palette as custom properties and recolor shapes. */
 export function paletteStyle(): string {
   const roles = Object.entries(PALETTE);
   const shades = (shade: 'light' | 'dark'): string =>
@@ -77,10 +83,10 @@ export interface SheetSize {
   readonly height: number;
 }
 
-/** What holds for all text in a picture, unless it says otherwise. */
+/** Default attributes of all text in a picture. */
 const TEXT = { 'font-size': 12, 'stroke-linejoin': 'round' };
 
-/** A picture with its ground, after what it defines. */
+/** Draws a picture with a background and its definitions. */
 export function sheet(
   size: SheetSize,
   attributes: Attributes,
@@ -93,12 +99,12 @@ export function sheet(
   return element('svg', all, defined, ground, ...children);
 }
 
-/** Attributes of a picture that a reader who sees none hears the name of. */
+/** Returns attributes that give a picture an accessible name. */
 export function named(title: string, kind: string): Attributes {
   return { role: 'img', 'aria-label': title, 'font-family': FONT, class: kind };
 }
 
-/** The paint of what a client believes, or, in `danger`, of where it is wrong. */
+/** Returns the paint for what a client believes or, with `danger`, for where that is wrong. */
 export function hatched(id: string, role: Role): Paint {
   const width = role === 'danger' ? 1.6 : 1.4;
   return { ...ink({ stroke: role }), fill: `url(#${id}-${role})`, 'stroke-width': width };
@@ -113,17 +119,17 @@ export interface Box extends Point, SheetSize {}
 
 type Paint = Readonly<Record<string, string | number | null>>;
 
-/** A straight line down at `x`. */
+/** Draws a vertical line at `x`. */
 export function vertical(x: number, [y1, y2]: readonly [number, number], paint: Paint): Markup {
   return straight({ x1: x, x2: x, y1, y2, ...paint });
 }
 
-/** A straight line across at `y`. */
+/** Draws a horizontal line at `y`. */
 export function horizontal(y: number, [x1, x2]: readonly [number, number], paint: Paint): Markup {
   return straight({ x1, x2, y1: y, y2: y, ...paint });
 }
 
-/** A line, which has nothing to fill. */
+/** Draws a line, which has no fill. */
 function straight({ fill: _, ...paint }: Paint): Markup {
   return element('line', paint);
 }
@@ -133,12 +139,12 @@ export interface TextStyle {
   readonly anchor?: 'start' | 'middle' | 'end';
   readonly size?: number;
   readonly isBold?: boolean;
-  /** A halo in the colour of the ground keeps text readable where it crosses a line. */
+  /** A halo in the background color keeps text readable where it crosses a line. */
   readonly hasHalo?: boolean;
   readonly ground?: Role;
 }
 
-/** One line of text whose middle is at `at.y`. */
+/** Draws one line of text, vertically centered at `at.y`. */
 export function label(text: string, at: Point, style: TextStyle): Markup {
   const { role, anchor = 'start', size = 12, isBold = false } = style;
   const { hasHalo = true, ground = 'paper' } = style;
@@ -158,14 +164,14 @@ export function label(text: string, at: Point, style: TextStyle): Markup {
 
 const HALO = { 'stroke-width': 5, 'paint-order': 'stroke' };
 
-/** A rectangle with rounded corners; `title` is what a pointer shows. */
+/** Draws a rectangle with rounded corners. `title` is its tooltip. */
 export function bar(box: Box, paint: Paint, title: string): Markup {
   const size = { width: Math.max(1, box.width), height: Math.max(1, box.height), rx: 3 };
   const told = title === '' ? [] : element('title', {}, title);
   return element('rect', { ...box, ...size, ...paint }, told);
 }
 
-/** Where a script shows which step one looks at; unseen until then. */
+/** Draws a hidden marker, which a script moves to the current step. */
 export function cursor(box: Box): Markup {
   return element('rect', {
     ...box,
@@ -175,7 +181,7 @@ export function cursor(box: Box): Markup {
   });
 }
 
-/** Slanted lines in a role's colour, to fill with: `url(#id)`. */
+/** Defines a pattern of slanted lines in the color of a role, for `url(#id)`. */
 export function hatch(id: string, role: Role, isDense: boolean): Markup {
   const size = isDense ? 5 : 7;
   const tile = { width: size, height: size };
@@ -188,7 +194,7 @@ export function hatch(id: string, role: Role, isDense: boolean): Markup {
   );
 }
 
-/** A hatch for the role of each lane, `<id>-<role>`, and `<id>-danger`, which is dense. */
+/** Defines a hatch for the role of each lane, `<id>-<role>`, and a dense one, `<id>-danger`. */
 export function hatches(id: string, lanes: Iterable<{ readonly role: Role }>): Markup {
   const roles = new Set([...lanes].map(({ role }) => role));
   const own = [...roles].map((role) => hatch(`${id}-${role}`, role, false));
@@ -202,7 +208,7 @@ export interface ArrowStyle {
   readonly hasHead?: boolean;
 }
 
-/** A straight arrow with its head at `to`; `title` is what a pointer shows. */
+/** Draws a straight arrow with its head at `to`. `title` is its tooltip. */
 export function arrow(from: Point, to: Point, style: ArrowStyle, title: Child = []): Markup {
   const { role, isDashed = false, isThin = false, hasHead = true } = style;
   const paint = {
@@ -218,7 +224,7 @@ function pair({ x, y }: Point): string {
   return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
 }
 
-/** A triangle with its tip at `to`, as a part of a path. */
+/** Returns a triangle with its tip at `to`, as a part of a path. */
 function arrowHead(from: Point, to: Point): string {
   const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y));
   const along = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
@@ -230,14 +236,14 @@ function arrowHead(from: Point, to: Point): string {
 }
 
 export interface FlagStyle {
-  /** What stands on it: `flagText` says it of a write. */
+  /** The text on the flag; for a write, from `flagText`. */
   readonly text: string;
   readonly role: Role;
-  /** A refused write's flag is hollow. */
+  /** The flag of a refused write is hollow. */
   readonly isAccepted: boolean;
 }
 
-/** A pole with its foot at `at` and a numbered flag that flies to the right. */
+/** Draws a pole with its foot at `at` and a flag with a text to its right. */
 export function flag({ x, y }: Point, { text, role, isAccepted }: FlagStyle): Markup {
   const width = flagWidth(text);
   const right = x + width;
@@ -253,22 +259,25 @@ export function flag({ x, y }: Point, { text, role, isAccepted }: FlagStyle): Ma
   );
 }
 
-/** How wide `flag` draws it. */
+/** Returns the width of a flag. */
 export function flagWidth(text: string): number {
   return Math.max(18, text.length * 7.5 + 10);
 }
 
 export interface FlightStyle extends ArrowStyle {
-  /** Where a lost message ends, and one that is still under way where the picture ends. */
+  /** The end of a lost message, and of one that is still under way at the end of the picture. */
   readonly cut: Point;
   readonly crossSize: number;
-  /** How far beside its original a copy runs. */
+  /** The offset of a copy from its original. */
   readonly beside: Point;
-  /** What a pointer shows of one that arrives; '' for nothing. */
+  /** The tooltip of a message that arrives; '' for none. */
   readonly title: string;
 }
 
-/** A message: a full arrow, one to a cross where it was lost, two where it arrives twice. */
+/**
+ * Draws a message: an arrow, an arrow that ends at a cross if it was lost, or two if it arrives
+ * twice.
+ */
 export function drawMessage(
   { isLost, isCopy, isUnderWay }: Readonly<Record<'isLost' | 'isCopy' | 'isUnderWay', boolean>>,
   [start, stop]: readonly [Point, Point],
