@@ -7,10 +7,7 @@
 import { createRequire } from 'node:module';
 import { gte, valid } from 'semver';
 
-/**
- * The oldest supported version, its name in a sentence, and the command that installs a version
- * tested in CI.
- */
+/** The oldest supported version, its name in a sentence, and how to install one. */
 const NEEDED = {
   bullmq: { least: '5.6.0', since: '5.6', install: 'npm install bullmq@6' },
   'fast-check': { least: '4.0.0', since: '4.0', install: 'npm install --save-dev fast-check@4' },

@@ -203,10 +203,7 @@ function causeOf(
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
-/**
- * Explains an invalid part. If the bad return is perhaps late, only looks for the core, which does
- * not depend on it.
- */
+/** Explains an invalid part. If the bad return is perhaps late, only by its core. */
 function explainPart(
   view: PartView,
   bad: BadReturn,
@@ -251,12 +248,10 @@ function explainPart(
 /** Maximum number of core operations to draw. The others are listed. */
 const MOST_CORE = 30;
 
-/** For longer parts, which take minutes to search, only the core is looked for. */
+/** Of longer parts, which take minutes to search, only the core of the latest calls is found. */
 const MOST_SEARCHED = 200_000;
 
-/**
- * Returns the operations that were called before the bad return ends, to shorten repeated searches.
- */
+/** Returns the operations called before the bad return, to shorten repeated searches. */
 function calledBefore(view: PartView, at: number): readonly number[] {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const indices: number[] = [];
@@ -297,19 +292,14 @@ function reasonsOf(
   };
 }
 
-/**
- * Ranks states by certainty. The most convincing state was left by a call that returned long
- * before.
- */
+/** Ranks states by certainty. The best one was left by a call that returned long before. */
 function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
   const last = view.history[order.at(-1) ?? -1];
   if (last === undefined) return Number.MAX_SAFE_INTEGER;
   return last.return === null ? end : Math.max(0, last.return - end);
 }
 
-/**
- * Explains a breach in a sentence. Each client is followed by the line numbers of its operation.
- */
+/** Explains a breach in a sentence that gives the lines of each client's operation. */
 function becauseOf(view: PartView, reasons: Reasons<Json>): string {
   const named = [...view.history];
   const { required, optional } = reasons.core;

@@ -48,10 +48,7 @@ export interface ReadHistory extends BuiltHistory {
   readonly disorder: TimeDisorder | null;
 }
 
-/**
- * Reads the history in a file; `-` is standard input. Rejects with a `UserError` that describes the
- * problem.
- */
+/** Reads the history in a file; `-` is standard input. Rejects with a `UserError`. */
 export async function readHistoryFile(file: string, options: ReadOptions): Promise<ReadHistory> {
   const reading = new Reading(file, options);
   const { signal = new AbortController().signal } = options;
@@ -238,10 +235,7 @@ export class PartView {
     return this.around(at, [at]).map((index) => this.reported(index, 'other'));
   }
 
-  /**
-   * Returns `chosen` and, up to the limit, the operations that were last active before the return
-   * of `at`.
-   */
+  /** Returns `chosen` and, up to the limit, the last active operations before `at` returns. */
   around(at: number, chosen: readonly number[]): readonly number[] {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
     const must = new Set(chosen);
@@ -305,10 +299,7 @@ export class PartView {
     return this.history[index]?.invoke ?? 0;
   }
 
-  /**
-   * Returns the end of an operation, or its start if it did not return. Sorts by most recent
-   * activity.
-   */
+  /** Returns the end of an operation, or its start if it did not return. */
   private lastOf(index: number): number {
     const operation = this.history[index];
     return operation?.return ?? operation?.invoke ?? 0;

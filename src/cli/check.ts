@@ -39,7 +39,7 @@ interface CheckFlags extends OutputFlags {
   /** If absent, detected from the file. */
   readonly model?: string;
   readonly format: string;
-  /** What determines the order of the events. */
+  /** The source of the order of events. */
   readonly order: string;
   /** The meaning of a failed operation. */
   readonly fail: string;
@@ -48,7 +48,6 @@ interface CheckFlags extends OutputFlags {
   readonly maxConfigurations?: string;
   readonly time?: string;
   readonly memory?: string;
-  /** The file for the page. */
   readonly html?: string;
 }
 
@@ -114,9 +113,7 @@ const VERDICT_EXITS = {
   unknown: exits.incomplete,
 } as const;
 
-/**
- * Judges every file, even if another one cannot be read. Ctrl-C ends it with the results so far.
- */
+/** Judges every file, even if one cannot be read. Ctrl-C ends it with the results so far. */
 async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<Exit> {
   const checker = prepare(flags);
   const output = outputOptions(flags);
@@ -219,10 +216,7 @@ interface FileOptions extends Checker {
   readonly interruption: Interruption;
 }
 
-/**
- * Checks a file. Resolves to null if it cannot be read, which is reported, or if reading was
- * interrupted.
- */
+/** Checks a file. Resolves to null if it cannot be read or reading was interrupted. */
 async function checkFile(file: string, options: FileOptions): Promise<HistoryReport | null> {
   try {
     return await judgeFile(file, options);

@@ -10,7 +10,6 @@ import { tellWhereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from '../search/campaign/exit-codes.ts';
 import { runProgram } from './program.ts';
 
-/** The start parameters of the thread. */
 export interface CommandSetting {
   readonly argv: readonly string[];
   readonly version: string;
@@ -32,7 +31,7 @@ export type StreamName = 'stdout' | 'stderr';
 /** A message from the thread. */
 export type CommandNews =
   | { readonly kind: 'text'; readonly stream: StreamName; readonly text: string }
-  /** Whether the thread has a listener for the signal it received. */
+  /** Reports if the thread has a listener for the signal it received. */
   | { readonly kind: 'heard'; readonly isHeard: boolean }
   | { readonly kind: 'alive' }
   /** The thread ends itself because a run never ends. `why` is the reason. */

@@ -15,7 +15,6 @@ import { UserError } from './exit.ts';
 /** Adds options, help and an action to a command of the registry. */
 export type AddCommand = (command: Command, done: Done, version: string) => void;
 
-/** Receives the exit code of the command. */
 export type Done = (code: Exit) => void;
 
 /** Ends the `--help` of a command with a real example. `example` omits `npx … fencepost`. */
@@ -39,10 +38,7 @@ export const DEFAULT_OUTPUT = 'reports';
 /** The syntax of an option, its help text, and its default value. */
 type SharedOption = readonly [flags: string, about: string, fallback?: string];
 
-/**
- * Options of several commands, for `.option(...shared.json)`, in the order that each command
- * chooses.
- */
+/** Options of several commands, for `.option(...shared.json)`, in any order. */
 export const shared: Readonly<
   Record<
     | 'workers'
@@ -75,10 +71,7 @@ export function seedsOption(fallback: string): SharedOption {
   return ['--seeds <N|A..B>', 'how many seeds, or which', fallback];
 }
 
-/**
- * Adds the options for the folder of a plan's modules. Default: beside the plan, or above its
- * `plans` folder.
- */
+/** Adds options for the modules of a plan. Default: beside it, or above its `plans` folder. */
 export function addModuleOptions(described: Command): Command {
   return described
     .option('--modules <folder>', 'the folder of the scenario, whose modules the plan uses')

@@ -138,10 +138,7 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
   }
 }
 
-/**
- * Lists or deletes redundant plans. A plan that cannot be read is reported and kept, and results in
- * exit code 2.
- */
+/** Lists or deletes redundant plans. Reports unreadable ones, and then exits with 2. */
 export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean): Promise<Exit> {
   const terminal = openTerminal(options);
   const entries: FiledEntry[] = [];
@@ -174,10 +171,7 @@ export interface AddOptions extends CorpusOptions {
   readonly replaces: boolean;
 }
 
-/**
- * Keeps a plan, unless one of its kind is already kept. Exits with 1, 4 or 5 if the plan does not
- * break its claim.
- */
+/** Keeps a plan of a new kind. Exits with 1, 4 or 5 if it does not break its claim. */
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
@@ -238,9 +232,7 @@ async function retrying(attempt: () => Promise<Added | null>): Promise<Added> {
   throw new UserError([`others kept changing the corpus: ${MOST_TRIES} tries were in vain`]);
 }
 
-/**
- * Tries to add a plan. Resolves to null if another process changed the corpus after it was read.
- */
+/** Tries to add a plan. Resolves to null if another process changed the corpus meanwhile. */
 async function addOnce(
   kept: Kept,
   loaded: PlanFile,

@@ -22,7 +22,6 @@ interface Project {
 /** Cache by working directory, since many findings need the same project. */
 const known = new Map<string, Project>();
 
-/** Returns the scenarios of the current project. */
 function projectHere(): Project {
   const here = process.cwd();
   const found = known.get(here) ?? lookForScenarios();

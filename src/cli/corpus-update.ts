@@ -35,10 +35,7 @@ export function parseRename(text: string): Rename {
   throw new UserError([`--rename ${text}: two names are expected, e.g. release=unlock`]);
 }
 
-/**
- * Updates the kept plans. Exits with 2 if a file cannot be read or written, or if a name does not
- * occur.
- */
+/** Updates the kept plans. Exits with 2 on unreadable or unwritable files or unknown names. */
 export async function updateCorpus(
   options: CorpusOptions,
   renames: readonly Rename[],
@@ -85,9 +82,7 @@ async function afterRenames(
   return await replayKept(renamed, { catalogue, hasChanged: changedModules.length > 0 });
 }
 
-/**
- * Updates a file. Returns `blocked` if another process was writing it, so that nothing was written.
- */
+/** Updates a file. Returns `blocked` if another process was writing it. */
 function update(
   kept: ReplayedPlan,
   result: KeptReplay,
@@ -140,10 +135,7 @@ function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
   return amended.replace(/^# sha256:[0-9a-f]{64}$/m, `# ${digest}`);
 }
 
-/**
- * Adds the cause. Keeps an existing cause, unless the code is unchanged and fencepost names it
- * differently now.
- */
+/** Adds the cause. Replaces one only if fencepost names that of unchanged code differently. */
 function withCause(result: KeptReplay, hasChanged: boolean): Plan {
   const { plan, claim, outcome, cause, otherCause } = result;
   const { expect } = plan;

@@ -1,6 +1,4 @@
-/**
- * `fencepost corpus` manages kept plans, one per kind of failure. `corpus-folder.ts` does the work.
- */
+/** `fencepost corpus` manages kept plans, one per kind of failure, by `corpus-folder.ts`. */
 import type { Command } from 'commander';
 import { type Done, withExample } from './command.ts';
 import type { CorpusOptions } from './kept-plans.ts';

@@ -1,7 +1,4 @@
-/**
- * Turns the failures of a campaign into findings, with the names of the files that a command
- * writes.
- */
+/** Turns the failures of a campaign into findings, with the names of their files. */
 import { resolve } from 'node:path';
 import { describeShrunk, type FindingPlace } from '../report/describe-finding.ts';
 import { replayCommand } from '../report/finding.ts';
@@ -19,7 +16,6 @@ export interface FindingFolders {
   readonly output: string;
   /** The folder of kept plans, or null for `plans` beside their scenario. */
   readonly corpus: string | null;
-  /** True if pages are written. */
   readonly hasPage: boolean;
 }
 

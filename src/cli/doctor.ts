@@ -29,10 +29,7 @@ export function addDoctor(command: Command, done: Done): void {
     .action(async (flags: DoctorFlags) => done(await examineAll(flags)));
 }
 
-/**
- * Runs all checks, and the canary only if they found no problem. With `--canary`, runs only the
- * canary.
- */
+/** Runs all checks, and the canary if there is no problem. `--canary` runs only the canary. */
 async function examineAll(flags: DoctorFlags): Promise<Exit> {
   const terminal = openTerminal(outputOptions(flags));
   const { colour, width } = terminal;

@@ -38,7 +38,7 @@ function shippedFiles(): readonly Shipped[] {
   return shipped;
 }
 
-/** How scenarios show an entry, and which ones do. */
+/** The scenarios that show an entry, and the way in which they do. */
 export interface ShownBy {
   readonly how: 'breaks in' | 'holds in' | 'used by';
   readonly scenarios: readonly string[];
@@ -111,9 +111,7 @@ function stepBelow(value: unknown, name: string): unknown {
   return undefined;
 }
 
-/**
- * Returns YAML that uses an entry in a scenario, or null if scenarios do not contain such entries.
- */
+/** Returns YAML that uses an entry in a scenario, or null if scenarios have no such entries. */
 export function snippetOf(entry: Entry): string | null {
   const users = shippedFiles().filter((one) => usesIn(one, entry) !== undefined);
   for (const user of [...users, null]) {
@@ -185,10 +183,7 @@ export function wholeScenario(snippet: string): string {
   return `name: my-scenario\n${snippet.includes('systems:') ? '' : system}${snippet}`;
 }
 
-/**
- * Formats YAML by hand-written conventions: systems, steps and faults on separate lines, the rest
- * in braces.
- */
+/** Formats YAML: systems, steps and faults on separate lines, the rest in braces. */
 function textOf(fields: Fields): string {
   const document = new Document(fields, { aliasDuplicateObjects: false });
   visit(document, {

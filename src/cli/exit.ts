@@ -30,16 +30,12 @@ export async function makeAll<Item, Made>(
   return made;
 }
 
-/**
- * Makes a line of a `UserError` safe to print: without credentials and terminal control characters.
- */
+/** Makes a line of a `UserError` safe to print: no credentials, no control characters. */
 export function shownLine(line: string): string {
   return visible(withoutCredentials(line));
 }
 
-/**
- * Replaces every `//user:password@` by `//***@`, since users may pass a URL to the wrong option.
- */
+/** Replaces `//user:password@` by `//***@`: users may pass a URL to the wrong option. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/\/\/[^\s/@:]*:\S*@/g, '//***@');
 }

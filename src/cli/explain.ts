@@ -24,10 +24,7 @@ export function addExplain(command: Command, done: Done): void {
     });
 }
 
-/**
- * Returns all meanings of the words, taken together or separately. An unknown word throws an error
- * with the nearest words.
- */
+/** Returns all meanings of the words, taken together or else separately. Throws if unknown. */
 export function entriesMeant(
   words: readonly string[],
   entries: readonly Entry[],

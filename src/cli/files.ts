@@ -52,10 +52,7 @@ export function writeText(file: string, text: string): void {
   }
 }
 
-/**
- * Returns the result of `act`. If the system refuses it, throws a `UserError` with `failed` and the
- * reason.
- */
+/** Returns the result of `act`, or throws a `UserError` with `failed` and the reason. */
 export function allowed<T>(failed: string, act: () => T): T {
   try {
     return act();
@@ -82,9 +79,7 @@ export function makeFolder(folder: string): void {
   allowed(`${folder}:1:1: cannot be made a folder`, () => makeWithAbove(resolve(folder)));
 }
 
-/**
- * Like `recursive` in Node, which never ends for a folder such as `/proc` that accepts no new ones.
- */
+/** Like Node's `recursive`, which never ends for a folder such as `/proc`. */
 function makeWithAbove(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   if (dirname(folder) !== folder) makeWithAbove(dirname(folder));
@@ -124,10 +119,7 @@ const MESSAGES: ReadonlyMap<unknown, string> = new Map([
   ['EROFS', 'its file system is read-only'],
 ]);
 
-/**
- * Returns a message for a file system error. For unknown codes, this is Node's message without the
- * system call.
- */
+/** Returns a message for a file system error; for unknown codes, that of Node. */
 export function systemMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const known = 'code' in error ? MESSAGES.get(error.code) : undefined;

@@ -1,7 +1,4 @@
-/**
- * Finds the file of a recorded history, possibly in a Jepsen folder, and reads it, possibly
- * compressed by gzip.
- */
+/** Finds the file of a recorded history, also in a Jepsen folder, and reads it, also gzipped. */
 import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';

@@ -150,7 +150,6 @@ function workflowAdvice(folder: string): readonly string[] {
   return advice;
 }
 
-/** The existing contents of the folder. */
 export interface FolderFacts {
   /** Returns true if the path exists below the folder. */
   readonly has: (target: string) => boolean;
@@ -160,18 +159,13 @@ export interface FolderFacts {
   readonly ignored: string | null;
   /** True if it is in a git repository. */
   readonly isInGit: boolean;
-  /**
-   * The path from `locks` to the scenario schema, with `/`, or null if the package is not
-   * installed.
-   */
+  /** The path from `locks` to the scenario schema, with `/`, or null if not installed. */
   readonly schema: string | null;
 }
 
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
-  /**
-   * Files for a user-defined lock, with its driver or null for none. Null to write no such files.
-   */
+  /** The driver of a user-defined lock, null for none. Null to write no such lock. */
   readonly own: { readonly driver: Driver | null } | null;
   /** Locks of `lockRisks` whose scenarios are written. */
   readonly locks: readonly string[];
@@ -314,7 +308,6 @@ interface StarterFile {
   readonly part: StarterPart;
   /** Its path below the folder. */
   readonly target: string;
-  /** A short description. */
   readonly about: string;
   /** Its path below `fixtures/starter` if different: packing skips names that start with a dot. */
   readonly template?: string;

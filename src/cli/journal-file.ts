@@ -40,9 +40,7 @@ export interface JournalOptions {
   readonly terminal: Pick<Terminal, 'note' | 'warn'>;
 }
 
-/**
- * Opens the journal at `file` for a sweep. Refuses one that is damaged or belongs to another sweep.
- */
+/** Opens the journal at `file` for a sweep. Refuses one that is damaged or of another sweep. */
 export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
   const { isResumed, terminal } = options;
   if (isResumed && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
@@ -53,10 +51,7 @@ export function openJournal(file: string, head: JournalHead, options: JournalOpt
   return new Journal(file, finished ?? [], terminal);
 }
 
-/**
- * Reads the chunks of a journal and removes a truncated last line. Returns null if there is no
- * journal.
- */
+/** Reads the chunks and removes a truncated last line. Returns null if there is no journal. */
 function finishedIn(
   file: string,
   head: JournalHead,

@@ -23,7 +23,6 @@ import { plansFoldersOf } from './shipped.ts';
 import { loadPlan, type ModuleOptions, type PlanFile } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A kept plan as read from its file. */
 export type KeptPlanFile =
   | (Extract<KeptPlan, { readonly kind: 'plan' }> & { readonly loaded: PlanFile })
   | Extract<KeptPlan, { readonly kind: 'damaged' }>;
@@ -35,7 +34,6 @@ export interface ReplayedPlan {
   readonly replay: KeptReplay;
 }
 
-/** A kept plan after its replay. */
 export type ReplayedFile = ReplayedPlan | Extract<KeptPlan, { readonly kind: 'damaged' }>;
 
 interface KeptPlanOptions extends ModuleOptions {
@@ -203,7 +201,6 @@ export function signatureFields(signature: Signature): object {
   return { id: idOf(signature), shape, roles };
 }
 
-/** Yields the kept plans of a scenario. */
 export async function* keptPlansOf(
   { scenario, file }: Subject,
   { corpus, modules }: Pick<CorpusOptions, 'corpus' | 'modules'>,

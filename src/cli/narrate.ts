@@ -11,10 +11,7 @@ import { noteChanges, type Terminal } from './terminal.ts';
 
 type EventOf<Kind extends CampaignEvent['kind']> = Extract<CampaignEvent, { readonly kind: Kind }>;
 
-/**
- * Returns a listener that prints events. If `replaysKept` is false, another shard replays the kept
- * plans.
- */
+/** Returns a listener that prints events. `replaysKept` is false if another shard does so. */
 export function narrator(
   terminal: Terminal,
   { replaysKept }: { readonly replaysKept: boolean },
@@ -163,7 +160,6 @@ function noteShrunk(
 /** Maximum number of output lines of a failed run, if there are other runs. */
 const MOST_OUTPUT = 10;
 
-/** Prints the unknown claims and the failed runs. */
 function printFailures(
   { subject: { scenario }, examined: { tallies, range }, concluded }: EventOf<'conclusion'>,
   trial: Trial,

@@ -21,7 +21,6 @@ export function queueOption(): Option {
 /** The address of a queue, and its printable form. */
 export interface QueuePlace {
   readonly address: QueueAddress;
-  /** The URL without credentials. */
   readonly shown: string;
 }
 
@@ -41,10 +40,7 @@ export function requireNoUrl(words: readonly string[]): void {
   throw new UserError([`the URL of a queue stands after --queue, or in ${QUEUE_VARIABLE}`]);
 }
 
-/**
- * Returns the result of `open`. Throws a `UserError` in fencepost's own words if the queue cannot
- * be reached.
- */
+/** Returns the result of `open`. Throws a `UserError` if the queue cannot be reached. */
 export async function reached<Opened>(
   place: QueuePlace,
   open: () => Promise<Opened>,

@@ -19,10 +19,7 @@ export function planFileOf(
   return join(place.output, `${fileName([place.scenario, own, claim])}.yaml`);
 }
 
-/**
- * Converts a name to a part of a file name, with a number if an earlier one of `names` converts to
- * the same.
- */
+/** Converts a name to a file name. Numbers it if an earlier one of `names` conflicts. */
 export function ownName(name: string, names: readonly string[]): string {
   const taken = new Set<string>();
   for (const other of [...names, name]) {

@@ -169,7 +169,6 @@ progress{width:100%;accent-color:var(--client0)}
 #guesses label{display:inline-block;margin:0 12px 6px 0}
 `;
 
-/** Renders the page as one HTML document. */
 function renderWorkbench(gallery: Gallery, script: PageScript): string {
   const data = JSON.stringify([...gallery.tour, ...gallery.others]).replace(/</g, '\\u003c');
   const held = element('script', { type: 'application/json', id: 'gallery-data' }, trusted(data));

@@ -115,10 +115,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   }
 }
 
-/**
- * Builds the program with all commands. Only the requested command gets its options, unless it
- * needs those of all commands.
- */
+/** Builds all commands, with the options of the requested one or, if it needs them, of all. */
 export async function buildProgram(
   asked: string | undefined,
   version: string,

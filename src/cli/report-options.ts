@@ -1,7 +1,4 @@
-/**
- * Options of the commands that write reports: which ones, where, and an earlier report to compare
- * with.
- */
+/** Options for reports: which ones, where, and an earlier report to compare with. */
 import { type Earlier, readBaseline } from '../report/report-json.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
@@ -36,7 +33,6 @@ function baselineIn(file: string): readonly Earlier[] {
   return read;
 }
 
-/** The names of the selected reporters. */
 export type Reporters = ReadonlySet<string>;
 
 /** Parses a list of reporters, such as `text,junit`. Refuses unknown names. */

@@ -122,7 +122,6 @@ interface ShardRun {
   /** The seeds of all shards. */
   readonly range: SeedRange;
   readonly shard: Shard;
-  /** The version of fencepost. */
   readonly version: string;
   readonly pool: Pool;
   /** Receives the total counts of all scenarios. */
@@ -252,15 +251,10 @@ async function runScenarios(
 /** Seeds per system to run twice even without `--check-determinism`. */
 const FEW_REPEATED = { seeds: 3 } as const;
 
-/**
- * One thread does this many runs in the time that another takes to start, about a third of a
- * second.
- */
+/** One thread does this many runs while another starts, which takes about a third of a second. */
 const RUNS_PER_THREAD = 64;
 
-/**
- * Returns one thread per core, or fewer if the runs would finish before more threads have started.
- */
+/** Returns one thread per core, or fewer if the runs would finish before more have started. */
 function threadsFor(
   scenarios: readonly LoadedScenario[],
   { exhaust, from, to }: RunOptions,

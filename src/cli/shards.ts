@@ -53,13 +53,11 @@ interface ShardOptions {
   /** The seeds of all shards. */
   readonly range: SeedRange;
   readonly shard: Shard;
-  /** The version of fencepost. */
   readonly version: string;
   /** The folder of kept plans, or null for `plans` beside each scenario. */
   readonly corpus: string | null;
 }
 
-/** Writes the file of a shard and returns its name. */
 export function writeShard(text: string, { index, of }: Shard, output: string): string {
   const file = join(output, `shard-${index}-of-${of}.json`);
   writeText(file, text);
@@ -127,10 +125,7 @@ function counterexamplesOf(
   });
 }
 
-/**
- * Returns a function that renders the plan of a seed. Two builds that draw different plans are not
- * the same version.
- */
+/** Renders the plans of seeds. Builds that draw different plans are different versions. */
 function planTexts(
   scenario: LoadedScenario['scenario'],
   all: Examined['plans'],
@@ -175,10 +170,7 @@ export async function mergeShardFiles(
 /** Maximum number of incomplete shards to list. */
 const MOST_CUT_TOLD = 10;
 
-/**
- * Returns, for example, `shards 2, 4 of 4 missing`. If there are many, lists the first and counts
- * the others.
- */
+/** For example `shards 2, 4 of 4 missing`. Counts those after the first few. */
 export function missingText({
   first,
   count,
@@ -329,9 +321,7 @@ interface LoadedAgain {
   readonly plans: Examined['plans'];
 }
 
-/**
- * Loads the scenario of a shard from the text in it. Refuses one that has a different meaning here.
- */
+/** Loads the scenario of a shard from its text. Refuses it if its meaning differs here. */
 async function loadAgain(
   merged: MergedScenario,
   options: MergeOptions & { readonly terminal: Terminal },

@@ -24,9 +24,7 @@ export function slashed(path: string, separator: string = sep): string {
   return separator === '\\' ? path.replaceAll(separator, '/') : path;
 }
 
-/**
- * Returns `typed` if it exists or is not a name, else the shipped scenario or plan of that name.
- */
+/** Returns `typed` if it exists or is not a name, else the shipped file of that name. */
 export function fileMeant(typed: string): string {
   const file = slashed(typed);
   if (file === '-' || !NAME.test(file) || isFile(file)) return file;
@@ -49,26 +47,18 @@ export function shippedScenarios(): readonly DescribedWord[] {
   });
 }
 
-/**
- * Returns the folder for kept plans: `plans` beside a scenario, or in the working directory if the
- * scenario belongs to an installed package.
- */
+/** Returns the folder for kept plans: beside the scenario, or `./plans` if it is installed. */
 export function plansFolderOf(scenarioFile: string): string {
   return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
 }
 
-/**
- * Returns the folders of kept plans of a scenario: those that came with it, and those kept here.
- */
+/** Returns the folders of kept plans of a scenario: those that it came with, and the user's. */
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
 }
 
-/**
- * Returns a scenario as a user would type it: its name if that resolves to this file, else the
- * file.
- */
+/** Returns a scenario as typed: its name if that resolves to this file, else the file. */
 export function scenarioTyped(file: string): string {
   const name = basename(file, '.yaml');
   const isNamed =

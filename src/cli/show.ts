@@ -219,10 +219,7 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
 }
 
-/**
- * Prints in full how sections ended that did not simply return, since the columns truncate long
- * texts.
- */
+/** Prints in full how sections ended, except normal returns: the columns truncate text. */
 function printSectionEnds({ sections = [] }: Trace, terminal: Terminal): void {
   const byEnd = new Map<string, string[]>();
   for (const run of sections) {

@@ -34,10 +34,7 @@ const IS_SCENARIO = /^systems:/m;
 const IF_MISSING =
   "; name the scenario's folder with --modules, or keep the plan beside the scenario";
 
-/**
- * A plan and the files beside it may come from a stranger. Naming the folder confirms that it is
- * known.
- */
+/** A plan and the files beside it may be a stranger's. Naming the folder confirms it. */
 const IF_CHANGED = "; name the scenario's folder with --modules to run it as it is now";
 
 export interface LoadedScenario extends Subject {
@@ -50,9 +47,7 @@ export interface LoadedScenario extends Subject {
 export interface ModuleOptions {
   /** The folder of a plan's modules; false to allow none; null for those beside the plan. */
   readonly modules: string | false | null;
-  /**
-   * Module versions that are accepted although they changed, by path: those of the plan's scenario.
-   */
+  /** Module versions that are accepted although changed, by path: those of the scenario. */
   readonly known?: ModuleDigests;
 }
 
@@ -71,9 +66,7 @@ export async function loadScenarios(
   });
 }
 
-/**
- * Loads a scenario from its text. The file need not exist, but modules are resolved relative to it.
- */
+/** Loads a scenario from its text. `file` need not exist; modules are relative to it. */
 export async function loadScenarioText(
   { file, text }: SourceFile,
   options: ModuleOptions,
@@ -109,10 +102,7 @@ function noteLoadOutput(): void {
   }
 }
 
-/**
- * Returns warnings about faults that may have no place. Throws a `UserError` for those that
- * certainly have none.
- */
+/** Returns faults that may have no place. Throws a `UserError` for those that have none. */
 async function misplaced(
   source: SourceFile,
   { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,

@@ -21,20 +21,16 @@ import type {
 
 /** CPU time that the thread may use between two runs without a turn of its event loop. */
 const SILENCE_LIMIT_MS = 25_000;
-/**
- * After an interruption, how long the thread may stay in one run, and how long it may take to
- * notice.
- */
+/** Time that the thread has to notice an interruption, or to leave its current run. */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
 /** Stack frames that indicate a defect of fencepost itself. */
 const OWN: readonly string[] = [fileURLToPath(new URL('../', import.meta.url)), 'node:', 'native'];
 const HEAP_MB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
-/** How much memory may grow while user code produces no event. */
+/** Maximum growth of memory while user code produces no event. */
 const MOST_MB = 1_500;
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
-/** Runs a command line and returns its exit code. */
 export async function supervise(argv: readonly string[], version: string): Promise<Exit> {
   return await new Supervisor(argv, version).ended;
 }
@@ -47,10 +43,10 @@ class Supervisor {
   private readonly looking: NodeJS.Timeout;
   private resolve: (exit: Exit) => void = () => {};
   private isOver = false;
-  /** When the thread last made progress. */
+  /** Time at which the thread last made progress. */
   private seenMs: number = performance.now();
   private seen = 0;
-  /** When the first signal arrived, or null if none did. */
+  /** Time of the first signal, or null if there was none. */
   private toldMs: number | null = null;
   private isHeard = false;
 

@@ -99,7 +99,6 @@ interface SweepOptions extends MergeOptions {
   readonly range: SeedRange;
   /** Null to choose a number so that each shard takes a worker about a minute. */
   readonly shards: number | null;
-  /** The number of threads of a worker. */
   readonly workers: number;
   readonly corpus: string | null;
 }
@@ -178,7 +177,7 @@ async function sweepOn(
 const MOST_CUT = 2_000;
 /** The target duration of a shard on a worker. */
 const SHARD_MS = 60_000;
-/** How long the speed is measured here, after the threads have started and compiled the code. */
+/** Duration of the measurement, after the threads have started and compiled the code. */
 const MEASURE_MS = 2_000;
 const WARM_MS = 4_000;
 
@@ -216,9 +215,7 @@ async function cutNow(
   return Math.min(Math.max(1, Math.ceil(milliseconds / SHARD_MS)), MOST_CUT);
 }
 
-/**
- * The part that workers leave to the coordinator, which has the scenario file and the kept plans.
- */
+/** The part left to the coordinator, which has the scenario file and the kept plans. */
 type Ours = Pick<ScenarioShard, 'file' | 'corpus' | 'keptPlans'>;
 
 /** Replays the kept plans of each scenario, like `run`. */
@@ -253,10 +250,7 @@ function withOurs(shards: readonly FiledShard[], ours: readonly Ours[]): readonl
   });
 }
 
-/**
- * Returns a callback that prints the first breach of each claim that should hold, when its shard is
- * collected.
- */
+/** Returns a callback that prints the first breach of each claim that should hold. */
 function breaksOf(
   scenarios: readonly LoadedScenario[],
   terminal: Terminal,

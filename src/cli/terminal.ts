@@ -7,7 +7,6 @@ import { visible } from '../text/visible.ts';
 export interface Terminal {
   readonly colour: boolean;
   readonly width: number;
-  /** Writes one line of results. */
   print(line: string): void;
   /** Writes a JSON line of format version 1 with `--json`; does nothing otherwise. */
   printJson(type: string, fields: object): void;
@@ -19,7 +18,6 @@ export interface Terminal {
   warn(line: string): void;
   /** Shows the progress of a long job: a live line on a terminal, otherwise a line every 10 s. */
   progress(line: string): void;
-  /** Clears the live line. */
   endProgress(): void;
 }
 
@@ -93,10 +91,7 @@ function visibleInColour(line: string): string {
     .join('');
 }
 
-/**
- * Decides by `NO_COLOR` and `FORCE_COLOR` (see no-color.org and force-color.org), else uses color
- * on a terminal.
- */
+/** Decides by `NO_COLOR` and `FORCE_COLOR` (no-color.org, force-color.org), then by terminal. */
 function wantsColour(): boolean {
   const { NO_COLOR: no, FORCE_COLOR: force } = process.env;
   if (no !== undefined && no !== '') return false;

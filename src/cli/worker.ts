@@ -29,9 +29,7 @@ export function addWorker(command: Command, done: Done, version: string): void {
     .action(async (flags: WorkerFlags) => done(await work(flags, version)));
 }
 
-/**
- * Works until SIGTERM or Ctrl-C. Finishes the current shard first, unless a second signal arrives.
- */
+/** Works until SIGTERM or Ctrl-C, then finishes its shard. A second signal ends it at once. */
 async function work(flags: WorkerFlags, version: string): Promise<Exit> {
   const place = queuePlace(flags.queue);
   const threads = given(flags.workers, '--workers', parsePositive) ?? availableParallelism();

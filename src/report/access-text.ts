@@ -45,10 +45,7 @@ interface Terms {
   readonly versionsBy?: VersionScale | null;
 }
 
-/**
- * Describes a request briefly: `write x = 1, token 1`. For an unknown message, returns the last
- * part of its operation's name.
- */
+/** Describes a request, `write x = 1, token 1`, or returns an unknown operation's last part. */
 export function requestText(
   message: string,
   { calls, hasTokens, versionsBy = null }: Terms,
@@ -63,10 +60,7 @@ export function requestText(
   return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
 }
 
-/**
- * Returns the verb, `release`, or the program's own name for the call in backticks, `` `del` ``, if
- * it is different.
- */
+/** Returns the verb, `release`, or the program's own name for the call, `` `del` ``. */
 export function lockCallName(operation: string, verb: string): string {
   const [, name = ''] = /^[^/]+\/[^/]+\/([^/]*?)(?:-\d+)?(?:\/|$)/.exec(operation) ?? [];
   return name === '' || name === verb ? verb : `\`${name}\``;
@@ -84,10 +78,7 @@ export function versionText(
   return isShort ? String(version) : `version ${version}`;
 }
 
-/**
- * Describes how an accepted write changed the version: `version 5 → 6`. Returns '' if the store has
- * no versions.
- */
+/** Describes how a write changed the version: `version 5 → 6`; '' without versions. */
 export function changeText({ version }: Write): string {
   if (version === undefined || version.given === null) return '';
   const { by, found, given } = version;
@@ -198,9 +189,7 @@ function versionsOf({ version }: Write): string {
   return `${expectedText(version, expected)}, has ${versionText(version, found, { isShort })} (0 rows)`;
 }
 
-/**
- * Returns the text on the flag of a write: its token, or the version that it created or expected.
- */
+/** Returns the text on the flag of a write: its token, or the version created or expected. */
 export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);

@@ -25,7 +25,7 @@ export interface ReportedScenario extends ScenarioPlace {
   readonly findings: readonly Finding[];
 }
 
-/** Where to look for a scenario, and how long it took. */
+/** The place of a scenario for a reader, and its duration. */
 export interface ScenarioPlace {
   /** The lines of the scenario file that name its systems, from 1. */
   readonly lines: ReadonlyMap<string, number>;
@@ -64,10 +64,7 @@ export function isFailure({ outcome }: Case): boolean {
   return outcome !== 'passed' && outcome !== 'open';
 }
 
-/**
- * Returns the cases of a scenario: those of its systems in order, then those that concern all of
- * them.
- */
+/** Returns the cases of a scenario: those of each system, then those of all of them. */
 export function casesOf(scenario: ReportedScenario): readonly Case[] {
   const { result } = scenario;
   return [
@@ -195,10 +192,7 @@ function differenceCase(scenario: ReportedScenario): readonly Case[] {
   return [{ ...placeOf(system, scenario), name, outcome: 'failed', message, ...NO_MORE }];
 }
 
-/**
- * Returns, by system, the line of the scenario file that names it, from 1. Empty if there is no
- * file.
- */
+/** Returns, by system, the line that names it in the file, from 1. Empty without a file. */
 export function systemLines(
   source: SourceFile,
   systems: readonly string[],

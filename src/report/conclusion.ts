@@ -80,10 +80,7 @@ export function renderConclusion(summary: Summary, { colour, width }: TerminalTe
 
 const plain = (text: string): string => text;
 
-/**
- * Returns, for example, `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4
- * held`.
- */
+/** Renders `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4 held`. */
 export function renderScenarioLine(
   scenario: ScenarioResult,
   { colour, width }: TerminalText,
@@ -107,7 +104,7 @@ export function renderScenarioLine(
   return { '✓': plain, '✗': paint.red, '?': paint.yellow }[sign](line);
 }
 
-/** Why a sweep ended before its last seed. */
+/** Reasons why a sweep ended before its last seed. */
 const CUT_WORDS: Readonly<Record<CutReason, string>> = {
   interrupted: 'interrupted',
   time: 'out of time',
@@ -215,9 +212,7 @@ function outOf(told: readonly Told[], isOne: boolean): string {
   return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
-/**
- * Returns, for example, `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: a: …`.
- */
+/** Renders `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; exercised: a: …`. */
 function heldText({ held }: Fates, isOne: boolean): string {
   if (held.length === 0) return '';
   const systems = new Set(held.map(({ where }) => where)).size;
@@ -249,10 +244,7 @@ function testText({ claim, found }: Told): string {
   return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
 }
 
-/**
- * Returns `fewer than 3.0 in 1,000`: the upper end of the exact 95 % interval if none of `seeds`
- * broke.
- */
+/** Returns `fewer than 3.0 in 1,000`, the end of the exact 95 % interval for no breach. */
 export function boundText(seeds: number): string {
   const share = 1 - 0.05 ** (1 / Math.max(1, seeds));
   let scale = 100;
@@ -269,10 +261,7 @@ function unlistedRow({ unlisted }: Fates, { paint }: Screen): Row {
   return { text: text === '' ? '' : `broke, listed nowhere: ${text}`, tint: paint.yellow };
 }
 
-/**
- * Returns, for example, `fenced: 16 of 16 sections ended by an error: ReplyError: … at
- * lock.mjs:12:5`.
- */
+/** Renders `fenced: 16 of 16 sections ended by an error: ReplyError: … at lock.mjs:12:5`. */
 function errorsRow({ scenarios }: Summary, { paint }: Screen): Row {
   let isAll = false;
   const clauses = scenarios.flatMap(({ name, systems }) =>

@@ -72,10 +72,7 @@ function endingOf(phases: readonly Job['phase'][], hasLeft: boolean): DeliveryRo
   return hasLeft ? 'failed' : 'unfinished';
 }
 
-/**
- * Returns the answers of the lock servers in order: `1 F F T`. The 0 for a missing answer is not
- * included, since it is not theirs.
- */
+/** Returns the answers of the servers in order: `1 F F T`. A missing answer is not theirs. */
 export function leaseAnswers({ events }: Trace): string {
   const answers = events.flatMap((event): string[] => {
     if (event.kind === 'grant') return [String(event.token)];

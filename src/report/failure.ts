@@ -22,7 +22,7 @@ export interface FailureOptions extends TerminalText {
 
 /** Each absent text defaults to that of `run`. */
 export interface FailureWording {
-  /** What broke, and where: `grant-order of unfenced in zombie-writer, seed 1`. */
+  /** The claim and its place: `grant-order of unfenced in zombie-writer, seed 1`. */
   readonly place?: string;
   /** The effect of shrinking; '' omits the line. */
   readonly size?: string;
@@ -35,9 +35,7 @@ const MOST_COLUMNS = 100;
 const MOST_STORY_LINES = 9;
 const MOST_SIBLINGS = 3;
 
-/**
- * Renders the findings of a scenario. A finding with the same plan as an earlier one is shortened.
- */
+/** Renders the findings of a scenario. A repeated plan is rendered briefly. */
 export function renderFailures(
   findings: readonly Finding[],
   options: FailureOptions,
@@ -160,10 +158,7 @@ export function shrunkText(size: ShrunkSize): string {
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 
-/**
- * Returns the results of the same plan on the twins, one line each. If there are many, only the
- * first ones.
- */
+/** Returns the results on the twins, one line each; if there are many, only the first. */
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;

@@ -146,7 +146,6 @@ function lineOf(one: Case): string {
   return one.details === '' ? line : `${line}\n\n${codeBlock('text', one.details)}`;
 }
 
-/** Renders expected counterexamples, collapsed. */
 function expectedSections(scenario: ReportedScenario): readonly string[] {
   return casesOf(scenario).flatMap(({ outcome, finding }) => {
     if (outcome !== 'passed' || finding === null) return [];

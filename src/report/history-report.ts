@@ -48,12 +48,8 @@ export interface PartReport {
   readonly core: readonly ReportedOperation[];
   /** True if each operation of the core was tested for removal. */
   readonly isMinimal: boolean;
-  /** The number of completed operations. */
   readonly returns: number;
-  /**
-   * The number of returns before the bad one. An order satisfies all of them, unless the bad return
-   * is perhaps late.
-   */
+  /** The number of returns before the bad one. An order satisfies them unless `isPerhapsLate`. */
   readonly satisfied: number;
   /** True if no order satisfies the bad return, but it may not be the first such return. */
   readonly isPerhapsLate: boolean;
@@ -73,10 +69,7 @@ export interface ReportedOperation {
   /** Positions in the common order of events. `return` is null if the outcome is unknown. */
   readonly invoke: number;
   readonly return: number | null;
-  /**
-   * The line numbers of both events in the file. `returnLine` is null if the operation never
-   * completed.
-   */
+  /** The line numbers of both events in the file; null if the operation never completed. */
   readonly invokeLine: number;
   readonly returnLine: number | null;
   readonly role: 'first bad' | 'core' | 'other';
@@ -220,10 +213,7 @@ function othersOf(parts: readonly PartReport[], { width, paint }: Screen): reado
   return ['', ...lines, ...more];
 }
 
-/**
- * Renders a heading with names, then one line per event. A lane is bold while its process has an
- * open call.
- */
+/** Renders names, then a line per event. A lane is bold while its process has an open call. */
 function renderCore(core: readonly ReportedOperation[], setting: Screen): readonly string[] {
   const end = badReturn(core)?.return ?? Number.POSITIVE_INFINITY;
   const all = eventsUpTo(core, end).filter(({ isReturn, line }) => !isReturn || line > 0);

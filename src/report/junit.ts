@@ -9,7 +9,6 @@ import { renderBrief, renderFailure } from './failure.ts';
 
 export interface JunitOptions {
   readonly results: readonly ReportedScenario[];
-  /** The version of fencepost. */
   readonly version: string;
 }
 
@@ -95,10 +94,7 @@ function xml(
   return element(name, Object.fromEntries(safe), own, end);
 }
 
-/**
- * Replaces characters that XML 1.0 cannot represent in any form. `element` escapes other control
- * characters.
- */
+/** Replaces characters that XML 1.0 cannot represent. `element` escapes other controls. */
 function plain(text: string): string {
   return text.replace(/[\p{Surrogate}\uFFFE\uFFFF]/gu, '\uFFFD');
 }

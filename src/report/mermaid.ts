@@ -37,7 +37,6 @@ const TITLE_COLUMNS = 100;
 const NAME_COLUMNS = 30;
 const TEXT_COLUMNS = 36;
 
-/** The parts of a finding that are drawn. */
 type Drawn = Pick<Finding, 'trace' | 'explanation' | 'verdict' | 'causation' | 'plan'>;
 
 /** Renders the diagram of a finding's shrunk trace, without a final line break. */
@@ -48,9 +47,7 @@ export function findingDiagram(drawn: Drawn): string {
   return renderDiagram(trace, { title, claim, evidence, faults: plan.faults });
 }
 
-/**
- * Renders the diagram of a trace. If it is too long, less important and earlier rows are omitted.
- */
+/** Renders the diagram of a trace. If too long, omits less important and earlier rows. */
 export function renderDiagram(trace: Trace, options: DiagramOptions): string {
   const rows = diagramRows(trace, options);
   const ranked = byRank(rows.map(({ rank }) => rank));
@@ -170,7 +167,7 @@ interface NoteRow extends Common {
   readonly kind: 'note';
   /** '' if it concerns the whole world. */
   readonly process: string;
-  /** How the number of locks that the process holds changes: by one, or to none. */
+  /** The change in the number of locks that the process holds: by one, or to none. */
   readonly holds: 'as before' | 'more' | 'less' | 'none';
 }
 
@@ -182,10 +179,7 @@ interface MessageRow extends Common {
   readonly isReply: boolean;
 }
 
-/**
- * Returns the rows up to the last piece of evidence or, without evidence, up to the healing of the
- * world.
- */
+/** Returns the rows up to the last piece of evidence, or else to the healing of the world. */
 export function diagramRows(
   trace: Trace,
   options: Omit<DiagramOptions, 'title'>,
@@ -260,10 +254,7 @@ function timed(step: Step, text: string): string {
   return `${millisecondsOf(step.atUs)} ms · ${withPart(text, step)}`;
 }
 
-/**
- * Returns the rows for a sending. A message is drawn where it ends; its sending gets a separate
- * note if something happens in between.
- */
+/** Returns no rows, or a note if the arrow, which is drawn at the end, is too far away. */
 function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const at = step.event ?? 0;
   const event = story.trace.events[at];
@@ -311,10 +302,7 @@ function isFar({ sent, end }: Flight, { trace, times }: Story): boolean {
 
 const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-";
 
-/**
- * All characters except letters, digits and harmless symbols. `°` and `¶` are part of Mermaid's own
- * escapes.
- */
+/** All but letters, digits and harmless symbols. Mermaid's escapes contain `°` and `¶`. */
 const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
 
 /** Escapes a name or a text as one nonempty line; a semicolon becomes `#59;`. */

@@ -185,10 +185,7 @@ const doctor = line('doctor', {
   checks: z.array(doctorCheck),
 });
 
-/**
- * Any line that a command writes with `--json`. Unlisted fields are refused, except in loose
- * objects.
- */
+/** Any line that a command writes with `--json`. Strict objects refuse unlisted fields. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   ...resultLines,
   ...keptPlanLines,
@@ -202,7 +199,6 @@ export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   doctor,
 ]);
 
-/** Returns the JSON Schema of these lines. */
 export function outputJsonSchema(): object {
   return z.toJSONSchema(outputLine);
 }

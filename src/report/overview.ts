@@ -31,10 +31,7 @@ export function renderOverview(summary: Summary, options: OverviewOptions): stri
   return lines.slice(0, -1).join('\n');
 }
 
-/**
- * Renders the systems that are not as expected or could not be judged. Returns '' if there are
- * none.
- */
+/** Renders the systems that are not as expected or not judged. Returns '' if none. */
 export function renderOpenSystems(summary: Summary, options: OverviewOptions): string {
   const setting = { ...options, paint: paintFor(options.colour) };
   const lines = summary.scenarios.flatMap((scenario) => {
@@ -132,10 +129,7 @@ export interface ClaimRow {
   readonly isSurprise: boolean;
 }
 
-/**
- * Returns a row per claim: the expected ones in the order of the scenario, then other claims that
- * broke, or all others.
- */
+/** Returns a row per claim: expected ones in order, then others that broke, or all. */
 export function claimRows(system: SystemResult, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
   const isTold = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
@@ -166,9 +160,7 @@ function claimRow(system: SystemResult, claim: string): ClaimRow {
   };
 }
 
-/**
- * Describes on how many seeds the hazard arose, and on how many it was avoided while a twin broke.
- */
+/** Describes the seeds on which the hazard arose, and on which it was avoided. */
 export function testedText({
   exercised,
   avoided,
@@ -193,10 +185,7 @@ export function shownMet({ met, isPart = false }: SystemResult): boolean | null 
   return isPart && met === true ? null : met;
 }
 
-/**
- * Returns the words for systems that are neither met nor not met. Those of a shard are judged at
- * the merge.
- */
+/** Returns the words for systems that were not judged; a shard leaves that to the merge. */
 export function openWord(systems: readonly Pick<SystemResult, 'isPart'>[]): string {
   return systems.some(({ isPart }) => isPart) ? 'judged at merge' : 'not judged';
 }
@@ -233,10 +222,7 @@ function adviceOnReleases(system: SystemResult): string | null {
 /** Maximum number of kinds of failure per claim, unless all are requested. */
 const KINDS_TOLD = 3;
 
-/**
- * Returns, for example, `grant-order, 2 kinds: pause before release, 3 seeds; delay of write
- * request, 14`.
- */
+/** Renders `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
 function kindLines(system: SystemResult, isFull: boolean): readonly string[] {
   const trial = trialOf(system);
   return Object.entries(system.claims).flatMap(([claim, { kinds = [] }]) => {
@@ -298,10 +284,7 @@ function countsText(counts: readonly (readonly [what: string, count: number])[])
   return seen.map(([what, count]) => `${groupDigits(count)} ${what}`).join(', ');
 }
 
-/**
- * Suggests a twin for claims that were not exercised, unless a system in `all` already serves as
- * one.
- */
+/** Suggests a twin for claims that were not exercised, unless `all` contains one. */
 function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): string | null {
   if (system.vacuous.length === 0) return null;
   const lone = (system.expect.holds ?? []).filter((claim) => {
@@ -317,9 +300,7 @@ function adviceOnTests(system: SystemResult, all: readonly SystemResult[]): stri
   return `to test ${lone.join(', ')}: add the same lock without its check, as a twin that breaks it; a seed on which it breaks there and holds here counts`;
 }
 
-/**
- * Returns further notes about a system among all systems of its scenario, or all notes if `isFull`.
- */
+/** Returns further notes about a system among those of its scenario; all if `isFull`. */
 export function noteLines(
   system: SystemResult,
   { all, isFull = false }: { readonly all: readonly SystemResult[]; readonly isFull?: boolean },

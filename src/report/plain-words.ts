@@ -22,9 +22,7 @@ export interface PlainSentence {
   /** Includes the final period. Names are in backticks. */
   readonly text: string;
   readonly atUs: number;
-  /**
-   * Index into `trace.events`. Null for an expired lease, and for a summary of omitted sentences.
-   */
+  /** Index into `trace.events`. Null for an expired lease and for omitted sentences. */
   readonly event: number | null;
 }
 

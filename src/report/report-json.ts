@@ -12,18 +12,13 @@ export function findingLine(finding: Finding): string {
   return JSON.stringify(findingJson(finding));
 }
 
-/**
- * Renders the file of `--reporter json`: the summary and every finding, with a final line break.
- */
+/** Renders the file of `--reporter json`, with a final line break. */
 export function renderReportJson({ type, version, summary, findings }: Result): string {
   const report = { type, version, summary, findings: findings.map(findingJson) };
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/**
- * Returns the part of a finding that is written as JSON, without the runs that follow from its
- * plan.
- */
+/** Returns the part of a finding for JSON, without the runs that follow from its plan. */
 function findingJson(finding: Finding): FindingLine {
   const { exhaust, siblings, causation, isExpected, trace } = finding;
   return {

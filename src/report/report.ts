@@ -27,16 +27,12 @@ import { renderOpenSystems, renderOverview } from './overview.ts';
 import { type Earlier, renderReportJson, type Since, since, sinceText } from './report-json.ts';
 import type { REPORTERS } from './reporters.ts';
 
-/** The input of a report. */
 export interface ReportedRun {
   readonly result: Result;
   /** By scenario, where to look for it. */
   readonly places: ReadonlyMap<string, ScenarioPlace>;
-  /** The folder for files. */
   readonly output: string;
-  /** The version of fencepost. */
   readonly version: string;
-  /** The properties of the terminal. */
   readonly colour: boolean;
   readonly width: number;
   /** True to include every story and every table. */
@@ -45,16 +41,12 @@ export interface ReportedRun {
   readonly hasToldScenarios?: boolean;
   /** The findings of an earlier run; absent or null if none was named. */
   readonly baseline?: readonly Earlier[] | null;
-  /**
-   * Returns the path of a file relative to the root of the repository, for GitHub, or null if it is
-   * outside.
-   */
+  /** Returns a path from the root of the repository, for GitHub; null if it is outside. */
   readonly placeOf: (file: string) => string | null;
   /** The number of bytes left for the summary of this CI step, or null if none is requested. */
   readonly stepBytes: number | null;
 }
 
-/** A part of a report, and its destination. */
 export type ReportPart =
   | { readonly to: 'terminal' | 'log' | 'step-summary'; readonly text: string }
   | { readonly to: 'file'; readonly file: string; readonly text: string };
@@ -126,10 +118,7 @@ function below(text: string): ReportPart {
   return { to: 'terminal', text: `\n${text}` };
 }
 
-/**
- * Returns the first expected finding, in full if there are no unexpected ones, and one of each
- * other claim, in brief.
- */
+/** Returns the first in full if nothing is unexpected, and one of each other claim in brief. */
 function expectedOfOne(
   { result, colour, width }: ReportedRun,
   unexpected: readonly Finding[],
@@ -191,10 +180,7 @@ function* forGithub(run: ReportedRun): Iterable<ReportPart> {
   yield { to: 'step-summary', text };
 }
 
-/**
- * Renders a diagram beside the plan of each finding:
- * `reports/zombie-writer-unfenced-grant-order.mmd`.
- */
+/** Renders a diagram beside each plan: `reports/zombie-writer-unfenced-grant-order.mmd`. */
 function diagrams({ result }: ReportedRun): readonly ReportPart[] {
   return result.findings.map((finding) => {
     const file = finding.planFile.replace(/\.yaml$/, '.mmd');

@@ -1,6 +1,4 @@
-/**
- * Renders steps as text: numbers and times on the left, a column per process, and a line per step.
- */
+/** Renders steps as text: numbers and times, a column per process, a line per step. */
 import type { ProcessInfo } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';

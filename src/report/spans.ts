@@ -150,9 +150,7 @@ export function isLiveAt(span: Span, atUs: number): boolean {
   return span.fromUs <= atUs && (span.untilUs === null || atUs < span.untilUs);
 }
 
-/**
- * Returns the sections in the order in which they were entered. A crash ends those of its process.
- */
+/** Returns the sections in order of entry. A crash ends those of its process. */
 export function clientViewSpans(trace: Trace): readonly ClientViewSpan[] {
   const views: ClientViewSpan[] = [];
   type Test = (view: ClientViewSpan) => boolean;
@@ -247,10 +245,7 @@ function isEndOf(event: TraceEvent, { fault, index, processes }: FaultInjected):
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
 
-/**
- * One flight of a message. `sent` and `end` are indexes of events; `end` is null while it is in
- * transit.
- */
+/** One flight of a message, with event indexes. `end` is null while it is in transit. */
 export interface Flight {
   readonly message: string;
   readonly from: string;
@@ -286,9 +281,9 @@ export function flightsOf(trace: Trace): readonly Flight[] {
 
 /** A period in which the clocks of a process are off, or run at a wrong rate, in one way. */
 export interface ClockSpan extends Span {
-  /** How far its wall clock is ahead of true time at the start of the span; negative if behind. */
+  /** Offset of the wall clock from true time at the start of the span; negative if behind. */
   readonly offsetUs: number;
-  /** How much faster than true time it runs; −1,000,000 if it stands still. */
+  /** Rate relative to true time; −1,000,000 if the clock stands still. */
   readonly ratePpm: number;
 }
 

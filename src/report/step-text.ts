@@ -172,10 +172,7 @@ function placeOf(message: string, { servers }: Surroundings): string {
   return server === undefined ? '' : ` at ${server}`;
 }
 
-/**
- * Returns the name of an operation without its arguments: `acquire`, `read x`. For an unknown
- * operation, returns the last part of its name.
- */
+/** Returns an operation without its arguments: `acquire`, `read x`, or its own name. */
 function deedName(operation: string, { calls }: Surroundings): string {
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
@@ -223,9 +220,7 @@ function grantText(event: EventOf<'grant'>, around: Surroundings): string {
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
 
-/**
- * A server may use another lease than its client requested: in whole seconds, or from a heartbeat.
- */
+/** A server may use another lease than requested: in whole seconds, or from a heartbeat. */
 function leaseText({ atUs, ttlUs, untilUs }: Lease): string {
   const [ttl, until] = [proseDuration(ttlUs), proseDuration(untilUs)];
   const isAsAsked = Math.abs(untilUs - atUs - ttlUs) <= ttlUs / 5;
@@ -258,9 +253,7 @@ function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surround
   return `${client} extends ${what}${renamed}${until}${whose}`;
 }
 
-/**
- * Returns true if no client requested it: the server that alone manages its grants acted by itself.
- */
+/** Returns true if no client requested it: a server that alone grants acted by itself. */
 function isUnasked({ message, process, client }: EventOf<'renew' | 'release'>): boolean {
   return message === '' && process !== client;
 }

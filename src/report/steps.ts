@@ -117,10 +117,7 @@ export function processOf(event: TraceEvent): string {
   return event.process;
 }
 
-/**
- * Returns the weight of an event. In a story about grants, the actions of quorum nodes show the
- * majority.
- */
+/** Weighs an event. For grants, the actions of quorum nodes show the majority. */
 function weightIn(event: TraceEvent, { around, hit, isOfGrants }: StepContext): Step['weight'] {
   const weight = weightOf(event, hit);
   // With a queue, each delivery requests a lease, so the answers are the story.
@@ -159,9 +156,7 @@ function weightOf(event: TraceEvent, hit: ReadonlySet<string>): Step['weight'] {
   }
 }
 
-/**
- * Returns the part of each piece of evidence, by event index. A grant's part includes its letter.
- */
+/** Returns the part of each piece of evidence, by event index, with the letter of a grant. */
 function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<number, string> {
   const shown = new Contradiction(trace, { claim: '', rule: '', evidence });
   return new Map(
@@ -177,10 +172,7 @@ function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<numbe
   );
 }
 
-/**
- * Returns the messages that a fault affects by name, and the one that led to the last piece of
- * evidence.
- */
+/** Returns messages affected by faults, and the one that led to the last evidence. */
 function messagesHit(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
   const hit = new Set<string>();
   for (const event of trace.events) {
@@ -201,10 +193,7 @@ function expirySteps(trace: Trace): readonly Step[] {
     .sort((left, right) => left.atUs - right.atUs);
 }
 
-/**
- * Orders columns: locks, then clients, then stores, so that grants and writes flow from left to
- * right.
- */
+/** Orders columns: locks, clients, stores, so that grants and writes flow rightward. */
 export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
   const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
     processes.filter(({ role }) => roles.includes(role));

@@ -1,5 +1,5 @@
 /**
- * Selects the steps that tell the story of a run, and which of them to keep if space is limited.
+ * Selects the steps that carry the story of a run, and which of them to keep if space is limited.
  * Evidence is always kept, and so is whatever the words mention: each time and each number in the
  * sentences above a trace occurs in its lines, so that a reader can verify every sentence. If no
  * essential step contains a number, a detail that does is included (`sent at 4 ms` includes the
@@ -15,8 +15,8 @@ export interface StoryOptions extends StepOptions {
 }
 
 /**
- * Returns the steps that tell the story: up to the last piece of evidence, without the details that
- * `words` does not need. Without evidence, up to the healing of the world.
+ * Returns the steps that carry the story: up to the last piece of evidence, without the details
+ * that `words` does not need. Without evidence, up to the healing of the world.
  */
 export function essentialSteps(trace: Trace, options: StoryOptions): readonly Step[] {
   const { evidence, words = '' } = options;

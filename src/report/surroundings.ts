@@ -15,32 +15,27 @@ export interface Surroundings {
   readonly hasTokens: boolean;
   /** Names of locks are mentioned only if there are several. */
   readonly hasSeveralLocks: boolean;
-  /** True if a queue delivers messages to workers. */
   readonly hasQueue: boolean;
   readonly hasSeveralResources: boolean;
   /** The server or replica of each operation or message, if there are several. */
   readonly servers: ReadonlyMap<string, string>;
   /** Processes that are not clients. Their logs are shown without a topic. */
   readonly services: ReadonlySet<string>;
-  /** How the stores of this run distinguish versions, or null if they have none. */
+  /** The kind of versions in the stores of this run, or null if they have none. */
   readonly versionsBy: VersionScale | null;
   /** By sending of an access with an outdated token: the current token of its lock. */
   readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Lease tests that do not change the believed end of the lease. */
   readonly repeated: ReadonlySet<TraceEvent>;
-  /** Why a renew or a release was denied, if the trace shows it. */
+  /** The reason why a renew or a release was denied, if the trace shows it. */
   readonly denials: ReadonlyMap<TraceEvent, string>;
   /** The action of each quorum node, by the sending of its answer. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
   readonly faults: readonly Fault[];
-  /** The time at which each message was sent. */
   readonly sentAtUs: ReadonlyMap<string, number>;
 }
 
-/**
- * Collects the context. `faults` are those of the trace's plan; without them, the change of a clock
- * is described only vaguely.
- */
+/** Collects the context. Without `faults`, those of the plan, clock changes stay vague. */
 export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surroundings {
   const tokens = new Map<number, number>();
   const locks = new Set<string>();
@@ -86,10 +81,7 @@ export function versionsIn({ events }: Trace): Surroundings['versionsBy'] {
   return null;
 }
 
-/**
- * Finds accesses with outdated tokens. A client attaches its cached token and cannot know if that
- * is the latest.
- */
+/** Finds accesses with outdated tokens. A client cannot know if its token is the latest. */
 function outdatedTokens(
   { events }: Trace,
   calls: ReadonlyMap<string, Call>,

@@ -19,9 +19,7 @@ export interface ShardProgress {
 
 const ANSWER_MS = 5_000;
 
-/**
- * Opens a connection that reconnects after an outage. Rejects if Redis does not answer at first.
- */
+/** Opens a connection that reconnects after an outage. Rejects if Redis is down at first. */
 export async function connect(
   address: QueueAddress,
   { isPatient }: { readonly isPatient: boolean },

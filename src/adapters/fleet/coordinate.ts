@@ -21,7 +21,6 @@ export interface CoordinateOptions {
   readonly orders: readonly ShardOrder[];
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
-  /** Called with each shard when it is collected. */
   readonly onShard: (shard: FiledShard) => void;
   readonly onProgress: (progress: FleetProgress) => void;
 }
@@ -74,10 +73,7 @@ export class Fleet {
     return new Fleet(await connect(address, { isPatient: false }));
   }
 
-  /**
-   * Returns the number of shards of the sweep whose jobs are on the queue, or null if there are
-   * none.
-   */
+  /** Returns the number of shards of the sweep if it has jobs on the queue, or else null. */
   async cutBefore(sweepId: string): Promise<number | null> {
     const own = new RegExp(`^${sweepId}-\\d+-of-([1-9]\\d{0,3})$`);
     const ids = await this.queue.getRanges([...ALL], 0, -1, true);
@@ -85,10 +81,7 @@ export class Fleet {
     return first === null ? null : Number(first);
   }
 
-  /**
-   * Runs a sweep on the workers. Survives restarts of workers, of Redis and of earlier
-   * coordinators.
-   */
+  /** Runs a sweep on the workers. Survives restarts of workers, Redis and coordinators. */
   async coordinate(options: CoordinateOptions): Promise<FleetEnd> {
     return await new Coordinator(this, options).run();
   }
@@ -121,7 +114,7 @@ export class Fleet {
 interface Missing {
   readonly order: ShardOrder;
   isAdded: boolean;
-  /** How often its job had unexpected contents. */
+  /** Number of times that its job had unexpected contents. */
   damaged: number;
 }
 
@@ -227,10 +220,7 @@ class Coordinator {
     }
   }
 
-  /**
-   * Returns the job if its contents are the ones that were added; otherwise removes it, if
-   * possible, and returns null.
-   */
+  /** Returns a job with the expected contents; otherwise removes it and returns null. */
   private async sound(id: string): Promise<Job<unknown, unknown, string> | null> {
     const { queue, redis } = this.fleet;
     const job = await this.fleet.read(id);
@@ -284,9 +274,7 @@ const progressSchema: z.ZodType<ShardProgress> = z.object({
   broken: countSchema,
 });
 
-/**
- * Returns the shard in a worker's result, or a clause that says why it is not the requested one.
- */
+/** Returns the shard in a worker's result, or a clause that says why it is invalid. */
 function shardIn(returned: unknown, order: ShardOrder): FiledShard | string {
   const read = readShard(typeof returned === 'string' ? returned : '');
   if (read.kind === 'problem') return read.what;

@@ -3,7 +3,6 @@
  * classifies connection errors. No other code of fencepost may print the URL of a queue.
  */
 
-/** Options for a connection to Redis. */
 export interface QueueAddress {
   readonly host: string;
   readonly port: number;
@@ -72,10 +71,7 @@ export function withoutSecrets(text: string, { password }: QueueAddress): string
   return withoutUrls.replaceAll(password, '***').replaceAll(encodeURIComponent(password), '***');
 }
 
-/**
- * Returns true if Redis may answer later: it is unreachable or starting, and did not refuse the
- * command.
- */
+/** Returns true if Redis may answer later: it is unreachable or starting. */
 export function isAway(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (error.name === 'ReplyError') return /^(?:LOADING|MASTERDOWN|READONLY)\b/.test(error.message);

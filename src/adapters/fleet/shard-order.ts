@@ -25,14 +25,10 @@ export interface ShardOrder {
 /** A scenario without its file path, which differs between machines. */
 export interface OrderedScenario {
   readonly origin: Origin;
-  /** The text of its file. */
   readonly text: string;
 }
 
-/**
- * Maximum number of jobs. More shards enlarge the queue and the coordinator without making the
- * sweep faster.
- */
+/** Maximum number of jobs. More shards would not make the sweep faster. */
 export const MOST_JOBS = 10_000;
 
 const numberSchema = z.int().min(1).max(MOST_JOBS);
@@ -87,7 +83,6 @@ export function readOrder(jobId: string | undefined, data: unknown): ShardOrder 
 export interface WorkerCode {
   /** The folder of the scenarios' modules on this machine. Null refuses scenarios with modules. */
   readonly modules: string | null;
-  /** The version of fencepost. */
   readonly version: string;
 }
 
@@ -96,10 +91,7 @@ export interface LoadedOrder extends Pick<OrderedScenario, 'text'>, Subject {
   readonly warnings: readonly [];
 }
 
-/**
- * Loads a scenario of an order. Returns a sentence if it differs here from where the sweep was
- * started.
- */
+/** Loads a scenario of an order. Returns a sentence if it differs on this machine. */
 export async function loadOrdered(
   { origin, text }: OrderedScenario,
   { modules, version }: WorkerCode,

@@ -39,7 +39,6 @@ export interface WorkerOptions extends WorkerCode {
   readonly runShard: RunShard;
   /** Called with one line for each refusal or failure. */
   readonly onNote: (line: string) => void;
-  /** Called with one line for each finished shard. */
   readonly onShard: (line: string) => void;
 }
 
@@ -83,10 +82,7 @@ export async function startFleetWorker(
   };
 }
 
-/**
- * Fails a job after a delay. Without it, a worker that can run no job would fail all of them before
- * the coordinator's next poll.
- */
+/** Delays the failure, so that this worker does not fail all jobs before the next poll. */
 async function refuse(why: string): Promise<never> {
   await sleep(REFUSE_MS);
   throw new UnrecoverableError(why);

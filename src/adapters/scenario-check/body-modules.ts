@@ -35,9 +35,7 @@ export class BodyModules {
     });
   }
 
-  /**
-   * Reads the modules and their imports, relative to the folder of the test, without running them.
-   */
+  /** Reads the modules and their imports without running them. `folder` is the test's. */
   async open(folder: string): Promise<void> {
     this.urls = this.paths.map(([name, path]) => [name, pathToFileURL(resolve(folder, path)).href]);
     const [first, ...others] = this.urls.map(([, url]) => url);
@@ -97,9 +95,7 @@ interface Imported {
   readonly url: string;
 }
 
-/**
- * Returns the user files that a file imports statically. Empty if it cannot be parsed as by Node.
- */
+/** Returns the user files that a file imports statically. Empty if Node cannot parse it. */
 function importsOf(file: string): readonly Imported[] {
   const parent = pathToFileURL(file).href;
   try {
@@ -118,9 +114,7 @@ function importsOf(file: string): readonly Imported[] {
   }
 }
 
-/**
- * Returns the modules that draw. Ignores a module that only vitest can load, with its own settings.
- */
+/** Returns the modules that draw. Ignores a module that only vitest can load. */
 async function drawersOf(url: string): Promise<readonly string[]> {
   try {
     return await drawersIn(await ModuleGraph.open(url), [url]);

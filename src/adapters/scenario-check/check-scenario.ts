@@ -150,7 +150,6 @@ function runner(): readonly string[] {
   return isTest ? ['node', '--test'] : ['node'];
 }
 
-/** What the caller of a check knows about it. */
 interface Frame {
   /** The stack line to which errors are attributed. */
   readonly site: string;
@@ -214,7 +213,6 @@ async function endOf(options: CheckedOptions, setting: TestSetting): Promise<End
   }
 }
 
-/** What the runner knows about a test. */
 export interface TestSetting {
   readonly place: TestPlace;
   readonly wishes: Wishes;
@@ -284,10 +282,7 @@ function requireLiveBindings(): void {
   ]);
 }
 
-/**
- * Checks the options, and turns a body into a lock. `args` are passed to the body after its
- * handles.
- */
+/** Checks the options, and turns a body into a lock. `args` follow its handles. */
 export function checkedOptions<S extends object, T extends object, A extends readonly unknown[]>(
   options: BodyOptions<S, T> | LockOptions,
   body: Body<S, T, A> | TestOptions | undefined,

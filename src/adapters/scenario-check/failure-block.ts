@@ -81,10 +81,7 @@ export async function showSeed(run: SimRun, seed: number, plans: Examined['plans
   }
 }
 
-/**
- * Renders the essential steps of a run as a sequence, with the evidence of a breach if there is
- * one.
- */
+/** Renders the essential steps of a run, with the evidence of a breach if there is one. */
 export function sequenceLines(
   { faults }: Plan,
   trace: Trace,

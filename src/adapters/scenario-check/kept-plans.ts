@@ -89,10 +89,7 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
   return await judgeReplay(kept, await namedInTest(run.place, named, replay), run);
 }
 
-/**
- * Throws if the plan breaks a claim that should hold, or is stale. Resolves to null if it broke
- * nothing.
- */
+/** Throws if the plan is stale or breaks a claim that should hold. Null if it broke nothing. */
 async function judgeReplay(
   kept: KeptTestPlan,
   result: KeptReplay,
@@ -202,10 +199,7 @@ function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   });
 }
 
-/**
- * Returns true if a plan belongs to this test, and not to a system that its scenario has for
- * another test.
- */
+/** Returns true if a plan belongs to this test, not to another test of its scenario. */
 function isOf({ scenario, systems }: SimRun, { plan }: KeptTestPlan): boolean {
   const isNamed = ({ name }: SystemScenario): boolean => name === plan.system.name;
   if (plan.scenario !== scenario.name) return false;
@@ -245,10 +239,7 @@ export function keep(finding: Finding, run: SimRun): string {
   return file;
 }
 
-/**
- * Changes or deletes a file. Returns false if there is nothing to change. Throws if another process
- * is writing the same file.
- */
+/** Changes a file. Returns false if nothing changes. Throws if another process writes it. */
 function changed(
   { file, text }: Pick<KeptTestPlan, 'file' | 'text'>,
   after: string | null,

@@ -34,9 +34,7 @@ export interface TestOptions {
       };
   /** Real time in milliseconds after which an unfinished test fails. Default 60,000. */
   readonly timeout?: number;
-  /**
-   * Real time in milliseconds after which no more seeds are started. By default, all seeds are run.
-   */
+  /** Real time in milliseconds after which no more seeds are started. Default: no limit. */
   readonly budgetMs?: number;
   /** User-defined stores, claims, models and locks, from `defineSystem`. */
   readonly use?: SystemDefinition | readonly SystemDefinition[];
@@ -59,9 +57,7 @@ export type ScenarioOptions =
       readonly may?: readonly ClaimName[];
     })
   | {
-      /**
-       * A scenario file beside the test, `./lock.yaml`, or its text. It contains the expectations.
-       */
+      /** A scenario file beside the test, `./lock.yaml`, or its text, with expectations. */
       readonly scenario: string;
       /** The name of one of its systems. Default: all of them. */
       readonly system?: string;
@@ -163,7 +159,6 @@ export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
 const CLAIM_FIELDS: readonly string[] = ['holds', 'breaks', 'may'];
 const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', ...CLAIM_FIELDS];
 
-/** All other options. */
 const TEST_FIELDS: readonly string[] = [
   'scenario',
   'system',
@@ -207,10 +202,7 @@ export interface CheckedOptions {
 const SEEDS = 200;
 const TIMEOUT_MS = 60_000;
 
-/**
- * Checks the options. Throws a `TestRefused`. `body` is the lock made from the body, if there is
- * one.
- */
+/** Checks the options. Throws a `TestRefused`. `body` is the lock made from the body. */
 export function checkOptions(
   options: AnyOptions,
   body: LockDefinition | null,
@@ -348,9 +340,7 @@ function exhaustOf({ exhaust }: AnyOptions): ExhaustScope | null {
   return { ties: 0, clients: null, sections: null, ...fields };
 }
 
-/**
- * Reports each value that is not plain data: `clients.ttl: expected plain data, not a function`.
- */
+/** Reports each value that is not plain: `clients.ttl: expected plain data, not a function`. */
 function unplainParts(value: unknown, path: readonly PathStep[]): readonly string[] {
   const what = whyUnplain(value);
   if (what !== null) return [`${renderPath(path)}: expected plain data, not ${what}`];

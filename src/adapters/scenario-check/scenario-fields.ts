@@ -91,9 +91,7 @@ export interface ClientFields {
   readonly releases?: boolean;
   /** The number of sections to run. Default 3. */
   readonly sections?: number;
-  /**
-   * The number of sections that a process runs concurrently, like requests in a service. Default 1.
-   */
+  /** The number of concurrent sections per process, like requests in a service. Default 1. */
   readonly concurrency?: number;
   /** The time before each section. Default 0ms..5ms. */
   readonly think?: TimeRange;
@@ -217,7 +215,7 @@ export interface FaultFields {
   };
 }
 
-/** When a fault fires, and with what probability. */
+/** The time or point at which a fault fires, and its probability. */
 export interface FaultPlaceFields {
   readonly at?: TimeRange;
   readonly before?: string;

@@ -216,10 +216,7 @@ function chosen(
 
 const SEEDS: readonly number[] = [0, 1, 2];
 
-/**
- * Returns the operation names of the clients of `lock`. Empty if the scenario cannot be read or
- * run.
- */
+/** Returns the operation names of the clients of `lock`. Empty if no plan can be run. */
 async function learnOperations(
   source: SourceFile,
   lock: string,

@@ -53,10 +53,7 @@ export interface CheckedScenario {
 type CheckedSystem = CheckedScenario['systems'][number];
 type MetExpectation = CheckedSystem['expectations'][number];
 
-/**
- * Runs the campaign. Throws a `ScenarioCheckFailed` unless all expectations are met. `seeds` is
- * null for all plans.
- */
+/** Throws a `ScenarioCheckFailed` if an expectation is not met. `seeds` is null for all plans. */
 export async function runTestCampaign(
   run: SimRun,
   seeds: SeedRange | null,
@@ -209,9 +206,7 @@ class TestSweep {
     );
   }
 
-  /**
-   * True if more seeds would add nothing: all claims that should break did, and none should hold.
-   */
+  /** True if more seeds would add nothing: what should break did, and nothing should hold. */
   private get isSettled(): boolean {
     if (this.mostSeeds === 0) return false;
     return this.run.systems.every((system) => {
@@ -222,10 +217,7 @@ class TestSweep {
     });
   }
 
-  /**
-   * Returns the first claim that should hold and broke. If failures are to be kept, also all that
-   * should break and did.
-   */
+  /** Returns the first unexpected breach and, to keep failures, all expected ones. */
   claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
     const unexpected = unexpectedIn(system, tally).slice(0, 1);
     if (!this.run.wishes.isUpdate) return unexpected;

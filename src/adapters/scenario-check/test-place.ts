@@ -43,10 +43,7 @@ export function commandWith(setting: string, { command, alone }: TestPlace): rea
   return [setting, ...command, ...alone];
 }
 
-/**
- * Returns `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`, as words. Other tests of the
- * file skip the plan.
- */
+/** Returns `FENCEPOST_REPLAY=<plan> npx vitest run src/lock.test.ts`. Other tests skip it. */
 export function replayCommandOf(planFile: string, { command }: TestPlace): readonly string[] {
   return [`FENCEPOST_REPLAY=${typedPath(planFile)}`, ...command];
 }

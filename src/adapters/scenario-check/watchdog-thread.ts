@@ -11,7 +11,7 @@ import { Whereabouts } from '../../host/async/whereabouts.ts';
 import { visible } from '../../text/visible.ts';
 import type { WatchdogSetting, WatchdogWords } from './watchdog.ts';
 
-/** How long a process may take to exit after SIGTERM before it is killed. */
+/** Time that a process has to exit after SIGTERM before it is killed. */
 const GRACE_MS = 1_500;
 const STDERR = 2;
 const HEAP_MB = getHeapStatistics().heap_size_limit / 2 ** 20;

@@ -8,12 +8,8 @@ import { entitled, tellWhereabouts, Whereabouts } from '../../host/async/whereab
 import { shellWords } from '../../text/prose.ts';
 import { commandWith, type TestPlace } from './test-place.ts';
 
-/** The start parameters of the watchdog. */
 export interface WatchdogSetting {
-  /**
-   * Shared memory in which this thread publishes its activity: a name and, on the next line, a
-   * command.
-   */
+  /** This thread's activity in shared memory: a name and, on the next line, a command. */
   readonly whereabouts: SharedArrayBuffer;
 }
 
@@ -22,7 +18,7 @@ export interface WatchdogWords {
   readonly why: string;
 }
 
-/** How long this thread waits to be killed. */
+/** Time that this thread waits to be killed. */
 const END_MS = 10_000;
 
 let isWatched = false;

@@ -11,10 +11,7 @@ import { lineThatCalled, patternOf, typedPath } from '../scenario-check/test-pla
 
 requireVersions(['vitest']);
 
-/**
- * The arguments that one case passes to the functions of a test. A list is spread into its
- * elements.
- */
+/** The arguments that a case passes to the functions of a test. A list is spread. */
 export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];
 
 /** Defines a test, which fails as `checkScenario` does. */

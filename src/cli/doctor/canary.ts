@@ -15,17 +15,13 @@ interface CanaryOptions {
   readonly cli: string;
   /** The scenario, with the systems `unfenced` and `fenced`. */
   readonly scenario: string;
-  /** The number of worker threads. */
   readonly workers: number;
 }
 
 /** Seeds per system. About one seed in ten has a pause that breaks the claim. */
 export const CANARY_SEEDS = 200;
 
-/**
- * Runs the canary in a temporary folder, which is deleted afterwards. Returns one check per stage,
- * in order.
- */
+/** Runs the canary in a temporary folder. Returns one check per stage, in order. */
 export async function runCanary(options: CanaryOptions): Promise<readonly Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-canary-'));
   try {
@@ -101,9 +97,7 @@ export interface CanaryEvidence {
   readonly run: Ended;
   /** The output of `--reporter json`, or null if there is none. */
   readonly report: string | null;
-  /** The pages that were written. */
   readonly pages: readonly string[];
-  /** The shrunk plan. */
   readonly plan: string | null;
   /** The replay of that plan; `cured` is its replay with the store that cures it. */
   readonly replay: Ended | null;

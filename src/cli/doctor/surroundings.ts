@@ -209,7 +209,6 @@ interface TerminalFacts {
   readonly isTerminal: boolean;
   readonly hasColour: boolean;
   readonly width: number;
-  /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -230,7 +229,6 @@ export function checkTerminal({ isTerminal, hasColour, width, env }: TerminalFac
 const REINSTALL = 'install fencepost again: npm install --save-dev fencepost';
 
 export interface PackageFacts {
-  /** The folder of the package. */
   readonly root: string;
   readonly manifest: Manifest;
   /** The expected digests of the schemas in `dist`, by file. */
@@ -379,9 +377,7 @@ export function readManifest(folder: string): Manifest | null {
   }
 }
 
-/**
- * Returns the folder of an installed package, as resolved from `folder`, or null if there is none.
- */
+/** Returns the folder of a package as resolved from `folder`, or null if there is none. */
 function findPackage(name: string, folder: string): string | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (readManifest(at)?.name === name) return at;
@@ -391,10 +387,7 @@ function findPackage(name: string, folder: string): string | null {
   }
 }
 
-/**
- * Returns null if the syntax of the version is unknown, or that of an alternative while no known
- * one matches.
- */
+/** Returns null if the syntax of the version, or of an alternative, is unknown. */
 export function isVersionInRange(version: string, range: string): boolean | null {
   if (valid(version) === null) return null;
   const alternatives = range.split('||').map((part) => part.trim());

@@ -44,7 +44,6 @@ export interface DocumentParts {
   readonly workers?: boolean;
 }
 
-/** Renders the page as one HTML document. */
 export function renderDocument(parts: DocumentParts): string {
   const style = `${paletteStyle()}\n${SHEET}${parts.style}`;
   const { script = null, packed = new Map() } = parts;
@@ -105,9 +104,7 @@ function digestOf(text: string): string {
   return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
 }
 
-/**
- * Files with locks that a page includes only if its plans use them, with the names of those locks.
- */
+/** Files that a page includes only if its plans use their locks, with those locks. */
 const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   [
     'locks-on-caches',
@@ -123,9 +120,7 @@ const SPARED: readonly (readonly [file: string, locks: readonly string[]])[] = [
   ['locks-on-services', ['etcd', 'kubernetes', 'postgres', 'zookeeper']],
 ];
 
-/**
- * The unbundled location of this file. The two modules that are loaded by URL are relative to it.
- */
+/** The unbundled location of this file, to which the two modules loaded by URL are relative. */
 const HERE = new URL('../../', import.meta.url);
 const WORKBENCH = new URL('../page/workbench.js', import.meta.url);
 const BOOT = new URL('../page/boot.js', import.meta.url);
@@ -133,10 +128,7 @@ const LOADER = new URL('../page/loader.js', import.meta.url);
 
 const made = new Map<string, PageScript | null>();
 
-/**
- * Returns the built script for a page with these locks, or null in the source tree. Without a
- * script, the page is static.
- */
+/** Returns the built script for these locks, or null in the source tree: a static page. */
 export function readPageScript(locks: readonly string[]): PageScript | null {
   const files = filesWith(locks);
   const key = files.join();
@@ -151,10 +143,7 @@ export function scriptIn(dist: URL, locks: readonly string[]): PageScript | null
   return scriptOf(filesWith(locks), dist);
 }
 
-/**
- * Returns the script of the playground: that of the page with all locks, and the parser for
- * scenarios.
- */
+/** Returns the script of the playground: with all locks, and the scenario parser. */
 export function readWorkbenchScript(): PageScript | null {
   const locks = SPARED.map(([file]) => file);
   const shared = ['checker', 'core', ...locks, 'flow', 'page', 'zod', 'reader'];

@@ -52,17 +52,13 @@ const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
   ['messages', ['send', 'receive', 'lose']],
 ]);
 
-/**
- * Returns true if an event belongs to a kind of the filter; '' matches all. The end of a lease,
- * which has no event, is in `grants`.
- */
+/** Returns true if an event is of a kind, '' for all. `undefined` is the end of a lease. */
 export function isOfKind(event: TraceEvent | undefined, kind: string): boolean {
   if (kind === '') return true;
   if (event === undefined) return kind === 'grants';
   return KINDS.get(kind)?.includes(event.kind) === true;
 }
 
-/** Renders the filter above the table of events. */
 export function renderFilter(processes: readonly ProcessInfo[]): Markup {
   const names = laneOrder(processes).map(({ name }) => [name, clip(visible(name), 40)] as const);
   const kinds = [...KINDS.keys()].map((kind) => [kind, kind] as const);

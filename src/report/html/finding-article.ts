@@ -48,7 +48,6 @@ export interface FindingOptions extends PageDataOptions {
   readonly packed: Map<string, Markup>;
 }
 
-/** Renders the finding as an article. */
 export function renderFinding(finding: Finding, options: FindingOptions): Markup {
   const { number, mostEvents, hasScript, catalogue } = options;
   const id = `finding-${number}`;
@@ -90,10 +89,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   );
 }
 
-/**
- * Renders the story, one sentence per event. The script steps through the sentences and highlights
- * each event in the picture.
- */
+/** Renders the story, one sentence per event. The script can step through them. */
 function renderLesson(
   sentences: readonly PlainSentence[],
   steps: readonly Step[],
@@ -156,10 +152,7 @@ function renderTable(data: PageData, id: string, steps: readonly Step[], isLive:
   );
 }
 
-/**
- * Renders the same plan on a system where the claim holds, with the time scale of the finding and
- * the first difference.
- */
+/** Renders the same plan on a system where the claim holds, with the first difference. */
 function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
   const { cured, claim } = finding;
   if (cured === undefined) return [];
@@ -173,9 +166,7 @@ function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
   );
 }
 
-/**
- * Prepares a finding and another run for drawing on one time scale, with their first difference.
- */
+/** Prepares a finding and another run for one time scale, with their first difference. */
 function besides(
   finding: Finding,
   other: OtherRun,

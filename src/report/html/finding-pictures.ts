@@ -80,7 +80,6 @@ export function renderData(id: string, data: PageData): Markup {
   return element('script', { type: 'application/json', id }, trusted(inert));
 }
 
-/** Drawing options. */
 export interface Drawing extends Omit<LayoutOptions, 'claim' | 'evidence' | 'faults'> {
   /** The prefix of the ids of their hatches. */
   readonly id: string;
@@ -220,10 +219,7 @@ function choice(attributes: Attributes, text: string): Markup {
   return element('label', {}, element('input', attributes), ' ', nameMarkup(text));
 }
 
-/**
- * Renders the key, with a sample of each mark in the pictures. `id` is the prefix of the ids of its
- * hatches.
- */
+/** Renders the key with a sample of each mark. `id` is the prefix of its hatch ids. */
 export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
   const shown = Object.entries(samplesOf(id)).filter(([mark]) => shownIn.has(mark));
   return key(

@@ -20,7 +20,6 @@ article section figure{margin-top:20px}article section details{margin-top:16px}
 /** Maximum number of invalid parts per history to show. Further ones are only listed. */
 const MOST_PARTS = 20;
 
-/** Renders the page as one HTML document. */
 export function renderHistoryPage(reports: readonly HistoryReport[]): string {
   return renderDocument({
     title: reports.map(titleOf).join('; '),

@@ -37,7 +37,6 @@ export interface HistoryPictureOptions {
   readonly id: string;
   /** The accessible name. */
   readonly title: string;
-  /** The part of the history that is drawn. */
   readonly part: PartReport;
   readonly marks: readonly ReportedMark[];
   /** True if the end of the picture should be visible first. */
@@ -95,10 +94,7 @@ interface Bar {
   readonly x: number;
   readonly width: number;
   readonly y: number;
-  /**
-   * True if the right end is not a return: the outcome is unknown, or the return is beyond the
-   * picture.
-   */
+  /** True if the right end is not a return: it is unknown, or beyond the picture. */
   readonly isOpen: boolean;
   readonly role: Role;
 }
@@ -220,9 +216,7 @@ class Axis {
     });
   }
 
-  /**
-   * Places events in order, so that a bar can push its return and all later events to the right.
-   */
+  /** Places events in order, so that a bar pushes its return and all later events right. */
   private place(): void {
     let x = LEFT_PX - EVENT_PX;
     let last = Number.NEGATIVE_INFINITY;
@@ -423,7 +417,7 @@ function drawPoints({ points }: Layout): Child {
 }
 
 const BAD_LABEL_PX = 206;
-/** How far the text may extend beyond the line: the part that a narrow screen shows first. */
+/** Extent of the text beyond the line: the part that a narrow screen shows first. */
 const BEYOND_PX = 60;
 
 function drawBad({ badX, bars, width, height }: Layout): Child {

@@ -28,13 +28,9 @@ export interface PageReport {
   readonly catalogue?: Catalogue;
 }
 
-/**
- * Maximum number of events to draw and list on one page, shared by its findings, which keeps it
- * below 2 MB.
- */
+/** Maximum number of events on a page, shared by its findings, which keeps it below 2 MB. */
 const MOST_EVENTS = 2000;
 
-/** Renders the page as one HTML document. */
 export function renderPage(report: PageReport): string {
   const { findings, overview, script = null, catalogue = builtIn } = report;
   const mostEvents = Math.max(100, Math.floor(MOST_EVENTS / Math.max(1, findings.length)));

@@ -1,7 +1,4 @@
-/**
- * Elements of a page: cards, figures, keys and tables. Used for its initial content and by its
- * script.
- */
+/** Elements of a page and of its script: cards, figures, keys and tables. */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 import type { SheetSize } from '../pictures/shapes.ts';
 
@@ -12,7 +9,6 @@ export function card(id: string, title: string, ...children: Child[]): Markup {
   return element('section', attributes, heading, ...children);
 }
 
-/** Renders a collapsible section. */
 export function details(summary: string, isOpen: boolean, ...children: Child[]): Markup {
   return element('details', { open: isOpen }, element('summary', {}, summary), ...children);
 }
@@ -76,7 +72,6 @@ export function key(size: SheetSize, samples: readonly (readonly [Child, string]
   );
 }
 
-/** Renders a list with an item for each of `items`. */
 export function list(kind: string, items: readonly Child[], name: 'ul' | 'ol' = 'ul'): Markup {
   return element(
     name,

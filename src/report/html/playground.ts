@@ -83,10 +83,7 @@ function latencyKnob({ network }: Plan): Knob {
   };
 }
 
-/**
- * Applies the choices of a reader to a plan. The result has no expectation, since it has not been
- * judged.
- */
+/** Applies a reader's choices to a plan. It has not been judged, so it expects nothing. */
 export function turn(plan: Plan, { durations, store, message, lateUs }: Turned): Plan {
   let turned = plan;
   for (const { id, write } of knobsOf(plan)) {
@@ -99,10 +96,7 @@ export function turn(plan: Plan, { durations, store, message, lateUs }: Turned):
   return { ...rest, faults, system: { ...turned.system, store } };
 }
 
-/**
- * Returns the stores that a plan can be tried with, including its own. Empty if it cannot run on
- * the page.
- */
+/** Returns the stores to try, including the plan's own. Empty if it cannot run on the page. */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
   if (whyLeftOut(plan, catalogue) !== null) return [];
   return [...catalogue.stores].flatMap(([store, { needsSql }]) => {

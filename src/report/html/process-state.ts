@@ -244,10 +244,7 @@ function recovered(event: Extract<TraceEvent, { kind: 'recovered' }>): StoreCont
   return { values: kept, highest, hasTokens: highest > 0 };
 }
 
-/**
- * Renders a card per process. `before` is the state after the previous step, or null if there is
- * none.
- */
+/** Renders a card per process. `before` is the previous state, or null if there is none. */
 export function renderState(
   now: readonly ProcessState[],
   before: readonly ProcessState[] | null,

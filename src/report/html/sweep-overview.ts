@@ -182,9 +182,7 @@ interface IndexedRun {
   readonly since: Since | null;
 }
 
-/**
- * Renders the index page as one HTML document. The pages of the scenarios are in the same folder.
- */
+/** Renders the index as one HTML document, in the folder of the scenarios' pages. */
 export function renderIndex({ results, overview, since }: IndexedRun): string {
   const findings = results.flatMap((result) => result.findings);
   const against = since === null ? '' : `; ${sinceText(findings, since)}`;

@@ -32,10 +32,7 @@ function isIdle(verdict: Verdict): boolean {
   return verdict.kind === 'valid' && verdict.exercised === 0;
 }
 
-/**
- * Renders broken claims first, then unknown ones, then those that hold. Untested claims are only
- * named.
- */
+/** Renders broken, unknown and held claims, in this order. Untested claims are only named. */
 export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
   const order = Object.keys(STANDINGS);
   const tested = verdicts.filter((verdict) => !isIdle(verdict));
@@ -64,7 +61,6 @@ function renderVerdict(verdict: Verdict): Markup {
   );
 }
 
-/** The result of a run. */
 export interface RunOutcome {
   readonly claim: string;
   readonly verdicts: readonly Verdict[];

@@ -52,9 +52,7 @@ const FIXED = [
   codeOf(lengthsOf([5, 30])),
 ] as const;
 
-/**
- * Decompresses `packed` to `size` bytes. Damaged data is a bug, so it is not reported to the user.
- */
+/** Decompresses `packed` to `size` bytes. The data must be undamaged. */
 export function inflate(packed: Uint8Array, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   const reader = new BitReader(packed);
@@ -146,10 +144,7 @@ class BitReader {
     return (firsts[symbol] ?? 0) + this.take(more[symbol] ?? 0);
   }
 
-  /**
-   * Decodes the next symbol. Codes of each length are consecutive numbers that follow the shorter
-   * codes.
-   */
+  /** Decodes a symbol. Codes of one length are consecutive and follow the shorter codes. */
   symbol({ counts, symbols }: Code): number {
     let code = 0;
     let first = 0;
@@ -165,10 +160,7 @@ class BitReader {
     throw new Error('the script of this page is damaged');
   }
 
-  /**
-   * Reads an uncompressed block: it starts at a byte boundary with its length and the complement of
-   * its length.
-   */
+  /** Reads an uncompressed block: from a byte boundary, its length and the complement, its data. */
   stored(): Uint8Array {
     this.at -= this.count >> 3;
     this.bits = 0;

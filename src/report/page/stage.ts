@@ -82,9 +82,7 @@ export class Stage {
     this.show();
   }
 
-  /**
-   * Goes to the event in an address, `#e=12`. Returns false if it names no event of this finding.
-   */
+  /** Goes to the event in an address, `#e=12`. Returns false if this finding has none. */
   follow(hash: string): boolean {
     const { prefix } = this.data;
     const named = hash.slice(1);
@@ -132,9 +130,7 @@ export class Stage {
     if (number !== null) history.replaceState(null, '', `#${this.data.prefix}e=${number}`);
   }
 
-  /**
-   * Moves to the next or previous sentence of the lesson, and highlights its event in the picture.
-   */
+  /** Moves to the next or previous sentence, and highlights its event in the picture. */
   private tell(by: 1 | -1): void {
     const sentences = all(this.article, '.plainly [data-step]', HTMLElement);
     const told = sentences.findIndex((one) => one.classList.contains('now'));
@@ -254,9 +250,7 @@ export class Stage {
     if (lane !== undefined) bringIntoFrame(this.canvas('warped'), lane);
   }
 
-  /**
-   * Returns the event of a step. If a lease ends, which is not an event, returns the previous one.
-   */
+  /** Returns the event of a step, or the previous one for the end of a lease. */
   private eventAt(at: number): number | null {
     return this.steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? null;
   }
@@ -265,9 +259,7 @@ export class Stage {
 /** Closer to an edge than this, a step has no space for its label. */
 const EDGE_PX = 60;
 
-/**
- * Scrolls an x coordinate of a picture to the middle of its frame, unless it is clearly visible.
- */
+/** Scrolls an x coordinate to the middle of its frame, unless it is clearly visible. */
 function bringIntoFrame(frame: HTMLElement, x: number): void {
   const svg = one(frame, 'svg', SVGSVGElement);
   const { left, width } = svg.getBoundingClientRect();
@@ -318,10 +310,7 @@ class EventTable {
     this.dropAnchors();
   }
 
-  /**
-   * Removes anchors: steps are shown in the pictures, so an address must not jump to the row far
-   * below.
-   */
+  /** Removes anchors, so that an address does not jump away from the pictures. */
   private dropAnchors(): void {
     for (const row of this.rows()) row.removeAttribute('id');
   }

@@ -35,7 +35,7 @@ const SEEDS = 200;
 const MOST_TEXT = 20_000;
 /** Maximum number of plans that a reader would wait for. */
 const MOST_PLANS = 20_000;
-/** How often the worker reports its progress. */
+/** Number of progress reports from the worker. */
 const NOTES = 20;
 
 /** The request to the worker: all plans with at most this many faults, or seeds if it is 0. */
@@ -266,7 +266,6 @@ function hear(note: Note): void {
   outcome.innerHTML = render([guesses, table({ head: [], rows })]);
 }
 
-/** Renders the result of each guess. */
 function renderGuesses(rows: readonly Row[]): Child {
   return all(document, '[data-guess]', HTMLSelectElement).map((guess) => {
     if (guess.selectedIndex <= 0) return [];

@@ -37,7 +37,6 @@ import {
   vertical,
 } from './shapes.ts';
 
-/** A kind of mark. */
 export type MarkKind =
   | FaultSpan['kind']
   | ('lease' | 'client view' | 'overlap' | 'loss' | 'own end' | 'skew' | 'order')
@@ -73,16 +72,12 @@ const LEFT = 150;
 const RIGHT = 1100;
 const TOP = 64;
 const BAR_PX = 18;
-/** The thickness of the line for a loss. */
 const LOSS_PX = 3;
 const ROW_PX = 70;
 const ROW_WITH_CLOCK_PX = 84;
 const COLUMN_PX = 6.6;
 
-/**
- * Draws the picture, an overlay with the names of its lanes for narrow screens, and returns its
- * range.
- */
+/** Draws the picture, with the names of its lanes as an overlay for narrow screens. */
 export function drawGlance(layout: Layout, options: GlanceOptions): GlancePicture {
   const scene = sceneOf(layout, options);
   const { rows, height, fromUs, untilUs, marks, id } = scene;
@@ -133,7 +128,6 @@ interface Scene extends Scale, Pick<Layout, 'trace' | 'spans'> {
   readonly height: number;
   readonly id: string;
   readonly isDrawn: (event: number) => boolean;
-  /** The kinds of mark drawn so far. */
   readonly marks: Set<MarkKind>;
 }
 
@@ -249,9 +243,7 @@ const FAULT_INKS = {
   crash: ink({ fill: 'paper', stroke: 'danger' }),
 };
 
-/**
- * Draws pauses as blocks, crashes as dashed blocks from ✖ to ↻, and partitions as dashed outlines.
- */
+/** Draws pauses as blocks, crashes dashed from ✖ to ↻, partitions as dashed outlines. */
 function drawFaults(scene: Scene): Child {
   return inRows(scene.spans.faults, scene, (span, { y }, box) => {
     scene.marks.add(span.kind);

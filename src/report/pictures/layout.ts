@@ -68,9 +68,7 @@ export interface Layout {
 
 export interface LayoutOptions extends StepOptions {
   readonly claim: string;
-  /**
-   * Maximum number of steps to draw. The last ones are kept, because they lead to the violation.
-   */
+  /** Maximum number of steps. The last ones are kept, because they lead to the violation. */
   readonly mostDrawn: number;
   /** An event that must be drawn, even if it is in another part of the trace. */
   readonly around?: number;
@@ -97,9 +95,7 @@ export function layOut(trace: Trace, options: LayoutOptions): Layout {
   return { trace, spans, lanes, items, yOf, waits, ...size };
 }
 
-/**
- * Returns the y coordinate of a time. A time without a row is interpolated between its neighbors.
- */
+/** Returns the y coordinate of a time, interpolated if it has no row. */
 export function yAt(layout: Layout, atUs: number): number {
   let before: Item | undefined;
   for (const item of layout.items) {
@@ -114,9 +110,7 @@ export function yAt(layout: Layout, atUs: number): number {
   return layout.bottom + 14;
 }
 
-/**
- * Returns the steps to draw, including two kinds that are not events: overlaps and the violation.
- */
+/** Returns the steps to draw, including overlaps and the violation, which are not events. */
 function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): readonly Step[] {
   const steps = options.steps ?? listSteps(trace, options);
   const story = lastOfStory(trace, options.evidence);

@@ -6,10 +6,7 @@
  */
 import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 
-/**
- * `client…` distinguishes clients, `danger` is reserved for breaches, and `cursor` is a background
- * for text.
- */
+/** `client…` are for clients, `danger` only for breaches, `cursor` for backgrounds. */
 export const PALETTE = {
   page: { light: '#f6f7f9', dark: '#0d1117' },
   paper: { light: '#fff', dark: '#151a21' },
@@ -47,10 +44,7 @@ export interface Ink extends Readonly<Record<string, string>> {
   readonly stroke?: string;
 }
 
-/**
- * Returns the fill of a shape, `none` if its role is absent, and its stroke, which SVG omits by
- * default.
- */
+/** Returns the fill, `none` if its role is absent, and the stroke, if any. */
 export function ink({ fill, stroke }: { readonly fill?: Role; readonly stroke?: Role }): Ink {
   const filled = { fill: fill === undefined ? 'none' : PALETTE[fill].light };
   return stroke === undefined ? filled : { ...filled, stroke: PALETTE[stroke].light };
@@ -119,12 +113,10 @@ export interface Box extends Point, SheetSize {}
 
 type Paint = Readonly<Record<string, string | number | null>>;
 
-/** Draws a vertical line at `x`. */
 export function vertical(x: number, [y1, y2]: readonly [number, number], paint: Paint): Markup {
   return straight({ x1: x, x2: x, y1, y2, ...paint });
 }
 
-/** Draws a horizontal line at `y`. */
 export function horizontal(y: number, [x1, x2]: readonly [number, number], paint: Paint): Markup {
   return straight({ x1, x2, y1: y, y2: y, ...paint });
 }
@@ -259,7 +251,6 @@ export function flag({ x, y }: Point, { text, role, isAccepted }: FlagStyle): Ma
   );
 }
 
-/** Returns the width of a flag. */
 export function flagWidth(text: string): number {
   return Math.max(18, text.length * 7.5 + 10);
 }
@@ -274,10 +265,7 @@ export interface FlightStyle extends ArrowStyle {
   readonly title: string;
 }
 
-/**
- * Draws a message: an arrow, an arrow that ends at a cross if it was lost, or two if it arrives
- * twice.
- */
+/** Draws a message: an arrow, one that ends at a cross if lost, or two if duplicated. */
 export function drawMessage(
   { isLost, isCopy, isUnderWay }: Readonly<Record<'isLost' | 'isCopy' | 'isUnderWay', boolean>>,
   [start, stop]: readonly [Point, Point],

@@ -212,10 +212,7 @@ async function sweepPart(
   return { tallies, cutShort, milliseconds: (journal?.milliseconds ?? 0) + milliseconds };
 }
 
-/**
- * Returns a function that finds the claims that should hold and first broke in the given counts. It
- * reports each claim of a system once.
- */
+/** Returns a function that finds unexpected breaches, each claim of a system once. */
 export function failureFinder({
   systems,
 }: Pick<Scenario, 'systems'>): (system: string, tally: Tally) => readonly FailureFound[] {

@@ -102,9 +102,7 @@ export async function concludeScenario(
   };
 }
 
-/**
- * Counts the seeds on which a system avoided what broke its twin. Needs the counts of all seeds.
- */
+/** Counts the seeds on which a system avoided what broke its twin, once all are known. */
 async function avoidedIn(
   { scenario, catalogue }: Subject,
   { tallies, isPart, plans }: Examined,
@@ -116,10 +114,7 @@ async function avoidedIn(
   return await countAvoided(scenario, tallies, options);
 }
 
-/**
- * Runs the first seed that failed, or the only seed, again and returns its output. Returns null if
- * the run prints nothing.
- */
+/** Repeats the first failed seed, or the only one. Returns null if it prints nothing. */
 async function outputOf(
   subject: Subject,
   { name }: SystemScenario,
@@ -138,10 +133,7 @@ async function outputOf(
   return end.kind === 'ran' && end.output.length > 0 ? { seed, lines: end.output } : null;
 }
 
-/**
- * Minimum budget of runs for the search for edges. The budget is the number of plans if that is
- * larger.
- */
+/** Minimum budget of runs for the search for edges; more if the system has more plans. */
 const LEAST_EDGE_RUNS = 1_000;
 
 interface SystemEdgesFound {

@@ -9,7 +9,6 @@ import { performTask, type TaskContext } from '../sweep/tasks.ts';
 export interface ExhaustedPlans {
   readonly plans: number;
   readonly numbered: NumberedPlans;
-  /** The numbers of all plans. */
   readonly range: NumberRange;
 }
 
@@ -25,9 +24,7 @@ export class TooManyPlans extends Error {
   }
 }
 
-/**
- * Replaces the count of a system whose plans could not be counted: only its plan without faults.
- */
+/** The count for a system whose plans could not be counted: its plan without faults. */
 const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
 
 /**

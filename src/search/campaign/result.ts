@@ -167,10 +167,7 @@ const system = z.strictObject({
   counterexample: counterexample.nullable(),
 });
 
-/**
- * `interrupted` is Ctrl-C, `time` is `--time`, `hangs` means that seeds did not finish, and `shard`
- * that a shard is incomplete.
- */
+/** Ctrl-C, `--time`, seeds that did not finish, or an incomplete shard. */
 const cutReason = z.enum(['interrupted', 'time', 'hangs', 'shard']);
 
 const scenario = z.strictObject({
@@ -311,10 +308,7 @@ const report = z
   .strictObject({ ...head('report'), summary, findings: z.array(finding) })
   .describe('the file of `run --reporter json`');
 
-/**
- * The lines that `run`, `merge` and `sweep` write with `--json`, and the contents of the report
- * file.
- */
+/** The lines of `run`, `merge` and `sweep` with `--json`, and the report file. */
 export const resultLines = [summary, finding, report] as const;
 
 export type Summary = Data<typeof summary>;
@@ -344,26 +338,19 @@ export interface Finding extends FindingLine {
   readonly verdict: Invalid;
   /** Every verdict on `trace`, including the one on `claim`. */
   readonly verdicts: readonly Verdict[];
-  /** The trace of the shrunk plan. */
   readonly trace: Trace;
   /** The shrunk plan. `planText` is the same plan as written to `planFile`. */
   readonly plan: Plan;
   readonly planText: string;
-  /**
-   * The run that was shrunk, with its evidence against the same claim; absent if it was not kept.
-   */
+  /** The run that was shrunk, with evidence against the same claim; absent if not kept. */
   readonly original?: OtherRun;
   /** The most similar run that passes; absent if no boundary was found. */
   readonly nearest?: OtherRun;
-  /**
-   * The same plan on the first system that must hold the claim and does; absent if there is none.
-   */
+  /** The same plan on the first system that must hold the claim and does; absent if none. */
   readonly cured?: OtherRun & { readonly system: string };
   /** The scenario as an argument of `run`: its name if it ships with fencepost, else its file. */
   readonly scenarioTyped?: string;
-  /**
-   * The folder with the kept plans of the scenario, or '' if `corpus add` finds it without help.
-   */
+  /** The folder of the scenario's kept plans, or '' if `corpus add` finds it by itself. */
   readonly keptIn: string;
 }
 

@@ -64,7 +64,7 @@ export interface ReuseCheck {
   readonly system: string;
   /** The number of seeds that gave the same result with new realms. */
   readonly same: number;
-  /** Why each seed gets new realms, or null if realms are reused. */
+  /** The reason why each seed gets new realms, or null if realms are reused. */
   readonly why: string | null;
 }
 

@@ -25,9 +25,7 @@ export interface Subject {
   readonly catalogue: Catalogue;
 }
 
-/**
- * A kept plan as read from its file. For a damaged one, `lines` reports each problem and its place.
- */
+/** A kept plan as read. For a damaged one, `lines` reports each problem and its place. */
 export type KeptPlan =
   | {
       readonly kind: 'plan';
@@ -36,7 +34,7 @@ export type KeptPlan =
       readonly catalogue: Catalogue;
       /** True if the code under test may have changed since the plan was kept. */
       readonly hasChanged: boolean;
-      /** How the modules differ from those that the plan was made with, one line per difference. */
+      /** The differences from the modules that the plan was made with, one line each. */
       readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'damaged'; readonly file: string; readonly lines: readonly string[] };
@@ -101,7 +99,6 @@ export type CampaignEvent =
       readonly part: SeedRange;
       readonly runs: number;
       readonly milliseconds: number;
-      /** The number of seeds that were killed. */
       readonly killed: number;
       readonly cutShort: CutShort | null;
     }
@@ -139,7 +136,7 @@ export interface Examined {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** The seeds that were requested. For a shard, the seeds of all shards. */
   readonly range: SeedRange;
-  /** Why some of the requested seeds were not examined here, or null if all were. */
+  /** The reason why some requested seeds were not examined here, or null if all were. */
   readonly cutShort: CutShort | null;
   /** True for one shard of several, which leaves the conclusion to the merge. */
   readonly isPart: boolean;
@@ -184,9 +181,7 @@ export interface ShrinkLimits {
   readonly seeds: number;
   /** The number of kinds of failure to shrink per claim. */
   readonly kinds: number;
-  /**
-   * If true, a scenario that leaves nothing to chance is described as written instead of shrunk.
-   */
+  /** True to describe a scenario that leaves nothing to chance as written, unshrunk. */
   readonly keepsWritten: boolean;
 }
 
@@ -203,9 +198,7 @@ export interface CampaignSetting {
   /** Returns the plans to replay first. They are read on demand. */
   readonly keptPlans: (subject: Subject) => AsyncIterable<KeptPlan> | Iterable<KeptPlan>;
   readonly repeats: Repeats;
-  /**
-   * True if realms may be reused from seed to seed, provided that the checks find no difference.
-   */
+  /** True to allow the reuse of realms between seeds if checks find no difference. */
   readonly reusesRealms: boolean;
   readonly journal: (subject: Subject, range: SeedRange) => SweepJournal | null;
   /** Seeds per chunk in this thread if there is no pool. By default, enough for speed. */
@@ -214,18 +207,14 @@ export interface CampaignSetting {
   readonly stop: () => SweepEnd | null;
   /** True if the campaign should stop with the results it has. */
   readonly isInterrupted: () => boolean;
-  /**
-   * True if the campaign should only describe the failures found so far. Default: `isInterrupted`.
-   */
+  /** True if the campaign should only describe the failures so far. Default: `isInterrupted`. */
   readonly isOutOfTime?: () => boolean;
   readonly shrinking: ShrinkLimits;
   /** True if no claim has to be exercised. By default, each claim that should hold must be. */
   readonly isCalm?: boolean;
   /** True if an exhaustive search also reports the shortest fault that breaks each broken claim. */
   readonly findsEdges: boolean;
-  /**
-   * Turns a failure into a finding. Resolves to null if the plan does not break the claim again.
-   */
+  /** Turns a failure into a finding, or null if the plan does not break the claim again. */
   readonly describe: (failure: ShrunkFailure) => Promise<Finding | null>;
   /** Receives each event. Its promise is awaited, except during the sweep. */
   readonly emit: (event: CampaignEvent) => void | Promise<void>;

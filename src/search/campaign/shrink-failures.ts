@@ -25,7 +25,6 @@ import type {
   Subject,
 } from './setting.ts';
 
-/** The limits of `run`. */
 export const SHRINK_LIMITS: ShrinkLimits = {
   claimsOf: claimsToShrink,
   seeds: 3,
@@ -41,7 +40,6 @@ export interface ShrinkContext
   readonly numbered: NumberedPlans | null;
 }
 
-/** A claim that a system broke. */
 export interface BrokenClaim {
   readonly system: string;
   readonly claim: string;
@@ -91,10 +89,7 @@ function isWrittenOut({ scenario }: Subject, system: string): boolean {
   return scenario.exhaust === undefined && drawsNothing(scenario, system);
 }
 
-/**
- * Returns true if two kinds shrank to the same failure because neither needs the fault that
- * distinguished them.
- */
+/** Returns true if two kinds shrank to one failure, without the fault that differed. */
 function isSameFinding(one: Finding, other: Finding): boolean {
   const first = signatureOf(one.plan, one.verdict);
   const second = signatureOf(other.plan, other.verdict);
@@ -113,9 +108,7 @@ interface Best {
   readonly others: readonly { readonly plan: Plan; readonly seed: number }[];
 }
 
-/**
- * Returns the simplest failure that the seeds shrink to, or null if none of them broke the claim.
- */
+/** Returns the simplest failure that the seeds shrink to, or null if none broke the claim. */
 async function simplestOf(
   subject: Subject,
   { system, claim }: BrokenClaim,
@@ -157,9 +150,7 @@ async function simplestOf(
   return best === null ? null : { failure: best, others };
 }
 
-/**
- * Reasons why a plan is not shrunk. If written out, the author of the scenario intended each event.
- */
+/** Reasons not to shrink a plan. In a written-out scenario, each event is intended. */
 const AS_WRITTEN = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
 const NOT_ENDED = 'not shrunk: a run did not finish';
 

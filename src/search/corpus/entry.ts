@@ -47,10 +47,7 @@ export type Superfluous =
   | { readonly kind: 'inert'; readonly entry: CorpusEntry }
   | { readonly kind: 'duplicate'; readonly entry: CorpusEntry; readonly of: CorpusEntry };
 
-/**
- * Returns the entries that could be deleted, in order: plans that test nothing, and all but the
- * simplest of each kind.
- */
+/** Returns the redundant entries: those that test nothing, and all but one of each kind. */
 export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfluous[] {
   const live = entries.filter(({ outcome }) => outcome !== 'inert');
   return entries.flatMap((entry): Superfluous[] => {

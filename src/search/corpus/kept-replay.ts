@@ -35,7 +35,6 @@ import { type Replay, replay } from './replay.ts';
 /** The outcome of a readable kept plan. */
 export type KeptFate = Expectation['outcome'] | 'nondeterministic';
 
-/** Descriptions of the outcomes. */
 export const FATES: Readonly<Record<KeptFate, string>> = {
   reproduced: 'the claim still breaks',
   fixed: 'the hazard arose and the claim held',
@@ -183,7 +182,7 @@ async function firstReproduced(plans: Iterable<Close>, judge: Judge): Promise<Ne
 const TIMES = [1.25, 1.5, 2, 4, Number.MAX_SAFE_INTEGER];
 /** The number of attempts of an operation that a fault may be moved to. */
 const TRIES = 6;
-/** How often latencies and random numbers are redrawn. */
+/** Number of times to redraw latencies and random numbers. */
 const DRAWS = 24;
 
 /**

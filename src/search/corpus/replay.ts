@@ -68,7 +68,6 @@ function outcomeOf(verdict: Verdict, divergedAt: string | null): Expectation['ou
 
 /** The outcome of a plan on one twin. */
 export interface Sibling {
-  /** The name of the system in the scenario. */
   readonly system: string;
   readonly claim: string;
   readonly fate:

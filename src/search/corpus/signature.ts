@@ -99,10 +99,7 @@ function clientShape(client: ClientPlan, names: Names): string {
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
 }
 
-/**
- * Describes the messages of a queue without their times. The client shapes must come first, since
- * they number the machines.
- */
+/** Describes the messages of a queue without times. The clients number the machines first. */
 function queueShape({ queue }: Plan, names: Names): readonly string[] {
   if (queue === undefined) return [];
   const wordOf = (kind: string, { machine, steps, retries }: StepOfMachine): string => {
@@ -236,10 +233,7 @@ function linkShape(link: { readonly from: string; readonly to: string }, names: 
 
 type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
 
-/**
- * Labels of operations whose number is that of a step. By contrast, `acquire-2` is a second
- * attempt.
- */
+/** Labels with a step's number. By contrast, `acquire-2` is a second attempt. */
 const STEP_LABELS: ReadonlySet<string> = new Set([
   'read',
   'write',
@@ -255,10 +249,7 @@ const STEP_LABELS: ReadonlySet<string> = new Set([
   'compute',
 ]);
 
-/**
- * Matches a timer of asynchronous code below its process, possibly in a later incarnation, with its
- * round.
- */
+/** Matches a timer of asynchronous code below its process, with incarnation and round. */
 const TIMER = /^(?:life-\d+\/)?(?:(timeout|interval)-[\d.]+ms|(immediate))(?:-\d+)?(?:\/\d+)?$/;
 
 /**
@@ -294,10 +285,7 @@ class Names {
     });
   }
 
-  /**
-   * Returns the letter of a client (`A26` and so on after the 26th), the number of a store, or the
-   * kind of a server.
-   */
+  /** Returns a client's letter (after 26, `A26` and so on), a store's number, a server's kind. */
   process(name: string): string {
     const at = this.clients.findIndex((client) => client.name === name);
     if (at >= 0) return at < 26 ? String.fromCharCode(65 + at) : `A${at}`;
@@ -308,9 +296,7 @@ class Names {
     return `${kind} ${this.isRough ? '*' : this.numbered('server', name)}`;
   }
 
-  /**
-   * Returns the shape of what a server may forget: a key or lock in the plan, else the name itself.
-   */
+  /** Returns a key or lock that a server may forget as numbered in the plan, or unchanged. */
   item(name: string): string {
     for (const kind of ['key', 'lock'] as const) {
       const number = this.numbers.get(`${kind} ${name}`);
@@ -319,9 +305,7 @@ class Names {
     return name;
   }
 
-  /**
-   * Maps `bob/3/write-2/1/request` to `A/1/write/1/request`, `bob/timeout-30ms-2` to `A/timeout`.
-   */
+  /** Maps `bob/3/write-2/1/request` to `A/1/write/1/request`, `bob/timeout-30ms` to `A/timeout`. */
   point(point: string): string {
     const [name = '', id = '', part = '', ...rest] = point.split('/');
     const [, timed, immediate] = TIMER.exec(point.slice(name.length + 1)) ?? [];
@@ -336,9 +320,7 @@ class Names {
   }
 }
 
-/**
- * Renumbers a step by its position among the steps of the section: `write-2` may become `write`.
- */
+/** Renumbers a step by its position in the section: `write-2` may become `write`. */
 function partOf(part: string, { work }: SectionPlan): string {
   const [, label = part, number = '1'] = /^(.*)-(\d+)$/.exec(part) ?? [];
   if (!STEP_LABELS.has(label)) return part;

@@ -108,10 +108,7 @@ function writeSynced(file: string, text: string, flags: 'w' | 'wx'): void {
   }
 }
 
-/**
- * Syncs a folder, so that the name of a new file is as durable as its contents. Does nothing if the
- * platform cannot sync folders.
- */
+/** Makes the name of a file as durable as its contents, if folders can be synced. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, 'r');

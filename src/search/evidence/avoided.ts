@@ -32,10 +32,7 @@ function hasWorked({ locks, jobs, probes }: TraceIndex): boolean {
   );
 }
 
-/**
- * Returns true if the cured run also met the faults that the breach depends on. Both plans must
- * have the same faults.
- */
+/** Returns true if the cured run, with the same faults, also met those the breach needs. */
 export function isAvoided(broken: TraceIndex, breach: Invalid, cured: TraceIndex): boolean {
   const met = new Set(cured.faults.map(({ event }) => event.index));
   const needed = faultsNeeded(broken, breach);

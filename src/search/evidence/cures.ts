@@ -110,9 +110,7 @@ const STALE: Texts = {
   ...READS_REGISTER,
 };
 
-/**
- * Replacements for stores without versions or with clock-based versions. They compare a counter.
- */
+/** Stores that compare a counter, for those without versions or with clock-based ones. */
 const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
   ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
   ['versioned-sql', ['timestamped-sql']],

@@ -67,7 +67,6 @@ export function* causationSteps(sought: Sought): EvidenceSteps<Causation | null>
   return concluded(broken, breach, { seen, causes, cure: cured?.cure ?? null });
 }
 
-/** A neighbor with its trace. */
 interface Seen {
   readonly neighbour: Neighbour;
   readonly trace: Trace;
@@ -166,10 +165,7 @@ function isCured(run: {
   return isAvoided(indexTrace(broken.trace), breach, after) && sectionsEnded(after) > 0;
 }
 
-/**
- * Returns true if a server refused or denied a message that it accepted or granted in the other
- * run.
- */
+/** Returns true if a server refused or denied what it let through in the other run. */
 function refusesMore(broken: Trace, cured: Trace): boolean {
   const taken = new Set(
     broken.events.flatMap((event) => {

@@ -13,7 +13,6 @@ import { type BrokenRun, type ToldBreach, toldBy } from './explain-run.ts';
 export interface ExplainOptions {
   /** Resolves the names in the plan. Default: the built-in catalogue. */
   readonly catalogue?: Catalogue;
-  /** The boundary that the shrinker found. */
   readonly boundary?: Boundary | null;
 }
 

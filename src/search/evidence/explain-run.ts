@@ -16,23 +16,18 @@ import { examine } from '../../examine.ts';
 import { pin } from '../../run.ts';
 import { causationSteps, claimsWeighed } from './evidence.ts';
 
-/** An explained breach. */
 export interface ToldBreach {
   readonly explanation: Explanation;
   readonly causation: Causation;
 }
 
-/** A run that shows a breach. */
 export interface BrokenRun {
   readonly plan: Plan;
   readonly trace: Trace;
   readonly verdict: Invalid;
 }
 
-/**
- * Runs the neighbors synchronously and explains the breach. All of the system must be built in and
- * use generators.
- */
+/** Runs the neighbors synchronously. The system must be built in and use generators. */
 export function explainRunNow(broken: BrokenRun): ToldBreach {
   const { claim } = broken.verdict;
   const steps = causationSteps({ plan: pin(broken.plan), claim, catalogue: builtIn });
@@ -42,9 +37,7 @@ export function explainRunNow(broken: BrokenRun): ToldBreach {
   return toldBy(broken, step.value);
 }
 
-/**
- * Explains the breach, given its causes. `found` is null if the plan did not break the claim again.
- */
+/** Explains the breach. `found` is null if the plan did not break the claim again. */
 export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | null): ToldBreach {
   const { evidence } = verdict;
   const unproven = { causes: [], turn: null, neighbours: [], cure: null, evidence };

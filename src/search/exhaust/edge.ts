@@ -126,10 +126,7 @@ function withTimeFor(us: number, plan: Plan): Plan {
   return { ...plan, limits };
 }
 
-/**
- * Returns the plan and, if its first client gets a lease, a copy in which the other clients start
- * when that lease ends.
- */
+/** Returns the plan and, if possible, a copy whose other clients start as the lease ends. */
 async function beginnings(base: Plan, watching: Watching): Promise<readonly Plan[]> {
   const [holder, rival] = base.clients;
   if (holder === undefined || rival === undefined) return [base];

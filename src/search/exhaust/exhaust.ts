@@ -30,9 +30,7 @@ export interface PlanCount {
   readonly plans: number;
   /** In ascending order. */
   readonly blocks: readonly PlanBlock[];
-  /**
-   * Why counting ended early, or null if it did not. If it did, there are more plans than `plans`.
-   */
+  /** The reason why counting ended before the last plan, or null if it did not. */
   readonly cut: 'too many' | 'stopped' | null;
 }
 
@@ -72,9 +70,7 @@ export async function countPlans(
   return { plans, blocks, cut: null };
 }
 
-/**
- * Plans from which others are derived by `more`. `keep` stores the derived plans for later steps.
- */
+/** Plans to derive others from by `more`. `keep` stores the derived plans. */
 interface Growth {
   readonly grown: readonly Departures[];
   readonly more: (departures: Departures) => Promise<readonly Placement[]>;
@@ -109,10 +105,7 @@ function* growthsOf(placements: Placements, scope?: ExhaustScope): Generator<Gro
   }
 }
 
-/**
- * Size of the even sample of plans from which the number of derived plans is estimated before all
- * of them are run.
- */
+/** Size of the even sample of plans that estimates how many more follow from all. */
 const SAMPLE = 32;
 
 async function aboutAfter(plans: readonly Departures[], more: Growth['more']): Promise<number> {

@@ -78,9 +78,7 @@ export class Placements {
     this.slots = new Slots(templates);
   }
 
-  /**
-   * Returns the faults that can be injected next. None if the last departure does not take effect.
-   */
+  /** Returns the faults that can come next; none if the last departure has no effect. */
   async after(departures: Departures): Promise<readonly Placement[]> {
     const watched = await this.watch(departures);
     const placed: Placement[] = [];
@@ -127,18 +125,13 @@ export class Placements {
   }
 }
 
-/**
- * Returns true if a swap changed the trace. A canceled timer, for example, may fire before or
- * after.
- */
+/** Returns true if a swap changed the trace. Swapping a canceled timer does not. */
 function differs({ trace: { events } }: Watched, { trace: { events: others } }: Watched): boolean {
   if (events.length !== others.length) return true;
   return events.some((event, at) => JSON.stringify(event) !== JSON.stringify(others[at]));
 }
 
-/**
- * Returns the turn of the run in which the last departure happened, or `Infinity` if it did not.
- */
+/** Returns the turn in which the last departure happened, or `Infinity` if it did not. */
 function lastTurn(
   { plan: { faults }, injections, turns }: Watched,
   departures: Departures,
@@ -176,7 +169,6 @@ interface Threshold {
   readonly atUs: number;
   /** True if only the process itself and messages from a server to it can meet the threshold. */
   readonly isOwn: boolean;
-  /** True if a lease ends. */
   readonly isEnd: boolean;
 }
 
@@ -249,10 +241,7 @@ function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>
   return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
 }
 
-/**
- * Returns the clock steps after which a later event sees a time that the clock has already shown or
- * would only show later.
- */
+/** Returns the steps that make a later event see a time shown earlier, or only later. */
 function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
   const own = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
   const later = own.filter((one) => !one.isEnd && one.atUs >= atUs);

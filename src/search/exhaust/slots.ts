@@ -40,15 +40,10 @@ export interface Slot {
   readonly place: string;
   /** The length of the trace when the fault fires. */
   readonly position: number;
-  /**
-   * The index of the event of the run at which it fires, from 0. Fractional for a time, which lies
-   * between two events.
-   */
+  /** The index of the run's event at which it fires, from 0; fractional for a time. */
   readonly turn: number;
   readonly atUs: number;
-  /**
-   * The amounts that the scenario allows: the union of these ranges. Empty if the fault has none.
-   */
+  /** The allowed amounts: the union of these ranges. Empty if the fault has none. */
   readonly ranges: readonly RangeUs[];
   readonly fault: (amountUs: number) => Fault;
 }
@@ -59,7 +54,7 @@ export interface Watched {
   readonly trace: Trace;
   /** The first occurrence of each place. */
   readonly passed: ReadonlyMap<string, Passed>;
-  /** When each timer of a client fired, by name. */
+  /** The firing of each timer of a client, by name. */
   readonly timers: ReadonlyMap<string, Passed>;
   /** The first event of each instant. */
   readonly instants: readonly Passed[];
@@ -85,12 +80,10 @@ interface Passed {
   readonly isTwin?: true;
 }
 
-/** How runs are watched, and where the names in their plans are resolved. */
+/** The way to watch runs, and the catalogue that resolves the names in their plans. */
 export interface Watching {
   readonly catalogue: Catalogue;
-  /**
-   * `watchAsync`, except in the page, which has no asynchronous code and no virtualized globals.
-   */
+  /** `watchAsync`, except in the page, which has no asynchronous code. */
   readonly watch: (plan: Plan, catalogue: Catalogue, watcher: RunWatcher) => Trace | Promise<Trace>;
 }
 

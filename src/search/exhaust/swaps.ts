@@ -28,10 +28,7 @@ export interface PlacedSwap {
   readonly turn: number;
 }
 
-/**
- * Returns the `order` of a plan with all swaps. The last swap of an instant replaces the earlier
- * ones.
- */
+/** Returns the `order` of a plan. The last swap of an instant replaces earlier ones. */
 export function orderOf(swaps: readonly Swap[]): readonly string[] {
   let order: readonly string[] = [];
   for (const { order: latest } of swaps) {
@@ -97,10 +94,7 @@ function swapsBetween(
   return found;
 }
 
-/**
- * Returns a function that maps the name of an event to its receiver, or to null if it affects
- * several or is unknown.
- */
+/** Returns a function from names of events to receivers; null if several or unknown. */
 function receiversIn({ plan, trace }: Watched): (text: string) => string | null {
   const receivers = new Map<string, string>();
   for (const event of trace.events) {

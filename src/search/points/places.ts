@@ -59,7 +59,6 @@ interface PlaceAsked {
   readonly kind: 'verb' | 'point' | 'message' | 'timer';
   /** A verb, the name of a point or timer, or the operation of a message. */
   readonly word: string;
-  /** The full name of a message. */
   readonly message: string;
   /** For a verb, the clients whose sections are drawn from; empty for all clients. */
   readonly subjects: readonly string[];
@@ -154,10 +153,7 @@ class KnownPlaces {
     }
   }
 
-  /**
-   * Returns true if a run passed the place. For a verb, if it passed a point that may be drawn for
-   * it.
-   */
+  /** Returns true if a run passed the place or, for a verb, a point that it may draw. */
   has(asked: PlaceAsked): boolean {
     if (asked.kind === 'verb') return this.pointsOf(asked).some((name) => this.passed.has(name));
     const passed = this.passed.get(asked.word);
@@ -178,9 +174,7 @@ class KnownPlaces {
     return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
   }
 
-  /**
-   * Classifies a name that no run passed: whether it may still occur, and the most similar names.
-   */
+  /** Classifies a name that no run passed: if it may still occur, and the nearest names. */
   verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
     const { kind, word, message } = asked;
     const isOpen = this.isCut || this.mayCome(asked);

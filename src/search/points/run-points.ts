@@ -19,11 +19,9 @@ export interface PlacePassed {
   readonly process: string;
   /** The number of the section, or null if it belongs to none, as a timer of asynchronous code. */
   readonly section: number | null;
-  /** When it was first passed, or null if it was not. */
+  /** The time at which it was first passed, or null if it was not. */
   readonly atUs: number | null;
-  /**
-   * The verb by which a scenario can place a fault here, or null if there is none or it is unknown.
-   */
+  /** The verb by which a scenario can place a fault here, or null if none is known. */
   readonly word: string | null;
   /** The server that receives the operation; null for other places. */
   readonly server: string | null;
@@ -48,9 +46,7 @@ export function withoutFaults(plan: Plan): Plan {
   return { ...plan, faults: [], chance: calm };
 }
 
-/**
- * Runs a plan and returns each point that its clients passed, once. The stores must be prepared.
- */
+/** Runs a plan and returns each point that its clients passed. Stores must be prepared. */
 export async function pointsOfRun(plan: Plan, catalogue: Catalogue): Promise<RunPoints> {
   const clients = new Set(plan.clients.map(({ name }) => name));
   const timers = new Map<string, PlacePassed>();
@@ -95,9 +91,7 @@ function placeNamed(
   return { name, kind, process, section, atUs: null, word, server: null, call: null, answer: null };
 }
 
-/**
- * Returns the places that follow from the plan alone: those that its clients pass without faults.
- */
+/** Returns the places that follow from the plan alone: those passed without faults. */
 export function plannedPlaces(
   { clients }: Pick<Plan, 'clients'>,
   { store, operations }: Pick<SystemScenario, 'store' | 'operations'>,

@@ -47,10 +47,7 @@ function ownName(cause: BreachCause): string {
   return causeName({ ...cause, earlier: [] });
 }
 
-/**
- * Merges two counts of one cause. Keeps the shorter list of earlier faults, since the claim broke
- * without the others.
- */
+/** Merges two counts of a cause. The shorter list of earlier faults is sufficient. */
 function together(one: CauseTally, other: CauseTally): CauseTally {
   const seeds = [...one.brokenSeeds, ...other.brokenSeeds].sort((x, y) => x - y);
   return {
@@ -60,10 +57,7 @@ function together(one: CauseTally, other: CauseTally): CauseTally {
   };
 }
 
-/**
- * Returns true if `one` is the same cause with fewer earlier faults, or comes first by name. Causes
- * with other faults are different, not less.
- */
+/** Returns true if `one` is the same cause with fewer earlier faults. */
 function isLess(one: BreachCause, other: BreachCause): boolean {
   const [{ earlier: fewer = [] }, { earlier: more = [] }] = [one, other];
   if (more.length === 0 || ownName(one) !== ownName(other)) return false;
@@ -87,10 +81,7 @@ export function kindsAmong(causes: readonly CauseTally[]): readonly CauseTally[]
   return kinds.sort((x, y) => (x.brokenSeeds[0] ?? 0) - (y.brokenSeeds[0] ?? 0));
 }
 
-/**
- * Returns true if the faults of one breach suffice for the other. An empty list of faults only
- * explains another empty list.
- */
+/** Returns true if the faults of one breach explain the other. None explain only none. */
 function needsNoMore(one: BreachCause, other: BreachCause): boolean {
   const isPart = one.faults.length > 0 ? isPartOf(one, other) : other.faults.length === 0;
   return isPart && isSameCause(one, other);

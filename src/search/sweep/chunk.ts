@@ -39,10 +39,7 @@ export interface Chunk extends SeedRange {
   readonly skip: readonly number[];
   /** True if the system reuses realms. Default: false. */
   readonly isReusing?: boolean;
-  /**
-   * True if the system runs user code, which may change state that all processes share. Default:
-   * false.
-   */
+  /** True if it runs user code, which may change shared state. Default: false. */
   readonly isWalked?: boolean;
   /** In an exhaustive search, the blocks that contain the plans of the range; absent for seeds. */
   readonly planBlocks?: readonly PlanBlock[];
@@ -62,7 +59,6 @@ export type Examiner = (
 
 /** Callbacks for earlier seeds of the same block that have to be run first. */
 export interface Passing {
-  /** Seeds that are never run. */
   readonly skip: readonly number[];
   /** Called as each of these seeds starts. */
   readonly onPass: () => void;

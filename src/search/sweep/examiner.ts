@@ -93,9 +93,7 @@ function planSource(
   };
 }
 
-/**
- * Returns true if a run shows a problem of the system. Problems are only reported from new realms.
- */
+/** Returns true if a run shows a problem, which is only reported from new realms. */
 function isTrouble({ verdicts, trace }: Examination): boolean {
   return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
 }
@@ -117,10 +115,7 @@ type Pass = (seed: number, realms: RealmBlock) => Promise<unknown>;
 export class SeedBlocks {
   private readonly open: Map<string, OpenBlock> = new Map();
 
-  /**
-   * Returns the realms for a seed of a system. First passes the earlier seeds of its block that
-   * have not been passed yet.
-   */
+  /** Returns the realms for a seed, after passing the earlier seeds of its block. */
   async realmsFor(
     { system, seed, skip }: { system: string; seed: number; skip: readonly number[] },
     pass: Pass,
@@ -159,10 +154,7 @@ export function claimsJudged(
   return [...new Set([...listed, ...[...claims.keys()].filter(isJudgedUnlisted)])];
 }
 
-/**
- * Runs a seed twice. Returns the first difference in words, or null if both runs gave the same
- * events.
- */
+/** Runs a seed twice. Returns the first difference in words, or null if there is none. */
 export async function repeatSeed(
   scenario: Scenario,
   system: string,

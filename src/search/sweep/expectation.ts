@@ -34,20 +34,15 @@ export interface Judgement {
   readonly unexpected: readonly string[];
   /** Claims that should have broken but did not. */
   readonly missing: readonly string[];
-  /**
-   * Reasons why `holds` was not judged: `pause never fired`, `no section was ever entered: …`, ….
-   */
+  /** Reasons why `holds` was not judged: `pause never fired`, `no section was ever entered: …`. */
   readonly vacuous: readonly string[];
-  /**
-   * Why sections gave up and, if a claim should have broken but did not, what the faults affected
-   * and what would help.
-   */
+  /** Reasons why sections gave up or a claim did not break, with what would help. */
   readonly hints: readonly string[];
   /** True if a claim was judged on too few seeds, or something was not exercised on any. */
   readonly isIncomplete: boolean;
 }
 
-/** How much of the range was examined: all of it (`isWhole`), and whether it is a single seed. */
+/** The examined part of the range: all of it if `isWhole`, a single seed if `isSingle`. */
 interface Coverage {
   readonly isWhole: boolean;
   readonly isSingle: boolean;
@@ -99,10 +94,7 @@ export function judgeSystem(
   return { met, unexpected, missing, vacuous: isPart ? empty : idle, hints, isIncomplete };
 }
 
-/**
- * Returns the claims to shrink: each that should hold and broke, else the first that should break
- * and did.
- */
+/** Returns the claims to shrink: all unexpected breaches, else the first expected one. */
 export function claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
   const unexpected = unexpectedIn(system, tally);
   if (unexpected.length > 0) return unexpected;
@@ -171,10 +163,7 @@ function idleFaults(
   return { idle, kinds: kinds.size };
 }
 
-/**
- * Returns a reason if no section was entered on the seeds that ran, however few: a lock that no
- * client got cannot have held.
- */
+/** Returns a reason if no section was entered: a lock without holders cannot have held. */
 function nothingEntered(
   { hasGrants = true }: SystemScenario,
   { seeds, failed, sections }: Tally,

@@ -23,10 +23,7 @@ export function unexpectedIn(system: SystemScenario, tally: Tally): readonly str
   return expectedOf(system).holds.filter((claim) => claimTally(tally, claim).broken > 0);
 }
 
-/**
- * The number of seeds on which a claim was due, and on how many of these it was neither unknown nor
- * did the code fail.
- */
+/** Seeds on which a claim was due; on `judged` it was known and the code did not fail. */
 export interface Judged {
   readonly due: number;
   readonly judged: number;

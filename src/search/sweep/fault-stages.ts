@@ -8,9 +8,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 
-/**
- * Stages of a client, the closest to a stale write last. `server`: the fault affected no client.
- */
+/** Stages of a client, the closest to a stale write last. `server`: no client is affected. */
 const STAGES = [
   'server',
   'not-holding',
@@ -23,7 +21,7 @@ const STAGES = [
 
 export type Stage = (typeof STAGES)[number];
 
-/** How often a kind of fault fired at each stage. */
+/** Number of times that a kind of fault fired, by stage. */
 export type FaultStages = Readonly<Partial<Record<Stage, number>>>;
 
 export const faultStagesSchema: z.ZodType<FaultStages> = z.partialRecord(
@@ -90,9 +88,7 @@ class Standing {
   }
 }
 
-/**
- * Counts the stage at which each fault of a run fired, by kind. Returns true if any fault fired.
- */
+/** Counts the stage at which each fault of a run fired. Returns true if any fired. */
 export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace): boolean {
   const { events, processes } = trace;
   let left = 0;
@@ -142,10 +138,7 @@ export function addFaultStages(counts: Map<FaultKind, StageCounts>, trace: Trace
   return true;
 }
 
-/**
- * Returns the index of the stage. If several sections are affected, the one closest to a stale
- * write.
- */
+/** Returns the index of the affected stage that is closest to a stale write. */
 function stageOf(
   processes: readonly string[],
   standings: ReadonlyMap<string, ReadonlyMap<string, Standing>>,

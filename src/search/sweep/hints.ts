@@ -64,9 +64,7 @@ function hintOf(kind: FaultKind, fault: FaultTally | undefined, setting: Setting
   return `${met}${adviceOn(kind, stages, setting)}`;
 }
 
-/**
- * Suggests how to reach the step at which a write becomes stale, or how to outlast the lease there.
- */
+/** Suggests how to reach the step at which a write becomes stale, or to outlast the lease. */
 function adviceOn(
   kind: FaultKind,
   stages: FaultTally['strikes'],
@@ -125,16 +123,10 @@ export function contentionAdvice(scenario?: Scenario): string {
   return `take ${parts.join(', ')}, or more \`seeds\``;
 }
 
-/**
- * If at least one in this many sections gave up, this is reported even if its client outlasted a
- * lease.
- */
+/** One in this many sections that gave up is reported even if its client outlasted a lease. */
 const FEW = 10;
 
-/**
- * Compares how long clients keep trying with the lease. Not for asynchronous code, which decides
- * that itself.
- */
+/** Compares how long clients try with a lease. Asynchronous code decides that itself. */
 export function surrenderHints(
   { clients }: Scenario,
   { lock, clients: own }: SystemScenario,

@@ -28,7 +28,6 @@ export interface Keeper {
   readonly seed: number;
   /** The package that keeps state, or null if no single package explains the difference. */
   readonly name: string | null;
-  /** A description of the first difference. */
   readonly what: string;
 }
 

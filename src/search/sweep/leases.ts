@@ -18,10 +18,7 @@ export interface LeaseTally {
   readonly shortestUs: number | null;
   /** True if this lease is the expiry of a key. */
   readonly ofKey: boolean;
-  /**
-   * Seeds on which a section called `guard()` before it took a key. `firstEarly` is the first of
-   * them.
-   */
+  /** Seeds with a `guard()` before its section took a key. `firstEarly` is the first. */
   readonly early: number;
   readonly firstEarly: { readonly seed: number; readonly section: string } | null;
 }
@@ -72,10 +69,7 @@ export function addLeases(tally: Draft<LeaseTally>, indexed: TraceIndex, seed: n
   tally.firstEarly ??= { seed, section: early };
 }
 
-/**
- * Returns the section of a grant by `guard()` that took its key only later, or null for any other
- * grant.
- */
+/** Returns the section of a `guard()` that preceded its key, or null for any other grant. */
 function earlySection({ trace, keyChanges }: TraceIndex, grant: GrantLog): string | null {
   const entry = trace.events[grant.enteredAt];
   const isOwn = grant.event.process === grant.event.client && grant.keys === null;
@@ -103,10 +97,7 @@ const OF_LEASES: ReadonlySet<string> = new Set([
 
 const FIELDS = { pause: 'for', delay: 'by', partition: 'for' } as const;
 
-/**
- * Returns why none of `claims` could be exercised if no fault outlasts a lease, or null if one
- * does.
- */
+/** Returns why no fault outlasts a lease to exercise `claims`, or null if one does. */
 export function shortFaults(
   scenario: Scenario,
   system: SystemScenario,

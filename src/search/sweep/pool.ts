@@ -27,9 +27,7 @@ export interface PoolOptions {
   readonly memoryMb: number;
 }
 
-/**
- * A job for a pool. `next` returns chunks until it returns null; `onTally` receives each result.
- */
+/** A job. `next` returns chunks until it returns null; `onTally` receives each result. */
 export interface PoolJob {
   readonly scenario: Scenario;
   /** The modules that define the names in the scenario. */
@@ -153,7 +151,7 @@ const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
 /** Factor by which the CPU limit without progress is larger between two runs than within one. */
 const BETWEEN = 4;
-/** How long an abandoned chunk may still run. */
+/** Time that an abandoned chunk may still run. */
 const GRACE_MS = 800;
 const LOOK_EVERY_MS = 200;
 
@@ -168,10 +166,7 @@ type Sent<Answer> =
 
 interface SendOptions {
   readonly isGivenUp?: (() => boolean) | undefined;
-  /**
-   * Called if the worker may be at a seed that never finishes. If it returns true, the order is put
-   * off.
-   */
+  /** Called if a seed may never finish. If it returns true, the order is put off. */
   readonly isPutOff?: () => boolean;
 }
 
@@ -308,9 +303,7 @@ class Lane {
     await worker.terminate();
   }
 
-  /**
-   * Watches the worker. `onLost` receives the reason to end it, and the CPU time it was allowed.
-   */
+  /** Watches the worker. `onLost` receives the reason to end it and its CPU limit. */
   private watch(onLost: (why: string, limitMs: number) => void): ThreadWatch {
     const { stallMs, memoryMb, workers } = this.options;
     return new ThreadWatch(this.whereabouts, {
@@ -379,9 +372,7 @@ const START_COST_MS = 500;
 /** The pool's budget for seeds that do not finish. */
 class Patience {
   lostMs = 0;
-  /**
-   * True if workers are inspected from the start, because one filled its heap at an unknown place.
-   */
+  /** True to inspect workers from the start: one filled its heap at an unknown place. */
   isWary = false;
   /** Seeds that did not finish before the sweep. */
   known: (SeedFailure & { readonly system: string })[] = [];

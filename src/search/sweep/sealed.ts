@@ -65,9 +65,7 @@ function checksumOf(content: unknown): string {
 }
 
 export interface Origin {
-  /** The version of fencepost. */
   readonly fencepost: string;
-  /** The name of the scenario. */
   readonly scenario: string;
   /** `sha256:…` of the parsed scenario; comments and layout do not matter. */
   readonly digest: string;
@@ -89,10 +87,7 @@ export function originOf(scenario: Scenario, fencepost: string): Origin {
   return { fencepost, scenario: scenario.name, digest, modules: use };
 }
 
-/**
- * Returns the first difference as a clause, `is of fencepost 0.1.0, not 0.2.0`, or null if there is
- * none.
- */
+/** Returns the first difference, `is of fencepost 0.1.0, not 0.2.0`, or null if none. */
 export function whyForeign(theirs: Origin, ours: Origin): string | null {
   if (theirs.fencepost !== ours.fencepost) {
     return `is of fencepost ${theirs.fencepost}, not ${ours.fencepost}`;

@@ -22,7 +22,6 @@ import { groupDigits } from '../../text/prose.ts';
 
 /** All fields except `failed` count sections. */
 export interface SectionCounts {
-  /** Sections in the plans. */
   readonly planned: number;
   readonly began: number;
   /** Returned, without having requested a lock in vain. */
@@ -35,7 +34,6 @@ export interface SectionCounts {
   readonly gaveUp: number;
   /** A store refused one of their accesses. */
   readonly refused: number;
-  /** Their process crashed. */
   readonly crashed: number;
   /** Ended, but their asynchronous code was denied nothing and never called `section.guard()`. */
   readonly unguarded: number;
@@ -102,10 +100,7 @@ function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCou
   }
 }
 
-/**
- * Keeps the first errors by key. An error that is among the first of all is also among the first of
- * each part.
- */
+/** Keeps the first errors by key, which are also among the first of each part. */
 function keptOf(
   errors: ReadonlyMap<string, SectionErrorCount>,
 ): Pick<SectionCounts, 'failed' | 'otherFailed'> {
@@ -119,9 +114,7 @@ export function failedSections({ failed, otherFailed }: SectionCounts): number {
   return failed.reduce((sum, { count }) => sum + count, otherFailed);
 }
 
-/**
- * Describes the sections without a lock: `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`.
- */
+/** Describes sections without a lock: `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`. */
 export function fateText(sections: SectionCounts): string {
   const { began, open, gaveUp, crashed, unguarded, failed } = sections;
   if (began === 0) return 'none began';
@@ -138,10 +131,7 @@ export function fateText(sections: SectionCounts): string {
   return parts.length === 0 ? `${groupDigits(began)} began` : parts.join(', ');
 }
 
-/**
- * Returns, for example, `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`. Omits the place
- * if the text already contains it.
- */
+/** Renders `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`, with the place once. */
 export function errorPlace({ error, place }: SectionErrorCount): string {
   if (place === null || error.includes(place)) return error;
   return `${error.replace(/\.$/, '')} at ${place}`;
@@ -184,7 +174,7 @@ export class SectionCounter {
   }
 }
 
-/** What the trace shows of one section. */
+/** One section as seen in the trace. */
 interface Seen {
   readonly run: SectionRun;
   /** The prefix of the names of its operations: `alice/1/`. */
@@ -270,10 +260,7 @@ class Walk {
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
   }
 
-  /**
-   * Returns the section of a client's operation, or null for an operation outside any section or by
-   * a probe.
-   */
+  /** Returns the section of a client's operation, or null if it is in none or the probe's. */
   private sectionOf(process: string, operation: string): Seen | null {
     const before = this.latest.get(process);
     // Most operations of a process belong to its latest section.

@@ -32,9 +32,7 @@ export interface Shard {
   readonly of: number;
 }
 
-/**
- * Maximum number of shards. Far above any real number of machines, yet missing ones can be counted.
- */
+/** Maximum number of shards: more than any user has machines, but still countable. */
 export const MOST_SHARDS = 100_000;
 
 /**
@@ -59,10 +57,7 @@ export function firstOf({ from }: SeedRange, part: SeedRange): SeedRange {
   return { from: part.from, to: Math.max(part.from - 1, to) };
 }
 
-/**
- * Returns the number of skipped seeds of the range: 0 unless all seeds that were run died of the
- * same error.
- */
+/** Returns the number of skipped seeds: 0 unless all others died of the same error. */
 export function seedsLeftOut({ seeds, failures, killed }: Tally, { from, to }: SeedRange): number {
   const left = to - from + 1 - FIRST_SEEDS;
   const [first] = failures;
@@ -268,7 +263,6 @@ const counterexample = z.strictObject({
   system: z.string(),
   claim: z.string(),
   seed: countSchema,
-  /** The text of a plan file. */
   plan: z.string(),
 });
 

@@ -122,9 +122,7 @@ export function addStakes(tally: Draft<StakesTally>, plan: Plan, trace: Trace): 
   tally.readBack += readBack;
 }
 
-/**
- * Detects two clients that act on the same lock. Keeping the first client of each lock is enough.
- */
+/** Detects two clients that act on the same lock, by the first client of each lock. */
 class Clients {
   areSeveral = false;
   private readonly firsts: Map<string, string> = new Map();

@@ -52,10 +52,7 @@ export interface SweepOptions extends SeedRange {
   readonly onProgress?: (progress: Progress) => void;
   /** Chunks of this range that an earlier attempt examined. They count and are not repeated. */
   readonly finished?: readonly FinishedChunk[];
-  /**
-   * Called if the result of a system differs with reused realms. The system is restarted without
-   * reuse.
-   */
+  /** Called if reused realms change a system's result. It is restarted without reuse. */
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
   /** Called with each chunk that this attempt examined. */
   readonly onFinished?: (chunk: Chunk, tally: Tally) => void;

@@ -50,21 +50,17 @@ export interface ClaimTally {
   readonly broken: number;
   /** The lowest seeds that broke it, ascending, at most `KEPT_BROKEN`. */
   readonly brokenSeeds: readonly number[];
-  /**
-   * The causes of the breaches, for a claim that the scenario lists; absent if no seed broke it.
-   */
+  /** The causes of the breaches of a listed claim; absent if no seed broke it. */
   readonly causes?: readonly CauseTally[] | undefined;
   readonly unknown: number;
   /** The lowest seed on which the verdict was unknown, and why. */
   readonly firstUnknown: { readonly seed: number; readonly reason: string } | null;
   readonly exercised: number;
-  /** How often the claim was exercised, over all seeds. */
+  /** Number of times that the claim was exercised, over all seeds. */
   readonly times: number;
 }
 
-/**
- * Seeds on which a kind of fault fired, those on which it overlapped a held grant, and the stages.
- */
+/** Seeds on which a kind of fault fired, also under a held grant, and the stages. */
 export interface FaultTally {
   readonly fired: number;
   readonly overlapped: number;
@@ -153,10 +149,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
   };
 }
 
-/**
- * Returns one failure per distinct error, the one with the lowest seed. Errors of different
- * processes can be the same.
- */
+/** Returns the first failure of each error, which several processes may share. */
 export function distinctFailures({ failures }: Tally): readonly SeedFailure[] {
   return failures.filter(
     ({ error }, at) => !failures.slice(0, at).some((before) => isSameError(before.error, error)),

@@ -91,7 +91,6 @@ export interface Piece {
 /** Runs `work` with the label of a piece. */
 export type Named = <R>(piece: Piece, work: () => Promise<R>) => Promise<R>;
 
-/** Performs tasks on threads that it can kill. */
 interface TaskPool {
   readonly workers: number;
   perform(order: TaskOrder, isGivenUp: () => boolean): Promise<TaskEnd>;

@@ -73,9 +73,7 @@ async function work({
   });
 }
 
-/**
- * The modules of the last order. Reading and compiling a driver takes longer than a chunk of seeds.
- */
+/** The modules of the last order, since loading a driver takes longer than a chunk. */
 let loaded: { readonly key: string; readonly catalogue: Catalogue } | null = null;
 
 /** True if globals have been replaced by those of simulated processes. */
