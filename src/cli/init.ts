@@ -165,7 +165,7 @@ export interface FolderFacts {
 
 export interface BeginningOptions {
   readonly parts: ReadonlySet<StarterPart>;
-  /** The driver of a user-defined lock, null for none. Null to write no such lock. */
+  /** Files for a user-defined lock and its driver (null: none), or null for no such files. */
   readonly own: { readonly driver: Driver | null } | null;
   /** Locks of `lockRisks` whose scenarios are written. */
   readonly locks: readonly string[];

@@ -254,7 +254,7 @@ function timed(step: Step, text: string): string {
   return `${millisecondsOf(step.atUs)} ms · ${withPart(text, step)}`;
 }
 
-/** Returns no rows, or a note if the arrow, which is drawn at the end, is too far away. */
+/** Returns a note for a sending if its arrow ends far away, or an arrow if it has no end. */
 function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const at = step.event ?? 0;
   const event = story.trace.events[at];
