@@ -12,7 +12,7 @@ export interface ExhaustedPlans {
   readonly range: NumberRange;
 }
 
-/** Thrown if a system has more plans than the limit. `plans` is a lower bound. */
+/** Thrown if a system has too many plans. `plans` is a lower bound, or an estimate if large. */
 export class TooManyPlans extends Error {
   readonly system: string;
   readonly plans: number;

@@ -5,10 +5,10 @@
  * each, so asynchronous code and the page share it.
  *
  * If a neighbor holds, its difference from the plan is a cause (`check/turning-point.ts` finds the
- * event where it shows). A cure must do more than hold the claim. All faults that fired before must
- * fire again. The sections involved in the breach must end or be stopped, and at least one section
- * must end, so that a lock which never grants is not a cure. Also, it must not break `progress`
- * unless the original plan did.
+ * event where it shows). A cure must do more than hold the claim. The faults that the breach
+ * depends on must fire again. The sections involved in the breach must end or be stopped, and at
+ * least one section must end, so that a lock which never grants is not a cure. Also, it must not
+ * break `progress` unless the original plan did.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { isSameCause } from '../../check/breach-cause.ts';
