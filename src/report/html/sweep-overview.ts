@@ -134,7 +134,7 @@ function rate(text: string): Markup {
   return element('span', { class: 'rate' }, text);
 }
 
-/** Returns, for example, `20 seeds, 66,667 per million; first seed 1`. */
+/** Returns, for example, `20 of 300 seeds, 66,667 per million; first seed 1`. */
 function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemResult): string {
   const share = (system.claims[claim]?.broken ?? 0) / Math.max(1, system.seeds);
   const trial = trialOf(system);
