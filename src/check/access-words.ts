@@ -1,4 +1,4 @@
-/** The words of rules about accesses that several claims have, and what made a store accept. */
+/** Words for access rules that several claims share, and for why a store accepted a stale write. */
 import type { Read, Write } from '../core/history/events.ts';
 import { hasTokens } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -21,7 +21,10 @@ export function staleWrite(shown: Contradiction): Sentences {
   };
 }
 
-/** The later of two accesses in the wrong order was made under a lease that was over. */
+/**
+ * Describes two accesses in the wrong order when the lease of the later grant had ended before its
+ * client entered.
+ */
 function impostorAccess(
   shown: Contradiction,
   made: {
@@ -47,8 +50,8 @@ function impostorAccess(
 }
 
 /**
- * What the trace shows of why a store took a stale write, as the end of a sentence: it says what
- * was seen, and blames nobody for a token that no lock gave.
+ * Explains why a store accepted a stale write, as the end of a sentence. It states only what the
+ * trace shows, and does not blame a store for a token that no lock issued.
  */
 export function acceptance(shown: Contradiction, later: Write, stale: Write): string {
   const recovery = shown.find('recovery', 'recovered');
@@ -86,7 +89,10 @@ export function writeAfterRead(shown: Contradiction): Sentences {
   };
 }
 
-/** A higher token of a write that the store had accepted there before; null for none. */
+/**
+ * Returns a token above the stale write's that the same store had accepted for the resource before,
+ * or null if there is none.
+ */
 function tokenTakenBefore({ trace }: Contradiction, stale: Write): number | null {
   for (const event of trace.events) {
     if (event === stale) return null;

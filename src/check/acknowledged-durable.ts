@@ -1,7 +1,7 @@
 /**
- * Judges `acknowledged-durable` whenever a store comes back: of each key it holds the last write
- * that its client knows to be accepted, or one that was accepted after that and not yet
- * acknowledged.
+ * Judges `acknowledged-durable` at each recovery of a store: of each key, the store must have the
+ * last write whose acceptance its client knows of, or one that was accepted after that and is not
+ * yet acknowledged.
  */
 import type { Recovered } from '../core/history/events.ts';
 import { lostInRecovery } from './access-words.ts';
@@ -62,7 +62,10 @@ interface Survival {
   readonly recovery: Numbered<Recovered>;
 }
 
-/** Whether the write, or one after it, is what the store came back with; or was gone before. */
+/**
+ * Returns true if the store recovered with the write or with a later one, or if the write had
+ * already been lost in an earlier recovery.
+ */
 function survives({ place, key, write, recovery }: Survival): boolean {
   const value = recoveredValue(place, recovery.event, key.key);
   for (const access of key.accesses) {

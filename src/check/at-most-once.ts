@@ -1,7 +1,7 @@
 /**
- * Judges `at-most-once` from the jobs that programs say they begin and end. A job that its client's
- * crash cut short has run, and runs no longer. Whatever the occurrence, two bodies under one lock
- * never run at the same time.
+ * Judges `at-most-once` from the job starts and ends that programs report. A job interrupted by its
+ * client's crash has run, and is no longer running. Two bodies under one lock must never overlap,
+ * even if their ticks differ.
  */
 import type { EventOf, FaultInjected, Job } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
@@ -27,11 +27,10 @@ type Rule = 'ran-again' | 'ran-at-once';
 
 type Begun = Numbered<Job>;
 
-/** The jobs of one lock. */
 interface Guarded {
-  /** By tick: the run that began first. */
+  /** For each tick, the run that began first. */
   readonly first: Map<number, Begun>;
-  /** By section and grant: the runs that go on. */
+  /** Runs in progress, by section and grant. */
   readonly running: Map<string, Begun>;
   readonly delivered: Map<number, number>;
 }
@@ -112,7 +111,7 @@ function breachBetween(
   );
 }
 
-/** The faults that hit whoever ran first, since it asked for its grant. */
+/** Returns the faults that affected the earlier run's client since it requested its grant. */
 function causes(
   indexed: TraceIndex,
   runs: { readonly earlier: Begun; readonly later: Begun; readonly grant: GrantLog | undefined },
@@ -149,14 +148,14 @@ function ranAtOnce(shown: Contradiction): Sentences {
   };
 }
 
-/** `alice began job 1 under A at 2 ms`. */
+/** Example: `alice began job 1 under A at 2 ms`. */
 function runPhrase(shown: Contradiction, run: EventOf<'job'>): string {
   const { process, tick, ordinal } = run;
   const under = ordinal === 0 ? 'under no grant' : `under ${shown.letterOf(ordinal)}`;
   return `${process} began job ${tick} ${under} ${at(run)}`;
 }
 
-/** `, since the queue delivered a copy of its message at 511 ms`; '' for a first delivery. */
+/** Example: `, since the queue delivered a copy of its message at 511 ms`; '' if delivered once. */
 function deliveryPhrase({ trace }: Contradiction, run: EventOf<'job'>): string {
   const earlier = trace.events.slice(0, trace.events.indexOf(run));
   const received = earlier.findLast(

@@ -1,18 +1,19 @@
 /**
- * Decides what a breach came from, by the trace alone: the rule that broke, whether the lock had
- * been taken from its holder by the release of another, and, for each fault on which the breach
- * depends, its kind and what it hit. Shrinking goes on only where that stays the same, and a run
- * tells its failures apart by it.
+ * Finds the cause of a breach from the trace alone: the rule that broke, whether a release by
+ * another client took the lock from its holder, and, for each fault on which the breach depends,
+ * its kind and what it affected. Shrinking accepts only candidates with the same cause, and a run
+ * groups its failures by cause.
  *
- * Nothing in it has a number or the name of a process, so that it is the same when sections are
- * renumbered and clients go. A fault may stand in the evidence and not be needed: of two causes
- * that differ only in that one has more faults than the other, nobody can tell from a trace which
- * of them matter, and they count as one.
+ * A cause contains no numbers and no process names, so that it stays the same if sections are
+ * renumbered and clients are removed. A fault in the evidence may be unnecessary. If two causes
+ * differ only in that one has more faults, a trace cannot show which of them matter, so they count
+ * as the same.
  *
- * Example: alice is paused before her DEL, her lease runs out, bob takes the lock, the DEL removes
- * his key, and carol enters beside him. The evidence is about bob and carol, whom no fault hit. The
- * lock went from him to her by alice's release, and what made that late was `pause before release`.
- * Had alice been paused before her write instead, the lock would have gone to bob by itself.
+ * Example: alice is paused before her DEL, her lease expires, bob takes the lock, the DEL removes
+ * his key, and carol enters while he is inside. The evidence is about bob and carol, whom no fault
+ * affected. alice's release passed the lock from him to her, and the cause is the fault that made
+ * the release late: `pause before release`. If alice had been paused before her write instead, bob
+ * would have received the lock without a foreign release.
  */
 
 import type { FaultInjected, Invoke } from '../core/history/events.ts';
@@ -25,27 +26,27 @@ import { areRivals, isHeldAt, serversOf } from './leases.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Invalid } from './verdict.ts';
 
-/** What a breach came from. */
 export interface BreachCause {
   readonly rule: string;
-  /** The lock was lost by a release that meant another grant, as a late DEL does it. */
+  /** True if the lock was lost to a release meant for another grant, such as a late DEL. */
   readonly isByForeignRelease: boolean;
-  /** In the order of their words, each once. */
+  /** Sorted by their text, without repetition. */
   readonly faults: readonly FaultHit[];
   /**
-   * Where the trace shows none of these: what was injected before the breach, which may be behind
-   * it all the same. It is told, and two breaches that differ in it alone are the same mistake.
+   * Faults injected before the breach, if the trace connects none of them to it. They may still be
+   * the cause, so they are reported, but two breaches that differ only here count as the same
+   * mistake.
    */
   readonly earlier?: readonly FaultHit[];
 }
 
-/** A kind of fault and what it hit: `pause` and `before release`, `delay` and `of write reply`. */
+/** A kind of fault and its target: `pause` and `before release`, `delay` and `of write reply`. */
 export interface FaultHit {
   readonly kind: FaultKind;
   readonly what: string;
 }
 
-/** The cause of the breach that `verdict` found in the trace. */
+/** Returns the cause of the breach that `verdict` found in the trace. */
 export function causeOf(indexed: TraceIndex, verdict: Invalid): BreachCause {
   const { isByForeignRelease, faults } = behind(indexed, verdict);
   const cause = { rule: verdict.rule, isByForeignRelease, faults: hitsInOrder(indexed, faults) };
@@ -68,7 +69,7 @@ function hitsInOrder(
   return [...hits].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, hit]) => hit);
 }
 
-/** The faults on which the breach depends, in the order in which they were injected. */
+/** Returns the faults on which the breach depends, in the order in which they were injected. */
 export function faultsBehind(
   indexed: TraceIndex,
   verdict: Invalid,
@@ -77,23 +78,23 @@ export function faultsBehind(
 }
 
 /**
- * Whether two breaches of one claim are the same mistake: the same rule, lost in the same way, and
- * no fault on either side that the other could not explain.
+ * Returns true if two breaches of one claim are the same mistake: the same rule, lost in the same
+ * way, and the faults of one are a subset of the faults of the other.
  */
 export function isSameCause(one: BreachCause, other: BreachCause): boolean {
   if (one.rule !== other.rule || one.isByForeignRelease !== other.isByForeignRelease) return false;
   return isPartOf(one, other) || isPartOf(other, one);
 }
 
-/** Whether all that hit the one hit the other as well. */
+/** Returns true if every fault of `one` is also in `other`, with the same effect. */
 export function isPartOf(one: BreachCause, other: BreachCause): boolean {
   const known = new Set(other.faults.map(hitText));
   return one.faults.every((hit) => known.has(hitText(hit)));
 }
 
 /**
- * `another’s release (pause before release)`, `delay of write request and pause before access`,
- * `earlier pause before wait`, `no fault`.
+ * Formats a cause: `another’s release (pause before release)`, `delay of write request and pause
+ * before access`, `earlier pause before wait`, `no fault`.
  */
 export function causeText({ isByForeignRelease, faults, earlier = [] }: BreachCause): string {
   const words = (hits: readonly FaultHit[]): string => hits.map(hitText).join(' and ');
@@ -106,15 +107,15 @@ function hitText({ kind, what }: FaultHit): string {
   return `${kind} ${what}`;
 }
 
-/** A call that freed a lock which its client did not hold any more, where no server says so. */
+/** A call that freed a lock which its client no longer held, found without server reports. */
 export interface Theft {
   readonly client: string;
   readonly message: string;
-  /** Who held the lock. */
+  /** The client that held the lock. */
   readonly holder: string;
 }
 
-/** The first such call by which the lock of the breach changed hands; null for none. */
+/** Returns the first such call that passed on the lock of the breach, or null if there is none. */
 export function theftBehind(
   indexed: TraceIndex,
   { evidence }: Pick<Invalid, 'evidence'>,
@@ -134,7 +135,7 @@ interface Behind {
   readonly faults: readonly Numbered<FaultInjected>[];
 }
 
-/** The faults in the evidence, and those that made the lock change hands before its time. */
+/** Collects the faults in the evidence, and those that made the lock change hands too early. */
 function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
   const shown = new Set(evidence.map(({ event }) => event));
   const found = new Map<number, Numbered<FaultInjected>>();
@@ -150,8 +151,9 @@ function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
 }
 
 /**
- * Where no fault is shown: those that hit a message of an operation that is, or else the one that
- * held up most what the holder did, all of which waits for the answer before.
+ * Finds faults when the evidence contains none. Returns those that affected a message of an
+ * operation in the evidence. If there are none, returns the fault that delayed the holders'
+ * sections the most, since each call of a section waits for the previous answer.
  */
 function lateMessages(
   indexed: TraceIndex,
@@ -184,7 +186,7 @@ function operationsShown({ trace }: TraceIndex, shown: ReadonlySet<number>): Rea
   return operations;
 }
 
-/** `alice/1/` of each grant that was shown. */
+/** Returns the section prefix (`alice/1/`) of each grant in the evidence. */
 function sectionsShown({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly string[] {
   return [...locks.values()].flatMap(({ grants, entries }) => {
     const ordinals = new Set(
@@ -196,7 +198,7 @@ function sectionsShown({ locks }: TraceIndex, shown: ReadonlySet<number>): reado
   });
 }
 
-/** A grant, and the next one of another client among those that were shown. */
+/** A grant in the evidence, and the next one there if another client has it. */
 interface Handover {
   readonly earlier: GrantLog;
   readonly later: GrantLog;
@@ -213,8 +215,8 @@ function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly 
 }
 
 /**
- * What made the lock go from one to the other too early. A release that met the grant of another
- * may have come in time, and its own grant been lost in the same way before.
+ * Returns the faults that passed the lock on too early. A foreign release may itself have been on
+ * time; then its own grant was lost in the same way before, and that handover is examined.
  */
 function faultsOfHandover(
   indexed: TraceIndex,
@@ -227,20 +229,23 @@ function faultsOfHandover(
     const { meant } = release;
     if (faults.length > 0 || meant === undefined) return faults;
     const { earlier } = handover;
-    // Ends, since the earlier grant of each handover was given before that of the one it explains.
+    // Terminates, since the earlier grant of the handover is older at each step.
     return meant.index < earlier.index
       ? faultsOfHandover(indexed, { earlier: meant, later: earlier })
       : [];
   });
 }
 
-/** What reached the service between two grants, and freed the lock although it meant another. */
+/**
+ * A release that reached the service between two grants and freed the lock, although it was meant
+ * for another grant.
+ */
 interface ForeignRelease {
   readonly index: number;
   readonly client: string;
   readonly server: string;
   readonly message: string;
-  /** The grant that its client had. */
+  /** The grant that the releasing client had. */
   readonly meant: GrantLog | undefined;
 }
 
@@ -249,7 +254,7 @@ function foreignReleases(indexed: TraceIndex, handover: Handover): readonly Fore
   return isNoted ? notedReleases(indexed, handover) : calledReleases(indexed, handover);
 }
 
-/** Those of a service that says which grant each release ended. */
+/** Returns foreign releases from a service that reports which grant each release ended. */
 function notedReleases(
   { locks }: TraceIndex,
   { earlier, later }: Handover,
@@ -263,7 +268,7 @@ function notedReleases(
   });
 }
 
-/** A call about a lock that a server handled and answered as asked. */
+/** A call about a lock that a server handled and whose answer was a success. */
 interface HandledCall {
   readonly index: number;
   readonly server: string;
@@ -272,7 +277,7 @@ interface HandledCall {
   readonly lock: string;
 }
 
-/** Releases of clients that report their own grants: only calls and their answers are known. */
+/** Returns foreign releases by clients that report their own grants, from calls and answers. */
 function calledReleases(
   indexed: TraceIndex,
   { earlier, later }: Handover,
@@ -282,7 +287,7 @@ function calledReleases(
   return handledCalls(indexed, 'release').flatMap(({ index, server, message, invoke, lock }) => {
     const key = `${server} ${lock}`;
     const indexes = [from.get(key)?.index ?? index, until.get(key)?.index ?? index];
-    // Who was given the lock first may hear of it last.
+    // The client that was granted the lock first may learn of it last.
     const [given, givenAgain] = [Math.min(...indexes), Math.max(...indexes)];
     if (index <= given || index >= givenAgain) return [];
     const { process: client } = invoke.event;
@@ -297,7 +302,10 @@ function calledReleases(
   });
 }
 
-/** The last acquire of its client that each server had granted by then, by server and lock. */
+/**
+ * Returns the last acquire of the grant's client that each server had granted by then, keyed by
+ * server and lock.
+ */
 function acquiredBy(
   acquires: readonly HandledCall[],
   { index, event: { client } }: GrantLog,
@@ -336,7 +344,7 @@ function grantBefore({ locks }: TraceIndex, client: string, before: number): Gra
   return last;
 }
 
-/** What made a release come so late that it met the grant of another. */
+/** Returns the faults that made a release so late that it met another client's grant. */
 function faultsBefore(
   indexed: TraceIndex,
   { client, server, message, meant, index }: ForeignRelease,
@@ -346,7 +354,10 @@ function faultsBefore(
   return among(indexed, causesIn(indexed, span));
 }
 
-/** What made the service give a lock away that it still held for another, if it did. */
+/**
+ * Returns the faults that made the service grant a lock that it should still have held for another
+ * client; empty if that grant had ended.
+ */
 function faultsOfTheft(
   indexed: TraceIndex,
   { earlier, later }: Handover,
@@ -367,14 +378,13 @@ function among(
   return faults.filter(({ index }) => indexes.has(index));
 }
 
-/** What a fault hit, in words without names; a partition hits each pair that it separates. */
+/** Describes the target of a fault without names; a partition affects each separated pair. */
 function hitsOf(indexed: TraceIndex, { event, index }: Numbered<FaultInjected>): readonly string[] {
   const { fault, processes, target, amount } = event;
   if (hitsMessage(fault)) {
     const name = operationOf(target);
     const operation = indexed.operations.get(name);
     const words = operation === undefined ? labelOf(name) : verbOf(operation.invoke.event);
-    // `write request`, `acquire reply`.
     return [`of ${words} ${target.slice(target.lastIndexOf('/') + 1)}`];
   }
   if (hitsBetween(fault)) return pairsOf(indexed, processes);
@@ -402,19 +412,19 @@ function side(amount: number): string {
   return amount === 0 ? '' : amount > 0 ? ', ahead' : ', behind';
 }
 
-/** `eval` of `alice/1/eval-2`. */
+/** Returns `eval` for `alice/1/eval-2`. */
 function labelOf(operation: string): string {
   return operation.slice(operation.lastIndexOf('/') + 1).replace(/-\d+$/, '');
 }
 
-/** A call of which nobody knows what it means to a lock goes by its own name. */
+/** Returns the verb of a call, or its label if its meaning to the lock is unknown. */
 function verbOf({ call, operation }: Invoke): string {
   return call.verb === 'fetch' ? labelOf(operation) : call.verb;
 }
 
 const ACCESSES: ReadonlySet<string> = new Set(['read', 'write', 'open', 'fence']);
 
-/** What the process did next; accesses go by one word, since a holder is as late for each. */
+/** Returns the next action of the process. All accesses count as one: they are equally late. */
 function nextVerb({ operations }: TraceIndex, process: string, after: number): string {
   for (const { invoke } of operations.values()) {
     if (invoke.index < after || invoke.event.process !== process) continue;
@@ -424,7 +434,7 @@ function nextVerb({ operations }: TraceIndex, process: string, after: number): s
   return 'its end';
 }
 
-/** The roles that it keeps apart: one process of a partition may go, and the rest is the same. */
+/** Describes a partition by roles, so that removing a process does not change the cause. */
 function pairsOf(indexed: TraceIndex, processes: readonly string[]): readonly string[] {
   const roles = [...new Set(processes.map((process) => roleOf(indexed, process)))];
   const others = roles.filter((role) => role !== 'client');

@@ -1,64 +1,64 @@
 /**
- * What a breach came from, as runs beside it show that differ in one thing: a fault taken out, a
- * number moved to the boundary's other side, or, as a cure, another store, option or client
- * setting. The first event on the way to the breach that a run which holds does not have so is the
- * turning point, and what was changed is a cause. `search/evidence/` does the runs; here is what
- * becomes of them, as data that reports and JSON carry.
+ * Data about the cause of a breach, found by neighboring runs that each differ in one thing: a
+ * fault removed, a number moved to the other side of the boundary, or, as a cure, another store,
+ * option or client setting. The turning point is the first event on the way to the breach that
+ * differs in a run that holds; the change that made this run hold is a cause. `search/evidence/`
+ * performs the runs; reports and JSON carry this result.
  */
 import type { Evidence } from './verdict.ts';
 
-/** What a breach came from; the same plan, pinned, gives the same. */
+/** The cause of a breach. The same pinned plan always gives the same result. */
 export interface Causation {
-  /** The faults without each of which the run does not break so, in the order of the trace. */
+  /** Faults that are each necessary for the breach, in trace order. */
   readonly causes: readonly {
-    /** Its place in the plan's faults. */
+    /** Index in the plan's faults. */
     readonly fault: number;
-    /** Its place in the trace. */
+    /** Index in the trace. */
     readonly event: number;
-    /** `the reply to alice's acquire came 20 ms late`: a clause without its final stop. */
+    /** A clause without a period: `the reply to alice's acquire came 20 ms late`. */
     readonly text: string;
   }[];
-  /** The first difference on the way to the breach; null where no neighbor holds. */
+  /** First difference on the way to the breach, or null if no neighbor holds. */
   readonly turn: {
     /**
-     * `answer`: the same call was answered otherwise; `grant`: another had the lock; `order`: a
-     * server handled two calls in another order; `only here`: it happened in no other run.
+     * `answer`: the same call got another answer; `grant`: another client had the lock; `order`: a
+     * server handled two calls in another order; `only here`: the event occurred in no other run.
      */
     readonly kind: 'answer' | 'grant' | 'order' | 'only here';
-    /** Its place in the trace. */
+    /** Index in the trace. */
     readonly event: number;
-    /** Which of the neighbours shows it. */
+    /** Index of the neighbor that shows it. */
     readonly neighbour: number;
-    /** A clause without its final stop. */
+    /** A clause without a period. */
     readonly text: string;
   } | null;
   /**
-   * Runs that differ from the one that breaks in one thing: one per fault, then the boundary's
-   * other side, then the cure.
+   * Runs that each differ from the breaking one in one thing: one per fault, then the other side of
+   * the boundary, then the cure.
    */
   readonly neighbours: readonly {
     readonly kind: 'without fault' | 'boundary' | 'cure';
     /** `without the pause of alice`, `with a pause of alice of 10 ms`, `with store: fenced`. */
     readonly what: string;
-    /** The plan's fault that was taken out; null where none was. */
+    /** Index of the fault that was removed from the plan, or null if none was. */
     readonly fault: number | null;
-    /** `otherwise`: the claim breaks there too, but by another rule or in another way. */
+    /** `otherwise`: the claim also breaks there, but by another rule or for another cause. */
     readonly outcome: 'holds' | 'breaks' | 'otherwise';
   }[];
   /**
-   * A change of the system or its clients under which the same plan keeps the claim, while the work
-   * goes on; null where no run showed one.
+   * A change of the system or its clients under which the same plan keeps the claim and the work
+   * still progresses, or null if no run showed one.
    */
   readonly cure: {
     /** `store: fenced`, `expires: kept`. */
     readonly change: string;
-    /** The sentence of the explanation, without its final stop. */
+    /** The sentence of the explanation, without a period. */
     readonly text: string;
   } | null;
   /**
-   * The events of the verdict's evidence, with the causes and the turning point: what no picture
-   * may leave out, each with its role, in the order of the trace. A cause has its fault's kind as
-   * its role, the turning point, unless it has a role already, `turning point`.
+   * The events of the verdict's evidence, the causes and the turning point, in trace order. Every
+   * picture includes them. The role of a cause is its kind of fault; the role of the turning point
+   * is `turning point`, unless the event already has a role.
    */
   readonly evidence: readonly Evidence[];
 }

@@ -1,4 +1,4 @@
-/** Judges one claim; a pure function. What is not in the trace did not happen yet. */
+/** Judges one claim; a pure function. Events that are not in the trace have not happened. */
 import type { Words } from './explanation.ts';
 import type { Terms } from './terms.ts';
 import type { TraceIndex } from './trace-index.ts';
@@ -6,39 +6,38 @@ import { conclude, type Findings, type Verdict } from './verdict.ts';
 
 export type Checker = (indexed: TraceIndex, terms: Terms) => Verdict;
 
-/** A claim as the registry holds it: `judge` gives a verdict that carries the claim's name. */
+/** A claim in the registry. The verdict of `judge` carries the claim's name. */
 export interface Claim extends Omit<Definition<string>, 'judge'> {
   readonly judge: Checker;
 }
 
-/** What a claim says, where it comes from and what can break it, each in one line. */
+/** A claim's statement, source and hazard, each in one line. */
 export interface ClaimAbout {
-  /** What it says, in one line. */
   readonly about: string;
-  /** Who stated it, or the property that it is an instance of. */
+  /** The author of the statement, or the property of which it is an instance. */
   readonly source: string;
   /**
-   * What can break it, as what `judge` counts in a trace (`exercised`), in one line; whatever kept
-   * it from doing so then, a denial, a refusal or luck.
+   * The hazard that can break it, in one line. `judge` counts how often a trace contains it
+   * (`exercised`), even if a denial, a refusal or luck prevented the breach.
    */
   readonly hazard: string;
 }
 
 interface Definition<Rule extends string> extends ClaimAbout {
-  /** As scenarios call it. */
+  /** The name used in scenarios. */
   readonly name: string;
-  /** It is measured on every run, and judged only where a scenario lists it. */
+  /** Measured on every run, but judged only if a scenario lists it. */
   readonly isMeasured?: true;
-  /** It says something also where nothing is acquired; absent: it is about grants. */
+  /** Set if the claim also applies to runs that acquire no lock. By default, it is about grants. */
   readonly needsNoLock?: true;
-  /** The rules that a run can break, each with the words that explain how one did. */
+  /** The rules that a run can break, each with the words that explain a breach. */
   readonly rules: Readonly<Record<Rule, Words>>;
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;
 }
 
 /**
- * The rules of fencepost's own claims. Each has an entry in the table of cures
- * (`search/evidence/cures.ts`), which does not compile without it.
+ * The rules of the built-in claims. Each needs an entry in the table of cures
+ * (`search/evidence/cures.ts`), which otherwise does not compile.
  */
 export type RuleName =
   | 'applied-twice'
@@ -94,8 +93,8 @@ export type RuleName =
   | 'wrong-value';
 
 /**
- * A claim of this form. One whose judge can find a rule without words does not compile, nor does
- * one with a rule that is not listed above.
+ * Creates a claim. Does not compile if `judge` can find a rule without words, or if a rule is not
+ * listed above.
  */
 export function defineClaim<const Rule extends RuleName>(definition: Definition<Rule>): Claim {
   const { name, judge } = definition;

@@ -1,12 +1,12 @@
 /**
- * Names the claims and judges traces by them. Each is one file, with its name and its words in it,
- * and one line here. Read on in `claim.ts` (what a claim is), then `fence-monotone.ts` (a short
- * one) and `grant-order.ts` (the headline). A claim reads `trace-index.ts` (the trace, sorted
- * once), `contents.ts` and `leases.ts` (what stores and lock services held), `terms.ts` (what the
- * plan promised) and, for `linearizable`, `store-models.ts`. It shows a breach by `evidence.ts`,
- * and tells it by `explanation.ts` and `access-words.ts`. `breach-cause.ts` says what a breach came
- * from. `verdict.ts` decides what is *not judged*, `explain.ts` finds the words for a verdict,
- * `own-claim.ts` is for claims that people bring.
+ * Lists the built-in claims and judges traces by them. Each claim is one file, with its name and
+ * its words, and one line here. Read on in `claim.ts` (the form of a claim), then
+ * `fence-monotone.ts` (a short one) and `grant-order.ts` (the headline). A claim reads
+ * `trace-index.ts` (the indexed trace), `contents.ts` and `leases.ts` (the state of stores and lock
+ * services), `terms.ts` (the promises of the plan) and, for `linearizable`, `store-models.ts`. It
+ * presents a breach with `evidence.ts`, and words it with `explanation.ts` and `access-words.ts`.
+ * `breach-cause.ts` finds the cause of a breach, `verdict.ts` decides what is *not judged*,
+ * `explain.ts` finds the words for a verdict, and `own-claim.ts` supports user-defined claims.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
@@ -37,7 +37,7 @@ import { tokenBound, tokenStable, tokensIncrease, tokensUnique } from './tokens.
 import { indexTrace, type TraceIndex } from './trace-index.ts';
 import { holdBack, type Verdict } from './verdict.ts';
 
-/** Every claim of fencepost's own by its name, the headline first. */
+/** All built-in claims by name, the headline first. */
 export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
   [
     grantOrder,
@@ -67,26 +67,26 @@ export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
   ].map((claim) => [claim.name, claim]),
 );
 
-/** Whether a claim is judged on every run: it has no parameter, and is not merely measured. */
+/** Returns true if a claim is judged on every run: it has no parameter and is not only measured. */
 export function isJudgedUnlisted(name: string): boolean {
   return !name.includes('(') && builtInClaims.get(name)?.isMeasured !== true;
 }
 
-/** Whether a claim of fencepost's says nothing where sections run without acquiring. */
+/** Returns true for a built-in claim that does not apply to sections that run without acquiring. */
 export function isAboutGrants(name: string): boolean {
   const claim = builtInClaims.get(name);
   return claim !== undefined && claim.needsNoLock !== true;
 }
 
-/** How each judges. */
+/** The checkers of the built-in claims, by name. */
 export const claims: ReadonlyMap<string, Checker> = new Map(
   [...builtInClaims].map(([name, { judge: checker }]) => [name, checker]),
 );
 
 /**
- * One verdict for each of `names`, in their order; each must be a key of `known`. A run that was
- * cut or failed, or in which a section never ended, can break a claim, but not keep one: what is
- * not broken in it is unknown.
+ * Returns one verdict for each of `names`, in order; each must be a key of `known`. A run that was
+ * truncated or failed, or in which a section never ended, can break a claim but cannot establish
+ * that it holds: a claim that is not broken in such a run is unknown.
  */
 export function judge(
   trace: Trace,
@@ -97,7 +97,7 @@ export function judge(
   return judgeIndexed(indexTrace(trace), terms, names, known);
 }
 
-/** The same for a trace that has been indexed. */
+/** Like `judge`, for a trace that is already indexed. */
 export function judgeIndexed(
   indexed: TraceIndex,
   terms: Terms,

@@ -1,9 +1,9 @@
 /**
- * Decides who asked for a lock while another might have it. What a server grants and denies it
- * notes itself, as a rule; but one that runs code of others may note nothing. There an acquire is a
- * call about the lock that a server handled before the section it belongs to was entered, and a
- * program has the lock from when it enters until it leaves. Where a process runs several sections
- * at once, each asks as it begins: it may wait for the others without a call.
+ * Finds the sections that asked for a lock while another might have it. Servers usually report
+ * their grants and denials, but one that runs user code may report nothing. In that case, an
+ * acquire is a call about the lock that a server handled before the calling section entered, and a
+ * program has the lock from its entry until it leaves. If a process runs several sections
+ * concurrently, each asks as it begins, since it may wait for the others without a call.
  */
 import type { Deny, Enter, Grant, Invoke, Mark } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';
@@ -15,14 +15,14 @@ import type { GrantLog, LockLog, TraceIndex } from './trace-index.ts';
 /** An acquire that a server handled. */
 export interface Acquire {
   readonly client: string;
-  /** The section that asked: `alice/1`. */
+  /** The section that asked, such as `alice/1`. */
   readonly section: string;
-  /** Number of the event by which it was handled. */
+  /** Number of the event that handled it. */
   readonly index: number;
   readonly atUs: number;
 }
 
-/** Acquires of which no server noted what became of them, in the order of the trace. */
+/** Returns the acquires whose outcome no server recorded, in trace order. */
 export function unnotedAcquires(indexed: TraceIndex, { lock }: LockLog): readonly Acquire[] {
   if (!hasOwnGrants(indexed)) return NONE;
   let byLock = known.get(indexed);
@@ -33,7 +33,7 @@ export function unnotedAcquires(indexed: TraceIndex, { lock }: LockLog): readonl
   return byLock.get(lock) ?? NONE;
 }
 
-/** All acquires of a lock, granted, denied or unnoted, in the order of the trace. */
+/** Returns all acquires of a lock (granted, denied or unrecorded), in trace order. */
 export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[] {
   const noted: Acquire[] = [];
   for (const { event, index } of log.entries) {
@@ -44,12 +44,12 @@ export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[
   return unnoted.length === 0 ? noted : [...noted, ...unnoted].sort((a, b) => a.index - b.index);
 }
 
-/** The acquire that a server granted or denied. */
+/** Returns the acquire that a server granted or denied. */
 export function acquireBy({ client, message, atUs }: Grant | Deny, index: number): Acquire {
   return { client, section: sectionOf(message), index, atUs };
 }
 
-/** What asks where nothing is acquired: the sections of those that run several, as they begin. */
+/** Returns the implicit requests of processes that run several sections: one per section start. */
 export function beginsIn({ marks }: TraceIndex): readonly Acquire[] {
   return marks.map(({ event, index }) => beginBy(event, index)).filter((one) => one !== null);
 }
@@ -59,7 +59,7 @@ function beginBy({ point, process: client, atUs }: Mark, index: number): Acquire
   return point === `${section}/${BEGIN}` ? { client, section, index, atUs } : null;
 }
 
-/** Whether another section's acquire was handled between two events. */
+/** Returns true if another section's acquire was handled between two events. */
 export function wasContested(
   acquires: readonly Acquire[],
   span: { readonly section: string; readonly after: number; readonly before: number },
@@ -74,12 +74,12 @@ type ByLock = ReadonlyMap<string, readonly Acquire[]>;
 const NONE: readonly Acquire[] = [];
 
 /**
- * Found once for each trace, however many claims ask. Few traces come here, since each entry of a
- * weak map costs the garbage collector more than most claims cost.
+ * Computed once per trace and shared by all claims. Only a few traces are stored here, because each
+ * entry of a `WeakMap` costs the garbage collector more than most claims cost.
  */
 const known: WeakMap<TraceIndex, ByLock> = new WeakMap();
 
-/** Whether some program said itself that it has a lock, since no server did. */
+/** Returns true if some program reported a grant itself, since no server did. */
 function hasOwnGrants({ locks }: TraceIndex): boolean {
   for (const { grants } of locks.values()) {
     if (grants.some(({ event }) => isQuorumGrant(event))) return true;
@@ -101,7 +101,7 @@ function findUnnoted(indexed: TraceIndex): ByLock {
       const { call, operation, process: client } = event;
       const section = sectionOf(operation);
       if (!verbs.has(call.verb) || entered.has(section)) continue;
-      // What is called for no section may as well give a lock back.
+      // A call outside a section may just as well release a lock.
       if (call.verb !== 'acquire' && !/\/\d+$/.test(section)) continue;
       const lock = lockOf(operation, call);
       if (lock !== null) asked.set(operation, { client, lock });
@@ -121,13 +121,16 @@ function findUnnoted(indexed: TraceIndex): ByLock {
   return found;
 }
 
-/** The section that counts on a grant, or else the one that asked for it. */
+/** Returns the section that entered under a grant, or that asked for it if none entered. */
 export function sectionUnder({ trace }: TraceIndex, { event, enteredAt }: GrantLog): string {
   const entry = trace.events[enteredAt];
   return entry?.kind === 'enter' ? entry.section : sectionOf(event.message);
 }
 
-/** Where no call says that it acquires, as a script does not, whatever looks at a lock may. */
+/**
+ * Verbs that may acquire. If no call is marked as an acquire, as in scripts, any call that can read
+ * lock state may be one.
+ */
 function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']['verb']> {
   for (const { invoke } of operations.values()) {
     if (invoke.event.call.verb === 'acquire') return new Set(['acquire']);
@@ -136,9 +139,9 @@ function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']
 }
 
 interface Names {
-  /** The lock that a call is about, as its section calls it; null where that is not known. */
+  /** Returns the lock that a call is about, by its section's name for it, or null if unknown. */
   readonly lockOf: (operation: string, call?: Invoke['call']) => string | null;
-  /** The requests whose outcome a server noted. */
+  /** The requests whose outcome a server recorded. */
   readonly noted: ReadonlySet<string>;
 }
 

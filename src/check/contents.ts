@@ -1,7 +1,7 @@
 /**
- * Decides what a store really holds of one key: its last accepted write, unless it recovered since.
- * And what else of a store's accesses counts: reads whose value a program heard, keys that lie in
- * several stores, and writes that carry out one intent again.
+ * Determines the contents of each key of a store: the last accepted write, unless the store has
+ * recovered since. Also classifies accesses: reads whose value reached a program, keys that exist
+ * in several stores, and writes that repeat an earlier intent.
  */
 import type { Read, Recovered, Write } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -18,25 +18,25 @@ import {
   type TraceIndex,
 } from './trace-index.ts';
 
-/** What a key holds, and what put it there: at most one of the two, none for the initial value. */
+/** The value of a key and its origin: a write, a recovery, or neither for the initial value. */
 export interface KeyContents {
   readonly value: number;
   readonly write: LogEntry<EffectiveWrite> | null;
   readonly recovery: Numbered<Recovered> | null;
 }
 
-/** An accepted write; not an `open`, which changes no value. */
+/** An accepted write that changes a value, unlike an `open`. */
 export interface EffectiveWrite extends Write {
   readonly value: number;
 }
 
-/** Whether an access changed what the store holds. */
+/** Returns true if an access changed the contents of the store. */
 export function isEffective(access: LogEntry<AccessEvent>): access is LogEntry<EffectiveWrite> {
   const { event } = access;
   return event.kind === 'write' && event.isAccepted && event.value !== null;
 }
 
-/** What `key` holds in its store just before event `before`. */
+/** Returns the contents of `key` just before event `before`. */
 export function contentsBefore(place: PlaceLog, key: KeyLog, before: number): KeyContents {
   const recovery = place.recoveries.findLast(({ index }) => index < before) ?? null;
   const write = lastEffective(key, before);
@@ -48,12 +48,12 @@ export function contentsBefore(place: PlaceLog, key: KeyLog, before: number): Ke
   return { value, write: null, recovery };
 }
 
-/** What a key holds before anybody writes it. */
+/** Returns the value of a key before the first write. */
 export function firstValue({ firsts }: PlaceLog, key: string): number {
   return firsts.get(key)?.value ?? INITIAL_VALUE;
 }
 
-/** What a store holds of a key as it comes back; a key that it forgot begins anew. */
+/** Returns the value of a key after a recovery. A key that was lost has its initial value again. */
 export function recoveredValue(place: PlaceLog, { values }: Recovered, key: string): number {
   const first = firstValue(place, key);
   return Object.hasOwn(values, key) ? (values[key] ?? first) : first;
@@ -67,7 +67,7 @@ function lastEffective(key: KeyLog, before: number): LogEntry<EffectiveWrite> | 
   return null;
 }
 
-/** Whether several stores hold this key; what is moved between them is no counter. */
+/** Returns true if several stores have this key, so that its value may move between them. */
 export function isShared(
   indexed: TraceIndex,
   { resource, key }: { readonly resource: string; readonly key: string },
@@ -81,9 +81,8 @@ export function isShared(
 }
 
 /**
- * The reads of the trace that served a value which no program got. The answer to a copy is
- * discarded, and so is one that comes after its client stopped waiting or asked again: what such an
- * execution served, nobody has read.
+ * Returns the reads whose value reached no program. A client discards the answer to a copy, and an
+ * answer that arrives after the client stopped waiting or asked again.
  */
 export function unheardReads(indexed: TraceIndex): ReadonlySet<AccessEvent> {
   const unheard = new Set<AccessEvent>();
@@ -95,7 +94,7 @@ export function unheardReads(indexed: TraceIndex): ReadonlySet<AccessEvent> {
     if (isAnswered && first !== undefined && others.length === 0) continue;
     for (const read of executions) unheard.add(read);
     if (!isAnswered) continue;
-    // Of each try the first execution is the one that was asked for; later ones are copies.
+    // The first execution of each attempt is the requested one; later ones are copies.
     for (const read of executions) {
       if (!heard.has(read.message)) heard.set(read.message, read);
     }
@@ -120,7 +119,7 @@ function executionsOf(indexed: TraceIndex): ReadonlyMap<string, readonly Read[]>
   return executions;
 }
 
-/** The names of the requests whose reply was handled by the program that had sent them. */
+/** Returns the names of the requests whose reply was received by the sender. */
 function answeredRequests({ events }: Trace): readonly string[] {
   return events.flatMap((event) =>
     event.kind === 'receive' && event.message.endsWith('/reply')
@@ -130,8 +129,8 @@ function answeredRequests({ events }: Trace): readonly string[] {
 }
 
 /**
- * By the name of the first operation, those that carry it out again: a client that tries a step
- * again writes under another name, and says which operation it means. Most runs have none.
+ * Maps the name of each operation to the operations that repeat it. A client that retries a step
+ * writes under a new name and states which operation it repeats. Most runs have none.
  */
 export function repeatsOf(indexed: TraceIndex): ReadonlyMap<string, readonly OperationLog[]> {
   const repeats = new Map<string, OperationLog[]>();
@@ -143,13 +142,13 @@ export function repeatsOf(indexed: TraceIndex): ReadonlyMap<string, readonly Ope
   return repeats;
 }
 
-/** Whether the client learnt that an operation, or one that carries it out again, was accepted. */
+/** Returns true if the client learned that an operation, or a repetition of it, was accepted. */
 export function isCarriedOut(indexed: TraceIndex, operation: OperationLog): boolean {
   if (isAcknowledged(operation)) return true;
   return repeatsOf(indexed).get(operation.invoke.event.operation)?.some(isAcknowledged) ?? false;
 }
 
-/** The name of the first operation that was to do what this one does. */
+/** Returns the name of the first operation with the same intent as this one. */
 export function intentOf(indexed: TraceIndex, operation: string): string {
   const call = indexed.operations.get(operation)?.invoke.event.call;
   return call !== undefined && 'repeats' in call ? (call.repeats ?? operation) : operation;

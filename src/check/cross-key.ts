@@ -1,8 +1,8 @@
 /**
- * Judges `cross-key` for transfers: a key that is kept in several stores, and written only by
- * sections that add to it in one what they take from it in another, adds up to what it began with.
- * So it must in every section that read all stores, between its own writes, and at the end. What a
- * probe writes afterwards is left aside.
+ * Judges `cross-key` for transfers. If a key exists in several stores, and sections only add to it
+ * in one store what they take from it in another, then its sum over the stores never changes. Every
+ * section that reads all stores between its own writes must see this sum, and the final state must
+ * have it. Writes of a probe are not counted.
  */
 import { addTo, entryOf } from '../core/kernel/entries.ts';
 import { listOf } from '../text/prose.ts';
@@ -45,7 +45,7 @@ export const crossKey: Claim = defineClaim({
 
 type Rule = 'sum-read' | 'sum-at-end';
 
-/** One key of one resource, as it lies in several stores. */
+/** One key of one resource, in each of its stores. */
 type SharedKey = readonly { readonly place: PlaceLog; readonly log: KeyLog }[];
 
 function sharedKeys(indexed: TraceIndex): readonly SharedKey[] {
@@ -60,7 +60,7 @@ function sharedKeys(indexed: TraceIndex): readonly SharedKey[] {
     .filter((shared) => shared.length > 1);
 }
 
-/** The accesses to all stores in the order of the trace, up to a probe's first write. */
+/** Returns the accesses to all stores in trace order, up to the first write of a probe. */
 function workOn(indexed: TraceIndex, shared: SharedKey): readonly LogEntry<AccessEvent>[] {
   const accesses = shared.flatMap(({ log }) => log.accesses);
   accesses.sort((one, other) => one.index - other.index);
@@ -71,8 +71,8 @@ function workOn(indexed: TraceIndex, shared: SharedKey): readonly LogEntry<Acces
 }
 
 /**
- * Whether all that was written is transfers: what a section takes from one store it means to add to
- * another. A section may stop half way, after it took and before it gave.
+ * Returns true if all writes are transfers: a section adds to one store what it takes from another.
+ * A section may stop halfway, after taking and before adding.
  */
 function isTransferred(
   indexed: TraceIndex,
@@ -125,7 +125,7 @@ function sumOf(reads: Iterable<LogEntry<AccessEvent>>): number {
   return sum;
 }
 
-/** Shows, in each store, the write whose value was found there, and what kept its section apart. */
+/** Shows, per store, the write whose value was found, and the faults that delayed its section. */
 function breachShownBy(
   indexed: TraceIndex,
   shared: SharedKey,

@@ -1,8 +1,7 @@
 /**
- * Decides which events show a contradiction: those that contradict one another, their grants, and
- * the faults that stand behind them, which hit the processes or the messages in question while
- * the hazard built up. Each has a role, by which the words find it; faults go by their kind:
- * `pause`, `delay`, ….
+ * Selects the events that demonstrate a contradiction: the contradictory events, their grants, and
+ * the faults behind them, which affected the same processes or messages while the hazard built up.
+ * The words find each event by its role. The role of a fault is its kind: `pause`, `delay`, ….
  */
 import { type FaultInjected, type Log, WHY } from '../core/history/events.ts';
 import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
@@ -18,25 +17,25 @@ import {
 } from './trace-index.ts';
 import type { Breach, Evidence } from './verdict.ts';
 
-/** Roles of what is shown beside a contradiction and is no part of it: kinds do not go by them. */
+/** Roles of supplementary events, which are not part of the contradiction or its kind. */
 export const ASIDE_ROLES: ReadonlySet<string> = new Set([
   'lease test',
   'other read',
   'last renewal',
 ]);
 
-/** A fault, or another cause, with the part that it plays. */
+/** A fault, or another cause, with its role. */
 export type Cause = readonly [role: string, found: { readonly index: number }];
 
-/** Events by the part that they play; what was not found is null or undefined. */
+/** Events by role; null or undefined if not found. */
 type Parts<Event> = Readonly<Record<string, Event | readonly Event[] | null | undefined>>;
 
 type AnyParts = Parts<{ readonly index: number }>;
 
-/** An access, or several, by the part that it plays. */
+/** Accesses by role. */
 export type AccessParts = Parts<Numbered<AccessEvent>>;
 
-/** A breach shown by `parts` and `causes`; an event keeps the first part that it is given. */
+/** Creates a breach from `parts` and `causes`. An event keeps the first role that it is given. */
 export function breachShown<Rule extends string>(
   rule: Rule,
   parts: AnyParts,
@@ -45,7 +44,7 @@ export function breachShown<Rule extends string>(
   return breachIn(rule, [parts], causes);
 }
 
-/** The same by several sets of parts, each with roles of its own. */
+/** Like `breachShown`, with several sets of parts. */
 function breachIn<Rule extends string>(
   rule: Rule,
   sets: readonly AnyParts[],
@@ -73,9 +72,9 @@ function eachPart<Event extends { readonly index: number }>(
 }
 
 /**
- * A breach shown by `accesses`. Their grants are added, `earlier grant` first (a single one is the
- * `grant`), and of `late`, the access that came when it should not have, the faults that delayed it
- * and the last test of its lease: its client looked, and it did not help.
+ * Creates a breach from `accesses`. Adds their grants, `earlier grant` first (a single one is the
+ * `grant`), and, for the access `late`, the faults that delayed it and the last test of its lease,
+ * which shows that the client checked in vain.
  */
 export function accessBreach<Rule extends string>(
   indexed: TraceIndex,
@@ -96,10 +95,10 @@ export function accessBreach<Rule extends string>(
   return breachIn(rule, sets, causes.length === 0 ? ofLate : [...causes, ...ofLate]);
 }
 
-/** Beyond any run, as the end of what has none: who knows of none has looked at nothing. */
+/** Later than the end of any run. A client with no known end of its lease tests nothing. */
 const NEVER_US = 1e15;
 
-/** The last time that the holder who made an access looked whether its lease lives. */
+/** Returns the last test of its lease that the client made before it issued an access. */
 function lastTest(
   { trace, operations }: TraceIndex,
   { event, index }: Numbered<AccessEvent>,
@@ -114,7 +113,7 @@ function lastTest(
   return undefined;
 }
 
-/** The recoveries of a place between two of its events, as evidence of what was forgotten there. */
+/** Returns the recoveries of a place between two events, as evidence of what was lost there. */
 export function recoveriesBetween(
   place: PlaceLog,
   { after, before }: { readonly after: number; readonly before: number },
@@ -141,23 +140,26 @@ function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
 
 /** The part of a run in which a fault counts as a cause. */
 interface Span {
-  /** Whom a fault must have hit, one of them. */
+  /** A fault counts if it affected at least one of these. */
   readonly processes: readonly string[];
-  /** Or which message, '' for none. */
+  /** A fault also counts if it affected this message; '' for none. */
   readonly message: string;
   readonly fromUs: number;
   /** Number of the event that the faults must precede. */
   readonly before: number;
 }
 
-/** The faults that overlap a span. */
+/** Returns the faults that overlap a span. */
 export function causesIn(indexed: TraceIndex, span: Span): readonly Cause[] {
   return indexed.faults
     .filter((fault) => overlaps(fault, span) && concerns(fault.event, span))
     .map((fault) => [fault.event.fault, fault]);
 }
 
-/** The faults that made an access late: they hit its client or its request since its grant. */
+/**
+ * Returns the faults that delayed an access: those that affected its client, its store or its
+ * request since its grant.
+ */
 export function causesOfAccess(
   indexed: TraceIndex,
   access: Numbered<AccessEvent>,
@@ -167,7 +169,7 @@ export function causesOfAccess(
   return causesIn(indexed, { processes: [client, process], message, fromUs, before: access.index });
 }
 
-/** The faults that hit the lock service or the holder between a grant and a later event. */
+/** Returns the faults of the lock service or the holder between a grant and a later event. */
 export function causesSince(
   indexed: TraceIndex,
   grant: GrantLog,
@@ -195,7 +197,7 @@ function overlaps(fault: Numbered<FaultInjected>, span: Span): boolean {
   return fault.event.fault === 'clock' || atUs >= span.fromUs || (untilUs ?? atUs) > span.fromUs;
 }
 
-/** A fault of one message or link must have hit this one, or both of its ends. */
+/** A fault of one message must have affected this message; a fault of a link, both of its ends. */
 function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
   if (hitsMessage(fault.fault)) return false;
@@ -205,9 +207,8 @@ function concerns(fault: FaultInjected, { processes, message }: Span): boolean {
 }
 
 /**
- * What made a client take a lock that another one held: a clock of its own that was wrong, a link
- * that was cut to whoever kept the first grant, or a denial by the same that it took for something
- * else.
+ * Returns the causes by which a client took a lock that another one held: a wrong clock of its own,
+ * a partition from the servers of the first grant, or their denial, misread by the client.
  */
 export function causesOfTaking(
   indexed: TraceIndex,
@@ -227,7 +228,10 @@ export function causesOfTaking(
   return denialTakenForMore(indexed, { earlier, later });
 }
 
-/** What the later grant's server logged last, between the two, of why it came to give it. */
+/**
+ * Returns the last reason that the later grant's server logged between the two grants, or null if
+ * there is none.
+ */
 export function reasonFor(
   { trace }: TraceIndex,
   earlier: GrantLog,
@@ -242,7 +246,7 @@ export function reasonFor(
   return null;
 }
 
-/** A denial after which its client logged something, and asked another server in that instant. */
+/** Finds a denial after which the client logged something and at once asked another server. */
 function denialTakenForMore(
   { trace, locks }: TraceIndex,
   { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },
