@@ -1,4 +1,4 @@
-/** Puts a breach into the claim's words for its rule: *Let … Then … However …*, and a cure. */
+/** Words a breach by the sentences of its claim: *Let … Then … However …*. */
 import type { Trace } from '../core/history/trace.ts';
 import { theftBehind } from './breach-cause.ts';
 import { builtInClaims } from './claims.ts';
@@ -7,14 +7,14 @@ import { indexTrace } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /**
- * Why `verdict` contradicts its claim, as the trace alone shows it: what would have prevented it
- * only other runs can tell (`explainPlan`). The parts come without `Let`, `Then`, `However` and
- * stops. Never throws: a rule of which no words are known is told by its evidence. Its headline
- * names `known.system` where the server that broke the claim would stand.
+ * Explains why `verdict` contradicts its claim, from the trace alone; only other runs can show what
+ * would have prevented it (`explainPlan`). The parts omit `Let`, `Then`, `However` and periods.
+ * Never throws: a rule without words is described by its evidence. The headline names
+ * `known.system`, if given, instead of the server that broke the claim.
  */
 export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;
-  // `linearizable(<a model of one's own>)` has the words of `linearizable`.
+  // `linearizable(<custom model>)` uses the words of `linearizable`.
   const family = verdict.claim.replace(/\(.*$/, '');
   const claim = builtInClaims.get(verdict.claim) ?? builtInClaims.get(family);
   const theft = theftBehind(indexTrace(trace), verdict);

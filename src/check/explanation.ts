@@ -1,7 +1,7 @@
 /**
- * What the words of a claim are made from: the events of a contradiction by the roles that they
- * play, and phrases for single events: grants, faults, accesses and how an access came to be late.
- * Every string is a clause without its final stop.
+ * Building blocks for the words of a claim: the events of a contradiction by role, and phrases for
+ * single events: grants, faults, accesses and how an access came late. Every string is a clause
+ * without a period.
  */
 import type {
   EventKind,
@@ -24,21 +24,20 @@ import { endedUnasked, keysUnder } from './leases.ts';
 import { indexTrace, type TraceIndex } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
-/** Puts a breach of one rule into words. */
+/** Words a breach of one rule. */
 export type Words = (shown: Contradiction) => Sentences;
 
 /**
- * An explanation without what is told of every contradiction alike: what is given, the grants, and
- * the faults that no sentence names. `cure` is for claims that people bring: what would have
- * prevented a breach of fencepost's own claims is said only where a run has shown it.
+ * An explanation without the parts that every contradiction shares: the grants, and the faults that
+ * no sentence names. `cure` is for user-defined claims only: the cure of a built-in claim is stated
+ * only if a run has proven it.
  */
 export type Sentences = Omit<Explanation, 'given' | 'cure'> & Partial<Pick<Explanation, 'cure'>>;
 
 /**
- * The words for a breach; without any, or where they do not fit its evidence, the evidence itself.
- * Never throws: a mistake in the words must not cost the finding. That each rule has words that fit
- * is a law (`properties/every-rule-has-words.test.ts`). `system` is what the scenario calls the
- * system, '' where nobody knows.
+ * Returns the words for a breach, or its bare evidence if there are no words or they do not fit the
+ * evidence. Never throws: an error in the words must not hide the finding. A law checks that every
+ * rule has fitting words (`properties/every-rule-has-words.test.ts`).
  */
 export function explainBy(
   rules: Readonly<Record<string, Words>>,
@@ -57,33 +56,33 @@ export function explainBy(
   }
 }
 
-/** What is known of a run beside its trace. */
+/** Facts about a run that are not in its trace. */
 export interface Known {
-  /** What the scenario calls the system; absent where nobody knows. */
+  /** The system's name in the scenario, if known. */
   readonly system?: string;
   /**
-   * The events of the faults without which the claim holds, as runs have shown: these are told, and
-   * no others. Absent: those that stand in the evidence.
+   * The events of the faults that runs have shown to be necessary; only these are reported. By
+   * default, the faults in the evidence.
    */
   readonly causes?: readonly number[];
-  /** The ttl that the plan gives to each client. */
+  /** The ttl of each client in the plan. */
   readonly ttlUs?: ReadonlyMap<string, number>;
-  /** What freed the lock although its client did not hold it; null for nothing. */
+  /** The call that freed a lock which its client did not hold, or null if there is none. */
   readonly theft?: Theft | null;
 }
 
 type Told = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
 
-/** A breach with the events of its evidence looked up, and phrases for them. */
+/** A breach with its evidence resolved to events, and phrases for them. */
 export class Contradiction {
   readonly trace: Trace;
   readonly claim: string;
   readonly rule: string;
-  /** The events of the evidence, in the order of the trace. */
+  /** The events of the evidence, in trace order. */
   readonly parts: readonly { readonly role: string; readonly event: TraceEvent }[];
   /** The grants among them; the first is called A, the second B, …. */
   readonly grants: readonly Grant[];
-  /** What it came from: the faults in the evidence, or those that runs have shown to be needed. */
+  /** The causes: the faults in the evidence, or those that runs have shown to be necessary. */
   readonly faults: readonly FaultInjected[];
   private readonly system: string;
   private readonly theft: Theft | null;
@@ -112,24 +111,24 @@ export class Contradiction {
     this.faults = faults.filter((event) => event !== undefined && isOneOf(event, ['fault']));
   }
 
-  /** The trace by locks, places and operations; made when words first need it. */
+  /** The indexed trace, created on first use. */
   get indexed(): TraceIndex {
     return indexTrace(this.trace);
   }
 
-  /** All events that play `role` and are of one of `kinds`. */
+  /** Returns all events with this role and one of these kinds. */
   findAll<K extends EventKind>(role: string, ...kinds: readonly K[]): readonly EventOf<K>[] {
     return this.parts
       .flatMap((part) => (part.role === role ? [part.event] : []))
       .filter((event) => isOneOf(event, kinds));
   }
 
-  /** The first of them. */
+  /** Returns the first event with this role and one of these kinds. */
   find<K extends EventKind>(role: string, ...kinds: readonly K[]): EventOf<K> | undefined {
     return this.findAll(role, ...kinds)[0];
   }
 
-  /** The same, where no such contradiction comes without it. */
+  /** Like `find`, for an event that every contradiction of this rule has. */
   need<K extends EventKind>(role: string, ...kinds: readonly K[]): EventOf<K> {
     const event = this.find(role, ...kinds);
     assert(event !== undefined, `a breach of ${this.rule} shows its ${role}`);
@@ -137,14 +136,14 @@ export class Contradiction {
   }
 
   /**
-   * Who answers for what a server did, for a headline: the system, since `store` says nothing to
-   * somebody who compares two of them; the server itself where no system is known.
+   * Returns the subject of a headline for an action of a server: the system, since the name `store`
+   * does not distinguish two systems, or the server itself if the system is unknown.
    */
   systemOr(server: string): string {
     return `\`${this.system === '' ? server : this.system}\``;
   }
 
-  /** What the explanation calls a grant. */
+  /** Returns the letter of a grant, or its number if it has no letter. */
   letterOf(ordinal: number): string {
     const place = this.grants.findIndex((grant) => grant.ordinal === ordinal);
     return place < 0 || place > 25 ? `grant ${ordinal}` : String.fromCharCode(65 + place);
@@ -165,7 +164,10 @@ export class Contradiction {
     );
   }
 
-  /** When the key of a grant was taken, if another grant was given between that and its entry. */
+  /**
+   * Returns the time at which the key of a grant was taken if another grant was given between that
+   * and its entry, or null.
+   */
   private takenBefore({ lock, ordinal, atUs }: Grant): number | null {
     const { keys = null } = this.indexed.locks.get(lock)?.byNumber.get(ordinal) ?? {};
     const takenUs = keys?.acquired.event.atUs;
@@ -175,13 +177,16 @@ export class Contradiction {
     return this.grants.some(isBetween) ? takenUs : null;
   }
 
-  /** Who entered under a grant when its lease was over; null where that one did not. */
+  /**
+   * Returns the stale client that entered under a grant after its lease had ended, or null if the
+   * entry was in time.
+   */
   impostorOf(ordinal: number): Impostor | null {
     const grant = this.grants.find((one) => one.ordinal === ordinal);
     return grant === undefined ? null : impostorUnder(this.indexed, grant, this.ttlUs);
   }
 
-  /** `, entered at 25 ms, although it had ended at 10 ms`; an entry after the breach stays out. */
+  /** `, entered at 25 ms, although it had ended at 10 ms`. Omits an entry after the breach. */
   private impostorPhrase({ ordinal, atUs }: Grant, keyUntilUs: number | null): string {
     const impostor = this.impostorOf(ordinal);
     if (impostor === null) return '';
@@ -194,13 +199,13 @@ export class Contradiction {
     return `, entered at ${proseDuration(enteredUs)}, although it had ${ended}`;
   }
 
-  /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
+  /** `bob wrote 2 to `x` with token 2 at 15ms`. The time is that of handling, not of sending. */
   accessPhrase(access: Write | Read): string {
     const { client, atUs } = access;
     return `${client} ${this.deedPhrase(access)} at ${proseDuration(atUs)}`;
   }
 
-  /** How an access came late: `alice, paused from 3ms to 20ms, still held the write and …`. */
+  /** Describes a late access: `alice, paused from 3ms to 20ms, still held the write and …`. */
   latePhrase(access: Write | Read): string {
     const { client, atUs, message } = access;
     const noun = nounOf(access);
@@ -229,7 +234,7 @@ export class Contradiction {
     return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
   }
 
-  /** `: alice was paused from 3 ms to 20 ms`, of the faults that nothing has told so far. */
+  /** Lists the faults that no phrase has mentioned: `: alice was paused from 3 ms to 20 ms`. */
   whileFaults(): string {
     const faults = this.faults.filter((fault) => !this.told.has(fault));
     for (const fault of faults) this.told.add(fault);
@@ -237,7 +242,7 @@ export class Contradiction {
     return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
   }
 
-  /** The same, and what the late call did where a lock was lost by it. */
+  /** Like `whileFaults`, followed by the call or server decision that lost the lock, if any. */
   withCauses(): string {
     const isFaultless = this.faults.length === 0;
     const faults = this.whileFaults();
@@ -250,7 +255,7 @@ export class Contradiction {
     return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
   }
 
-  /** `\`lock\` ended A at 3 ms`, of a grant that its server took back unasked; '' for none. */
+  /** Describes a grant that its server revoked by itself, `\`lock\` ended A at 3 ms`, or ''. */
   private endedPhrase(): string {
     for (const [place, next] of this.grants.slice(1).entries()) {
       const grant = this.grants[place];
@@ -261,8 +266,9 @@ export class Contradiction {
   }
 
   /**
-   * `: the lock let carol in while bob was inside, and no fault was needed`, where clients note
-   * their grants themselves: who reads only that both had it looks for a fault.
+   * `: the lock let carol in while bob was inside, and no fault was needed`, for a run without
+   * faults in which clients report their own grants; otherwise ''. Without it, a reader would look
+   * for a fault.
    */
   private atOncePhrase(): string {
     const [one, other] = this.grants;
@@ -277,12 +283,12 @@ export class Contradiction {
     return `: the lock let ${after} in while ${before} was inside, and no fault was needed`;
   }
 
-  /** Whether any fault fired, needed or not. */
+  /** True if any fault was injected, needed or not. */
   private get hasFaults(): boolean {
     return this.trace.events.some(({ kind }) => kind === 'fault');
   }
 
-  /** ` with token 2`; where nothing of the run has a token, none is missed. */
+  /** Example: ` with token 2`. Does not mention a missing token if the run has no tokens. */
   private tokenPhrase({ token }: Write | Read): string {
     if (token !== 0) return ` with token ${token}`;
     return hasTokens(this.trace) ? ' without a token' : '';
@@ -295,7 +301,7 @@ export class Contradiction {
     return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
   }
 
-  /** When the request of an access left its client. */
+  /** Returns the time at which the request of an access left its client. */
   private departureOf(access: Write | Read): number {
     let departedUs = access.atUs;
     for (const event of this.trace.events) {
@@ -320,7 +326,7 @@ function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): e
   return kinds.some((kind) => kind === event.kind);
 }
 
-/** What the grant before it had in common with a grant is not said again, nor its end twice. */
+/** Describes a grant. Omits facts shared with the previous grant, and an end already stated. */
 function grantPhrase(
   grant: Grant,
   previous: Grant | undefined,
@@ -361,24 +367,23 @@ function transitPhrase({ fault, amount }: FaultInjected): string {
   return fault === 'delay' ? `delayed by ${proseDuration(amount)}` : fault;
 }
 
-/** `at 15ms`. */
 export function at({ atUs }: { readonly atUs: number }): string {
   return `at ${proseDuration(atUs)}`;
 }
 
-/** What the server of a grant logged of why it came to give it, as the end of a sentence. */
+/** Returns the reason that a grant's server logged, as the end of a sentence, or ''. */
 export function reasonPhrase(shown: Contradiction, grant: Grant): string {
   const log = shown.find('why', 'log');
   return log === undefined ? '' : `; ${giverOf(grant)} logged “${log.text}”`;
 }
 
-/** Who gave a grant: a server by its name, or those, unnamed, that its client asked. */
+/** Names the process that gave a grant: one server by name, or several servers without names. */
 export function giverOf(grant: Grant): string {
   if (isOwnGrant(grant)) return 'its server';
   return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
 }
 
-/** The holders of two grants: their clients or, of one client, the sections that entered. */
+/** Names the holders of two grants: their clients or, if these are the same, the sections. */
 export function holdersOf({ events }: Trace, one: Grant, other: Grant): readonly [string, string] {
   if (one.client !== other.client) return [one.client, other.client];
   const [before, after] = [one, other].map(({ ordinal }) => {

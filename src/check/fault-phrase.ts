@@ -1,7 +1,7 @@
 /**
- * A fault as a clause of an explanation, which names what it hit: `the reply to alice's acquire
- * came 20 ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Clients go by their names, servers
- * and all else stand in backticks.
+ * Describes a fault as a clause that names what it affected: `the reply to alice's acquire came 20
+ * ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Names of clients are plain; all other names
+ * are in backticks.
  */
 import type { FaultInjected, Grant } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -29,13 +29,13 @@ export function faultPhrase(trace: Trace, fault: FaultInjected): string {
   return `${said}${before}${lossPhrase(trace, fault)}${leftPhrase(trace, fault)}`;
 }
 
-/** `from 3 ms to 20 ms`. */
+/** Example: `from 3 ms to 20 ms`. */
 export function spanPhrase({ atUs, untilUs }: Pick<FaultInjected, 'atUs' | 'untilUs'>): string {
   const from = `from ${proseDuration(atUs)}`;
   return untilUs === null ? from : `${from} to ${proseDuration(untilUs)}`;
 }
 
-/** `alice`, `` `lock` ``. */
+/** Returns `alice` for a client, `` `lock` `` for any other process. */
 function processPhrase({ processes }: Trace, name: string): string {
   const role = processes.find((process) => process.name === name)?.role;
   return role === 'client' || role === 'probe' ? name : `\`${name}\``;
@@ -53,7 +53,10 @@ function clockPhrase(trace: Trace, { processes, target, amount, atUs }: FaultInj
   return `${clocks} was set ${proseDuration(Math.abs(amount))} ${side} at ${proseDuration(atUs)}`;
 }
 
-/** `the reply to alice's acquire` of `alice/1/acquire/1/reply`; another name stays as it is. */
+/**
+ * Returns `the reply to alice's acquire` for `alice/1/acquire/1/reply`. Names of another form are
+ * kept as they are.
+ */
 export function messagePhrase(trace: Trace, message: string): string {
   const [, operation = '', leg] = /^(.*)\/\d+[^/]*\/(request|reply)$/.exec(message) ?? [];
   if (leg === undefined || labelOf(operation) === '') return `\`${message}\``;
@@ -65,7 +68,7 @@ export function messagePhrase(trace: Trace, message: string): string {
   return replica === null ? call : `${call} to ${replica}`;
 }
 
-/** The replica that a message goes to or comes from; null where its access goes to one server. */
+/** Returns the replica at the other end of a message, or null if its store has no replicas. */
 function replicaOf({ events }: Trace, message: string): string | null {
   const sent = events.find((event) => event.kind === 'send' && event.message === message);
   if (sent?.kind !== 'send') return null;
@@ -79,7 +82,7 @@ function replicaOf({ events }: Trace, message: string): string | null {
   return isReplica ? `\`${server}\`` : null;
 }
 
-/** `alice's acquire`; with its name where alice made several such calls. */
+/** Returns `alice's acquire`, with the name of the call if alice made several of this kind. */
 export function callPhrase(trace: Trace, operation: string): string {
   const [process = ''] = operation.split('/');
   const label = labelOf(operation);
@@ -91,7 +94,7 @@ export function callPhrase(trace: Trace, operation: string): string {
   return `${processPhrase(trace, process)}'s ${verbPhrase(trace, operation)}${which}`;
 }
 
-/** What a lock or a store calls it, or else, in backticks, what its program does. */
+/** Returns a lock's or store's verb as it is, or the program's own label in backticks. */
 function verbPhrase({ events }: Trace, operation: string): string {
   const label = labelOf(operation);
   const invoke = events.find((event) => event.kind === 'invoke' && event.operation === operation);
@@ -99,13 +102,13 @@ function verbPhrase({ events }: Trace, operation: string): string {
   return invoke.call.verb === label ? label : `\`${label}\``;
 }
 
-/** `write` of `alice/1/write-2`. */
+/** Returns `write` for `alice/1/write-2`. */
 function labelOf(operation: string): string {
   const [, , label = ''] = operation.split('/');
   return label.replace(/-\d+$/, '');
 }
 
-/** What a client did next that was paused; null of a server, and where it did nothing more. */
+/** Returns the next call of a paused client, or null for a server or if there is none. */
 export function pausedBefore(
   trace: Trace,
   pause: FaultInjected,
@@ -118,7 +121,7 @@ export function pausedBefore(
   return { operation: next.operation, phrase: verbPhrase(trace, next.operation) };
 }
 
-/** What a client left behind that crashed: `, and its key of `db` has no end`. */
+/** Describes a key that a crashed client left behind: `, and its key `db` has no end`. */
 function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultInjected): string {
   if (fault !== 'crash') return '';
   for (const event of events.toReversed()) {
@@ -132,7 +135,7 @@ function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultInjected
 
 const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
 
-/** What a lock service lost by a fault: `, and its tokens began again at 1`. */
+/** Describes what a lock service lost by a fault: `, and its tokens began again at 1`. */
 function lossPhrase(trace: Trace, injected: FaultInjected): string {
   const { events, processes } = trace;
   const isLock = processes.some(({ name, role }) => {
@@ -155,7 +158,7 @@ function lossPhrase(trace: Trace, injected: FaultInjected): string {
   return '';
 }
 
-/** `, and forgot alice's grant`, where its lock went to another while that one was to last. */
+/** Returns `, and forgot alice's grant` if another client got the lock before that grant's end. */
 function forgottenPhrase({ events }: Trace, injected: FaultInjected, next: Grant): string {
   let lost: Grant | null = null;
   for (const event of events) {

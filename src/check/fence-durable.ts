@@ -1,7 +1,6 @@
 /**
- * Judges `fence-durable`: after a crash or a failover the store still knows the highest token that
- * it had accepted for a resource. A store that is not meant to compare tokens has no fence to
- * forget.
+ * Judges `fence-durable`: after a crash or failover, a store still knows the highest token that it
+ * accepted for a resource. Does not apply to stores that do not compare tokens.
  */
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, causesIn } from './evidence.ts';
@@ -31,7 +30,7 @@ export const fenceDurable: Claim = defineClaim({
     ),
 });
 
-/** The accepted write (or open) with the highest token above 0 that came before an event. */
+/** Returns the accepted write or open with the highest token above 0 before an event, or null. */
 function highestBefore(place: PlaceLog, before: number): Numbered<AccessEvent> | null {
   let highest: Numbered<AccessEvent> | null = null;
   for (const access of place.accesses) {

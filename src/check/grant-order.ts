@@ -1,12 +1,12 @@
 /**
- * Judges `grant-order`: the holders might as well have taken turns. The accepted writes are
- * replayed section after section in grant order, within a section as issued; every value that a
- * program read and every final value must come out of it. A late blind write that arrives before
- * its successor's first access is therefore legal. A key that is written under grants, and by some
- * client under none, is not judged.
+ * Judges `grant-order`: the result is the same as if the holders had taken turns. Replays the
+ * accepted writes section by section in grant order, and within a section in the order of issue;
+ * every value that a program read, and every final value, must match the replay. A late blind write
+ * that arrives before its successor's first access is therefore legal. A key is not judged if it is
+ * written under grants and also by some client under none.
  *
- * A grant that never expires cannot become stale, so there an acquire that it denied, or that
- * superseded it, is the hazard.
+ * A grant that never expires cannot become stale. For such grants, the hazard is an acquire that
+ * the grant denied or that superseded it.
  */
 import { issueOrder, lostInRecovery, staleWrite, writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -83,7 +83,10 @@ interface Replayed {
   readonly unheard: ReadonlySet<AccessEvent>;
 }
 
-/** The hazards at the keys that are written under grants alone, and a key that is not. */
+/**
+ * Counts the hazards at keys that are written under grants only, and reports a key that is written
+ * both under grants and outside.
+ */
 function judgeable({ keys }: PlaceLog): Findings<never> {
   return inAll(keys.values(), ({ key, accesses }) => {
     const writes = accesses.filter(isEffective);
@@ -96,7 +99,7 @@ function judgeable({ keys }: PlaceLog): Findings<never> {
   });
 }
 
-/** Acquires handled while a grant without end was held. */
+/** Counts the acquires that were handled while a grant without end was held. */
 function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
   let contested = 0;
   for (const { event, latest, index } of lock.entries) {
@@ -135,7 +138,7 @@ function breachOf(
   return breachByOverwriting(indexed, { place, key, expected, order }, null);
 }
 
-/** The key's effective writes as if holders had taken turns; null if one was under no grant. */
+/** Returns the key's effective writes as if in turns, or null if one was under no grant. */
 function replayOf(key: KeyLog, order: AcquisitionOrder): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
@@ -161,7 +164,7 @@ function comesBefore(one: AccessEvent, other: AccessEvent, order: AcquisitionOrd
     : order(one.under) < order(other.under);
 }
 
-/** The last write of the replay that comes before `read` in it. */
+/** Returns the last write of the replay before `read`. */
 function lastBefore(
   replay: readonly WriteEntry[],
   read: AccessEvent,
@@ -180,11 +183,11 @@ function lastBefore(
 
 interface Mismatch extends Pick<Replayed, 'key' | 'order'> {
   readonly place: PlaceLog;
-  /** The write whose value the replay leaves there; undefined for the initial value. */
+  /** The write whose value the replay leaves, or undefined for the initial value. */
   readonly expected: WriteEntry | undefined;
 }
 
-/** Why a read did not see what the replay holds: what it missed, or should not have seen. */
+/** Finds out why a read differs from the replay: it missed a write, or wrongly saw one. */
 function breachAtRead(
   indexed: TraceIndex,
   { place, key, expected, order, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
@@ -208,7 +211,7 @@ function breachAtRead(
   return breachByOverwriting(indexed, { place, key, expected, order }, read);
 }
 
-/** The expected value had been there, and was gone when `read` came, or at the end. */
+/** Creates the breach for an expected value that was gone at `read`, or at the end. */
 function breachByOverwriting(
   indexed: TraceIndex,
   { place, key, expected }: Mismatch,
