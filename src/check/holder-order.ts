@@ -1,6 +1,6 @@
 /**
- * Judges `holder-order`, for each grant within one resource of one store. An `open` has no effect
- * that could be out of order, so it is left aside. What a recovery lost did not take effect.
+ * Judges `holder-order` for each grant within one resource of one store. Ignores `open`, which has
+ * no effect that could be out of order. A write lost in a recovery did not take effect.
  */
 import type { Recovered } from '../core/history/events.ts';
 import { issueOrder } from './access-words.ts';
@@ -66,7 +66,10 @@ function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
   return null;
 }
 
-/** The writes that a recovery may have kept: of each key those up to the last with its value. */
+/**
+ * Returns the writes that a recovery may have kept: those to each key up to the last one with the
+ * recovered value.
+ */
 function survivorsOf(
   place: PlaceLog,
   applied: readonly LogEntry<EffectiveWrite>[],
@@ -79,7 +82,7 @@ function survivorsOf(
   return applied.filter(({ event, index }) => index <= (lastKept.get(event.key) ?? -1));
 }
 
-/** Of each grant the write that was issued last; `applied` is in order of issue. */
+/** Returns the write of each grant that was issued last; `applied` is in order of issue. */
 function newestOf(
   applied: readonly LogEntry<EffectiveWrite>[],
 ): Map<number, LogEntry<EffectiveWrite>> {

@@ -1,7 +1,8 @@
 /**
- * Judges `holder-overlap`, which no lease can promise once a process may pause: it is a claim only
- * where pauses, partitions and bad clocks are excluded, and a measurement everywhere else: how
- * often, and how long, two programs believe that they hold a lock.
+ * Judges `holder-overlap`: no two programs believe at the same time that they hold a lock. No lease
+ * can promise this if a process may pause, so it is a claim only for runs without pauses,
+ * partitions and bad clocks. Elsewhere it is a measurement of how often, and for how long, beliefs
+ * overlap.
  */
 import type { Enter, EventOf } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -50,14 +51,14 @@ function breachOf(
   );
 }
 
-/** How often something lasted for a time in a run, and how long. */
+/** Number, longest and total duration of the occurrences of something in a run. */
 export interface Lasted {
   readonly times: number;
   readonly longestUs: number;
   readonly totalUs: number;
 }
 
-/** Measures times by how long each was. */
+/** Summarizes occurrences by their durations. */
 export function lasted(lengthsUs: readonly number[]): Lasted {
   let longestUs = 0;
   let totalUs = 0;
@@ -68,7 +69,7 @@ export function lasted(lengthsUs: readonly number[]): Lasted {
   return { times: lengthsUs.length, longestUs, totalUs };
 }
 
-/** A time during which at least two programs believed that they hold one lock. */
+/** A time during which at least two programs believed that they held one lock. */
 interface Overlap {
   readonly earlier: Numbered<Enter>;
   readonly later: Numbered<Enter>;
@@ -76,13 +77,16 @@ interface Overlap {
   readonly untilUs: number;
 }
 
-/** From the grant that reaches a program until it leaves, as a crash makes it; up to the end. */
+/**
+ * Measures all overlaps of a run. A program believes from the grant's arrival until it leaves or
+ * crashes, or until the run ends.
+ */
 export function measureHolderOverlap(indexed: TraceIndex): Lasted {
   const overlaps = [...indexed.locks.values()].flatMap((lock) => overlapsOf(indexed, lock));
   return lasted(overlaps.map(({ fromUs, untilUs }) => untilUs - fromUs));
 }
 
-/** The overlaps on one lock, in the order in which they ended. */
+/** Returns the overlaps on one lock, in the order in which they ended. */
 function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
   const overlaps: Overlap[] = [];
   const believers = new Map<number, Numbered<Enter>>();
@@ -125,10 +129,13 @@ function bothBelieve(shown: Contradiction): Sentences {
   };
 }
 
-/** `bob entered `bob/2` at 12 ms, when the lease that it asked for at 0 ms was over by …`. */
+/**
+ * Example: `bob entered `bob/2` at 12 ms, although its lease, asked for at 0 ms, had ended at 10 ms
+ * by its own count`.
+ */
 function entryPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
   const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
-  // By its own count, its lease was not over.
+  // Its lease was still valid by its own count.
   if (entry.believedUntilUs > entry.atUs) return entered;
   const grant = shown.grants.find(({ ordinal }) => ordinal === entry.ordinal);
   const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;

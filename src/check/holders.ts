@@ -1,25 +1,26 @@
 /**
- * Records who held a lock: for each acquisition the keys that its client took, how long the servers
- * kept them, and its place in the order of acquisitions. `indexTrace` calls it for grants that a
- * program reports itself (by `guard`); a lock service that reports its grants needs none of this.
+ * Determines the holders of a lock: for each acquisition, the keys that its client took, the time
+ * for which the servers kept them, and its place in the order of acquisitions. `indexTrace` calls
+ * it for grants that a program reports itself (with `guard`); a lock service that reports its
+ * grants does not need it.
  *
  * **Until when.** A key is held from the command that created it until its expiry, as its server
- * computes it, or until it is removed, overwritten or lost. An extension moves the expiry. Where a
- * lock is a key on several servers, an acquisition holds it as long as a majority of those servers
- * keep the key, as in Redlock:
+ * computes it, or until it is removed, overwritten or lost. An extension moves the expiry. If a
+ * lock is a key on several servers, an acquisition holds it while a majority of those servers keep
+ * the key, as in Redlock:
  *
  *     redis-1  taken 1 ms, expires 21 ms ─┐
  *     redis-2  taken 2 ms, expires 22 ms  ├─ acquired at 2 ms (2 of 3), held until 21 ms
  *     redis-3  (request lost)            ─┘
  *
- * **In which order.** An acquisition whose keys are known happened when its client took them. Any
- * other one happened between the request that can have won the lock and the entry of its section.
- * If one of these intervals ends before another begins, that order is certain. Of two that overlap,
- * the lower fencing token is the earlier, provided that the tokens of the run rise in every order
- * that is certain; otherwise the one that entered first. Entries may contradict the other two:
- * alice took the key before bob and entered after him, and carol, of whom no server reports
- * anything, entered in between. Then every order of these grants that the other two allow is
- * possible, and a claim breaks only if it breaks in all of them.
+ * **In which order.** An acquisition with known keys happened when its client took them. Any other
+ * one happened between the request that can have won the lock and the entry of its section. If one
+ * of these intervals ends before another begins, that order is certain. If two overlap, the one
+ * with the lower fencing token is the earlier, provided that the tokens of the run rise in every
+ * order that is certain; otherwise, the one that entered first. Entries may contradict these rules:
+ * alice took the key before bob and entered after him, and carol, about whom no server reports
+ * anything, entered in between. Then every order of these grants that the rules allow is possible,
+ * and a claim breaks only if it breaks in all of them.
  */
 import type { Grant, KeyChange, Receive, Send, TraceEvent } from '../core/history/events.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
@@ -32,60 +33,59 @@ interface Indexed<E> {
 
 type Change = Indexed<KeyChange>;
 
-/** The end of a hold, as it stood from event `index` on. */
+/** The end of a hold, as known from event `index` on. */
 export interface HoldEnd {
   readonly index: number;
-  /** True time; infinite: never. */
+  /** True time; infinite if the hold never ends. */
   readonly untilUs: number;
-  /** The key event by which it became so. */
+  /** The key event that set this end. */
   readonly change: Change;
 }
 
 /** The keys of one acquisition, as their servers kept them. */
 export interface KeyHold {
-  /** How the client took the key, once on each server. */
+  /** The key changes by which the client took the key, one per server. */
   readonly takings: readonly Change[];
-  /** The taking that completed the acquisition: the last one of a majority. */
+  /** The change that completed the acquisition: the last one of a majority. */
   readonly acquired: Change;
-  /** Whether an earlier section of its client took them. */
+  /** True if an earlier section of the client took the keys. */
   readonly isReused: boolean;
-  /** When a majority of the servers stops keeping the key, in the order of the trace. */
+  /** Successive values of the time when a majority of the servers stops keeping the key. */
   readonly ends: readonly HoldEnd[];
-  /** The same without what other clients did to the key: the lease that its client was promised. */
+  /** Like `ends`, without the effects of other clients: the lease promised to the client. */
   readonly promises: readonly HoldEnd[];
 }
 
-/** One acquisition of a lock. */
 export interface Acquisition extends Indexed<Grant> {
-  /** The first event by which it can have happened, and the last. */
+  /** The earliest and the latest event at which it can have happened. */
   readonly between: readonly [earliest: number, latest: number];
 }
 
-/** Whether no single server gave it: its client did so itself, once enough of them said yes. */
+/** Returns true if no single server gave the grant: its client concluded it from enough answers. */
 export function isQuorumGrant({ process, client }: Grant): boolean {
   return process === client;
 }
 
-/** Whether only its program reports it, by `guard`, as it enters. */
+/** Returns true if only the program reports the grant, with `guard`, as it enters. */
 export function isOwnGrant(grant: Grant): boolean {
   return isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
 }
 
 const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
 
-/** Whether a key is named for a lock: `db`, `lock:db`, `db-mutex`. */
+/** Returns true if a key is named for a lock: `db`, `lock:db`, `db-mutex`. */
 export function isNamedFor(key: string, lock: string): boolean {
   if (key === lock) return true;
   const [before = '', ...after] = key.split(lock);
   return after.length > 0 && LOCK_WORD.test(`${before} ${after.join(' ')}`);
 }
 
-/** True time at which a hold ends, as it stands before event `before`; −∞ if it has not begun. */
+/** Returns the true time of a hold's end, as known before event `before`; −∞ if not begun. */
 export function untilUsBefore(ends: readonly HoldEnd[], before: number): number {
   return ends.findLast(({ index }) => index < before)?.untilUs ?? Number.NEGATIVE_INFINITY;
 }
 
-/** The messages between the client of a section and its servers, in their order. */
+/** Returns the messages between the client of a section and its servers, in trace order. */
 export type MessagesOf = (section: string) => readonly Indexed<Send | Receive>[];
 
 export function messagesBySection(events: readonly TraceEvent[]): MessagesOf {
@@ -98,11 +98,11 @@ export function messagesBySection(events: readonly TraceEvent[]): MessagesOf {
   return (section) => bySection.get(section) ?? [];
 }
 
-/** Finds the keys of acquisitions; each taking belongs to one section at most. */
+/** Finds the keys of acquisitions. Each taken key belongs to at most one section. */
 export class KeyHolds {
   private readonly messagesOf: MessagesOf;
   private readonly claimed: Set<Change> = new Set();
-  /** What was done to each key of a server. */
+  /** The changes of each key of a server. */
   private readonly byPlace: Map<string, Change[]> = new Map();
   private readonly positions: Map<Change, number> = new Map();
   private readonly bySection: Map<string, Change[]> = new Map();
@@ -125,10 +125,10 @@ export class KeyHolds {
   }
 
   /**
-   * The keys that a client took in `section` before it entered under `grant`, or, if it took none
-   * there, the key that it took before and still has. Null if it has neither, took several keys, or
-   * took the key on fewer than a majority of the servers that the section asked; or if nothing is
-   * known of the key any more.
+   * Returns the keys that a client took in `section` before it entered under `grant` or, if it took
+   * none there, the key that it took earlier and still has. Returns null if it has neither, took
+   * several keys, or took the key on fewer than a majority of the servers that the section asked,
+   * or if the key can no longer be tracked.
    */
   of(grant: Indexed<Grant>, section: string, leftAt: number): KeyHold | null {
     const takings = this.takingsIn(section, grant);
@@ -158,7 +158,7 @@ export class KeyHolds {
     return [...byPlace.values()].sort((one, other) => one.index - other.index);
   }
 
-  /** What an earlier section of the client took last, if its server still keeps it. */
+  /** Returns the key that the client took last, if its server still keeps it, or null. */
   private keptOver(
     { event: { client, lock, atUs }, index }: Indexed<Grant>,
     leftAt: number,
@@ -186,8 +186,9 @@ export class KeyHolds {
   }
 
   /**
-   * A taking and all that happened to that key on its server until it was gone or another's; and
-   * the same again if the section took it a second time before it left.
+   * Returns a taking and all further changes of that key on its server until the key was removed or
+   * taken by another section. If the section took the key again before it left, includes those
+   * changes too.
    */
   private changesFrom(taking: Change, leftAt: number): readonly Change[] {
     const changes = this.byPlace.get(placeOf(taking.event)) ?? [];
@@ -213,12 +214,15 @@ function placeOf({ process, key }: KeyChange): string {
   return `${process} ${key}`;
 }
 
-/** Whether a key that was taken is one of a lock. */
+/** Returns true if a key that was taken belongs to a lock. */
 export function isKeyOf({ key, isNamed }: KeyChange, lock: string): boolean {
   return isNamed || isNamedFor(key, lock);
 }
 
-/** When fewer than `needed` of several servers keep a key, from what each of them did to it. */
+/**
+ * Returns the times at which fewer than `needed` of several servers keep a key, from the changes on
+ * each server.
+ */
 function endsOf(servers: readonly (readonly Change[])[], needed: number): readonly HoldEnd[] {
   const untilUs = servers.map(() => Number.NEGATIVE_INFINITY);
   const all = servers.flatMap((changes, server) => changes.map((change) => ({ change, server })));
@@ -238,9 +242,9 @@ function endsOf(servers: readonly (readonly Change[])[], needed: number): readon
 }
 
 /**
- * The first event by which a section can have acquired its lock, if no server reports that: no
- * earlier than the first request whose answer contained the token, nor than a request that was sent
- * again in the same words, as its client did not have the lock.
+ * Returns the first event at which a section can have acquired its lock, if no server reports that.
+ * It is not before the first request whose answer contained the token, and not before a request
+ * that was sent again unchanged, since until then its client did not have the lock.
  */
 export function earliestRequest(
   grant: Indexed<Grant>,
@@ -266,23 +270,23 @@ export function earliestRequest(
   return Math.max(asked, last);
 }
 
-/** A possible order of the acquisitions of one lock: from the ordinal of a grant to its place. */
+/** A possible order of the acquisitions of one lock: maps the number of a grant to its place. */
 export type AcquisitionOrder = (ordinal: number) => number;
 
 /** The order in which a lock service reports its grants. */
 export const REPORTED_ORDER: AcquisitionOrder = (ordinal) => ordinal;
 
-/** More grants than this that contradict one another are not tried in all orders. */
+/** Larger groups of contradictory grants are not tried in all orders. */
 const MOST_CONCURRENT = 8;
 
 /** The possible orders of the acquisitions of one lock. */
 export interface AcquisitionOrders {
   readonly likeliest: AcquisitionOrder;
-  /** Begins with the likeliest one. Of n groups that contradict themselves, all combinations. */
+  /** Begins with the likeliest order. Combines the orders of all contradictory groups. */
   all(): Iterable<AcquisitionOrder>;
 }
 
-/** Null if too many grants contradict one another. */
+/** Returns null if too many grants contradict one another. */
 export function ordersOf(acquisitions: readonly Acquisition[]): AcquisitionOrders | null {
   const inOrder = [...acquisitions].sort(
     ({ between: [, one], event: a }, { between: [, other], event: b }) =>
@@ -328,7 +332,7 @@ function isCertain({ between: [, end] }: Acquisition, { between: [start] }: Acqu
   return end < start;
 }
 
-/** Whether tokens rise from each acquisition to all that certainly came after it. */
+/** Returns true if tokens rise from each acquisition to all that certainly came later. */
 function tokensAgree(inOrder: readonly Acquisition[]): boolean {
   const starts = inOrder
     .filter(({ event }) => event.token !== 0)
@@ -349,11 +353,11 @@ function tokensAgree(inOrder: readonly Acquisition[]): boolean {
 type IsBefore = (one: Acquisition, other: Acquisition) => boolean;
 
 /**
- * Divides acquisitions in the order of their entries into groups, each entirely before the next. A
- * group has several members only if `isBefore` contradicts the entries there: of each two one comes
- * first, by `isBefore` or else by entry, and a group is a strong component of that tournament. Such
- * components end where the first k by their number of predecessors have no others: k(k − 1)/2 in
- * all (Landau, 1953).
+ * Divides acquisitions, in the order of their entries, into groups, each entirely before the next.
+ * A group has several members only if `isBefore` contradicts the entries there: one of each two
+ * comes first, by `isBefore` or else by entry, and a group is a strong component of that
+ * tournament. A component ends after the first k acquisitions, ranked by their number of
+ * predecessors, if these have no other predecessors: k(k − 1)/2 in total (Landau, 1953).
  */
 function groupsOf(
   inOrder: readonly Acquisition[],
@@ -378,7 +382,7 @@ function groupsOf(
   return groups;
 }
 
-/** The orders of a group that `isBefore` allows. */
+/** Yields the orders of a group that `isBefore` allows. */
 function* extensionsOf(
   group: readonly Acquisition[],
   isBefore: IsBefore,

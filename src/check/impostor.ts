@@ -1,20 +1,20 @@
 /**
- * Finds whose lease was over before its program entered: an impostor, which may have checked all it
- * could and still believes that it holds the lock. Only a server knows when a lease is over: one
- * that notes its grants says so.
+ * Finds a stale client: its lease had ended before it entered, although it may have checked all it
+ * could and still believes that it holds the lock. Only a server knows when a lease ends, and a
+ * server that reports its grants also reports their ends.
  *
- * Where no server notes its grants, but one tells of the keys that it keeps, the lease is what that
- * server said of the client's key: even a reply that is late by just about the lease is judged so.
- * Its word counts as long as its clock does, or once another client had the key.
+ * If no server reports grants but one reports the keys that it keeps, the lease is the lifetime
+ * that the server set for the client's key. This also finds a reply that was delayed by just about
+ * the lease. The server's end counts if its clock was right, or if another client had taken the
+ * key.
  *
- * Where no server tells anything, the lease is taken to begin as late as it can have, so that
- * nobody is called an impostor who is none: what let the program enter was in some message that
- * reached it before, so its lease had begun when the last of these left. That its request had left
- * long before says nothing, since it may have been handled late. And the end counts only where the
- * lock went to another client after it, since code of one's own may well ask for a longer lease
- * than its scenario says.
+ * If no server reports leases, assume the latest possible start, so that no valid holder is called
+ * stale: a message that reached the program before it entered let it in, so its lease had begun
+ * when the last of these messages was sent. A request that was sent long before proves nothing,
+ * since it may have been handled late. The end counts only if the lock went to another client after
+ * it, since user code may request a longer lease than its scenario states.
  *
- * Where a program names an end itself that comes before that one, its own word is told.
+ * If the program itself reports an earlier end, that end is used.
  */
 import type { Enter, Grant, KeyChange } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -26,12 +26,15 @@ import type { TraceIndex } from './trace-index.ts';
 export interface Impostor {
   readonly client: string;
   readonly enteredUs: number;
-  /** When the request left, and when the lease that it won was over. */
+  /** Departure of the request, and end of the lease that it won. */
   readonly sentAtUs: number;
   readonly overUs: number;
 }
 
-/** Null where it entered in time, or nobody can know; `ttlUs` is what the plan gives to clients. */
+/**
+ * Returns null if the client entered in time, or if the end of its lease is unknown. `ttlUs` is the
+ * ttl of each client in the plan.
+ */
 export function impostorUnder(
   indexed: TraceIndex,
   grant: Grant,
@@ -70,7 +73,10 @@ export function impostorUnder(
   return { client, enteredUs, sentAtUs, overUs: Math.min(overUs, grant.untilUs ?? overUs) };
 }
 
-/** Whether a key was gone when the program entered that had taken it: the server was right. */
+/**
+ * Returns true if the key was gone when the program that had taken it entered, so that the server's
+ * end is reliable.
+ */
 function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
   let isClockRight = true;
   for (const event of events) {
@@ -86,13 +92,13 @@ function isGone({ events }: Trace, key: KeyChange, entry: Enter): boolean {
   return isClockRight;
 }
 
-/** The last call of a section before it entered, and when its lease had begun for certain. */
+/** The last call of a section before it entered, and when its lease had certainly begun. */
 interface Won {
   readonly sentAtUs: number;
   readonly begunUs: number;
 }
 
-/** Null where it called nobody, or no message reached it. */
+/** Returns null if the section made no call or its process received no message. */
 function wonBy({ events }: Trace, entry: Enter): Won | null {
   const { process, section } = entry;
   const left = new Map<string, number>();
@@ -110,7 +116,7 @@ function wonBy({ events }: Trace, entry: Enter): Won | null {
   return Math.min(sentAtUs, begunUs) < 0 ? null : { sentAtUs, begunUs };
 }
 
-/** Whether another client got an answer about the lock since, and entered before. */
+/** Returns true if another section won the lock after `begunUs` and entered before this entry. */
 function wentToAnother(trace: Trace, entry: Enter, begunUs: number): boolean {
   for (const event of trace.events) {
     if (event === entry) return false;

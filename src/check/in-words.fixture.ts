@@ -1,7 +1,7 @@
-/** An explanation as tests compare it. */
+/** Formats explanations for comparison in tests. */
 import type { Explanation } from './verdict.ts';
 
-/** The whole explanation as a paragraph. */
+/** Returns the complete explanation as one paragraph. */
 export function inWords({ headline, given, next, however, cure }: Explanation): string {
   const sentences = [
     headline,

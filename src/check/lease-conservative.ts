@@ -1,10 +1,10 @@
 /**
- * Judges `lease-conservative` whenever a holder says when it takes its lease to end: as it enters,
- * and at each test of its lease that it passes. A clock fault beyond the declared skew or drift, on
- * the holder or on its lock service, takes what follows out of the claim's terms: it is not
- * compared. A program that says no end counts on its lease until it leaves. Where no server reports
- * its grants or keys, a program that takes the lock after another shows that the server had ended
- * the lease; what the holder itself says of that end shows nothing.
+ * Judges `lease-conservative` whenever a holder states the end of its lease: on entry, and at each
+ * test of its lease that passes. After a clock fault beyond the declared skew or drift, on the
+ * holder or on its lock service, the claim no longer applies and nothing is compared. A program
+ * that states no end counts on its lease until it leaves. If no server reports grants or keys,
+ * another program's later acquisition shows that the server had ended the lease; the holder's own
+ * statement of that end proves nothing.
  */
 import type { Enter, Grant, KeyChange, LeaseTest, Leave, Renew } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -46,7 +46,7 @@ type Rule = 'believes-longer' | 'left-past-end' | 'live-past-end' | 'live-at-end
 
 type ViewEvent = Enter | LeaseTest | Leave;
 
-/** Beyond any run: the end of a lease of which its program knows none. */
+/** Later than any run ends: the end of a lease for a program that knows no end. */
 const NEVER_US = 1e15;
 
 function judgeLock(
@@ -73,7 +73,7 @@ function judgeLock(
     if (concerned.some((name) => index > (excused.get(name) ?? Number.POSITIVE_INFINITY))) continue;
     const endUs = actualEndUs(lock, grant, index);
     if (endUs === Number.POSITIVE_INFINITY) continue;
-    // That no lease ends before its holder leaves shows nothing if none could.
+    // A lease that outlasts its holder's section proves nothing if it could not have ended first.
     const isTested = event.kind !== 'leave' || event.atUs > endUs || couldEnd();
     if (isTested && isKnown(lock, grant, { event, index })) exercised++;
     if (event.kind === 'lease-test' && !event.isLive) continue;
@@ -84,7 +84,7 @@ function judgeLock(
   return { exercised, breach };
 }
 
-/** Whether anybody but the holder has shown when its lease ends at the server. */
+/** Returns true if the lease's end at the server is known from another source than the holder. */
 function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<ViewEvent>): boolean {
   if (!isQuorumGrant(grant.event) || grant.keys !== null || event.kind === 'leave') return true;
   if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;
@@ -92,7 +92,7 @@ function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<View
   return lock.grants.some((other) => hasFollowed(other) && areRivals(grant, other));
 }
 
-/** By process: the number of the event from which its clock is worse than was promised. */
+/** Returns, per process, the number of the event from which its clock is worse than declared. */
 function excusedFrom(indexed: TraceIndex, terms: Terms): ReadonlyMap<string, number> {
   const excused = new Map<string, number>();
   const offsets = new Map<string, number>();
@@ -111,7 +111,10 @@ function excusedFrom(indexed: TraceIndex, terms: Terms): ReadonlyMap<string, num
   return excused;
 }
 
-/** At the very instant of the end a holder is wrong only when its successor was there already. */
+/**
+ * Returns the rule that a holder's statement breaks, or null. At the exact instant of the end, a
+ * holder is wrong only if its successor already had the lock.
+ */
 function ruleBroken(
   { event, latest }: LogEntry<ViewEvent>,
   { endUs, grant }: { readonly endUs: number; readonly grant: GrantLog },
@@ -157,7 +160,7 @@ function liveTooLate(shown: Contradiction): Sentences {
   return endTooLate(shown, `${view.process} found ${at(view)} that its lease was live`);
 }
 
-/** The service's end of a lease against the holder's. */
+/** Contrasts the end of a lease at the service with the holder's view. */
 function endTooLate(shown: Contradiction, claim: string): Sentences {
   const grant = shown.need('grant', 'grant');
   const view = shown.need('belief', 'enter', 'lease-test', 'leave');
@@ -179,7 +182,7 @@ function endTooLate(shown: Contradiction, claim: string): Sentences {
   };
 }
 
-/** `\`lock\` keeps \`db\` for A until 23 ms`, or what another client did to it. */
+/** Example: `\`lock\` keeps \`db\` for A until 23 ms`; or what another client did to the key. */
 function keyEndPhrase(change: KeyChange, letter: string): string {
   const { process, key, client, untilUs, change: what } = change;
   if (what === 'taken' || what === 'prolonged') {
@@ -190,7 +193,7 @@ function keyEndPhrase(change: KeyChange, letter: string): string {
   return `${client} ${did} \`${key}\` of ${letter} ${at(change)}`;
 }
 
-/** `, before its ttl of 1.52 s is over`, where a server keeps a lease for much less than asked. */
+/** Returns `, before its ttl of 1.52 s is over` if a server keeps a lease for much less. */
 function shortPhrase({ atUs, ttlUs, untilUs, process, client }: Grant | Renew): string {
   const keptUs = (untilUs ?? Number.POSITIVE_INFINITY) - atUs;
   const isAsAsked = keptUs >= ttlUs - ttlUs / 5;

@@ -1,4 +1,4 @@
-/** What the lock service holds of a grant: where, until when, and whether it was given back. */
+/** The lock service's view of a grant: its servers, its end, and its release. */
 
 import type { FaultInjected, Grant, KeyChange, Release, Renew } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -7,12 +7,12 @@ import { type AcquisitionOrder, isQuorumGrant, untilUsBefore } from './holders.t
 import type { GrantLog, LockLog, Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
-/** How many grants are put in order, in all orders together, before a claim is unknown. */
+/** Maximum number of grants to order, over all orders together, before a claim is unknown. */
 const MOST_STEPS = 200_000;
 
 /**
- * A breach that is found in every order in which the grants of a resource's lock may have been
- * acquired; the one in the likeliest order is shown.
+ * Finds a breach that occurs in every possible order of acquisition of a resource's lock, and shows
+ * it in the likeliest order.
  */
 export function inEveryOrder<Rule extends string>(
   indexed: TraceIndex,
@@ -40,8 +40,8 @@ export function inEveryOrder<Rule extends string>(
 }
 
 /**
- * Whether a grant was given to another acquisition than an earlier one of its lock. A client that
- * is granted its lock again has given up what it had, unless its program still counted on that.
+ * Returns true if two grants of a lock belong to different acquisitions. A client that is granted
+ * its lock again has given up the earlier grant, unless its program still counted on it.
  */
 export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
   if (earlier.event.client !== later.event.client) return true;
@@ -49,7 +49,7 @@ export function areRivals(earlier: GrantLog, later: GrantLog): boolean {
   return earlier.leftAt < 0 || earlier.leftAt > later.between[1];
 }
 
-/** Whether a release or renew comes from another acquisition than the one that it touched. */
+/** Returns true if a release or renew affected another acquisition than its own. */
 export function isForeign(
   { byNumber }: LockLog,
   { client, under }: Release | Renew,
@@ -58,15 +58,16 @@ export function isForeign(
   return touched.event.client !== client || areRivals(byNumber.get(under) ?? touched, touched);
 }
 
-/** The process that gave a grant, or all servers of locks where a quorum did. */
+/** Returns the process that gave a grant, or all lock servers if a quorum gave it. */
 export function serversOf(indexed: TraceIndex, grant: Grant): readonly string[] {
   if (!isQuorumGrant(grant)) return [grant.process];
   return indexed.trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
 }
 
 /**
- * True time at which the service ends the lease, from what it handled before event `before`: of a
- * grant that its program reports, the end of its keys, or else what the program says.
+ * Returns the true time at which the service ends the lease, from what it handled before event
+ * `before`. For a grant that its program reports, this is the end of its keys, or else the end that
+ * the program reports.
  */
 export function serviceEndUs(grant: GrantLog, before: number): number {
   if (grant.keys !== null) return untilUsBefore(grant.keys.ends, before);
@@ -79,8 +80,9 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
 }
 
 /**
- * True time until which the keys of a grant were promised to its client, whatever other clients did
- * to them: counted from when the request for that left, less the drift that clocks may have.
+ * Returns the true time until which the keys of a grant were promised to its client, regardless of
+ * other clients: from the departure of the request that set this end, for the ttl less the declared
+ * clock drift.
  */
 export function promisedUntilUs(
   { operations }: TraceIndex,
@@ -99,8 +101,8 @@ export function promisedUntilUs(
 }
 
 /**
- * The same, but no later than the grant by which the service gave the lock away: the
- * end that it named counts only as long as its clock runs as it did then.
+ * Like `serviceEndUs`, but no later than the service's next grant to a rival. The end that the
+ * service reported is valid only as long as its clock runs at the same rate.
  */
 export function actualEndUs(lock: LockLog, grant: GrantLog, before: number): number {
   const endUs = serviceEndUs(grant, before);
@@ -111,8 +113,8 @@ export function actualEndUs(lock: LockLog, grant: GrantLog, before: number): num
 }
 
 /**
- * Whether the service had ended the grant, by a release handled before event `before`. As long as
- * the keys are there, what their program says does not release them.
+ * Returns true if the service had ended the grant by a release handled before event `before`. While
+ * the keys exist, a release that only the program reports does not count.
  */
 export function isReleasedBefore(grant: GrantLog, before: number): boolean {
   if (grant.keys !== null) {
@@ -128,7 +130,7 @@ export function isReleasedBefore(grant: GrantLog, before: number): boolean {
   return false;
 }
 
-/** Whether its client removed the keys of a grant while it still had them. */
+/** Returns true if the client removed the keys of its grant while it still had them. */
 export function isGivenBack({ keys, event }: GrantLog, before: number): boolean {
   const last = keys?.ends.findLast(({ index }) => index < before);
   if (last === undefined) return false;
@@ -136,15 +138,15 @@ export function isGivenBack({ keys, event }: GrantLog, before: number): boolean 
   return change === 'removed' && client === event.client && last.untilUs >= atUs;
 }
 
-/** Whether the service still held the grant at event `before`, at true time `atUs`. */
+/** Returns true if the service still held the grant at event `before`, at true time `atUs`. */
 export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): boolean {
   return at.atUs < serviceEndUs(grant, at.index) && !isReleasedBefore(grant, at.index);
 }
 
 /**
- * Whether the leases of a lock were put to the test: one had no end, a section went on when its
- * lease was over, or a fault lasted until then that hit its client, a server or a store. Contention
- * alone says nothing of a lease that no fault could outlast.
+ * Returns true if the leases of a lock were exercised: one had no end, a section continued after
+ * its lease ended, or a fault that affected its client, a server or a store lasted until the lease
+ * ended. Contention alone does not exercise a lease that no fault could outlast.
  */
 export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   for (const { resource, accesses } of indexed.places) {
@@ -157,7 +159,7 @@ export function couldOutlast(indexed: TraceIndex, lock: LockLog): boolean {
   return lock.grants.some((grant) => {
     const { event, keys, leftAt, enteredAt } = grant;
     const fromUs = keys?.acquired.event.atUs ?? event.atUs;
-    // A key may be given its expiry by a command of its own.
+    // A separate command may set the expiry of a key.
     const endUs = serviceEndUs(grant, Math.max(keys?.acquired.index ?? 0, grant.index) + 1);
     if (endUs === Number.POSITIVE_INFINITY) return true;
     const { events } = indexed.trace;
@@ -182,9 +184,9 @@ function hitsHolder({ trace }: TraceIndex, { processes }: FaultInjected, client:
 }
 
 /**
- * The keys of those of `grants` of which their clients reported no end: as their server kept them
- * when the next of them had the lock, or, for the last one of a lock, at `lastUs`. Null where
- * several servers keep keys, or none reports them.
+ * Returns the key of each grant without a reported end, as its server kept it when the next of
+ * `grants` had the lock or, for the last grant of a lock, at `lastUs`. Null for a grant that has a
+ * reported end, has keys on several servers, or has no reported key.
  */
 export function keysUnder(
   indexed: TraceIndex,
@@ -199,13 +201,13 @@ export function keysUnder(
   });
 }
 
-/** The key of a grant that its program reports, as it was when the program entered. */
+/** Returns the key of a grant that its program reports, as it was when the program entered. */
 export function keyAtEntry(indexed: TraceIndex, grant: Grant): KeyChange | null {
   const entered = indexed.locks.get(grant.lock)?.byNumber.get(grant.ordinal)?.enteredAt ?? -1;
   return keyKept(indexed, grant, ({ index }) => index < entered);
 }
 
-/** The last command by which a client took or extended the only key of its grant. */
+/** Returns the last command by which a client took or extended the only key of its grant. */
 function keyKept(
   { locks }: TraceIndex,
   { lock, ordinal }: Grant,
@@ -221,8 +223,8 @@ function keyKept(
 }
 
 /**
- * Where the only one that gave a grant without end took it back unasked, before the next client had
- * it: a session was over. Null where it did not.
+ * Returns the release by which the sole granter of a grant without end revoked it by itself before
+ * the next client had it, as when a session expires. Returns null if there was none.
  */
 export function endedUnasked({ events }: Trace, grant: Grant, next: Grant): Release | null {
   if (isQuorumGrant(grant) || grant.untilUs !== null) return null;

@@ -1,7 +1,7 @@
 /**
- * Judges `linearizable`: could the calls that clients made to one resource in one store have come
- * one at a time, each between its call and its return, with a model giving the answers? A history
- * is cut where its trace is; what has no answer there may or may not have happened.
+ * Judges `linearizable`: the calls of clients to one resource in one store could have been executed
+ * one at a time, each between its call and its return, with a model giving the answers. A history
+ * ends where its trace ends; a call without an answer by then may or may not have been executed.
  */
 import type { Answer } from '../core/history/call.ts';
 import { Defect } from '../core/kernel/assert.ts';
@@ -31,7 +31,7 @@ import {
 } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
-/** The claim for the model that the terms name, and one for each of several models. */
+/** The claim for the model that the terms name, and one claim for each of several models. */
 export const linearizableClaims: readonly Claim[] = [
   linearizableTo(null, {
     about: 'the clients’ history fits the store’s own sequential specification',
@@ -55,7 +55,7 @@ export const linearizableClaims: readonly Claim[] = [
   }),
 ];
 
-/** The claim `linearizable(<model>)`; for null `linearizable`, to the model that the terms name. */
+/** Creates `linearizable(<model>)`, or for null `linearizable`, whose model the terms name. */
 export function linearizableTo(model: string | null, said: Pick<Claim, 'about' | 'source'>): Claim {
   return defineClaim({
     name: model === null ? 'linearizable' : `linearizable(${model})`,
@@ -97,7 +97,10 @@ function judgeAgainst(
   return { exercised: exercisedBy(definition, indexed, overlapping), breach, unknown };
 }
 
-/** Why a model of versions cannot be asked: the store has none, or times in place of counts. */
+/**
+ * Returns why a model of versions does not apply, or null: the store has no versions, or has
+ * timestamps instead of counts.
+ */
 function lackOfVersions(
   { operations, places }: TraceIndex,
   definition: ModelDefinition,
@@ -118,7 +121,7 @@ function lackOfVersions(
   return null;
 }
 
-/** The same as `checkStore`, or what a model threw that is not fencepost's own. */
+/** Like `checkStore`, but returns the text of an error thrown by a user-defined model. */
 function checkOwn(
   operations: readonly StoreOperation[],
   definition: ModelDefinition,
@@ -132,7 +135,10 @@ function checkOwn(
   }
 }
 
-/** What the keys of these operations' place begin as, all alike; null: as every value. */
+/**
+ * Returns the initial contents of the keys of these operations' place, which are all the same, or
+ * null for the default initial value.
+ */
 export function firstRowOf(
   indexed: TraceIndex,
   [operation]: readonly StoreOperation[],
@@ -141,7 +147,7 @@ export function firstRowOf(
   return [...(place?.firsts.values() ?? [])][0] ?? null;
 }
 
-/** Calls made while one of another actor was open; `operations` are in the order of calls. */
+/** Counts the calls made while a call of another actor was open. `operations` are in call order. */
 function overlappingCalls(indexed: TraceIndex, operations: readonly StoreOperation[]): number {
   let overlapping = 0;
   const openUntil = new Map<string, number>();
@@ -170,7 +176,10 @@ function exercisedBy(
   return overlapping + accesses.filter(({ event }) => event.refusal?.kind === 'version').length;
 }
 
-/** The operation whose answer fits nowhere, how the store handled it, what it accepted last. */
+/**
+ * Shows the operation whose answer fits no order, how the store handled it, and the last write that
+ * the store had accepted.
+ */
 function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;
   const accesses = placeAt(indexed, operation?.call ?? {})?.accesses ?? [];

@@ -1,14 +1,15 @@
 /**
- * Decides which keys of a server are locks, what somebody did to one who had not taken it, and when
- * a client took the key of a lock of which only its own program says that it has it. The server
- * tells of each key that was taken as locks are, which caches and counters may be as well:
- * `SET seen NX`. A lock is a key that is named for a lock that some program enters: like it (`db`),
- * or with its name and a word for locks in it (`lock:db`, `db.mutex`); or one that its node was
- * told of by a pattern. Of a key that several may hold nothing is told: nobody takes it like that.
+ * Decides which keys of a server are locks, what a client did to a key that another had taken, and
+ * when a client took the key of a lock that only its own program reports. The server reports each
+ * key that was taken the way locks are, including those of caches and counters (`SET seen NX`). A
+ * key is a lock if it is named for a lock that some program enters: the same name (`db`), or one
+ * that contains the name and a word for locks (`lock:db`, `db.mutex`); or if its node was given a
+ * pattern that it matches. A key that several clients may hold is not reported, since it is not
+ * taken this way.
  *
- * What one client does to a key of its own is its own affair, except for what one of its sections
- * does by mistake to the key of another. What another client does counts only while the key is
- * there: a client that had taken it and no longer has it loses nothing.
+ * What a client does to its own key is allowed, unless one of its sections mistakenly affects the
+ * key of another section. What another client does counts only while the key exists: a client whose
+ * key has expired loses nothing.
  */
 
 import type { Grant, KeyChange } from '../core/history/events.ts';
@@ -21,7 +22,7 @@ import { isKeyOf, isOwnGrant } from './holders.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
-/** What became of the keys that are locks. */
+/** Returns the changes of the keys that are locks. */
 export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   const { keyChanges, locks } = indexed;
   if (keyChanges.length === 0) return keyChanges;
@@ -34,8 +35,8 @@ export function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange
 }
 
 /**
- * The keys that are held as the run ends, by the last change of each: those of locks, and those
- * that some client took and gave back.
+ * Returns the keys that are held at the end of the run, as the last change of each: keys of locks,
+ * and keys that some client took and then released.
  */
 export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   const { keyChanges, trace } = indexed;
@@ -54,14 +55,15 @@ export function keysKept(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
   });
 }
 
-/** Whether a client was denied a key that another had taken. */
+/** Returns true if a client was denied a key that another had taken. */
 export function isDenial({ change, isDone }: KeyChange): boolean {
   return change === 'taken' && !isDone;
 }
 
 /**
- * Each change of one of `kinds` is a hazard where its client had lost the key that it meant, and a
- * breach of `rule` where it was done to the key of another, unless it is harmless.
+ * Judges each change whose kind is in `rules`. It is a hazard if its client had lost the key that
+ * it meant, and a breach of its rule if it affected the key of another holder, unless it is
+ * harmless.
  */
 export function judgeKeys<Rule extends string>(
   indexed: TraceIndex,
@@ -81,9 +83,9 @@ export function judgeKeys<Rule extends string>(
 }
 
 /**
- * Whether a command of a section met the key of another of its client, as it did not mean to: it
- * was sent before that one took the key, or by a section that had the key before, while that one is
- * inside.
+ * Returns true if a command of a section unintentionally affected the key of another section of the
+ * same client: it was sent before that section took the key, or by a section that had the key
+ * before, while the other one is inside.
  */
 function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): boolean {
   if (holderOf(change) === doerOf(change)) return false;
@@ -101,7 +103,7 @@ function isMistaken(indexed: TraceIndex, change: KeyChange, index: number): bool
   return hadIt && (byTaking.get(change.taking) ?? []).some(isInside);
 }
 
-/** Who did it: a client; one of its sections, if another one of them had the key. */
+/** Names the actor: a client, or one of its sections if another section of it had the key. */
 function doerOf({ client, holder, message }: KeyChange): string {
   return client === holder ? actingSection(message) : client;
 }
@@ -110,7 +112,7 @@ function holderOf({ client, holder, taking }: KeyChange): string {
   return client === holder ? actingSection(taking) : holder;
 }
 
-/** `alice's section 2`, of a message that it sent. */
+/** Returns `alice's section 2` for a message that this section sent. */
 function actingSection(message: string): string {
   const section = sectionOf(message);
   const process = section.slice(0, section.indexOf('/'));
@@ -148,7 +150,7 @@ const DEEDS = {
   untracked: ['Lock', 'rewritten', 'rewrote'],
 } as const;
 
-/** The words for a breach that `judgeKeys` found. */
+/** The words for a breach found by `judgeKeys`. */
 export function foreignKeyChange(shown: Contradiction): Sentences {
   const change = shown.need('change', 'key-change');
   const own = shown.find('own taking', 'key-change');
@@ -176,15 +178,18 @@ function endText({ untilUs }: KeyChange): string {
   return untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
 }
 
-/** How the client of an own grant took its key; null if that was on several servers, or unknown. */
+/**
+ * Returns the key change by which the client took the key of its own grant, or null if it took
+ * several or none is known.
+ */
 export function takingUnder(grant: GrantLog | undefined): Numbered<KeyChange> | null {
   const [taking, another] = grant?.keys?.takings ?? [];
   return another === undefined ? (taking ?? null) : null;
 }
 
 /**
- * `carol, who took `db` at 3 ms, entered under B` of an own grant, with its taking where that is
- * shown; null of any other grant.
+ * Returns `carol, who took `db` at 3 ms, entered under B` for a grant that its program reports,
+ * with the taking only if the evidence has it; null for any other grant.
  */
 export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
   if (!isOwnGrant(grant)) return null;
@@ -197,7 +202,7 @@ export function entryPhrase(shown: Contradiction, grant: Grant): string | null {
   return `${who} entered under ${shown.letterOf(grant.ordinal)}`;
 }
 
-/** The same, or `bob was granted B`. */
+/** Like `entryPhrase`, or `bob was granted B` if that returns null. */
 export function granteePhrase(shown: Contradiction, grant: Grant): string {
   const granted = `${grant.client} was granted ${shown.letterOf(grant.ordinal)}`;
   return entryPhrase(shown, grant) ?? granted;

@@ -1,10 +1,10 @@
 /**
- * Judges `loss-noticed`: a program that loses its lock learns so while that still matters. A grant
- * is lost while its program counts on it: its lease runs out, its server gives the lock to another
- * client, or takes it back by another's release. The program notices by leaving, by a test of its
- * lease that fails, by an answer that refuses or denies what it asked under that grant, or in its
- * crash. How long that takes is measured on every run. As a claim it must take no longer than the
- * ttl, not counting the time for which its process is paused, when it can notice nothing.
+ * Judges `loss-noticed`: a program that loses its lock learns of it in time. A grant is lost if its
+ * lease expires, its server gives the lock to another client, or another client's release ends it,
+ * while its program counts on it. The program notices by leaving, by a failed test of its lease, by
+ * an answer that refuses or denies a request made under that grant, or by crashing. The time that
+ * this takes is measured on every run. The claim requires that it be at most the ttl, without the
+ * time for which the process is paused, during which it cannot notice anything.
  */
 import type { Enter, TraceEvent } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -39,7 +39,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, mostUs: number): Findings
   return { exercised: losses.length, breach: breachShown('loss-unnoticed', parts, causes) };
 }
 
-/** From the loss until the program knows, or the end of the run; over all locks. */
+/** Measures, over all locks, the time from each loss until the program knows or the run ends. */
 export function measureLossNoticed(indexed: TraceIndex): Lasted {
   const losses = [...indexed.locks.values()].flatMap((lock) => lossesOf(indexed, lock));
   return lasted(losses.map(({ lostUs, knownUs }) => knownUs - lostUs));
@@ -50,12 +50,12 @@ export interface Loss {
   readonly entry: Numbered<Enter>;
   readonly grant: GrantLog;
   readonly lostUs: number;
-  /** By what the program knew; null where it did not until the run ended. */
+  /** The event by which the program knew, or null if it did not know by the end of the run. */
   readonly notice: Numbered<TraceEvent> | null;
   readonly knownUs: number;
 }
 
-/** On one lock, in the order of the entries. */
+/** Returns the losses on one lock, in the order of the entries. */
 export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
   const losses: Loss[] = [];
   for (const { event, index } of lock.entries) {
@@ -75,7 +75,10 @@ export function lossesOf(indexed: TraceIndex, lock: LockLog): readonly Loss[] {
   return losses;
 }
 
-/** When the service stopped to hold the grant; infinite where it did not, or its holder asked. */
+/**
+ * Returns the time at which the service stopped holding the grant; infinite if it did not, or if
+ * the holder released the grant.
+ */
 function lossOf(lock: LockLog, grant: GrantLog): number {
   const last = grant.keys?.ends.at(-1);
   if (last !== undefined) {
@@ -93,7 +96,7 @@ function lossOf(lock: LockLog, grant: GrantLog): number {
   return Math.min(endUs, next.event.atUs);
 }
 
-/** The first by which the program could know, whenever that is. */
+/** Returns the first event by which the program could know, before or after the loss, or null. */
 function noticeOf(
   { operations }: TraceIndex,
   lock: LockLog,
@@ -116,7 +119,7 @@ function noticeOf(
   return notice;
 }
 
-/** For how long of it its process was not paused. */
+/** Returns the time between loss and notice during which the process was not paused. */
 function awakeUs({ faults }: TraceIndex, { entry, lostUs, knownUs }: Loss): number {
   let asleepUs = 0;
   let sinceUs = lostUs;
