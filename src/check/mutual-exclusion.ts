@@ -1,11 +1,11 @@
 /**
  * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until its
  * request's departure + ttl − declared drift margin, until its own release is handled, or until the
- * same client acquires again once its program has left; an effective renew prolongs it in the same
- * way, and a grant without end is live until released. One that its client took from a quorum is
- * live no longer than that client itself counts on it. One that a program reports is live from when
- * it took the keys, as long as they were promised to it, if their servers report that. Crashes,
- * evictions, failovers, clock steps and the release of another holder do not end it.
+ * same client acquires again after its program has left. An effective renew extends it in the same
+ * way, and a grant without end is live until released. A grant from a quorum is live no longer than
+ * its client counts on it. A grant that a program reports is live from when it took the keys, for
+ * as long as they were promised to it, if their servers report them. Crashes, evictions, failovers,
+ * clock steps and another holder's release do not end a grant.
  */
 import type { Enter, Grant, KeyChange, LeaseTest, Release, Renew } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -55,7 +55,7 @@ export const mutualExclusion: Claim = defineClaim({
     ),
 });
 
-/** How often a client was denied a key whose holder enters later, or is inside. */
+/** Counts how often a client was denied a key whose holder was inside or entered later. */
 function denialsWhileInside(indexed: TraceIndex): number {
   const isCounted = ({ event, index }: Numbered<KeyChange>): boolean => {
     const grants = indexed.byTaking.get(event.taking) ?? [];
@@ -66,14 +66,14 @@ function denialsWhileInside(indexed: TraceIndex): number {
 
 type Rule = 'granted-while-live' | 'revived-while-live';
 
-/** A grant that has been neither released nor superseded by its own client. */
+/** A grant that was neither released nor superseded by its own client. */
 interface LeaseHold {
   readonly grant: GrantLog;
   readonly renewal: Numbered<Renew> | null;
-  /** When the request left from which `endUs` is counted. */
+  /** Departure of the request from which `endUs` is counted. */
   readonly sentAtUs: number;
   readonly endUs: number;
-  /** A release by another client, which the service took for this grant's. */
+  /** Another client's release that the service applied to this grant. */
   readonly foreign: Numbered<Release> | null;
 }
 
@@ -81,7 +81,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
   const holds = new Map<number, LeaseHold>();
-  // By grant number, between its entry and its leave.
+  // By grant number, from entry to leave.
   const inside = new Map<number, Enter>();
   const count = (acquire: Acquire): void => {
     if (isAnotherIn(inside, acquire) || isHeldByAnother(holds, acquire)) exercised++;
@@ -122,7 +122,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         const hold = holds.get(event.extended);
         if (hold === undefined) break;
         const rival = liveAt(holds, { atUs: event.atUs, index, promised });
-        // It is the rival itself where it was live all along. A program revives no key.
+        // The hold itself is the rival if it was live all along. A program's renew revives no key.
         if (rival !== null && hold.grant.keys === null && isRevivedBy(hold, event, driftPpm)) {
           const later = { later: rival.grant, index, renewal: { event, index } };
           breach ??= breachBetween(indexed, 'revived-while-live', hold, later);
@@ -148,7 +148,7 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   return { exercised, breach };
 }
 
-/** A grant whose keys are known ends with them. */
+/** A grant with known keys ends with them. */
 function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
   const { sentAtUs } = grant.event;
   const endUs = grant.keys === null ? endOf(grant.event, driftPpm) : Number.POSITIVE_INFINITY;
@@ -157,7 +157,7 @@ function holdOf(grant: GrantLog, driftPpm: number): LeaseHold {
   return { grant, renewal, sentAtUs, endUs, foreign };
 }
 
-/** Whether an acquisition counts on the lock that is not the one which asks. */
+/** Returns true if a section other than the one that asks is inside. */
 function isAnotherIn(
   inside: ReadonlyMap<number, Enter>,
   { client, section }: Pick<Acquire, 'client' | 'section'>,
@@ -178,7 +178,10 @@ function isHeldByAnother(
   return false;
 }
 
-/** The events of a lock; a grant that its program reports stands where its client took the keys. */
+/**
+ * Returns the events of a lock, with each grant that a program reports moved to where its client
+ * took the keys.
+ */
 function asAcquired({ entries, byNumber }: LockLog): LockLog['entries'] {
   const moved = entries.map((entry) => {
     const grant = entry.event.kind === 'grant' ? byNumber.get(entry.event.ordinal) : undefined;
@@ -188,7 +191,7 @@ function asAcquired({ entries, byNumber }: LockLog): LockLog['entries'] {
   return isMoved ? moved.sort((one, other) => one.index - other.index) : entries;
 }
 
-/** The first grant that is live. */
+/** Returns the first grant that is live, or null. */
 function liveAt(
   holds: ReadonlyMap<number, LeaseHold>,
   at: {
@@ -204,7 +207,7 @@ function liveAt(
   return null;
 }
 
-/** A holder that was denied its release has given the lock up all the same. */
+/** A holder whose release was denied has given up the lock all the same. */
 function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<Release>): void {
   const { under, released } = release.event;
   holds.delete(under);
@@ -214,7 +217,7 @@ function giveUp(holds: Map<number, LeaseHold>, lock: LockLog, release: Numbered<
   else holds.set(released, changed(touched, { foreign: release }));
 }
 
-/** Who took a lock from a quorum gives it up, unasked, when its own time of validity is over. */
+/** A client gives up a grant from a quorum by itself when its own validity time has passed. */
 function shorten(
   holds: Map<number, LeaseHold>,
   { ordinal, believedUntilUs }: Enter | LeaseTest,
@@ -225,7 +228,7 @@ function shorten(
   holds.set(ordinal, changed(hold, { endUs: believedUntilUs }));
 }
 
-/** A renew that left before the one last honoured never shortens what that one gave. */
+/** A renew that was sent before the last honored one never shortens the lease. */
 function renewed(hold: LeaseHold, renewal: Numbered<Renew>, driftPpm: number): LeaseHold {
   const { sentAtUs } = renewal.event;
   const endUs = endOf(renewal.event, driftPpm);
@@ -237,7 +240,7 @@ function isRevivedBy({ endUs }: LeaseHold, renewal: Renew, driftPpm: number): bo
   return endUs <= renewal.atUs && renewal.atUs < endOf(renewal, driftPpm);
 }
 
-/** Field by field, since a lease may be prolonged often. */
+/** Copies field by field for speed, since a lease may be extended often. */
 function changed(hold: LeaseHold, change: Partial<LeaseHold>): LeaseHold {
   const { renewal = hold.renewal, sentAtUs = hold.sentAtUs } = change;
   const { endUs = hold.endUs, foreign = hold.foreign } = change;
@@ -282,7 +285,7 @@ function breachBetween(
   ]);
 }
 
-/** What made another client's release come when its own grant was over. */
+/** Returns the faults that delayed another client's release until its own grant had ended. */
 function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null): readonly Cause[] {
   if (release === null) return [];
   const { client, process, message, lock, under } = release.event;
@@ -305,7 +308,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const counted = shown.find('renewal', 'renew') ?? earlier;
   const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
   const letter = shown.letterOf(earlier.ordinal);
-  // Where its client alone tells of a lease, the clock of that client ended it.
+  // If only its client reports a lease, that client's clock ended it.
   const ender = isOwnGrant(earlier) ? `${earlier.client}'s clock` : giverOf(earlier);
   const live = isOver
     ? `${ender} had ended ${letter} at ${proseDuration(counted.untilUs)}, too early (${endPhrase(counted)})`
@@ -323,7 +326,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   };
 }
 
-/** What came before a grant by another server than the one that had said no. */
+/** Describes a denial that preceded a grant by another server. */
 function deniedPhrase(shown: Contradiction): string {
   const denial = shown.find('denial', 'deny');
   const log = shown.find('misreading', 'log');
@@ -337,13 +340,13 @@ function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): 
   return `${meant}, handled at ${proseDuration(atUs)}, was not its holder's`;
 }
 
-/** The same of the grant: `\`lock\` granted B`, or `bob entered under B`. */
+/** Example: `\`lock\` granted B`, or `bob entered under B`. */
 function grantedPhrase(shown: Contradiction, grant: Grant): string {
   const granted = `${giversOf(shown, grant)} granted ${shown.letterOf(grant.ordinal)}`;
   return entryPhrase(shown, grant) ?? granted;
 }
 
-/** The same, with the servers of a quorum that said yes in time: `a quorum (lock-1 and lock-3)`. */
+/** Like `giverOf`, with the servers of a quorum that agreed: `a quorum (lock-1 and lock-3)`. */
 function giversOf({ trace }: Contradiction, grant: Grant): string {
   if (!isQuorumGrant(grant)) return giverOf(grant);
   const asked = new Map<string, string>();

@@ -1,12 +1,12 @@
 /**
  * Finds sections that never ended, for `progress`: once the world has healed, each section ends,
- * whatever became of its lock. Only a crash of its own process excuses one; pauses and partitions
- * end as the world heals, and the faults of other processes excuse nothing.
+ * regardless of its lock. Only a crash of its own process excuses a section; pauses and partitions
+ * end when the world heals, and faults of other processes are no excuse.
  *
- * A run in which nothing is left to happen shows that a section never ends. One that reached its
- * `end` shows it once a section lasted 2 × ttl + slack after healing, which is the time that the
- * probe has, so that a loop that tries for ever is found, too; the probe itself is made to try
- * again. One that was cut after so many events, at whatever time, shows nothing.
+ * In a run with no pending events, an open section never ends. In a run that reached its `end`, a
+ * section never ends if it lasted 2 × ttl + slack after healing, the same time that the probe has;
+ * this finds endless retry loops. The probe itself is exempt, since it is designed to retry. A run
+ * that was truncated by its event limit proves nothing.
  */
 import type { TraceEvent } from '../core/history/events.ts';
 import { openSections, type SectionRun, sectionName, type Wait } from '../core/history/trace.ts';
@@ -24,7 +24,7 @@ import type { Breach, Findings } from './verdict.ts';
 
 type Rule = 'never-ended';
 
-/** Judges the sections of the clients, or of the probe, which waits for what they hold. */
+/** Judges the sections of the clients, or of the probe, which waits for clients' locks. */
 export function judgeSections(
   indexed: TraceIndex,
   terms: Terms,
@@ -34,7 +34,7 @@ export function judgeSections(
     ({ process }) => indexed.probes.has(process) === (role === 'probe'),
   );
   if (overdue.length === 0) return { exercised: 0 };
-  // One that holds a lock keeps the others waiting.
+  // Prefer a section that holds a lock, since it keeps the others waiting.
   const first = overdue.find((run) => grantIn(indexed, run) !== undefined) ?? overdue[0];
   return { exercised: 0, breach: first === undefined ? null : breachOf(indexed, first) };
 }
@@ -53,7 +53,7 @@ function overdueSections(indexed: TraceIndex, terms: Terms): readonly SectionRun
   );
 }
 
-/** The grant under which a section is, if it entered and did not leave. */
+/** Returns the grant of a section that entered and did not leave, or undefined. */
 function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undefined {
   for (const { entries, byNumber } of indexed.locks.values()) {
     const last = entries.findLast(
@@ -65,7 +65,7 @@ function grantIn(indexed: TraceIndex, { section }: SectionRun): GrantLog | undef
   return undefined;
 }
 
-/** The grant of another section for which this one may wait: held when the run ended. */
+/** Returns another section's grant, held at the end of the run, for which this one may wait. */
 function holderAgainst({ trace, locks }: TraceIndex, run: SectionRun): GrantLog | undefined {
   const endUs = trace.events.at(-1)?.atUs ?? 0;
   for (const { grants } of locks.values()) {
@@ -113,7 +113,7 @@ function breachOf(indexed: TraceIndex, run: SectionRun): Breach<Rule> {
   return breachShown('never-ended', parts, [...causesIn(indexed, span), ...ofCall]);
 }
 
-/** Whether an event is what a section did or was answered, and not what went on beside it. */
+/** Returns true if an event is an action of a section or an answer to it. */
 function isStepOf(event: TraceEvent, section: string): boolean {
   if ('section' in event) return event.section === section;
   const name = 'operation' in event ? event.operation : 'point' in event ? event.point : '';
@@ -146,7 +146,7 @@ export function neverEnded(shown: Contradiction): Sentences {
   };
 }
 
-/** `; waiting since 12 ms at mutex.mjs:7`; '' where that is not known. */
+/** Returns `; waiting since 12 ms at mutex.mjs:7`, or '' if unknown. */
 export function waitPhrase(wait: Wait | null): string {
   return wait === null ? '' : `; waiting since ${proseDuration(wait.sinceUs)} at ${wait.place}`;
 }

@@ -1,20 +1,21 @@
 /**
  * Judges `no-lost-update` for every key that is updated: each update that its client knows to be
- * accepted is in what the key holds in the end, once. An update is an increment of a workload, or
- * what asynchronous code writes under a guard that had read or written the key. It is what a step
- * wants, however often its client writes for it. A key in several stores is `cross-key`'s.
+ * accepted is in the final value of the key, once. An update is an increment of a workload, or a
+ * write of asynchronous code under a guard that had read or written the key. A step is one update,
+ * however often its client writes for it. `cross-key` judges keys that exist in several stores.
  *
- * `update-chain.ts` follows which write was computed from which; an update is lost if it is not
- * below the last one. The program of a `guard.write` may compute anything from what it read, a
- * maximum or a text's number as well as a sum. So only that is asked of it: P4, a write that was
- * computed from what another had replaced, loses the other. Of increments the sum is compared too.
+ * `update-chain.ts` tracks which write was computed from which; an update is lost if the last write
+ * was not computed from it, directly or indirectly. The program of a `guard.write` may compute
+ * anything from what it read, such as a maximum or a text's number as well as a sum. So only P4
+ * applies to it: a write computed from a value that another write had replaced loses the other.
+ * Increments are also compared by their sum.
  *
- * A write of which it is not known what it was computed from ends the judgement of an updated key:
- * of a probe, that is the end of the run. Of any other client, the claim is unknown there.
+ * A write with an unknown basis ends the judgment of an updated key. If it is a probe's, this
+ * counts as the end of the run; if it is any other client's, the claim is unknown.
  *
- * Two updates overlap if between the read and the write of one the store handled an access of the
- * other's grant, or, without grants, of its section. They were kept apart if the other's acquire
- * was handled in between, and no access of it.
+ * Two updates overlap if the store handled an access of one's grant (or, without grants, of its
+ * section) between the read and the write of the other. They were kept apart if instead only the
+ * acquire of one was handled in between.
  */
 import { stampText, type Write } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
@@ -92,15 +93,15 @@ type Rule = 'update-lost' | 'update-repeated' | 'update-invented' | 'lost-in-rec
 
 /** The updates of a key, as far as their clients know. */
 interface Updates {
-  /** The first operations of those that are known to be accepted. */
+  /** The first operation of each update that is known to be accepted. */
   readonly accepted: Set<string>;
-  /** What the key may hold if all of them are increments. */
+  /** The bounds of the key's value if all updates are increments. */
   min: number;
   max: number;
   areIncrements: boolean;
-  /** How often a client wrote again for an update that it had written for. */
+  /** Number of repeated writes for the same update. */
   repeated: number;
-  /** The write that ends the judgement; null if none does. */
+  /** The write that ends the judgment, or null if there is none. */
   readonly end: LogEntry<AccessEvent> | null;
 }
 
@@ -136,7 +137,7 @@ function updatedKeys(indexed: TraceIndex): ReadonlyMap<KeyLog, Updates> {
   return updated;
 }
 
-/** The first write that replaces updates, or is a probe's, and was computed from nothing known. */
+/** Returns the first write with an unknown basis that replaces updates or is a probe's, or null. */
 function blindWrite(indexed: TraceIndex, key: KeyLog): LogEntry<AccessEvent> | null {
   let isUpdated = false;
   for (const access of key.accesses) {
@@ -149,13 +150,13 @@ function blindWrite(indexed: TraceIndex, key: KeyLog): LogEntry<AccessEvent> | n
 
 type Fate = 'yes' | 'no' | 'unknown';
 
-/** Whether an increment happened that was tried in two ways, either of which counts. */
+/** Combines two attempts at one increment, either of which is enough. */
 function eitherOf(one: Fate, other: Fate): Fate {
   if (one === 'yes' || other === 'yes') return 'yes';
   return one === 'unknown' || other === 'unknown' ? 'unknown' : 'no';
 }
 
-/** Whether a write happened; a refusal after a try that may have is an `info`. */
+/** Returns the outcome of a write. A refusal after an attempt that may have worked is an `info`. */
 function fateOf(operation: OperationLog, before: number): Fate {
   const answer = operation.return;
   if (answer === null || answer.event.outcome === 'info') return 'unknown';
@@ -215,7 +216,7 @@ function breachOf(indexed: TraceIndex, judged: Judged): Breach<Rule> | null {
   return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
 }
 
-/** Where the first of these updates was replaced, by a write or a recovery. */
+/** Returns the breach at the first replacement of these updates, by a write or a recovery. */
 function replacedIn(
   indexed: TraceIndex,
   { replacements }: UpdateChain,
@@ -242,7 +243,7 @@ function replacedBreach(
     return accessBreach(indexed, 'lost-in-recovery', { 'lost write': lost }, { others });
   }
   const { write: over, read } = after;
-  // A store in which the last write wins took it for an earlier one, and said nothing.
+  // A last-write-wins store took it for an earlier write and silently ignored it.
   const isIgnored = lost !== null && !isEffective(lost);
   const isLate = isIgnored || (lost?.event.under ?? 0) < (over?.event.under ?? 0);
   const accesses = {
@@ -254,7 +255,7 @@ function replacedBreach(
   return accessBreach(indexed, 'update-lost', accesses, { late: isLate ? lost : over });
 }
 
-/** The first two writes that carry out one update, both of which the key holds. */
+/** Returns the first two writes of the same update that are both in the key's value, or null. */
 function appliedTwice({ last }: UpdateChain): AccessParts | null {
   const applied = new Map<string, State>();
   for (const state of [...statesFrom(last)].reverse()) {
@@ -290,7 +291,7 @@ function updateLost(shown: Contradiction): Sentences {
   };
 }
 
-/** Why a store that compares timestamps saw no change: ` and left the timestamp of before, …`. */
+/** Explains why a store that compares timestamps saw no change: `: it left the timestamp …`. */
 function sameStamp({ version, client }: Write): string {
   if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
   const stamp = stampText(version, version.expected);

@@ -1,17 +1,17 @@
 /**
- * Judges `no-orphan`. An *orphan* is a grant of which its client never learnt: the answer to its
- * acquire was lost, or came when the client had stopped waiting. It is left behind if that client
- * neither gives it back, nor is granted the lock again while it lasts, nor crashes; and it does
- * harm when the lock service then turns somebody away because of it, its own client perhaps. That a
- * lease runs out mends it in the end, but until then nobody does the work.
+ * Judges `no-orphan`. An *orphan* is a grant of which its client never learned: the answer to its
+ * acquire was lost, or arrived after the client had stopped waiting. It is left behind if that
+ * client neither releases it, nor is granted the lock again while it lasts, nor crashes. It does
+ * harm if the lock service then denies a client, perhaps its own, because of it. The lease's expiry
+ * eventually resolves this, but until then no work is done.
  *
- * A server that keeps keys tells who took one, and not because of which it denies. There a denial
- * counts that was asked for and answered while the key of the orphan lay there. A driver that sends
- * a command again when its connection was lost is denied by its own key:
+ * A server that keeps keys reports who took one, but not which key causes a denial. In this case, a
+ * denial counts if it was asked for and answered while the orphan's key existed. For example, a
+ * driver that resends a command after its connection was lost is denied by its own key:
  *
  *     alice SET db NX → taken, the answer is lost │ connects again, SET db NX → nil
  *
- * Of several servers one denial decides nothing, so these are left to `progress`.
+ * With several servers, one denial decides nothing, so these are left to `progress`.
  */
 import type { Deny, Invoke, KeyChange, Return } from '../core/history/events.ts';
 import { operationOf, sectionOf } from '../core/kernel/name.ts';
@@ -57,14 +57,14 @@ function judgeGrant(indexed: TraceIndex, lock: LockLog, grant: GrantLog): Findin
   return { exercised: 1, breach: breachAt(indexed, shown) };
 }
 
-/** How the call ended that this grant answers, if its client never learnt of it. */
+/** Returns the end of the grant's call if its client never learned of the grant, or null. */
 export function unansweredCall(indexed: TraceIndex, { event }: GrantLog): Numbered<Return> | null {
   if (isQuorumGrant(event)) return null;
   return unansweredMessage(indexed, event.message);
 }
 
 function unansweredMessage(indexed: TraceIndex, message: string): Numbered<Return> | null {
-  // So it is in most runs, and a name is cut for each grant.
+  // Most runs have no unknown outcome; this saves parsing a name for each grant.
   if (!indexed.hasUnknown) return null;
   const operation = indexed.operations.get(operationOf(message));
   return operation?.return?.event.outcome === 'info' ? operation.return : null;
@@ -91,7 +91,7 @@ function isLeftBehind(
   return !isGivenBack(indexed, { client, lock: lock.lock, unanswered, again });
 }
 
-/** Whether a client crashed since it sent a message. */
+/** Returns true if a client crashed after it sent a message. */
 function hasCrashed(
   indexed: TraceIndex,
   sent: { readonly client: string; readonly message: string; readonly before: number },
@@ -106,7 +106,7 @@ function hasCrashed(
   );
 }
 
-/** Whether its client sent a release, before it was granted the lock again. */
+/** Returns true if the client sent a release before it was granted the lock again. */
 function isGivenBack(
   indexed: TraceIndex,
   orphan: {
@@ -132,7 +132,10 @@ interface Shown {
   readonly denial: Numbered<Deny>;
 }
 
-/** The faults that kept the answer from its client: of the request, the reply or their ends. */
+/**
+ * Includes the faults that kept the answer from its client: of the request, the reply, or the
+ * processes at both ends.
+ */
 function breachAt(indexed: TraceIndex, shown: Shown): Breach<Rule> {
   const { event } = shown.grant;
   const before = shown.unanswered.index;
@@ -157,11 +160,11 @@ function orphanDenies(shown: Contradiction): Sentences {
   };
 }
 
-/** A key that its client took, and of which it never heard. */
+/** A key that a client took without learning of it. */
 interface OrphanKey {
   readonly taking: Numbered<KeyChange>;
   readonly unanswered: Numbered<Return>;
-  /** What became of that key on that server since, done or only asked for. */
+  /** Later changes of that key on that server, done or only attempted. */
   readonly later: readonly Numbered<KeyChange>[];
 }
 
@@ -187,7 +190,7 @@ interface Denial {
   readonly denial: Numbered<Return>;
 }
 
-/** The first that was denied the key while it lay there for nobody. */
+/** Returns the first client's denial because of the key while it was orphaned, or null. */
 function denialByKey(
   { operations }: TraceIndex,
   { taking, unanswered, later }: OrphanKey,
@@ -219,7 +222,7 @@ function isKeyLeftBehind(
   return !isGivenBack(indexed, { client, lock: key, unanswered, again });
 }
 
-/** Whether its client found out that it has the key, and entered while that lay there. */
+/** Returns true if the client found out that it has the key, and entered while the key existed. */
 function entersBy({ locks }: TraceIndex, { taking, later }: OrphanKey): boolean {
   const { client, untilUs } = taking.event;
   const end = later.find(({ event }) => event.isDone && event.change !== 'prolonged');
@@ -259,7 +262,7 @@ function orphanKeyDenies(shown: Contradiction): Sentences {
   const until = untilUs === null ? 'without an end' : `until ${proseDuration(untilUs)}`;
   const isOwn = asked.process === client;
   const whose = isOwn ? 'its own client' : asked.process;
-  // In the section that had no answer, its client or the driver sends the command again.
+  // In the section that had no answer, the client or its driver sends the command again.
   const again = sectionOf(asked.operation) === sectionOf(message) ? 'sent it again' : 'asked again';
   const did = isOwn ? again : 'asked';
   const by = isOwn ? 'its own key' : `the key of ${client}`;

@@ -1,4 +1,7 @@
-/** For each grant, by its number, the event at which its client was told that it is released. */
+/**
+ * Judges `no-write-after-release`: after a client knows that its grant is released, the store
+ * accepts no write under that grant.
+ */
 import { operationOf } from '../core/kernel/name.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
@@ -30,7 +33,10 @@ export const noWriteAfterRelease: Claim = defineClaim({
     }),
 });
 
-/** Only of releases after which one of its writes was handled: mostly there are none. */
+/**
+ * Maps each grant number to the return that acknowledged the grant's release to its client.
+ * Contains only grants with a later write, so it is usually empty.
+ */
 function toldReleased(
   indexed: TraceIndex,
   { resource, accesses }: PlaceLog,

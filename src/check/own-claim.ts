@@ -1,4 +1,4 @@
-/** A claim as people define one of their own, and the claim that it becomes. */
+/** The definition of a user-defined claim, and its conversion to a `Claim`. */
 import type { Trace } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { errorText } from '../text/error-text.ts';
@@ -6,43 +6,43 @@ import type { Checker, Claim } from './claim.ts';
 import type { Terms } from './terms.ts';
 import { conclude, type Evidence, type Verdict } from './verdict.ts';
 
-/** A claim of your own. */
+/** A user-defined claim. */
 export interface ClaimDefinition {
-  /** One line on what is promised. */
+  /** The promise, in one line. */
   readonly about: string;
-  /** Who stated it. */
+  /** The author of the claim. */
   readonly source?: string;
-  /** What can break it, as what `judge` counts in `exercised`, in one line. */
+  /** The hazard that can break it, as `judge` counts it in `exercised`, in one line. */
   readonly hazard?: string;
   /**
-   * Judges one run; a pure function of the trace. Events are in the order in which they happened,
-   * their index is their number, all times are true time in microseconds. `terms` are what the
-   * plan declares.
+   * Judges one run; a pure function of the trace. Events are in the order in which they happened
+   * and numbered by their index; all times are true time in microseconds. `terms` are the plan's
+   * declarations.
    */
   readonly judge: (trace: Trace, terms: Terms) => Ruling;
 }
 
-/** What a claim says of a trace: it was broken (`breach`), it cannot be told, or it held. */
+/** The judgment of a trace: broken (`breach`), unknown, or held. */
 export interface Ruling {
-  /** How often the hazard arose that the claim is about; with 0 it was not tested. */
+  /** Number of times the claim's hazard arose; 0 means that the claim was not exercised. */
   readonly exercised: number;
-  /** A contradiction; its texts are sentences or clauses without a final stop. */
+  /** A contradiction. Its texts are sentences or clauses without a period. */
   readonly breach?: {
-    /** What broke: `Two holders of one permit`. */
+    /** The broken promise: `Two holders of one permit`. */
     readonly headline: string;
-    /** What happened, and what it contradicts. */
+    /** The events that led to it, and the contradiction. */
     readonly next?: string;
     readonly however?: string;
-    /** What would have prevented it. */
+    /** A change that would have prevented it. */
     readonly cure?: string;
-    /** The events that show it, as indices into `trace.events`, each with the part it plays. */
+    /** The events that show it, as indices into `trace.events`, each with its role. */
     readonly evidence: readonly Evidence[];
   } | null;
-  /** Why it cannot be told, a clause. */
+  /** The reason for an unknown result, as a clause. */
   readonly unknown?: string;
 }
 
-/** Throws an error that names the field where one is missing or wrong. */
+/** Converts a definition to a claim. Throws an error that names a missing or wrong field. */
 export function ownClaim(name: string, definition: ClaimDefinition): Claim {
   const { about, source = '', hazard = '', judge } = definition;
   if (typeof about !== 'string') throw new Error(`claims.${name}.about is no text`);
@@ -62,7 +62,7 @@ export function ownClaim(name: string, definition: ClaimDefinition): Claim {
   return { name, about, source, hazard, rules: {}, judge: judgeTrace };
 }
 
-/** The verdict has the words of the claim, which has no entry in the table of phrases. */
+/** The verdict carries the words itself, since a user-defined claim has no rules. */
 function verdictOf(name: string, { exercised, breach = null, unknown }: Ruling): Verdict {
   if (breach === null) return conclude(name, { exercised, unknown: unknown ?? null });
   const evidence = [...breach.evidence].sort((a, b) => a.event - b.event);
@@ -72,7 +72,7 @@ function verdictOf(name: string, { exercised, breach = null, unknown }: Ruling):
   return { kind: 'invalid', claim: name, exercised: counted, rule: name, evidence, explanation };
 }
 
-/** What keeps an answer from being a ruling; null for nothing. */
+/** Returns why an answer is not a valid ruling, or null if it is. */
 function whyNoRuling(ruling: unknown, { events }: Trace): string | null {
   if (typeof ruling !== 'object' || ruling === null) return 'its judge returned no ruling';
   if (!('exercised' in ruling) || !Number.isSafeInteger(ruling.exercised)) {

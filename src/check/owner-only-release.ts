@@ -1,9 +1,9 @@
 /**
- * Judges `owner-only-release`: a release or a renew touches the acquisition that it names or none.
- * A grant is over when it is no longer the latest of its lock, released, or expired by the
- * service's own clock. A client that takes back a request whose answer never came ends its own
- * grant, although it cannot say which one. On a server that keeps keys, whoever removes or prolongs
- * a lock that another has taken does the same (`lock-keys.ts`).
+ * Judges `owner-only-release`: a release or renew affects the acquisition that it names, or none. A
+ * grant is over when it is no longer the latest of its lock, was released, or has expired by the
+ * service's own clock. A client that withdraws a request whose answer never arrived ends its own
+ * grant, although it cannot name it. On a server that keeps keys, removing or extending a lock key
+ * that another client has taken is such a breach (`lock-keys.ts`).
  */
 import type { Release, Renew } from '../core/history/events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -37,7 +37,7 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
   return inAll(indexed.locks.values(), (lock) =>
     inAll(lock.entries, ({ event, index, latest }) => {
       if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
-      // A client that is its own service only says so: what its servers did is not known.
+      // A client that is its own service reports only itself; its servers' changes are unknown.
       if (event.process === event.client) return { exercised: 0 };
       if (event.kind === 'release' && endsOwnOrphan(indexed, lock, event)) return { exercised: 0 };
       const change = { event, index, latest };
@@ -52,7 +52,7 @@ function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign
   );
 }
 
-/** Whether its client took back a request that was granted without its hearing of it. */
+/** Returns true if the client withdrew a request that had been granted without its knowledge. */
 function endsOwnOrphan(
   indexed: TraceIndex,
   lock: LockLog,
@@ -62,7 +62,10 @@ function endsOwnOrphan(
   return grant?.event.client === client && unansweredCall(indexed, grant) !== null;
 }
 
-/** A change of grant `touched` by a message that meant another one, and what made it late. */
+/**
+ * Creates the breach for a message that changed grant `touched` but meant another, with the faults
+ * that delayed it.
+ */
 export function foreignBreach<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,

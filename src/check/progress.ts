@@ -1,15 +1,18 @@
 /**
- * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
- * of its first try, unless the key that it asks for expires later than that, or it is code of the
- * user's own, which retries at intervals of its own; it sends the write that its section has, and
- * the first write that it sends to a store is accepted. And at no time does a store refuse the
- * holder of the latest grant while the lock service still holds that lease. Where only clients say
- * that they have a lock, the one that entered last is no such holder if its lease was over by then,
- * or if another with a higher token may have been given the lock after it: a fence refuses it by
- * right. Refusing what comes again, or after a later-issued write of the same grant, is right and
- * no such refusal, as is one that a rule of the table demands: there is nothing left in stock. No
- * circle of clients stays that wait for one another, none of them giving back what the one before
- * it wants. And each section ends (`never-ended.ts`).
+ * Judges `progress`, which requires the following:
+ *
+ * 1. After healing, a probe asks for each lock. It is granted within 2 × ttl + slack of the first
+ *    try, unless the key that it asks for expires later than that, or it runs user code, which
+ *    retries at its own intervals. The probe then sends the write of its section, and its first
+ *    write to a store is accepted.
+ * 2. A store never refuses the holder of the latest grant while the lock service still holds that
+ *    lease. If only clients report that they have a lock, the last one to enter is not such a
+ *    holder if its lease had ended by then, or if another client with a higher token may have
+ *    acquired the lock after it: then a fence rightly refuses it. A store also rightly refuses a
+ *    repeated write, a write that arrives after a later-issued one of the same grant, and a write
+ *    that violates a rule of the table, such as a sale of an item that is out of stock.
+ * 3. No cycle of clients remains in which each waits for a lock that the next one keeps.
+ * 4. Each section ends (`never-ended.ts`).
  */
 import type { Deadlock } from '../core/history/events.ts';
 import { sectionOf } from '../core/kernel/name.ts';
@@ -71,7 +74,7 @@ export const progress: Claim = defineClaim({
 
 type Rule = keyof typeof rules;
 
-/** Judges every circle that a lock service told of; one that stays until the end is a breach. */
+/** Judges every cycle that a lock service reported; one that remains until the end is a breach. */
 function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
   let exercised = 0;
   for (const { event, index } of indexed.deadlocks) {
@@ -86,8 +89,8 @@ function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
 }
 
 /**
- * The grants by which the locks were held as the circle closed. Whose they are the event says: a
- * server that failed over may have forgotten the latest grant, and the release before it.
+ * Returns the grants that held the locks when the cycle closed. The event names the holders, since
+ * a server that failed over may have lost the latest grant, and the release before it.
  */
 function holdersIn(
   indexed: TraceIndex,
@@ -101,7 +104,7 @@ function holdersIn(
   });
 }
 
-/** Whether, once the circle had closed, its lock was neither given back nor granted anew. */
+/** Returns true if, after the cycle had closed, the lock was neither released nor granted again. */
 function staysHeld(
   indexed: TraceIndex,
   grant: GrantLog | undefined,
@@ -116,7 +119,7 @@ function staysHeld(
   return !isAnew && !isGivenBack;
 }
 
-/** The first try of a probe to take a lock. */
+/** The first attempt of a probe to take a lock. */
 interface Asked {
   readonly operation: OperationLog;
   readonly lock: string;
@@ -137,11 +140,11 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
       seen.add(call.lock);
       const asked = { operation, lock: call.lock };
       const { lock, grant } = grantAsked(indexed, asked);
-      // A key that is denied need be no lock; `judgeEntries` looks at those that are.
+      // A denied key is not necessarily a lock; `judgeEntries` judges those that are.
       if (grant === undefined && indexed.keyChanges.length > 0) continue;
       exercised++;
       breach ??= breachOfWaiting(indexed, terms, { asked, lock, grant });
-      // Code that never sends the write of its section is not stopped from it.
+      // Applies only if the clients' code ever sends the write of its section.
       const isPlanned = terms.probeWrites.has(call.lock) && writable.has(call.lock);
       if (isPlanned && !written.has(call.lock)) breach ??= breachOfNotWriting(indexed, asked);
     } else if (call.verb === 'write') {
@@ -155,14 +158,14 @@ function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   return { exercised, breach };
 }
 
-/** What a probe was given of what it asked for. */
+/** Returns the lock that a probe asked for and the probe's first grant of it. */
 function grantAsked(
   indexed: TraceIndex,
   { operation, lock: name }: Asked,
 ): { readonly lock: LockLog | undefined; readonly grant: GrantLog | undefined } {
   const client = operation.invoke.event.process;
   const isOwn = ({ event }: GrantLog): boolean => event.client === client;
-  // The lock that a client takes itself, whatever its servers call what it asks them for.
+  // A lock that the client takes itself, regardless of the name of the requests to its servers.
   const lock =
     indexed.locks.get(name) ??
     [...indexed.locks.values()].find(({ grants }) =>
@@ -199,9 +202,9 @@ function breachOfWaiting(
 }
 
 /**
- * Judges each section of a probe whose servers keep keys. One that did not enter breaks the claim
- * if another client kept the key of a lock from it: without an end, or by extending it since. A key
- * that expires, or that no lock is named for, does not count.
+ * Judges each section of a probe whose servers keep keys. A section that did not enter breaks the
+ * claim if another client kept the key of a lock, either without an end or by extending it since. A
+ * key that expires does not count, and neither does a key that is not named for a lock.
  */
 function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   const { trace, probes, isComplete, keyChanges } = indexed;
@@ -231,7 +234,7 @@ function judgeEntries(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   });
 }
 
-/** A lock and the resource that it guards have the same name. */
+/** Returns the resources that were written; each has the name of the lock that guards it. */
 function resourcesWritten(indexed: TraceIndex, role: 'client' | 'probe'): ReadonlySet<string> {
   const written = new Set<string>();
   for (const { invoke } of indexed.operations.values()) {
@@ -242,7 +245,7 @@ function resourcesWritten(indexed: TraceIndex, role: 'client' | 'probe'): Readon
   return written;
 }
 
-/** A probe that was granted its lock and never sent the write for which it asked. */
+/** Creates the breach for a probe that was granted its lock and never sent its write. */
 function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const grants = indexed.locks.get(asked.lock)?.grants ?? [];
@@ -251,12 +254,12 @@ function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | n
   return breachShown('probe-did-not-write', { 'first try': { index }, grant });
 }
 
-/** Refused for its value: the store would have refused it from anybody. */
+/** Returns true if the value was refused, which does not depend on the client. */
 function isForbidden({ refusal }: AccessEvent): boolean {
   return refusal?.kind === 'check';
 }
 
-/** What came of the first write that a probe sent to a store. */
+/** Returns a breach if a probe's first write to a store was wrongly refused or never handled. */
 function breachOfFirstWrite(indexed: TraceIndex, operation: OperationLog): Breach<Rule> | null {
   const { event: invoke, index } = operation.invoke;
   if (isCarriedOut(indexed, operation)) return null;
@@ -289,20 +292,20 @@ function judgePlace(indexed: TraceIndex, terms: Terms, place: PlaceLog): Finding
   return { exercised, breach };
 }
 
-/** Whether the latest grant of a lock was, for all that is known, not the last one given. */
+/** Returns true if the latest grant of a lock may not be the last one that was given. */
 function isLate(indexed: TraceIndex, { ttlUs }: Terms, grant: GrantLog): boolean {
   const { event } = grant;
   const isOver = impostorUnder(indexed, event, new Map([[event.client, ttlUs]])) !== null;
   if (isOver && isOwnGrant(event)) return true;
   const grants = indexed.locks.get(event.lock)?.grants ?? [];
-  // One that entered before, with a higher token, and of which nothing says that it is the older.
+  // A grant with a higher token that entered earlier and is not known to be the older one.
   return grants.some(({ event: other, index, between: [, acquired] }) => {
     const isKnown = index >= grant.index || acquired < grant.between[0];
     return !isKnown && other.token > event.token;
   });
 }
 
-/** A refusal that should not have been, with the access that the store went by. */
+/** Creates the breach for a wrong refusal, with the access on which the store based it. */
 function refusal(
   indexed: TraceIndex,
   rule: Rule,
@@ -394,7 +397,7 @@ function deadlock(shown: Contradiction): Sentences {
   };
 }
 
-/** `alice waits for b, held by bob, who waits for a, held by alice`. */
+/** Example: `alice waits for b, held by bob, who waits for a, held by alice`. */
 function circlePhrase({ waits }: Deadlock): string {
   const links = waits.map(({ client, lock }, place) => {
     const holder = waits[(place + 1) % waits.length]?.client ?? '';

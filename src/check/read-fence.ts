@@ -1,6 +1,6 @@
 /**
- * Judges `read-fence`: what a holder has read cannot change under it by the write of an older
- * grant. An `open` changes nothing and is not a write here.
+ * Judges `read-fence`: the write of an older grant cannot change what a holder has read. An `open`
+ * changes nothing and does not count as a write here.
  */
 import { writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';

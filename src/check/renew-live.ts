@@ -1,6 +1,6 @@
 /**
- * Judges `renew-live`: when a renew comes too late, what it was to prolong is over: released, or
- * expired by the service's own clock.
+ * Judges `renew-live`: a renew that arrives after its grant was released, or had expired by the
+ * service's own clock, neither extends another grant nor undoes the release.
  */
 import type { Renew } from '../core/history/events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -39,7 +39,7 @@ function judgeGrants(indexed: TraceIndex): Findings<'renewed-successor' | 'undid
   );
 }
 
-/** What a late renew did: it extended another grant than it meant, or one that was released. */
+/** Returns a breach if a late renew extended another grant than it meant, or a released one. */
 function breachBy(
   indexed: TraceIndex,
   lock: LockLog,
