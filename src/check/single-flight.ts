@@ -1,7 +1,8 @@
 /**
- * Judges `single-flight` from the marks that a memoize sets: `computing` and `computed`. A program
- * that is paused while it computes, or that has lost its lock meanwhile, still computes. And
- * measures what a lock around it is for: how many programs compute the same value at once.
+ * Judges `single-flight` from the marks `computing` and `computed` of a memoize. A program that is
+ * paused during the computation, or that has lost its lock meanwhile, is still computing. Also
+ * measures the stampede that a lock should prevent: how many programs compute the same value at
+ * once.
  */
 import type { EventOf, FaultInjected, Invoke, Log, Mark, Read } from '../core/history/events.ts';
 import { entryOf } from '../core/kernel/entries.ts';
@@ -27,11 +28,11 @@ export const singleFlight: Claim = defineClaim({
   },
 });
 
-/** Over all keys of a run. */
+/** The computations in a run, over all keys. */
 export interface Stampede {
-  /** How often a value was computed, from the beginning or to the end. */
+  /** Number of computations that started, finished or not. */
   readonly computations: number;
-  /** Programs that computed one value at once, at most. */
+  /** Largest number of programs that computed one value at once. */
   readonly most: number;
 }
 
@@ -42,36 +43,39 @@ export function measureStampede(indexed: TraceIndex): Stampede {
   return { computations: all.length, most };
 }
 
-/** A program begins to compute the value of `key`. */
+/** One computation of a key's value. */
 interface Computation {
   readonly began: Numbered<Mark>;
-  /** The grant under which it computes; undefined without one. */
+  /** The grant under which the program computes, or undefined if there is none. */
   readonly grant: GrantLog | undefined;
-  /** Where it says that it goes on without the lock, if it does. */
+  /** The log entry by which the program continued without the lock, if any. */
   readonly without: Numbered<Log> | undefined;
-  /** Those by others, of the same value, that had begun and not ended, the first one first. */
+  /** Computations of the same value by other programs that were in progress, the earliest first. */
   readonly rivals: readonly Computation[];
 }
 
 interface Computations {
   readonly all: readonly Computation[];
-  /** How many of them another program missed the value of, before they began or meanwhile. */
+  /** Number of computations whose value another program missed, before they began or meanwhile. */
   readonly contested: number;
 }
 
 const NONE: Computations = { all: [], contested: 0 };
 
-/** What is known of each program while the trace is read. */
+/** The state of a program while the trace is read. */
 interface Program {
-  /** Of the last key that its section asked for: the one that it computes. */
+  /** The place of the last key that its section requested, which is the one that it computes. */
   place: string;
   grant: GrantLog | undefined;
   without: Numbered<Log> | undefined;
 }
 
-/** A computation, of the key that its section read last, is open until `computed` or a crash. */
+/**
+ * Finds the computations of a run. A computation, of the last key that its section read, is open
+ * until `computed` or a crash.
+ */
 function computationsOf(indexed: TraceIndex): Computations {
-  // Asked first, since it is measured on every run, and hardly any workload memoizes.
+  // Checked first, since this is measured on every run and few workloads memoize.
   if (!indexed.marks.some(({ event }) => event.point.endsWith('/computing'))) return NONE;
   const reader = new Reader();
   let index = 0;
@@ -111,7 +115,7 @@ class Reader {
   readonly all: Computation[] = [];
   readonly contested: Set<Computation> = new Set();
   private readonly programs: Map<string, Program> = new Map();
-  /** By place: the programs that found no value there when they looked last. */
+  /** By place, the programs whose last read found no value. */
   private readonly missing: Map<string, Set<string>> = new Map();
   /** By place and program. */
   private readonly open: Map<string, Map<string, Computation>> = new Map();
@@ -197,7 +201,10 @@ function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-
   );
 }
 
-/** Whoever asked for the lock once, and was denied it, did not wait for it. */
+/**
+ * Returns the role of a computation without the lock: a client that asked only once and was denied
+ * did not wait.
+ */
 function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
   const { process } = without.event;
   const before = indexed.trace.events.slice(0, without.index);
@@ -228,7 +235,7 @@ function computedAtOnce(shown: Contradiction): Sentences {
   };
 }
 
-/** `bob, who did not get the lock in time, began without it to compute `x` at 6 ms`. */
+/** Example: `bob, who did not get the lock in time, began without it to compute `x` at 6 ms`. */
 function deed(
   shown: Contradiction,
   began: EventOf<'mark'>,
@@ -244,13 +251,13 @@ function deed(
   return `${process} began to compute ${what}${under} ${at(began)}`;
 }
 
-/** Why somebody has no lock, by role. */
+/** Reasons for computing without the lock, by role. */
 const WITHOUT = [
   ['wait in vain', 'did not get the lock in time'],
   ['denied once', 'was denied the lock'],
 ] as const;
 
-/** The key that the computing section read last. */
+/** Returns the key that the computing section read last. */
 function keyOf({ trace }: Contradiction, computing: EventOf<'mark'>): string {
   let key = '';
   for (const event of trace.events) {

@@ -1,8 +1,8 @@
 /**
- * The models by which `linearizable` may judge what clients saw of one resource in one store, and
- * their operations in the terms of each model, as the linearizability checker wants them. What was
- * never executed is left out, and so is a read without an answer; an unknown write may take effect
- * at any time after its call.
+ * The models by which `linearizable` may judge the clients' history of one resource in one store,
+ * and the conversion of operations to the calls of each model. Omits operations that were never
+ * executed and reads without an answer. A write with an unknown outcome may take effect at any time
+ * after its call.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import { addTo, entryOf } from '../core/kernel/entries.ts';
@@ -29,11 +29,11 @@ import { isShared } from './contents.ts';
 import { type FirstRow, INITIAL_VALUE, type OperationLog, type TraceIndex } from './trace-index.ts';
 
 /**
- * A model of a store, and in which form it takes the calls: `register` sees reads and writes of
- * keys, and nothing of what was refused; `fenced` sees tokens, refusals and announcements;
- * `counter` sees each read-modify-write as one increment; `versioned` sees the version that each
- * read saw and each write made; `cas` sees a write that names a version as one that compares with
- * the value that its client knows under it. Every value begins at 0, if the store does not say.
+ * A model of a store, and the form of its calls: `register` sees reads and writes of keys, but no
+ * refused ones; `fenced` sees tokens, refusals and announcements; `counter` sees each
+ * read-modify-write as one increment; `versioned` sees the version that each read saw and each
+ * write made; `cas` sees a write that names a version as a comparison with the value that its
+ * client knows under that version. Every value starts at 0 unless the store reports another.
  */
 export type ModelDefinition =
   | ModelForm<'register', RegisterCall>
@@ -48,7 +48,7 @@ export interface ModelForm<Calls extends string, C extends CallData> {
   readonly calls: Calls;
   readonly model: Model<Json, C>;
   /**
-   * The same where the values of a store begin as something else; absent: it is asked as it is.
+   * The same model for a store whose values start as something else. By default, `model` is used.
    * @internal
    */
   readonly from?: (first: FirstRow) => Model<Json, C>;
@@ -56,12 +56,12 @@ export interface ModelForm<Calls extends string, C extends CallData> {
 
 const UNWRITTEN: FirstRow = { value: INITIAL_VALUE, version: 0 };
 
-/** How the check of one resource in one store ended. */
+/** The result of checking one resource in one store. */
 export type ModelVerdict =
   | { readonly kind: 'valid' | 'unknown' }
   | { readonly kind: 'invalid'; readonly at: StoreOperation | undefined };
 
-/** The models by the names that claims and stores give them. */
+/** The models, by the names that claims and stores use. */
 export const storeModels: ReadonlyMap<string, ModelDefinition> = new Map<string, ModelDefinition>([
   ['register', own('register', 'a plain register', ({ value }) => register(value))],
   ['counter', own('counter', 'a counter', ({ value }) => counter(value))],
@@ -105,7 +105,7 @@ function own<Calls extends string, C extends CallData>(
   return { about, calls, model: from(UNWRITTEN), from };
 }
 
-/** Whether these operations fit a model; `at` is the one whose answer fits nowhere. */
+/** Checks if these operations fit a model; `at` is the operation whose answer fits no order. */
 export function checkStore(
   operations: readonly StoreOperation[],
   definition: ModelDefinition,
@@ -122,7 +122,7 @@ export function checkStore(
   });
 }
 
-/** Hands `use` the operations in the terms of a model, and the model. */
+/** Calls `use` with the operations as calls of a model, and with the model. */
 export function asSeen<T>(
   operations: readonly StoreOperation[],
   { definition, first }: { readonly definition: ModelDefinition; readonly first: FirstRow | null },
@@ -159,17 +159,17 @@ function checkAgainst<C extends CallData>(
   return { kind: 'invalid', at: seen.sources[verdict.at] };
 }
 
-/** Whether it is one of fencepost's own, whose steps never throw and whose calls are made here. */
+/** Returns true for a built-in model: its steps never throw, and its calls are created here. */
 export function isOwn(definition: ModelDefinition): boolean {
   return ownModels.has(definition);
 }
 
 /**
- * Replays the operations in the order in which they returned, without those that never did, before
- * any order is searched for: that costs little, and decides most runs. `fits`: the model allows it,
- * and whatever returned before another was called stands before it, so that this order is an
- * answer. A number: the first that the model refuses, by its index, where nothing that was called
- * by its return overlaps anything else, so that there is no other order. `open`: neither.
+ * Replays the answered operations in the order of their returns, before any search for an order.
+ * This is cheap and decides most runs. Returns `fits` if the model allows this order; it is then a
+ * solution, since an operation that returned before another was called also precedes it here.
+ * Returns the index of the first operation that the model refuses, if nothing that was called by
+ * its return overlaps anything else, so that there is no other order. Otherwise returns `open`.
  */
 function replayAsReturned<C extends CallData>(
   history: readonly Operation<C>[],
@@ -190,7 +190,10 @@ function replayAsReturned<C extends CallData>(
   return 'fits';
 }
 
-/** Those that were answered; calls that do not overlap return in the order in which they came. */
+/**
+ * Returns the answered operations in the order of their returns. Skips sorting if they already are,
+ * as when no calls overlap.
+ */
 function inOrderOfReturns<C>(history: readonly Operation<C>[]): readonly Operation<C>[] {
   const answered: Operation<C>[] = [];
   let lastReturn = Number.NEGATIVE_INFINITY;
@@ -205,7 +208,7 @@ function inOrderOfReturns<C>(history: readonly Operation<C>[]): readonly Operati
   return isInOrder ? answered : answered.sort((a, b) => (a.return ?? 0) - (b.return ?? 0));
 }
 
-/** Whether all that was called by the return of one operation came one at a time, up to itself. */
+/** Returns true if all operations called by the return of `last` ran one at a time. */
 function isAlone<C>(
   history: readonly Operation<C>[],
   answered: readonly Operation<C>[],
@@ -227,32 +230,32 @@ function isAlone<C>(
 
 type StoreCall = Extract<Call, { readonly store: string }>;
 
-/** An operation on a store that was not certainly without effect. */
+/** An operation on a store, unless it certainly had no effect. */
 export interface StoreOperation {
   readonly log: OperationLog;
   readonly call: StoreCall;
-  /** Null: unknown. */
+  /** Null if unknown. */
   readonly answer: Answer | null;
   readonly isAnswered: boolean;
-  /** Its key lies in several stores. */
+  /** True if its key exists in several stores. */
   readonly isShared: boolean;
 }
 
-/** A history with, for each of its operations, what it was made from. */
+/** A history, and the source of each of its operations. */
 export interface ClientHistory<C> {
   readonly history: readonly Operation<C>[];
   readonly sources: readonly StoreOperation[];
 }
 
-/** The operations of each resource in each store, in the order in which they were called. */
+/** Returns the operations of each resource in each store, in call order. */
 export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOperation[])[] {
   const stores = new Map<string, Map<string, StoreOperation[]>>();
   for (const log of indexed.operations.values()) {
     const { call } = log.invoke.event;
     const returned = log.return?.event;
     if (!('store' in call) || call.verb === 'fence' || returned?.outcome === 'fail') continue;
-    // A store that answers "applied before" does not say by which of the tries: this operation's
-    // own first message or one before it. So each may have happened, or not.
+    // An "applied before" answer does not state which attempt was applied: this operation's own
+    // first message, or an earlier one. Each of them may or may not have happened.
     const isRepeat = returned?.answer?.kind === 'accepted' && returned.answer.isRepeated === true;
     const isAnswered = returned?.outcome === 'ok' && !isRepeat;
     const answer = isAnswered ? returned.answer : null;
@@ -263,7 +266,7 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
   return [...stores.values()].flatMap((resources) => [...resources.values()]);
 }
 
-/** As calls of a plain register: what was refused did not happen. */
+/** Converts to calls of a plain register, in which a refused call did not happen. */
 export function registerHistory(
   operations: readonly StoreOperation[],
 ): ClientHistory<RegisterCall> {
@@ -278,8 +281,8 @@ export function registerHistory(
 }
 
 /**
- * As calls of a register that compares tokens: a refusal is an answer. A read whose answer was lost
- * stays in it, since where reads register their token it may have shut others out.
+ * Converts to calls of a register that compares tokens, in which a refusal is an answer. A read
+ * whose answer was lost is kept: if reads register their token, it may have locked out others.
  */
 export function fencedHistory(operations: readonly StoreOperation[]): ClientHistory<FencedCall> {
   return historyOf(operations, ({ call, answer }) => {
@@ -297,9 +300,9 @@ export function fencedHistory(operations: readonly StoreOperation[]): ClientHist
 }
 
 /**
- * As calls of a counter: a read followed by the write of what it adds is one increment, from the
- * call of the read to the return of the write. Keys that somebody writes in another way, or
- * moves between stores, are left out.
+ * Converts to calls of a counter: a read followed by the write of its sum is one increment, from
+ * the call of the read to the return of the write. Omits keys that are also written in another way
+ * or moved between stores.
  */
 export function counterHistory(operations: readonly StoreOperation[]): ClientHistory<CounterCall> {
   const overwritten = new Set<string>();
@@ -333,8 +336,9 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
 }
 
 /**
- * As calls of a register that counts its writes: a refusal that tells the version which the store
- * has instead is an answer; any other did not happen. A row that was never written has version 0.
+ * Converts to calls of a register that counts its writes. A refusal that reports the store's
+ * current version is an answer; any other refusal did not happen. A row that was never written has
+ * version 0.
  */
 export function versionedHistory(
   operations: readonly StoreOperation[],
@@ -356,9 +360,9 @@ export function versionedHistory(
 }
 
 /**
- * As calls of a register that compares and sets: a write that expects a version expects the value
- * that its client knows under it, from what it read or wrote last. What was refused is left out: a
- * value may have come back under another version.
+ * Converts to calls of a compare-and-set register: a write that expects a version expects the value
+ * that its client last read or wrote under that version. Omits refused writes, since the same value
+ * may have returned under another version.
  */
 export function casHistory(operations: readonly StoreOperation[]): ClientHistory<CasRegisterCall> {
   const known = new Map<string, { readonly version: number | null; readonly value: number }>();

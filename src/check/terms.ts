@@ -1,46 +1,46 @@
 /**
- * Decides what a claim may know of a run beside its trace: the bounds and lengths that its plan
- * declares, and which model the clients' history is compared with.
+ * The facts about a run that a claim may use beside its trace: the bounds and durations that the
+ * plan declares, and the model for the clients' history.
  */
 import type { Draft } from '../core/kernel/json.ts';
 import { longestTtlUs, type Plan } from '../core/plan/plan.ts';
 import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';
 
-/** What a plan promises of the system, beside its trace; times in microseconds. */
+/** The promises of a plan about the system; times in microseconds. */
 export interface Terms {
-  /** The largest clock rate error that the system was promised; null: nothing was promised. */
+  /** Declared bound on the clock rate error, or null if none is declared. */
   readonly driftPpm: number | null;
-  /** The largest wall clock offset that the system was promised; null: nothing was promised. */
+  /** Declared bound on the wall clock offset, or null if none is declared. */
   readonly skewUs: number | null;
-  /** How much later than twice `ttlUs` a fresh client may be granted a lock after healing. */
+  /** After healing, a fresh client must be granted a lock within twice `ttlUs` plus this. */
   readonly slackUs: number;
-  /** How long the run may last. */
+  /** Longest duration of the run. */
   readonly endUs: number;
-  /** The longest ttl that any client asks for, as it acquires or renews. */
+  /** Longest ttl that any client requests when it acquires or renews. */
   readonly ttlUs: number;
-  /** The locks under which the probe, once it is granted them, has a write to send. */
+  /** The locks under which the probe has a write to send. */
   readonly probeWrites: ReadonlySet<string>;
-  /** The name of the model that `linearizable` means for this system; null: it has none. */
+  /** Name of the model that `linearizable` uses, or null if the store has no specification. */
   readonly model: string | null;
   /**
-   * The models that there are; absent, those of fencepost.
+   * The available models, by default the built-in ones.
    * @internal
    */
   readonly models?: ReadonlyMap<string, ModelDefinition>;
-  /** Whether the store is meant to remember the highest token. */
+  /** True if the store should remember the highest token. */
   readonly isFenced: boolean;
-  /** Whether the store adds increments itself, to what it holds; absent: clients do. */
+  /** True if the store adds increments to its value itself. By default, clients do. */
   readonly addsItself?: boolean;
-  /** Whether sections acquire a lock; absent: they do. */
+  /** False if sections acquire no lock. Default true. */
   readonly hasGrants?: boolean;
-  /** How many configurations the linearizability search may visit for one resource in one store. */
+  /** Maximum configurations of the linearizability search, per resource in a store. */
   readonly maxConfigurations: number;
 }
 
 const NO_LOCKS: ReadonlySet<string> = new Set();
 
-/** The terms that a plan sets; what the store is meant to be, its system says. */
+/** Returns the terms of a plan. `store` describes the system's store. */
 export function termsOf(
   plan: Plan,
   store: Pick<Terms, 'model' | 'models' | 'isFenced' | 'addsItself' | 'hasGrants'>,

@@ -1,4 +1,6 @@
-/** Judges what locks say of their tokens: one of a kind, rising, kept, and each with its own. */
+/**
+ * Judges the tokens of locks: unique, rising, kept by renews, and used only under their own grant.
+ */
 import { type Claim, defineClaim } from './claim.ts';
 import {
   accessBreach,
@@ -43,7 +45,7 @@ export const tokensUnique: Claim = defineClaim({
     }),
 });
 
-/** Only grants of which one was certainly acquired before the other are compared. */
+/** Compares only grants of which one was certainly acquired before the other. */
 export const tokensIncrease: Claim = defineClaim({
   name: 'tokens-increase',
   about: 'tokens strictly increase in the order of the grants',
@@ -75,7 +77,7 @@ export const tokensIncrease: Claim = defineClaim({
     }),
 });
 
-/** What a holder writes before a renew and after it carries one token. */
+/** Requires that a holder's writes before and after a renew carry the same token. */
 export const tokenStable: Claim = defineClaim({
   name: 'token-stable',
   about: 'a renew keeps the token',
@@ -96,9 +98,9 @@ export const tokenStable: Claim = defineClaim({
 });
 
 /**
- * Every write that a store handled, accepted or refused, carries the token that its own grant
- * brought (or that a renew of that grant did). A missing token is not that token. Only once its
- * lock is granted anew is there a newer one to be borrowed.
+ * Requires that every write that a store handled, accepted or refused, carry the token of its own
+ * grant or of a renew of that grant. A missing token is a breach. The hazard arises only once the
+ * lock is granted again, since before that there is no newer token to carry by mistake.
  */
 export const tokenBound: Claim = defineClaim({
   name: 'token-bound',
@@ -127,8 +129,8 @@ export const tokenBound: Claim = defineClaim({
 });
 
 /**
- * The grants of each lock that has tokens, in the order of their acquisition. A section that enters
- * under what an earlier one took has its token by right.
+ * Returns the grants of each lock that has tokens, in the order of acquisition. Omits a section
+ * that enters under an earlier section's keys, since it rightly has the same token.
  */
 function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
   return [...indexed.locks.values()].flatMap(({ grants }) => {
@@ -145,13 +147,13 @@ function inOrder(grants: readonly GrantLog[]): readonly GrantLog[] {
   );
 }
 
-/** The order of two grants. */
+/** Two grants, in the order of acquisition. */
 interface Pair {
   readonly earlier: GrantLog;
   readonly later: GrantLog;
 }
 
-/** A contradiction between the tokens of two grants, with the faults that fired in between. */
+/** Creates a breach from the tokens of two grants and the faults between them. */
 function breachBetween<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,
@@ -164,7 +166,10 @@ function breachBetween<Rule extends string>(
   return breachShown(rule, parts, causesBetween(indexed, { earlier, later }));
 }
 
-/** The faults that hit either client until it had its token, which may be long after the key. */
+/**
+ * Returns the faults that affected either client until it had its token, which may be long after it
+ * took the key.
+ */
 function causesBetween(indexed: TraceIndex, { earlier, later }: Pair): readonly Cause[] {
   const taking = takingUnder(earlier);
   if (taking === null) {
@@ -190,7 +195,7 @@ function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>):
   );
 }
 
-/** The grant whose token a write carries instead of its own. */
+/** Returns the latest grant with the token that a write carries. */
 function tokenDonor(
   indexed: TraceIndex,
   { event, index }: LogEntry<AccessEvent>,
@@ -212,7 +217,7 @@ function tokenStory(shown: Contradiction, headline: string, phrase: string): Sen
   };
 }
 
-/** Where that is the order of the two grants: when the one client took the key, and the other. */
+/** Describes when each of two clients took the key, or returns null without such evidence. */
 function takingsPhrase(shown: Contradiction): string | null {
   const first = shown.find('earlier taking', 'key-change');
   const second = shown.find('later taking', 'key-change');

@@ -1,7 +1,7 @@
 /**
- * Writes traces by hand, for tests: one line an event, times in milliseconds, one lock `db` that
- * guards the resource `db` in the store `store`, ttl 10 ms, token equal to ordinal unless said
- * otherwise.
+ * Builds traces for tests: one line per event, times in milliseconds. By default, there is one lock
+ * `db` that guards the resource `db` in the store `store`, the ttl is 10 ms, and each token equals
+ * the grant number.
  */
 
 import type { Answer, Call } from '../core/history/call.ts';
@@ -32,7 +32,7 @@ import { inWords } from './in-words.fixture.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
-/** An event without what says what it is and when it was. */
+/** The optional fields of an event. */
 type More<E> = Partial<Omit<E, 'kind' | 'atUs'>>;
 
 const us = (ms: number): number => Math.round(ms * 1000);
@@ -49,7 +49,7 @@ export const terms: Terms = {
   maxConfigurations: 10_000,
 };
 
-/** A whole run; `probe` is the probe's name, all others are ordinary. */
+/** Returns a complete run with the usual processes; `probe` is the probe. */
 export function traceOf(
   events: readonly TraceEvent[],
   ending: Ending = { kind: 'complete' },
@@ -65,7 +65,7 @@ export function traceOf(
   return { processes, events, ending, unmatched: [] };
 }
 
-/** The verdict on one claim. */
+/** Returns the verdict on one claim. */
 export function verdictOn(
   claim: string,
   events: readonly TraceEvent[],
@@ -76,7 +76,7 @@ export function verdictOn(
   return verdict;
 }
 
-/** Why a claim is broken: its rule, and its evidence as `event role`; and the words for it. */
+/** Returns the rule of a breach, its evidence as `event role`, and its words. */
 export function breachOf(
   claim: string,
   events: readonly TraceEvent[],
@@ -112,7 +112,7 @@ export function deny(ms: number, client: string, holderOrdinal: number): Deny {
   return { kind: 'deny', atUs: us(ms), ...names, holderOrdinal };
 }
 
-/** Renews its own grant, from its handling on, unless said otherwise. */
+/** A client renews its own grant, from the time of handling on, by default. */
 export function renew(ms: number, client: string, under: number, more: More<Renew> = {}): Renew {
   return {
     kind: 'renew',
@@ -142,7 +142,7 @@ export function release(
   return { kind: 'release', atUs: us(ms), ...names, under, released: under, ...more };
 }
 
-/** A server takes `db` for a client, until the ttl is over. */
+/** A client takes `db` on a server, until the end of its ttl. */
 export function keyChange(ms: number, client: string, more: More<KeyChange> = {}): KeyChange {
   return {
     kind: 'key-change',
@@ -162,7 +162,7 @@ export function keyChange(ms: number, client: string, more: More<KeyChange> = {}
   };
 }
 
-/** A program passes a point that it named. */
+/** A program passes a named point. */
 export function mark(ms: number, point: string): Mark {
   const [process = ''] = point.split('/');
   return { kind: 'mark', atUs: us(ms), process, point };
@@ -197,9 +197,7 @@ export function write(
   };
 }
 
-/**
- * A read of `x` that is served `value`, the first operation of its section; null: it was refused.
- */
+/** A read of `x`, the first operation of its section, with result `value`; null: refused. */
 export function read(
   ms: number,
   client: string,
@@ -263,7 +261,7 @@ export function leaseTest(
   return { kind: 'lease-test', atUs: us(ms), ...names, isLive: true, believedUntilUs };
 }
 
-/** A fault hits one process, for ever unless `untilMs` is given. */
+/** A fault affects one process, permanently unless `untilMs` is given. */
 export function fault(
   ms: number,
   kind: FaultInjected['fault'],
@@ -289,7 +287,7 @@ export function send(ms: number, from: string, operation: string): Send {
   return { kind: 'send', atUs: us(ms), from, to: 'store', message, body: null };
 }
 
-/** `alice/1/write` is called; of `x` in `store` under the token of the section's number. */
+/** A client calls `alice/1/write`; by default on `x`, with the section number as its token. */
 export function invoke(
   ms: number,
   operation: string,
@@ -308,7 +306,7 @@ export function acquire(ms: number, operation: string): Invoke {
   return { kind: 'invoke', atUs: us(ms), process, operation, call };
 }
 
-/** An answer to an operation reaches its client. */
+/** The answer to an operation reaches its client. */
 export function answer(ms: number, operation: string, given: Answer): Return {
   const [process = ''] = operation.split('/');
   return { kind: 'return', atUs: us(ms), process, operation, outcome: 'ok', answer: given };

@@ -1,8 +1,8 @@
 /**
- * Decides what belongs together in a trace: the events of each lock, each place (a resource in a
- * store), each key and each operation. One pass, made once, and then read by every claim.
+ * Indexes a trace: the events of each lock, each place (a resource in a store), each key and each
+ * operation. The index is built once, in one pass, and read by every claim.
  *
- * A lock and the resource that it guards have the same name, so a write's grant is looked up there.
+ * A lock and the resource that it guards have the same name, which links a write to its grant.
  */
 
 import type {
@@ -48,7 +48,7 @@ import {
 } from './holders.ts';
 import { unfinishedIn } from './unfinished.ts';
 
-/** Every value in every store begins as this. */
+/** The initial value of every key in every store. */
 export const INITIAL_VALUE = 0;
 
 /** An event and its number. */
@@ -62,14 +62,14 @@ export interface LogEntry<E> extends Numbered<E> {
   readonly latest: GrantLog | null;
 }
 
-/** A grant and what the service did to it later: effective renews and releases, in order. */
+/** A grant and its later changes at the service: effective renews and releases, in order. */
 export interface GrantLog extends Acquisition {
   readonly changes: readonly Numbered<Renew | Release>[];
-  /** Of a grant that its program reports: the keys by which its client took the lock. */
+  /** The keys by which its client took the lock, if its program reports the grant, or null. */
   readonly keys: KeyHold | null;
-  /** The order of its lock's acquisitions, as far as one is known. */
+  /** The likeliest order of its lock's acquisitions. */
   readonly order: AcquisitionOrder;
-  /** Numbers of the events by which its program entered and left; −1: it did not. */
+  /** Numbers of the events by which its program entered and left, or −1 if it did not. */
   readonly enteredAt: number;
   readonly leftAt: number;
 }
@@ -82,13 +82,13 @@ export interface LockLog {
   /** In the order in which they were given. */
   readonly grants: readonly GrantLog[];
   readonly byNumber: ReadonlyMap<number, GrantLog>;
-  /** The orders in which they may have been acquired; null: too many to try (`holders.ts`). */
+  /** The possible orders of acquisition, or null if there are too many (`holders.ts`). */
   readonly orders: AcquisitionOrders | null;
 }
 
 export type AccessEvent = Write | Read;
 
-/** All accesses to one key in the order in which the store handled them, refused ones too. */
+/** All accesses to one key, including refused ones, in the order of handling by the store. */
 export interface KeyLog {
   readonly key: string;
   readonly accesses: readonly LogEntry<AccessEvent>[];
@@ -101,14 +101,14 @@ export interface PlaceLog {
   readonly accesses: readonly LogEntry<AccessEvent>[];
   readonly keys: ReadonlyMap<string, KeyLog>;
   readonly recoveries: readonly Numbered<Recovered>[];
-  /** What keys begin as that a store has had all along, by key. */
+  /** Initial contents by key, for keys that a store has had from the start. */
   readonly firsts: ReadonlyMap<string, FirstRow>;
 }
 
-/** What a key begins as. */
+/** The initial contents of a key. */
 export interface FirstRow {
   readonly value: number;
-  /** 0 where there are none, or none yet. */
+  /** 0 if the store has no versions, or none yet. */
   readonly version: number;
 }
 
@@ -119,26 +119,26 @@ export interface OperationLog {
 
 export interface TraceIndex {
   readonly trace: Trace;
-  /** Whether the run ended by itself, so that what is not in the trace did not happen. */
+  /** True if the run ended by itself, so that an event that is not in the trace did not happen. */
   readonly isComplete: boolean;
-  /** Whether besides no section is without an end that could change what the run shows. */
+  /** True if the run is complete and no section without an end could change what it shows. */
   readonly isFinished: boolean;
   readonly locks: ReadonlyMap<string, LockLog>;
   readonly places: readonly PlaceLog[];
   /** By name, in the order in which they were invoked. */
   readonly operations: ReadonlyMap<string, OperationLog>;
   readonly faults: readonly Numbered<FaultInjected>[];
-  /** What became of keys that were taken as locks are. */
+  /** The changes of keys that were taken the way locks are. */
   readonly keyChanges: readonly Numbered<KeyChange>[];
-  /** The grants under a key, by the message that took it; several where sections kept it. */
+  /** The grants under a key, by the message that took it; several if sections kept the key. */
   readonly byTaking: ReadonlyMap<string, readonly GrantLog[]>;
-  /** Whether a call ended without anybody knowing whether it happened. */
+  /** True if a call ended with an unknown outcome. */
   readonly hasUnknown: boolean;
-  /** What few workloads have: a claim about these asks here before it reads the whole trace. */
+  /** Rare events. A claim about these checks here before it reads the complete trace. */
   readonly marks: readonly Numbered<Mark>[];
   readonly jobs: readonly Numbered<Job>[];
   readonly deadlocks: readonly Numbered<Deadlock>[];
-  /** The clients that only come after healing, to see whether the system still works. */
+  /** The clients that start after healing, to check that the system still works. */
   readonly probes: ReadonlySet<string>;
   /** The clients that run several sections at once. */
   readonly several: ReadonlySet<string>;
@@ -156,7 +156,7 @@ interface GrowingLock extends LockLog {
   readonly byNumber: Map<number, GrowingGrant>;
   orders: AcquisitionOrders | null;
   latest: GrowingGrant | null;
-  /** Whether programs report grants of it, as they enter. */
+  /** True if programs report grants of this lock, as they enter. */
   hasOwnGrants: boolean;
 }
 
@@ -166,7 +166,7 @@ interface GrowingPlace extends PlaceLog {
   readonly recoveries: Numbered<Recovered>[];
   readonly firsts: Map<string, FirstRow>;
   readonly guardedBy: GrowingLock;
-  /** Where it is made of replicas: the writes that came to any, and the latest stamp by key. */
+  /** For replicated stores: the writes that reached any replica, and the latest stamp by key. */
   readonly arrived: Set<string>;
   readonly newest: Map<string, Stamp>;
 }
@@ -183,13 +183,13 @@ interface Growing {
   readonly deadlocks: Numbered<Deadlock>[];
   readonly events: readonly TraceEvent[];
   hasUnknown: boolean;
-  /** The writes to replicas that took effect for certain; null until one is met. */
+  /** The writes to replicas that certainly took effect; null until the first such write. */
   certain: ReadonlySet<string> | null;
 }
 
 const indexes = new WeakMap<Trace, TraceIndex>();
 
-/** Sorts a trace's events by lock, place, key and operation, once for each trace. */
+/** Indexes a trace by lock, place, key and operation. Cached per trace. */
 export function indexTrace(trace: Trace): TraceIndex {
   const known = indexes.get(trace);
   if (known !== undefined) return known;
@@ -216,7 +216,7 @@ function indexAnew(trace: Trace): TraceIndex {
   let index = -1;
   for (const event of trace.events) {
     index += 1;
-    // Half of all events, and no part of any log.
+    // Half of all events, and not part of any log.
     if (event.kind === 'send' || event.kind === 'receive') continue;
     enter(growing, event, index);
   }
@@ -252,7 +252,7 @@ function indexAnew(trace: Trace): TraceIndex {
   };
 }
 
-/** The place of one resource in one store; undefined where the store handled nothing there. */
+/** Returns the place of a resource in a store, or undefined if the store handled nothing there. */
 export function placeAt<P extends PlaceLog>(
   { places }: { readonly places: readonly P[] },
   { store, resource }: Partial<Pick<PlaceLog, 'store' | 'resource'>>,
@@ -263,23 +263,23 @@ export function placeAt<P extends PlaceLog>(
   return undefined;
 }
 
-/** The client that acts in a section, or that section alone if the client runs several at once. */
+/** Returns the client of a section, or the section itself if the client runs several at once. */
 export function actorIn({ several }: TraceIndex, process: string, section: string): string {
   return several.has(process) ? section : process;
 }
 
-/** The grant that an access was made under; undefined when it was made under none. */
+/** Returns the grant under which an access was made, or undefined if there is none. */
 export function grantUnder(indexed: TraceIndex, access: AccessEvent): GrantLog | undefined {
   return indexed.locks.get(access.resource)?.byNumber.get(access.under);
 }
 
-/** Whether an access was handled under a grant when its lock had already been acquired again. */
+/** Returns true if an access was handled under a grant after its lock had been acquired again. */
 export function isStale({ event, latest }: LogEntry<AccessEvent>): boolean {
   if (event.under === 0 || latest === null) return false;
   return latest.order(event.under) < latest.order(latest.event.ordinal);
 }
 
-/** Whether the operation's client learnt that its write was accepted. */
+/** Returns true if the operation's client learned that its write was accepted. */
 export function isAcknowledged(operation: OperationLog): boolean {
   const returned = operation.return?.event;
   return returned?.outcome === 'ok' && returned.answer?.kind === 'accepted';
@@ -332,10 +332,11 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
 }
 
 /**
- * What replicas hold together is the write with the latest timestamp. So a write is handled once,
- * as it reaches the first of them, and has an effect if no later one came before it, also where
- * that one went to other replicas. One that reached too few to be acknowledged, and that nobody
- * read, is left out: it may still be as if it had never been sent.
+ * Adds a write to its place. The value of a replicated store is the write with the latest
+ * timestamp, so a write is handled once, when it reaches the first replica, and takes effect if no
+ * later one came before it, even at other replicas. A write that reached too few replicas to be
+ * acknowledged, and that was never read, is omitted: it may still turn out as if it had never been
+ * sent.
  */
 function enterWrite(growing: Growing, event: Write, index: number): void {
   const place = placeOf(growing, event);
@@ -357,7 +358,7 @@ function enterWrite(growing: Growing, event: Write, index: number): void {
   enterAccess(place, access, index);
 }
 
-/** The operations that were answered, and those whose value a read served. */
+/** Returns the operations that were answered, and those whose value a read returned. */
 function certainWrites(events: readonly TraceEvent[]): ReadonlySet<string> {
   const certain = new Set<string>();
   for (const event of events) {
@@ -410,7 +411,7 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
   }
 }
 
-/** Finds the keys of the grants that programs reported, and puts all grants into their order. */
+/** Finds the keys of the grants that programs reported, and determines the order of all grants. */
 function orderAcquisitions(
   growing: Growing,
   lock: GrowingLock,

@@ -1,15 +1,15 @@
 /**
- * Aligns a run that breaks a claim with a neighbour that holds it, by the names of calls and
- * messages: times, and the events of faults, count for nothing. The first difference that lies on
- * the way to the breach is the turning point: another answer to the same call, another who had the
- * lock, two calls that a server handled in another order, or what happened in one run only.
+ * Aligns a run that breaks a claim with a neighbor that holds, by the names of calls and messages.
+ * Times, and the events of faults themselves, are ignored. The turning point is the first
+ * difference on the way to the breach: another answer to the same call, another holder of the lock,
+ * two calls that a server handled in another order, or an event that occurred in one run only.
  *
- * The way to the breach is its causal past: what its events' processes did before, and, across each
- * message that one of them handled, what its sender did before it was sent.
+ * The way to the breach is its causal past: the earlier events of its processes and, for each
+ * message that one of them handled, the sender's events before it was sent.
  *
- * Example: alice pauses before her write, her lease runs out, bob takes the lock and writes, and so
- * does she. Without the pause `lock` handles her release first: that it handled bob's acquire
- * before is the turning point.
+ * Example: alice pauses before her write, her lease expires, bob takes the lock and writes, and so
+ * does she. Without the pause, `lock` handles her release first; so the turning point is that it
+ * handled bob's acquire before.
  */
 
 import type { TraceEvent } from '../core/history/events.ts';
@@ -21,7 +21,7 @@ import type { TurningPoint } from './causation.ts';
 import { callPhrase, messagePhrase } from './fault-phrase.ts';
 import type { Evidence } from './verdict.ts';
 
-/** Null where the two differ in nothing on the way to the breach. */
+/** Returns null if the two runs do not differ on the way to the breach. */
 export function turnBetween(
   failing: Trace,
   neighbour: Trace,
@@ -40,17 +40,17 @@ export function turnBetween(
 
 type Difference = Pick<TurningPoint, 'kind' | 'text'>;
 
-/** What a run did, by name. */
+/** The actions of a run, by name. */
 interface Named {
-  /** What a server made of each message: `granted`, `refused`. */
+  /** The outcome of each message at its server: `granted`, `refused`. */
   readonly rulings: ReadonlyMap<string, string>;
-  /** How each call ended for its client. */
+  /** The outcome of each call for its client. */
   readonly returns: ReadonlyMap<string, string>;
   /** The sections that were entered. */
   readonly entered: ReadonlySet<string>;
-  /** What came one after the other: by server, the requests that it handled, and so on. */
+  /** Sequences of turns by place, such as the requests that a server handled. */
   readonly handled: ReadonlyMap<string, readonly string[]>;
-  /** The messages that were handled twice, and the servers that came back from something. */
+  /** The messages that were handled twice, and the servers that recovered. */
   readonly oddities: ReadonlySet<string>;
 }
 
@@ -77,7 +77,7 @@ function namesIn({ events }: Trace): Named {
   return { rulings, returns, entered, handled, oddities };
 }
 
-/** Null of what is no server's answer to a message. */
+/** Returns null if the event is not a server's answer to a message. */
 function rulingOf(event: TraceEvent): string | null {
   switch (event.kind) {
     case 'grant':
@@ -101,7 +101,7 @@ function endOf({ outcome, answer }: Extract<TraceEvent, { readonly kind: 'return
   return answer?.kind ?? outcome;
 }
 
-/** What takes its turn at one place: a request at a server, an access there, a program's entry. */
+/** A position in a sequence: a request at a server, an access to a store, or an entry. */
 interface Turn {
   readonly where: string;
   readonly what: string;
@@ -119,7 +119,7 @@ function turnOf(event: TraceEvent): Turn | null {
     case 'enter':
       return { where: `${event.lock} is entered`, what: event.section };
     case 'grant': {
-      // Where a client takes it from a quorum, nobody numbers the requests: its first one counts.
+      // Requests of a client to a quorum are not numbered, so its first grant counts.
       const isTaken = event.process === event.client;
       return isTaken ? { where: `${event.lock} is taken`, what: event.client } : null;
     }
@@ -128,7 +128,7 @@ function turnOf(event: TraceEvent): Turn | null {
   }
 }
 
-/** What no run without a fault does, by a name of its own. */
+/** Returns the name of an action that occurs only with faults, or null. */
 function oddityOf(event: TraceEvent): string | null {
   if (event.kind === 'receive' && event.isCopy) return event.message;
   return event.kind === 'recovered' && event.begins === undefined ? event.process : null;
@@ -166,7 +166,7 @@ function differenceAt(failing: Trace, event: TraceEvent, other: Named): Differen
   };
 }
 
-/** Whether another had its turn there before this one in the other run. */
+/** Returns the difference if the other run has another turn before this one, or null. */
 function orderAt(
   failing: Trace,
   event: TraceEvent,
@@ -189,7 +189,7 @@ function orderAt(
   return { kind: 'order', text: `\`${server}\` handled ${first} before ${second}` };
 }
 
-/** The events on the way to the breach, in the order of the trace. */
+/** Returns the events on the way to the breach, in trace order. */
 function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly number[] {
   const shown = new Set(evidence.map(({ event }) => event));
   const processes = new Set<string>();
@@ -198,9 +198,9 @@ function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly 
   for (let index = Math.max(-1, ...shown); index >= 0; index -= 1) {
     const event = events[index];
     if (event === undefined) continue;
-    // Faults and the end of them happen in no process: they lead from nobody to nobody.
+    // Faults, and their ends, belong to no process and cause no other event here.
     const by = processOf(event);
-    // It sends what somebody on the way handled later.
+    // Sends a message that a process on the way handled later.
     const leaves =
       event.kind === 'send' &&
       (messages.has(event.message) || messages.has(`${operationOf(event.message)}/`));
@@ -214,7 +214,7 @@ function causalPast({ events }: Trace, evidence: readonly Evidence[]): readonly 
   return past.reverse();
 }
 
-/** The process in which an event happens; null where it is none's own. */
+/** Returns the process in which an event occurs, or null if it belongs to none. */
 function processOf(event: TraceEvent): string | null {
   if (event.kind === 'send' || event.kind === 'lose') return event.from;
   if (event.kind === 'receive') return event.to;

@@ -1,7 +1,7 @@
 /**
- * Decides which sections make a run unfinished: their end is missing, and could have changed what
- * the run shows. A section that a lock service kept in line, and that touched no store until then,
- * is not one of them: it did nothing, and what the others did stands.
+ * Returns the sections that make a run unfinished: they have no end, and it could have changed what
+ * the run shows. Excludes a section that waited in a lock service's queue and had not accessed a
+ * store, since it did nothing and the actions of the others stand.
  */
 import type { Invoke } from '../core/history/events.ts';
 import { openSections, type SectionRun, type Trace } from '../core/history/trace.ts';

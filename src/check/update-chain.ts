@@ -1,17 +1,18 @@
 /**
- * Follows the updates of one key. Each write is a state of the key on top of the state that it was
- * computed from, whatever the store held when it arrived; so the key contains the updates between
- * its last state and its first value, and no others:
+ * Tracks the updates of one key. Each write creates a state of the key on top of the state that it
+ * was computed from, regardless of the store's contents when it arrived. The key therefore contains
+ * exactly the updates between its last state and its first value:
  *
  *     alice reads 0, bob reads 0, alice writes 1, bob writes 1, carol reads 1, carol writes 2
  *
  * The 2 was computed from bob's 1, and that from 0. The key contains the updates of bob and carol,
- * and alice's is lost, although two may be all that clients know to be accepted.
+ * and alice's is lost, although its value may match the two updates whose acceptance clients know
+ * of.
  *
- * An increment of a workload was computed from the read of its grant, or of its section, that
- * served the value that it adds to; a write of asynchronous code from the last access by which its
- * guard knew the key (`base`); a write to a store that adds itself from what the store held. A
- * store that recovers holds the latest state that has the value it came back with.
+ * The basis of a workload's increment is the read by its grant, or its section, that returned the
+ * value to which it adds. The basis of a write by asynchronous code is the last access by which its
+ * guard knew the key (`base`). If the store adds by itself, the basis is the store's value. A store
+ * that recovers is in the latest state that has the recovered value.
  */
 import type { Read, Recovered, Write } from '../core/history/events.ts';
 import { addTo } from '../core/kernel/entries.ts';
@@ -26,35 +27,35 @@ import type {
   TraceIndex,
 } from './trace-index.ts';
 
-/** What a key held at some time. */
+/** The contents of a key at some time. */
 export interface State {
   readonly value: number;
-  /** The first operation of those that carry out its update; '' if it is no update. */
+  /** The first operation of its update, which later ones may repeat; '' if it is not an update. */
   readonly intent: string;
   readonly write: LogEntry<AccessEvent> | null;
   /** The read that the write was computed from. */
   readonly read: LogEntry<AccessEvent> | null;
-  /** The state that it was computed from; null for a first value. */
+  /** The state that it was computed from, or null for a first value. */
   readonly from: State | null;
 }
 
-/** A state that was replaced, or ignored by a replica, for one that was not computed from it. */
+/** A state that was replaced, or ignored by a replica, for one not computed from it. */
 export interface Replacement {
   readonly before: State;
   readonly after: State;
-  /** The recovery that replaced it; null for a write. */
+  /** The recovery that replaced it, or null for a write. */
   readonly recovery: Numbered<Recovered> | null;
 }
 
 export interface UpdateChain {
-  /** What the key holds in the end. */
+  /** The final state of the key. */
   readonly last: State;
   readonly replacements: readonly Replacement[];
-  /** The updates that were written, whether or not they took effect. */
+  /** The updates that were written, with or without effect. */
   readonly intents: ReadonlySet<string>;
 }
 
-/** Follows the updates of a key up to event `before`. */
+/** Tracks the updates of a key up to event `before`. */
 export function updateChain(
   indexed: TraceIndex,
   { place, key, before }: { place: PlaceLog; key: KeyLog; before: number },
@@ -72,18 +73,18 @@ export function updateChain(
   return walk;
 }
 
-/** Whether it is known what a write was computed from. */
+/** Returns true if the basis of a write is known. */
 export function isUpdate(indexed: TraceIndex, { event }: LogEntry<AccessEvent>): boolean {
   if (event.kind !== 'write') return false;
   return event.adds !== null || baseOf(indexed, event.operation) !== undefined;
 }
 
-/** The grant under which an access was made; without one its section: `alice/1`. */
+/** Returns the grant under which an access was made or, without a grant, its section: `alice/1`. */
 export function holderOf({ under, operation }: AccessEvent): number | string {
   return under > 0 ? under : sectionOf(operation);
 }
 
-/** Returns a state and those below it, down to a first value. */
+/** Yields a state and those below it, down to a first value. */
 export function* statesFrom(latest: State): Generator<State, void> {
   for (let state: State | null = latest; state !== null; state = state.from) yield state;
 }
@@ -93,10 +94,10 @@ function baseOf({ operations }: TraceIndex, operation: string): string | undefin
   return call !== undefined && 'base' in call ? call.base : undefined;
 }
 
-/** What a write was computed from; all null for one that is no update. */
+/** The basis of a write; all null if it is not an update. */
 type Origin = Pick<State, 'read' | 'from'>;
 
-/** A read, and the state that it was served from. */
+/** A read, and the state that it returned. */
 interface Served {
   readonly read: LogEntry<Read>;
   readonly from: State;
@@ -109,10 +110,10 @@ class Walk implements UpdateChain {
   private readonly indexed: TraceIndex;
   private readonly first: State;
   private readonly addsItself: boolean;
-  /** The states that the key was in, in order. */
+  /** The successive states of the key. */
   private readonly held: State[];
   private readonly written: Map<string, State> = new Map();
-  /** The reads of each holder, and the executions of each of them. */
+  /** The reads of each holder, and the executions of each read. */
   private readonly served: Map<number | string, Served[]> = new Map();
   private unheard: ReadonlySet<AccessEvent> | null = null;
 
@@ -128,7 +129,7 @@ class Walk implements UpdateChain {
     if (value !== this.last.value) this.hold(this.heldWith(value), recovery);
   }
 
-  /** Passes the accesses from the `from`-th to event `before`; returns how many it has passed. */
+  /** Processes accesses from the `from`-th up to event `before`; returns the next one's place. */
   accesses({ accesses }: KeyLog, from: number, before: number): number {
     let at = from;
     for (let next = accesses[at]; next !== undefined && next.index < before; next = accesses[at]) {
@@ -153,7 +154,7 @@ class Walk implements UpdateChain {
 
   private write(write: LogEntry<Write>): void {
     const { operation, value, adds, stamp } = write.event;
-    // A replica may have served what the replicas together never held.
+    // A replica may have served a value that the replicas as a whole never had.
     if (value === null || !(write.event.isAccepted || stamp !== undefined)) return;
     const { read, from } = this.originOf(write, value);
     const isChange = from !== null && (adds !== null || value !== from.value);
@@ -184,7 +185,7 @@ class Walk implements UpdateChain {
     return { read: origin?.read ?? null, from };
   }
 
-  /** The state by which a guard knew the key; of a write without effect, what that came from. */
+  /** Returns the state by which a guard knew the key; the basis of a write without effect. */
   private knownBy(operation: string): Origin {
     const from = this.written.get(operation);
     if (from !== undefined) return { read: null, from };
@@ -194,7 +195,10 @@ class Walk implements UpdateChain {
     return base === undefined ? { read: null, from: this.last } : this.knownBy(base);
   }
 
-  /** What a read served, or the last of a holder's; of its executions only one was heard. */
+  /**
+   * Returns the state that a read, or a holder's last matching read, returned. Only one of a read's
+   * executions reached its client.
+   */
   private lastServed(name: number | string, isMeant: (served: Served) => boolean): Served | null {
     const last = this.served.get(name)?.findLast(isMeant) ?? null;
     if (last === null) return null;
@@ -204,7 +208,10 @@ class Walk implements UpdateChain {
     return executions.findLast(({ read }) => this.unheard?.has(read.event) === false) ?? last;
   }
 
-  /** The latest state with this value; of one that the key never had, nothing is known below it. */
+  /**
+   * Returns the latest state with this value. For a value that the key never had, the states below
+   * it are unknown.
+   */
   private heldWith(value: number): State {
     return this.held.findLast((state) => state.value === value) ?? { ...this.first, value };
   }

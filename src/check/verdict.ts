@@ -1,8 +1,8 @@
 /**
- * What is said of one claim on one run: it held, it broke, or it was *not judged*. Three places
- * decide the last: the claim itself, where it cannot be asked (`unknown` in its findings);
- * `holdBack` below, for a run that stopped before its end, or in which a section never ended; and
- * over a sweep the search, where the hazard never arose (`exercised` is 0).
+ * The verdict on one claim in one run: it held, it broke, or it was *not judged*. Three places
+ * decide the last: the claim itself, if it does not apply (`unknown` in its findings); `holdBack`
+ * below, for a run that stopped early or in which a section never ended; and, for a sweep, the
+ * search, if the hazard never arose (`exercised` is 0).
  */
 import { sectionName } from '../core/history/trace.ts';
 import { listOf } from '../text/prose.ts';
@@ -10,8 +10,8 @@ import type { TraceIndex } from './trace-index.ts';
 import { unfinishedIn } from './unfinished.ts';
 
 /**
- * The verdict on one claim. `exercised` counts how often the hazard arose that the claim is about:
- * a claim that was never exercised was not tested. Each claim says in its `hazard` what it counts.
+ * The verdict on one claim. `exercised` counts how often the hazard of the claim arose; a claim
+ * that was never exercised was not tested. Each claim describes in its `hazard` what it counts.
  */
 export type Verdict =
   | { readonly kind: 'valid'; readonly claim: string; readonly exercised: number }
@@ -19,18 +19,18 @@ export type Verdict =
       readonly kind: 'invalid';
       readonly claim: string;
       readonly exercised: number;
-      /** Which rule of the claim broke; the claim has words for each. */
+      /** The rule of the claim that broke; the claim has words for each of its rules. */
       readonly rule: string;
-      /** The events that contradict the claim, in the order of the trace, each with its role. */
+      /** The events that contradict the claim, in trace order, each with its role. */
       readonly evidence: readonly Evidence[];
-      /** The words of a claim that is not built in; all others have theirs by the rule. */
+      /** The words of a user-defined claim. A built-in claim has words for its rules. */
       readonly explanation?: Explanation;
     }
   | {
       readonly kind: 'unknown';
       readonly claim: string;
       readonly exercised: number;
-      /** Why it was not judged, a clause. */
+      /** The reason why it was not judged, as a clause. */
       readonly reason: string;
     };
 
@@ -38,19 +38,19 @@ export type Invalid = Extract<Verdict, { readonly kind: 'invalid' }>;
 
 /** An event that shows a breach. */
 export interface Evidence {
-  /** The event's part, e.g. `earlier grant`, `later write`, `stale write`. */
+  /** The event's role, such as `earlier grant`, `later write`, `stale write`. */
   readonly role: string;
   /** Index into `trace.events`. */
   readonly event: number;
 }
 
-/** A breach in words. Every string is one sentence or one clause without its final stop. */
+/** A breach in words. Every string is one sentence or clause without a period. */
 export interface Explanation {
   readonly headline: string;
   readonly given: string;
   readonly next: string;
   readonly however: string;
-  /** What would have prevented it, '' where nothing short is to be said. */
+  /** A change that would have prevented it, or '' if there is no short answer. */
   readonly cure: string;
 }
 
@@ -60,17 +60,17 @@ export interface Breach<Rule extends string> {
   readonly evidence: readonly Evidence[];
 }
 
-/** What a claim finds in a run. */
+/** The findings of a claim in a run. */
 export interface Findings<Rule extends string> {
-  /** How often the hazard arose. */
+  /** Number of times the hazard arose. */
   readonly exercised: number;
   /** The first contradiction. */
   readonly breach?: Breach<Rule> | null;
-  /** Why the claim cannot be judged, a clause; a breach counts all the same. */
+  /** The reason why the claim cannot be judged, as a clause. A breach takes precedence. */
   readonly unknown?: string | null;
 }
 
-/** The hazards of all `items` together, and the first breach and reason not to judge. */
+/** Adds up the hazards of all `items`, with the first breach and the first reason not to judge. */
 export function inAll<T, Rule extends string>(
   items: Iterable<T>,
   examine: (item: T) => Findings<Rule>,
@@ -87,17 +87,17 @@ export function inAll<T, Rule extends string>(
   return { exercised, breach: first, unknown: reason };
 }
 
-/** What several judges of one claim found. */
+/** Combines the findings of several judges of one claim. */
 export function allOf<Rule extends string>(...found: readonly Findings<Rule>[]): Findings<Rule> {
   return inAll(found, (one) => one);
 }
 
-/** A claim is broken if a breach was found, and valid otherwise, if it could be asked. */
+/** Returns the verdict: broken if a breach was found, otherwise unknown or valid. */
 export function conclude(claim: string, findings: Findings<string>): Verdict {
   const { exercised, breach = null, unknown = null } = findings;
   if (breach !== null) {
     const { rule, evidence } = breach;
-    // What broke was tested, also where the hazard is counted by other signs.
+    // A broken claim was exercised, even if its hazard is counted by other signs.
     return { kind: 'invalid', claim, exercised: Math.max(exercised, 1), rule, evidence };
   }
   if (unknown !== null) return { kind: 'unknown', claim, exercised, reason: unknown };
@@ -105,10 +105,9 @@ export function conclude(claim: string, findings: Findings<string>): Verdict {
 }
 
 /**
-/**
- * Returns the verdict, as far as the end of the run allows it: a run that was cut or failed, or in
- * which a section never ended, can break a claim, but not keep one. One whose code needs a server
- * that is not simulated does neither.
+ * Returns the verdict, limited by the end of the run. A run that was truncated or failed, or in
+ * which a section never ended, can break a claim but cannot establish that it holds. A run whose
+ * code needs a server that is not simulated can do neither.
  */
 export function holdBack(verdict: Verdict, indexed: TraceIndex): Verdict {
   if (verdict.kind === 'unknown' || indexed.isFinished) return verdict;
