@@ -1,25 +1,25 @@
 /**
- * Decides a lock that everybody releases after taking it, one call at a time. Between the return of
- * an acquire and the call of its release a client surely holds the lock, so these spans may not
- * overlap, and their order is the only one. A denied acquire must meet the lock held: the calls can
- * take effect such that it is free only where every order has it free.
+ * Decides a lock in which every client alternates acquire and release, one call at a time. Between
+ * the return of an acquire and the call of its release, a client certainly holds the lock, so these
+ * spans must not overlap, and they have only one order. A denied acquire must find the lock held:
+ * the calls can take effect such that the lock is free only when every order has it free.
  */
 import type { FastDecision, History } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
 
-/** What is asked of a lock's calls, whoever made them. */
+/** A call on a lock, by any owner. */
 interface PairedLockCall {
   readonly name: 'acquire' | 'release';
   readonly owner: string;
   readonly answer: 'granted' | 'released' | 'denied' | 'unknown';
-  /** Of a fenced lock: its tokens must rise from grant to grant. Null: nobody saw it. */
+  /** For a fenced lock, whose tokens must rise from grant to grant. Null if unknown. */
   readonly token?: number | null;
 }
 
 const never = Number.NEGATIVE_INFINITY;
 const forever = Number.POSITIVE_INFINITY;
 
-/** For a lock that is not reentrant. Null when some client's calls are not in pairs. */
+/** Decides a lock that is not reentrant. Returns null if some client's calls are not in pairs. */
 export function decidePairedLock(history: History<PairedLockCall>): FastDecision | null {
   const answered = answeredByReturn(history);
   const pairs = pairLockCalls(history, answered);
@@ -30,13 +30,13 @@ export function decidePairedLock(history: History<PairedLockCall>): FastDecision
   return { kind: 'invalid', at: answered[returns - 1] ?? 0 };
 }
 
-/** Whether an order exists for the first `prefix` returns, what returns later being unanswered. */
+/** Returns true if the first `prefix` returns have an order, with later returns unanswered. */
 function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number): boolean {
   let heldUntil = never;
   let freeFrom = never;
   let token = never;
   let met = 0;
-  /** Passes the denied acquires that return before `to`; false when one met the lock free. */
+  /** Passes denied acquires that return before `to`. Returns false if one found the lock free. */
   const passDenied = (to: number): boolean => {
     for (; met < denied.length; met++) {
       const operation = denied[met];
@@ -55,7 +55,7 @@ function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number):
     heldUntil = section.releaseInvoke;
     freeFrom = section.releasePlace < prefix ? section.releaseReturn : forever;
   }
-  // An unanswered acquire may have been granted after all that was.
+  // An unanswered acquire may have been granted after everything else.
   let last = forever;
   for (let place = answered; place < sections.length; place++) {
     const { token: own = null, invoke = forever } = sections[place] ?? {};
@@ -65,12 +65,12 @@ function isConsistent({ sections, crashed, denied }: LockPairs, prefix: number):
   return passDenied(Math.min(last, tail?.invoke ?? forever));
 }
 
-/** Of the crashed acquires that may follow `token` the one called first. */
+/** Returns the earliest called of the crashed acquires that may follow `token`. */
 function mayFollow(crashed: LockPairs['crashed'], token: number): Acquire | undefined {
   return crashed.find((acquire) => (acquire.token ?? forever) > token);
 }
 
-/** An order of a consistent history: grants as early, releases as late as may be. */
+/** Returns an order of a consistent history: grants as early, and releases as late, as possible. */
 function orderOf({ sections, crashed, denied }: LockPairs): readonly number[] {
   const order: number[] = [];
   const waiting = denied.toSorted((a, b) => a.invoke - b.invoke);
@@ -87,7 +87,7 @@ function orderOf({ sections, crashed, denied }: LockPairs): readonly number[] {
   for (const [place, section] of sections.entries()) {
     order.push(section.index);
     const next = sections[place + 1]?.invoke ?? tail?.invoke ?? forever;
-    // Where the next can follow at once the lock is never seen free.
+    // If the next holder can follow at once, the lock is never observed free.
     const isMet = next <= section.releaseReturn;
     placeDenied(isMet ? Math.max(section.releaseInvoke, next) : section.releaseReturn);
     const isLast = place === sections.length - 1 && placed === waiting.length;
@@ -101,20 +101,20 @@ function orderOf({ sections, crashed, denied }: LockPairs): readonly number[] {
   return order;
 }
 
-/** Indices are those of the history; what nobody heard returns, and has its place, at infinity. */
+/** An acquire, by its index in the history. An unanswered one has an infinite return and place. */
 interface Acquire {
   readonly index: number;
   readonly invoke: number;
   readonly return: number;
   /** In the order of returns. */
   readonly place: number;
-  /** Null when the lock gives none, or nobody saw it. */
+  /** Null if the lock has no tokens, or if unknown. */
   readonly token: number | null;
 }
 
-/** From a grant to its release. */
+/** A section, from a grant to its release. */
 interface Section extends Acquire {
-  /** -1 when it was never called; then all about it is infinite. */
+  /** -1 if it was never called; then its times and place are infinite. */
   release: number;
   releaseInvoke: number;
   releaseReturn: number;
@@ -122,22 +122,22 @@ interface Section extends Acquire {
 }
 
 interface LockPairs {
-  /** In the order of the returns of their grants. */
+  /** In the order in which their grants returned. */
   readonly sections: readonly Section[];
-  /** Acquires without an answer, in the order of their calls. */
+  /** Acquires without an answer, in call order. */
   readonly crashed: readonly Acquire[];
-  /** In the order of their returns. */
+  /** In the order of returns. */
   readonly denied: readonly Acquire[];
 }
 
-/** What a client did last that was not a denied acquire. */
+/** The state of a client after its last call other than a denied acquire. */
 interface Client {
-  /** That it is in. */
+  /** The section that it is in. */
   section: Section | null;
   return: number;
 }
 
-/** Null when some client's calls are not in pairs, one after the other, what crashed being last. */
+/** Returns null if some client's calls are not in sequential pairs, with a crashed call last. */
 function pairLockCalls(
   history: History<PairedLockCall>,
   answered: readonly number[],
@@ -176,7 +176,7 @@ function pairLockCalls(
   return { sections, crashed: crashed.sort((a, b) => a.invoke - b.invoke), denied };
 }
 
-/** That nobody has released yet. */
+/** Returns a section without a release so far. */
 function sectionOf({ index, invoke, return: end, place, token }: Acquire): Section {
   const release = { release: -1, releaseInvoke: forever, releaseReturn: forever };
   return { index, invoke, return: end, place, token, ...release, releasePlace: forever };

@@ -1,7 +1,7 @@
-/** What the fast paths share: operations by return, and where a history first fails. */
+/** Shared by the fast paths: operations by return, and the first failure of a history. */
 import type { History } from '../model.ts';
 
-/** The indices of the operations that were answered, in the order of their returns. */
+/** Returns the indices of the operations that were answered, in the order of their returns. */
 export function answeredByReturn<Call>(history: History<Call>): number[] {
   const returns = new Float64Array(history.length);
   const answered: number[] = [];
@@ -20,8 +20,9 @@ export function answeredByReturn<Call>(history: History<Call>): number[] {
 }
 
 /**
- * How many returns the shortest prefix has that is not linearizable, given that the whole, of
- * `returns`, is not. Every longer prefix is not either, so halving finds it.
+ * Returns the number of returns in the shortest prefix that is not linearizable, given that the
+ * complete history, with `returns`, is not. Every longer prefix is not linearizable either, so
+ * bisection finds it.
  */
 export function shortestBadPrefix(returns: number, isGood: (returns: number) => boolean): number {
   let good = 0;

@@ -1,15 +1,18 @@
 /**
- * Decides a register in which every write wrote another value (Gibbons and Korach, 1997, "Testing
- * shared memories"). A write and the reads of its value are a cluster; its zone lies between the
- * first return and the last call in it. An order exists iff no read returns before its write is
- * called, no two forward zones (the return comes first) overlap, and no backward zone (all overlap)
+ * Decides a register in which all written values differ (Gibbons and Korach, 1997, "Testing shared
+ * memories"). A write and the reads of its value form a cluster, whose zone lies between its first
+ * return and its last call. An order exists iff no read returns before its write is called, no two
+ * forward zones (the return comes first) overlap, and no backward zone (all operations overlap)
  * lies inside a forward one.
  */
 import { Interner } from '../interner.ts';
 import type { FastDecision, History, Model } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
 
-/** For models whose `awaits` and `provides` say all: not for one in which calls approach states. */
+/**
+ * Decides histories of models that are fully described by `awaits` and `provides`. Does not apply
+ * to models with `approaches`.
+ */
 export function decideByZones(history: History, model: Model): FastDecision | null {
   const writes = clusterWrites(history, model);
   if (writes === null) return null;
@@ -24,11 +27,11 @@ export function decideByZones(history: History, model: Model): FastDecision | nu
 
 interface Writes {
   readonly values: Interner;
-  /** By cluster the index of its write, -1 for the initial value, which is cluster 0. */
+  /** By cluster, the index of its write; -1 for the initial value, which is cluster 0. */
   readonly sources: number[];
 }
 
-/** Null when a value is written twice, or something else than writes changes the state. */
+/** Returns null if a value is written twice, or if a call other than a write changes the state. */
 function clusterWrites(history: History, model: Model): Writes | null {
   const values = new Interner();
   values.reset();
@@ -44,7 +47,10 @@ function clusterWrites(history: History, model: Model): Writes | null {
   return { values, sources };
 }
 
-/** By answered operation its cluster, -1 for a value never written; null: one is no read. */
+/**
+ * Returns the cluster of each answered operation, -1 for a value that was never written; or null if
+ * one is neither a read nor a write.
+ */
 function clusterAll(
   history: History,
   model: Model,
@@ -72,21 +78,21 @@ class Zones {
   private readonly answered: readonly number[];
   private readonly clusters: Int32Array;
   private readonly sources: readonly number[];
-  /** Of the answered operations, in the order of their returns. Ranks of positions start at 1. */
+  /** Ranks, from 1, of the answered operations' positions, in the order of their returns. */
   private readonly invokes: Int32Array;
   private readonly returns: Int32Array;
-  /** By cluster: the rank of its write's call, 0 for the initial value. */
+  /** By cluster, the rank of its write's call; 0 for the initial value. */
   private readonly writeInvokes: Int32Array;
   private readonly ranks: number;
-  /** By cluster, for the prefix swept last: its first return and its last call. */
+  /** By cluster, its first return and its last call in the prefix swept last. */
   private readonly first: Int32Array;
   private readonly last: Int32Array;
-  /** By rank: where the forward zone that begins here ends, 0 for none. */
+  /** By rank, the end of the forward zone that begins here; 0 if there is none. */
   private readonly forwardEnd: Int32Array;
-  /** By rank: where the shortest backward zone that begins here ends. */
+  /** By rank, the end of the shortest backward zone that begins here. */
   private readonly backwardEnd: Int32Array;
 
-  /** `clusters`: of each answered operation; `sources`: of each cluster the index of its write. */
+  /** `clusters` is by answered operation; `sources` has the index of each cluster's write. */
   constructor(
     history: History<unknown>,
     answered: readonly number[],
@@ -116,12 +122,12 @@ class Zones {
     this.backwardEnd = new Int32Array(count);
   }
 
-  /** Whether the first `prefix` returns have an order, what returns later being unanswered. */
+  /** Returns true if the first `prefix` returns have an order, with later returns unanswered. */
   areConsistent(prefix: number): boolean {
     return this.gather(prefix) && this.sweep();
   }
 
-  /** False when a read returned before its value was there to be read. */
+  /** Returns false if a read returned before its value could be read. */
   private gather(prefix: number): boolean {
     const { clusters, invokes, returns, writeInvokes, first, last } = this;
     first.fill(never);
@@ -151,7 +157,7 @@ class Zones {
     }
     let end = 0;
     for (let place = 0; place < ranks; place++) {
-      // The zones that begin here; `end` is that of the forward one that began before.
+      // Zones that begin here; `end` is that of the forward zone that began before.
       if ((backwardEnd[place] ?? never) < end) return false;
       const next = forwardEnd[place] ?? 0;
       if (next === 0) continue;
@@ -161,7 +167,7 @@ class Zones {
     return true;
   }
 
-  /** The order of the whole, after `areConsistent` said that it has one. */
+  /** Returns an order of the complete history, after `areConsistent` returned true for it. */
   order(): number[] {
     const { answered, clusters, sources, first, last, invokes } = this;
     const beginOf = (cluster: number): number =>
@@ -190,7 +196,10 @@ class Zones {
   }
 }
 
-/** Equal positions have equal ranks; the smallest rank is 0 for minus infinity, else 1. */
+/**
+ * Returns the rank of each position. Equal positions have equal ranks; the smallest rank is 0 for
+ * minus infinity, otherwise 1.
+ */
 function rank(positions: Float64Array): { readonly ranks: Int32Array; readonly count: number } {
   const byPosition = new Int32Array(positions.length).map((_, place) => place);
   byPosition.sort((a, b) => {

@@ -1,7 +1,7 @@
 /**
  * Cuts a text that arrives in pieces, which may end anywhere, into records: into lines, or into its
- * outermost maps, `{…}`, for EDN and JSON alike, one after the other or all in one list. So a list
- * of a million maps is never held as a whole.
+ * outermost maps, `{…}`, for both EDN and JSON, in sequence or in one list. A list of a million
+ * maps is therefore never in memory at once.
  */
 import { readEdnFields } from './edn.ts';
 import { type FieldsRead, readJsonFields } from './json-fields.ts';
@@ -15,9 +15,9 @@ import {
 } from './record.ts';
 
 export interface Line extends FilePlace {
-  /** Without its end, `\n` or `\r\n`. */
+  /** Without its line ending, `\n` or `\r\n`. */
   readonly text: string;
-  /** False for a last line that no line end closes: the file may have been cut there. */
+  /** False for a last line without a line ending: the file may be truncated there. */
   readonly isClosed: boolean;
 }
 
@@ -50,7 +50,7 @@ export class LineCutter {
     return this.rest === '' ? null : this.cut(this.rest, false);
   }
 
-  /** Blank lines are passed over. */
+  /** Skips blank lines. */
   private cut(text: string, isClosed: boolean): Malformed | null {
     this.line += 1;
     const trimmed = text.trim();
@@ -61,7 +61,7 @@ export class LineCutter {
 }
 
 export interface CutMap extends FilePlace {
-  /** From `{` to `}`. Only its brackets have been looked at. */
+  /** From `{` to `}`. Only its brackets have been checked. */
   readonly text: string;
 }
 
@@ -80,7 +80,7 @@ const MATTERS: ReadonlyMap<Mode, RegExp> = new Map([
   ['comment', /\n/g],
 ]);
 
-/** After a character inside a string, a comment or a character of EDN. */
+/** Returns the mode after a character inside a string, a comment or an EDN character. */
 function modeAfter(mode: Mode, character: string): Mode {
   if (mode === 'comment') return character === '\n' ? 'code' : mode;
   if (mode === 'string' && character === '\\') return 'escape';
@@ -92,23 +92,23 @@ export class MapCutter {
   private readonly syntax: Syntax;
   private readonly take: (map: CutMap) => Malformed | null;
   private mode: Mode = 'code';
-  /** What closes the brackets that are open, the list around all maps left out. */
+  /** The closers of the open brackets, except the list around all maps. */
   private readonly closers: string[] = [];
-  /** What closes the list around all maps; '' before it and without one. */
+  /** The closer of the list around all maps; '' before the list and without one. */
   private listCloser = '';
   private listPlace: FilePlace = { line: 1, column: 1 };
   private isOver = false;
-  /** In JSON: what may come next in the list. */
+  /** For JSON: the next expected item of the list. */
   private expects: 'map' | 'comma' | 'any' = 'any';
   private isAfterComma = false;
   private hasMaps = false;
   private toDiscard = 0;
   private hasTag = false;
-  /** The map that is open: its text in earlier pieces, and where it begins. */
+  /** The open map: its text from earlier pieces, and its place. */
   private carried = '';
   private mapPlace: FilePlace = { line: 1, column: 1 };
   private line = 1;
-  /** Offsets in the whole file. */
+  /** Offsets in the complete file. */
   private lineStart = 0;
   private base = 0;
 
@@ -152,7 +152,7 @@ export class MapCutter {
     return malformed(this.listPlace, what);
   }
 
-  /** Inside a map: where something next stands that matters here. */
+  /** Inside a map, returns the position of the next relevant character. */
   private passOver(piece: string, from: number): number {
     const matters = MATTERS.get(this.mode);
     if (matters === undefined) return from;
@@ -200,7 +200,7 @@ export class MapCutter {
     return malformed(this.here(at), `expected "${expected}", found "${character}"`);
   }
 
-  /** Between the maps. */
+  /** Handles a character between the maps. */
   private stepOutside(character: string, at: number): Malformed | null {
     if (/\s/.test(character)) return null;
     const isEdn = this.syntax === 'edn';
@@ -246,7 +246,10 @@ export class MapCutter {
     return this.open('{', at);
   }
 
-  /** After `#`: a tag before a map, which changes nothing here, or `#_`, which drops the map. */
+  /**
+   * Handles a character after `#`: a tag before a map, which has no effect here, or `#_`, which
+   * discards the map.
+   */
   private stepInTag(character: string, at: number): Malformed | null {
     if (character === '_' && !this.hasTag) {
       this.toDiscard += 1;
@@ -280,7 +283,7 @@ const READERS: { readonly [Each in Syntax]: (text: string) => FieldsRead } = {
   json: readJsonFields,
 };
 
-/** Cuts a text into maps whose fields it reads. */
+/** Cuts a text into maps and reads their fields. */
 export function cutFields(syntax: Syntax, take: TakeFields): MapCutter {
   return new MapCutter(syntax, (map) => {
     const read = READERS[syntax](map.text);
@@ -289,7 +292,7 @@ export function cutFields(syntax: Syntax, take: TakeFields): MapCutter {
   });
 }
 
-/** The place of an offset into the text of a map. */
+/** Returns the place of an offset in the text of a map. */
 function placeInMap(map: CutMap, offset: number): FilePlace {
   const before = map.text.slice(0, offset).split('\n');
   const last = before.at(-1) ?? '';

@@ -1,8 +1,9 @@
 /**
- * A dialect is how logs speak of one model: what they call its operations, and where in the fields
- * of a record stands what the model's calls hold. Here is also what all dialects share: which
- * object an operation is about (`readSaid`), and whether an `ok` says no (`saysNo`). A word that
- * nobody knows is a mistake, since a no that is taken for a yes makes a wrong verdict.
+ * A dialect defines how logs describe one model: the words for its operations, and the fields of a
+ * record that contain the data of the model's calls. This file also contains the rules that all
+ * dialects share: the object of an operation (`readSaid`), and negative answers within an `ok`
+ * (`saysNo`). An unknown word is an error, since a negative answer that is read as a positive one
+ * causes a wrong verdict.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
@@ -10,45 +11,49 @@ import type { Beginning, ModelName } from '../models.ts';
 import { ednText, isArray } from './edn.ts';
 import type { Fields, Format, RecordedOperation } from './record.ts';
 
-/** A call as `CallData` in `model.ts`. */
+/** A call like `CallData` in `model.ts`. */
 export type NamedFields = { readonly [field: string]: Json; readonly name: string };
 
 export interface Dialect {
   /** The model's name. */
   readonly model: ModelName;
-  /** By what a log may say: the name of the model's call. */
+  /** Maps each word of a log to the name of the model's call. */
   readonly words: ReadonlyMap<string, string>;
-  /** The fields that may name the independent object, the first that is there. */
+  /** The fields that may name the independent object; the first one present counts. */
   readonly keys: readonly string[];
-  /** By the name of the model's call; without an entry it answers nothing but yes. */
+  /** Answers by the name of the model's call. Without an entry, all answers are positive. */
   readonly answers?: ReadonlyMap<string, Answers>;
-  /** Whether a text as the value of a call names the object. */
+  /** True if a text as the value of a call names the object. */
   readonly isNamedByValue?: boolean;
-  /** Whether a read of nil may say nothing, see `Format.hidesReads`. */
+  /** True if a read of nil may mean that the answer is unknown, see `Format.hidesReads`. */
   readonly mayHideNil?: boolean;
-  /** How the model begins when its object holds `initial`; text says why it cannot. */
+  /**
+   * Returns the model's beginning for an object with `initial` contents, or a text with the reason
+   * why there is none.
+   */
   readonly begin: (initial: Json | undefined) => Beginning | string;
-  /** The call, with the answer that the record holds; text says what it lacks. */
+  /** Returns the call with the answer in the record, or a text that describes what is missing. */
   readonly callOf: (said: Said) => NamedFields | string;
 }
 
-/** Whatever the objects are: each may be named by any of these. */
+/** The fields that may name an object of any kind. */
 export const ANY_KEY: readonly string[] = ['key', 'lock', 'lease', 'semaphore', 'resource'];
 
 /**
- * A value that models compare by identity. Numbers and nil stay; anything else becomes its text, in
- * quotes when it is a string, so that none can be mistaken for a word of a model, like `unknown`.
+ * Returns a value that models compare by identity. Numbers and nil stay; any other value becomes
+ * its EDN text, in quotes for a string, so that it cannot be confused with a model's word such as
+ * `unknown`.
  */
 export function scalarOf(value: Json): number | string | null {
   return value === null || typeof value === 'number' ? value : ednText(value);
 }
 
-/** `unknown` for an operation that nobody heard of, else what `known` says. */
+/** Returns `unknown` for an operation without a known outcome, otherwise `known`. */
 export function knownAnswer({ operation }: Said, known: string): string {
   return operation.outcome === 'info' ? 'unknown' : known;
 }
 
-/** Each word and what it means, as `words` of a dialect. */
+/** Maps each word to its meaning, as in `words` of a dialect. */
 export function words(
   table: Readonly<Record<string, readonly string[]>>,
 ): ReadonlyMap<string, string> {
@@ -59,30 +64,30 @@ export function words(
   );
 }
 
-/** What is asked and answered about one of several independent objects. */
+/** The request and answer of one operation, and the independent object that they are about. */
 export interface Said {
-  /** That of the model's call. */
+  /** The name of the model's call. */
   readonly name: string;
   readonly operation: RecordedOperation;
-  /** The object's name, '' when there is one only. */
+  /** The object's name, '' if there is only one. */
   readonly key: string;
-  /** The values of call and completion, without the key; undefined: none is given. */
+  /** The values of call and completion, without the key; undefined if there is none. */
   readonly asked: Json | undefined;
   readonly answered: Json | undefined;
-  /** Whether an `ok` answered no. */
+  /** True if an `ok` has a negative answer. */
   readonly isNo: boolean;
-  /** Whether the key is the first of a value of two, which it may not have been meant as. */
+  /** True if the key is the first item of a pair, which may not have been meant as a key. */
   readonly isFromPair: boolean;
-  /** Whether a value was given that says nothing of such a call. */
+  /** True if a value was given that has no meaning for such a call. */
   readonly isValueIgnored: boolean;
 }
 
-/** What is said of an object, and which. */
+/** The object, and the values of call and completion. */
 type Named = Omit<Said, 'name' | 'operation' | 'isNo'>;
 
 const ONLY_YES: Answers = { yes: [], no: [] };
 
-/** Text says what is wrong. `name` is that of the model's call. */
+/** Returns a text for an error. `name` is the name of the model's call. */
 export function readSaid(
   name: string,
   operation: RecordedOperation,
@@ -122,7 +127,7 @@ function readNamed(
     : { ...plain, key: '', isValueIgnored: true };
 }
 
-/** A completion may leave out the key; null when the call does too. */
+/** Returns the key of an operation, which its completion may omit, or null if there is none. */
 function namedKey(
   { asked, answered }: RecordedOperation,
   names: readonly string[],
@@ -140,12 +145,12 @@ function differs(called: string, answered: Json): string {
   return `the completion names the key ${keyText(answered)}, but its call ${called}`;
 }
 
-/** A cas of one object is a pair itself: `[expected new]`. */
+/** The value of a cas of a single object is itself a pair: `[expected new]`. */
 function mayBeKeyed(name: string, [, second]: readonly Json[]): boolean {
   return name !== 'cas' || (isArray(second) && second.length === 2);
 }
 
-/** The name of an object, whatever names it. */
+/** Returns the name of an object as text. */
 export function keyText(key: Json): string {
   return typeof key === 'string' ? key : ednText(key);
 }
@@ -154,14 +159,17 @@ export function keyText(key: Json): string {
 export interface Answers {
   readonly yes: readonly string[];
   readonly no: readonly string[];
-  /** Whether the completion's value says it too, where it is true, false or such a word. */
+  /** True if the completion's value may be the answer: true, false or such a word. */
   readonly mayBeValue?: boolean;
 }
 
-/** Whatever was called. */
+/** Positive answers of every call. */
 const ALWAYS_YES = ['ok', 'done', 'success'];
 
-/** Whether an `ok` says no; text says what nobody understands. Of other completions: false. */
+/**
+ * Returns true if an `ok` has a negative answer, or a text for an answer that is unknown. False for
+ * other completions.
+ */
 function saysNo(
   { answered, outcome }: RecordedOperation,
   named: Named,

@@ -1,6 +1,6 @@
 /**
- * How logs speak of each model, and which model a log is likely to speak of: of what holds values
- * (registers, key-value maps, counters), and of locks, semaphores and leases.
+ * The dialect of each model, and the choice of a model for a log: models of values (registers,
+ * key-value maps, counters), and of locks, semaphores and leases.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
@@ -23,7 +23,7 @@ const READ = ['get', 'r'];
 const WRITE = ['put', 'set', 'w'];
 const CAS = ['compare-and-set', 'compare-and-swap', 'compareAndSet'];
 
-/** What a cas may answer, of whatever object. */
+/** The answers of a cas, for any object. */
 const CAS_ANSWERS: Answers = {
   yes: ['matched', 'swapped'],
   no: ['missed', 'denied', 'refused', 'mismatch', 'mismatched'],
@@ -38,7 +38,7 @@ const anyRegister = {
   begin: (initial: Json | undefined): Beginning => ({ value: scalarOf(initial ?? null) }),
 };
 
-/** Its keys lie in a resource, and the resource has the fence. */
+/** A register whose keys belong to a resource, which has the fence. */
 const anyFenced = {
   ...anyRegister,
   words: words({ read: READ, write: WRITE, open: [] }),
@@ -52,7 +52,7 @@ const ACQUIRE = ['lock', 'tryLock', 'try-lock', 'tryAcquire', 'try-acquire'];
 const RELEASE = ['unlock'];
 const NO = ['denied', 'refused', 'rejected', 'busy'];
 
-/** The first yes is the model's word for it. */
+/** The first `yes` is the model's own word. */
 const ANSWERS: ReadonlyMap<string, Answers> = new Map([
   ['acquire', { yes: ['granted', 'acquired', 'locked'], no: NO, mayBeValue: true }],
   ['renew', { yes: ['renewed', 'extended'], no: NO, mayBeValue: true }],
@@ -116,7 +116,7 @@ const ALL: readonly Dialect[] = [
   {
     ...anyLock,
     model: 'semaphore',
-    // Its value is a number of permits.
+    // The value is a number of permits.
     isNamedByValue: false,
     begin: beginSemaphore,
     callOf: permitsOf,
@@ -129,15 +129,15 @@ const ALL: readonly Dialect[] = [
   },
 ];
 
-/** Under each name that `models` knows. */
+/** By each name in `models`. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([
   ...ALL.map((dialect) => [dialect.model, dialect] as const),
 ]);
 
-/** Weaker models first: the first that knows every word of a log is the one to take. */
+/** Weaker models first: the first one that knows every word of a log is chosen. */
 const CANDIDATES = 'register cas-register kv counter mutex lease fenced-register'.split(' ');
 
-/** The model that the operations at the beginning of a log suggest; null when none does. */
+/** Returns the model that the first operations of a log suggest, or null if there is none. */
 export function tellModel(operations: readonly RecordedOperation[]): string | null {
   const said = new Set(operations.map(({ f }) => f));
   const name = CANDIDATES.find((candidate) => {
@@ -155,13 +155,13 @@ export function tellModel(operations: readonly RecordedOperation[]): string | nu
   if (name !== 'register') return name;
   const hasVersions = operations.some(({ answered }) => answered['version'] !== undefined);
   if (hasVersions) return 'versioned-register';
-  // Key-value maps are got and put; a register is read and written.
+  // Key-value maps have get and put; a register has read and write.
   return said.has('get') || said.has('put') ? 'kv' : 'register';
 }
 
 /**
- * Whether only reads that register their tokens can explain what was refused: a read, or a write
- * whose token is below that of a read and of nothing else.
+ * Returns true if only reads that register their tokens can explain a refusal: of a read, or of a
+ * write whose token is below that of a read and of nothing else.
  */
 function showsReadTokens(operations: readonly RecordedOperation[]): boolean {
   const said = operations.flatMap((operation) => {
@@ -201,7 +201,10 @@ function readWriteOrCas(said: Said): NamedFields | string {
   return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
 }
 
-/** The same as fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`; nil is a value. */
+/**
+ * Returns the pair from separate fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`.
+ * Nil is a value.
+ */
 function namedPair(fields: Fields): readonly (Json | undefined)[] {
   const first = (...names: string[]): Json | undefined =>
     names.map((name) => fields[name]).find((value) => value !== undefined);
@@ -238,7 +241,7 @@ function fencedOf(said: Said): NamedFields | string {
   const resource = keyText(asked['resource'] ?? answered['resource'] ?? '');
   const answer = knownAnswer(said, said.isNo ? 'refused' : 'accepted');
   if (name === 'open') return { name, resource, token, answer };
-  // A refused read has no value, and needs none.
+  // A refused read has no value and needs none.
   const plain = readOrWrite(said.isNo ? { ...said, answered: null } : said);
   if (typeof plain === 'string') return plain;
   if (name === 'write') return { ...plain, resource, token, answer };
@@ -248,7 +251,7 @@ function fencedOf(said: Said): NamedFields | string {
     : { ...plain, resource, token };
 }
 
-/** Strings stay as they are, because appends join them; null says that there is none. */
+/** Converts a value to text. Strings stay unquoted, because appends join them; null: no value. */
 function plainText(value: Json): string | null {
   return value === null || typeof value === 'string' ? value : ednText(value);
 }

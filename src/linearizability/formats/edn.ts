@@ -1,6 +1,6 @@
 /**
- * Reads EDN, the notation of Clojure's data (github.com/edn-format/edn), into plain data. What JSON
- * has no word for becomes text or a map with one field, so that different data stays different.
+ * Reads EDN, Clojure's data notation (github.com/edn-format/edn), into plain data. Data that JSON
+ * cannot express becomes text or a map with one field, so that different data stays different.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { type FieldsRead, isFields } from './json-fields.ts';
@@ -8,14 +8,15 @@ import { MOST_DEPTH } from './record.ts';
 
 type EdnRead =
   | { readonly kind: 'forms'; readonly forms: readonly Json[] }
-  /** `offset` is where the mistake stands in the text. */
+  /** `offset` is the position of the mistake in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
 
 /**
- * All forms of a text. Keywords and symbols become their text, with the colon; numbers too long to
- * be exact, ratios and characters their text; lists and vectors arrays; a map an object, whose
- * fields are its keywords without the colon, or the texts of other keys; a set `{"#set": […]}`, in
- * the order of its texts; a tagged form `{"#tag": form}`, but a tagged vector is the vector.
+ * Returns all forms of a text. Keywords and symbols become their text, with the colon; numbers too
+ * long to be exact, ratios and characters become their text; lists and vectors become arrays; a map
+ * becomes an object whose fields are its keywords without the colon, or the texts of other keys; a
+ * set becomes `{"#set": […]}`, sorted by its texts; a tagged form becomes `{"#tag": form}`, except
+ * that a tagged vector becomes the vector.
  */
 export function readEdn(text: string): EdnRead {
   const reader = new EdnReader(text);
@@ -25,7 +26,7 @@ export function readEdn(text: string): EdnRead {
     : { kind: 'malformed', ...reader.problem };
 }
 
-/** The fields of a text that is one map. */
+/** Returns the fields of a text that is one map. */
 export function readEdnFields(text: string): FieldsRead {
   const read = readEdn(text);
   if (read.kind === 'malformed') return read;
@@ -38,7 +39,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map(
   Object.entries({ t: '\t', r: '\r', n: '\n', b: '\b', f: '\f', '\\': '\\', '"': '"' }),
 );
 
-/** Past a problem it reads nothing more: every method then comes back at once. */
+/** After a problem, the reader is at the end of the text, so every method returns at once. */
 class EdnReader {
   problem: { readonly offset: number; readonly what: string } | null = null;
   private readonly text: string;
@@ -61,7 +62,7 @@ class EdnReader {
     return null;
   }
 
-  /** Passes over space, comments and discarded forms; whether anything follows. */
+  /** Skips space, comments and discarded forms. Returns true if anything follows. */
   private skip(): boolean {
     const { text } = this;
     while (this.at < text.length) {
@@ -83,7 +84,7 @@ class EdnReader {
     else this.fail(start, 'nothing follows this #_');
   }
 
-  /** Something that is not space stands here. */
+  /** Expects a character other than space. */
   private readForm(): Json {
     const start = this.at;
     const character = this.text.charAt(start);
@@ -158,12 +159,12 @@ class EdnReader {
     if (!isName(tag)) return this.fail(start, 'expected a tag after #');
     this.at += tag.length;
     if (!this.skip()) return this.fail(start, `nothing follows the tag #${tag}`);
-    // A plain vector to everybody but its printer.
+    // A tagged vector differs from a plain one only when printed.
     const form = this.readForm();
     return isArray(form) ? form : { [`#${tag}`]: form };
   }
 
-  /** `##Inf`, `##NaN`. */
+  /** Reads `##Inf` or `##NaN`. */
   private readSymbolic(start: number): Json {
     const name = this.tokenFrom(start + 2);
     this.at = start + 2 + name.length;
@@ -218,7 +219,7 @@ class EdnReader {
 const SEMICOLON = 0x3b;
 const HASH = 0x23;
 
-/** Of a keyword its name; of any other key its text, which cannot be mistaken for a name. */
+/** Returns the name of a keyword, or another key's text, which cannot be taken for a name. */
 function keyName(key: Json): string {
   if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
@@ -227,13 +228,13 @@ function keyName(key: Json): string {
 const INTEGER = /^[+-]?(0|[1-9]\d*)N?$/;
 const FRACTION = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?$/;
 const RATIO = /^[+-]?\d+\/\d+$/;
-/** Most names, and what they may be beside. */
+/** Matches most names; `NAME` matches all. */
 const PLAIN_NAME = /^[A-Za-z][\w-]*$/;
 const NAME = /^[\p{L}.*+!\-_?$%&=<>/][\p{L}\p{N}.*+!\-_?$%&=<>/#:']*$/u;
 
-/** Undefined when it means nothing. */
+/** Returns undefined if the token has no meaning. */
 function valueOfToken(token: string): Json | undefined {
-  // Clojure reads `:1` too.
+  // Clojure also accepts `:1`.
   if (token.startsWith(':'))
     return isName(token.slice(1)) || /^:\d+$/.test(token) ? token : undefined;
   // No name begins with a digit, and few with a sign.
@@ -252,12 +253,15 @@ function isName(text: string): boolean {
   return PLAIN_NAME.test(text) || NAME.test(text);
 }
 
-/** Commas are space too. */
+/** Commas count as space. */
 function isSpace(code: number): boolean {
   return code <= 0x20 || code === 0x2c || (code >= 0x2000 && /\s/.test(String.fromCharCode(code)));
 }
 
-/** By code: space, a bracket, a string or a comment. A table, since every character asks it. */
+/**
+ * The characters, by code, that end a token: space, a bracket, a string or a comment. A table,
+ * since it is used for every character.
+ */
 const ENDS: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => {
   return isSpace(code) || '"();[]{}'.includes(String.fromCharCode(code));
 });
@@ -266,7 +270,7 @@ function isTokenEnd(code: number): boolean {
   return ENDS[code] ?? isSpace(code);
 }
 
-/** Writes plain data as EDN with sorted fields: the same text for equal data. */
+/** Formats plain data as EDN with sorted fields, so that equal data has equal text. */
 export function ednText(value: Json): string {
   if (value === null) return 'nil';
   if (typeof value === 'string') return value.startsWith(':') ? value : JSON.stringify(value);
@@ -276,7 +280,10 @@ export function ednText(value: Json): string {
   return `{${fields.map((name) => `${name} ${ednText(value[name] ?? null)}`).join(', ')}}`;
 }
 
-/** Whether a value is a map or a set, or holds one; null: neither. A tagged map is a map. */
+/**
+ * Returns the kind of collection that a value is or contains, or null for neither. A tagged map
+ * counts as a map.
+ */
 export function collectionIn(value: Json | undefined): 'map' | 'set' | null {
   if (typeof value !== 'object' || value === null) return null;
   const isMap = !isArray(value);
@@ -291,7 +298,7 @@ export function collectionIn(value: Json | undefined): 'map' | 'set' | null {
   );
 }
 
-/** As `Array.isArray`, which does not know read-only arrays. */
+/** Like `Array.isArray`, which does not narrow read-only arrays. */
 export function isArray(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /**
- * Puts the events of a file in one order: that of the file, in which each event is passed on at
- * once, noting where the times contradict it; or that of the times, after the last event.
+ * Orders the events of a file: either as in the file, passing on each event at once and noting
+ * contradictory times, or by time, after the last event.
  */
 import { ednText } from './edn.ts';
 import {
@@ -13,14 +13,14 @@ import {
 } from './record.ts';
 import { isBefore, isTime, Times } from './times.ts';
 
-/** Takes an event at its position; events at one position happened in any order. */
+/** Receives an event and its position. Events at the same position happened in any order. */
 type TakeEvent = (event: RecordedEvent, position: number) => Malformed | null;
 
 interface OrderedEvents {
   push(event: RecordedEvent): Malformed | null;
-  /** The file ended. */
+  /** Ends the file. */
   end(): Malformed | null;
-  /** So far. */
+  /** Returns the disorder found so far. */
   disorder(): TimeDisorder | null;
 }
 
@@ -51,14 +51,14 @@ function orderByFile(take: TakeEvent): OrderedEvents {
   };
 }
 
-/** Positions are the times, or how much later they are than the first one. */
+/** Positions are the times, relative to the first one if they are large. */
 function orderByTime(take: TakeEvent): OrderedEvents {
   const times = new Times();
   const events: { readonly event: RecordedEvent; readonly position: number }[] = [];
   return {
     push(event) {
       const time = event.fields['time'];
-      // A fault without a time counts as one of the event above it.
+      // A fault without a time is at the position of the event before it.
       const other = event.process === NEMESIS ? (events.at(-1)?.position ?? 0) : null;
       const position = times.of(time) ?? other;
       if (position === null) {
@@ -69,7 +69,7 @@ function orderByTime(take: TakeEvent): OrderedEvents {
       return null;
     },
     end() {
-      // A process may have events of one time, which stay in the order of the file.
+      // Events of one process at the same time stay in file order, since the sort is stable.
       events.sort((a, b) => a.position - b.position);
       for (const { event, position } of events) {
         const problem = take(event, position);

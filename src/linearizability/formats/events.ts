@@ -1,4 +1,4 @@
-/** Reads a history whose records are events, and pairs them to operations. */
+/** Reads histories whose records are events, and pairs the events to operations. */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { ednText, isArray } from './edn.ts';
@@ -25,7 +25,7 @@ interface RecordCutter {
   end(): Malformed | null;
 }
 
-/** The reader of a format whose records, as `open` cuts and reads them, are events. */
+/** Returns the reader of a format whose records are events; `open` cuts and reads the records. */
 export function readEvents(
   take: TakeOperation,
   order: EventOrder | undefined,
@@ -45,7 +45,10 @@ export function readEvents(
   };
 }
 
-/** `process`, `type` and `f` may be keywords, with their colon or without; a process a number. */
+/**
+ * Reads an event from its fields. `process`, `type` and `f` may be keywords, with or without a
+ * colon; a process may be a number.
+ */
 function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const wrong = (what: string): Malformed => malformed(place, what);
   const process = plainName(fields['process']);
@@ -57,7 +60,7 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
   const known = EVENT_TYPES.find((name) => name === type);
   if (known === undefined) return wrong(`unknown type "${type}"${suggest(type, EVENT_TYPES)}`);
   const f = plainName(fields['f']);
-  // A completion may leave it out.
+  // A completion may omit it.
   if (f === null && (known === 'invoke' || (fields['f'] ?? null) !== null)) {
     return wrong(`expected f, what is called, ${found(fields['f'])}`);
   }
@@ -67,8 +70,8 @@ function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
 const MICRO_OPERATIONS: ReadonlySet<Json> = new Set(['r', 'w', 'append']);
 
 /**
- * The problem with an event that is a transaction of several objects, as Elle records them:
- * `{:type :ok, :f :txn, :value [[:append 3 1] [:r 4 [2]]]}`; null for any other event.
+ * Returns an error for an event that is a transaction over several objects, as recorded for Elle:
+ * `{:type :ok, :f :txn, :value [[:append 3 1] [:r 4 [2]]]}`. Returns null for any other event.
  */
 function transactionIn({ f = null, value = null }: Fields): string | null {
   const kinds = microOperationsIn(value);
@@ -79,7 +82,7 @@ function transactionIn({ f = null, value = null }: Fields): string | null {
   return `this is a transaction${kind}, which is not checked here; Elle checks it: ${tool}`;
 }
 
-/** The kinds of `[[:append 3 1] [:r 4 nil]]`; null for what is no list of micro-operations. */
+/** Returns the kinds in `[[:append 3 1] [:r 4 nil]]`, or null if these are no micro-operations. */
 function microOperationsIn(value: Json): ReadonlySet<Json> | null {
   if (!isArray(value) || value.length === 0) return null;
   const kinds = value.map((item) => {
@@ -89,7 +92,7 @@ function microOperationsIn(value: Json): ReadonlySet<Json> | null {
   return kinds.every((kind) => MICRO_OPERATIONS.has(kind)) ? new Set(kinds) : null;
 }
 
-/** A name without the colon of a keyword; null when it is none. */
+/** Returns a name without the colon of a keyword, or null if the value is not a name. */
 export function plainName(value: Json | undefined): string | null {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return null;
@@ -106,26 +109,26 @@ interface OpenCall {
   readonly position: number;
 }
 
-/** Pairs events to operations: a process's next event completes its one open call. */
+/** Pairs events to operations: the next event of a process completes its one open call. */
 class Pairing {
   readonly marks: RecordedMark[] = [];
   private readonly take: TakeOperation;
   private readonly open: Map<string, OpenCall> = new Map();
-  /** Names that operations hold, so that each is in memory once. */
+  /** Interned names, so that each is in memory once. */
   private readonly names: Map<string, string> = new Map();
 
   constructor(take: TakeOperation) {
     this.take = take;
   }
 
-  /** The next event. */
+  /** Adds the next event. */
   push(event: RecordedEvent, position: number): Malformed | null {
     if (event.process === NEMESIS) return this.mark(event, position);
     const isCall = event.type === 'invoke';
     return isCall ? this.invoke(event, position) : this.complete(event, position);
   }
 
-  /** What is open now never completed. */
+  /** Ends the file. Calls that are still open never completed. */
   end(): Malformed | null {
     for (const call of this.open.values()) {
       const problem = this.take(this.operationOf(call, null, null));

@@ -1,14 +1,14 @@
 /**
- * Reads recorded histories, whoever recorded them. A format is one file and one line in `formats`;
- * a dialect, in `dialects.ts`, says how logs in any of them speak of one model. Read on in this
- * order:
+ * Reads histories recorded by any tool. A format is one file and one line in `formats`; a dialect,
+ * in `dialects.ts`, defines how logs in any format describe one model. Read on in this order:
  *
- * 1. `record.ts`: what every format is read into. `cutters.ts`: pieces of a file into records.
- * 2. `events.ts`: records that are events, paired to operations in the order of `event-order.ts`;
- *    `jepsen-log.ts` and `map-events.ts`, whose texts `edn.ts` and `json-fields.ts` read.
- * 3. `operations.ts`: records that are whole operations.
- * 4. `dialect.ts`: what a record says to a model. `dialects.ts`: the dialect of each.
- * 5. `history-builder.ts`: the history, of the model that was named or that the log tells.
+ * 1. `record.ts`: the data that every format is read into. `cutters.ts`: cuts a file into records.
+ * 2. `events.ts`: pairs events to operations, in the order of `event-order.ts`; `jepsen-log.ts` and
+ *    `map-events.ts`: formats of events, whose texts `edn.ts` and `json-fields.ts` read.
+ * 3. `operations.ts`: records that are complete operations.
+ * 4. `dialect.ts`: the meaning of a record to a model. `dialects.ts`: the dialect of each model.
+ * 5. `history-builder.ts`: builds the history for the model that was named or that the log
+ *    suggests.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
@@ -26,7 +26,7 @@ import {
   type TimeDisorder,
 } from './record.ts';
 
-/** By name, as people read of them. */
+/** In the order in which the help lists them. */
 export const formats: readonly Format[] = [
   jepsenLog,
   jepsenText,
@@ -37,10 +37,10 @@ export const formats: readonly Format[] = [
   jsonl,
 ];
 
-/** So many characters of a file are enough to tell its format. */
+/** Characters of a file that suffice to recognize its format. */
 export const TELLING_CHARACTERS = 16_384;
 
-/** The format that a file begins in; null when it is none of them. `head` may end anywhere. */
+/** Returns the format that a file begins in, or null if there is none. `head` may end anywhere. */
 export function formatOf(head: string): Format | null {
   const text = withoutComments(head.slice(0, TELLING_CHARACTERS));
   const isList = text.startsWith('[');
@@ -48,12 +48,12 @@ export function formatOf(head: string): Format | null {
   return formats.findLast(({ begins }) => begins({ text, isList, record })) ?? null;
 }
 
-/** Without space and EDN comments at its beginning. */
+/** Removes leading space and EDN comments. */
 function withoutComments(text: string): string {
   return text.replace(/^(?:[\s,]|;[^\n]*(?:\n|$))+/, '');
 }
 
-/** A history that is being read: what the reader is given, the builder makes a history of. */
+/** A history that is being read. The reader passes operations to the builder. */
 export interface OpenHistory {
   readonly reader: HistoryReader;
   readonly builder: HistoryBuilder;
@@ -65,43 +65,43 @@ export function openHistory(options: BuildOptions & { readonly order?: EventOrde
   return { builder, reader };
 }
 
-/** What the text does not say, or says otherwise. */
+/** Facts that the text does not contain, or contains differently. */
 export interface ReadHistoryOptions {
-  /** As `fencepost check --format` takes it, e.g. `jsonl`. Absent: as the text begins. */
+  /** A format of `fencepost check --format`, such as `jsonl`. By default, it is recognized. */
   readonly format?: string;
-  /** A name of `models`. Absent: as the first thousand operations tell. */
+  /** A name in `models`. By default, suggested by the first thousand operations. */
   readonly model?: string;
-  /** What the object holds at first. Absent: as the model says. */
+  /** Initial contents of the object. By default, those of the model. */
   readonly initial?: Json;
-  /** `time`: events are in the order of their times, not of the file; equal ones overlap. */
+  /** `time`: events are ordered by time, not as in the file; events at equal times overlap. */
   readonly order?: 'file' | 'time';
 }
 
-/** What was read, or the first thing that is wrong in the text, and where. */
+/** The history, or the first error in the text and its place. */
 export type HistoryRead =
   | {
       readonly kind: 'history';
       readonly format: string;
-      /** The model that was named, or that the operations tell. */
+      /** The model that was named, or that the operations suggest. */
       readonly model: Model;
       readonly history: History;
-      /** By operation: the lines of its call and of its completion, from 1; 0 where it has none. */
+      /** By operation, the lines of its call and of its completion, from 1; 0 if it has none. */
       readonly invokeLines: readonly number[];
       readonly returnLines: readonly number[];
-      /** Reads of nil without a known answer, as in Knossos. */
+      /** Number of reads of nil that count as unanswered, as in Knossos. */
       readonly hiddenReads: number;
-      /** Operations whose key is the first of a value of two, as Jepsen writes it. */
+      /** Number of operations whose key is the first item of a pair, as Jepsen writes it. */
       readonly keyedByPair: number;
-      /** Operations with a value that says nothing of them. */
+      /** Number of operations with a value that has no meaning for them. */
       readonly ignoredValues: number;
-      /** Whether the last line has no end, so that it may be cut short. */
+      /** True if the last line has no line ending, so it may be truncated. */
       readonly mayBeCut: boolean;
-      /** The times that contradict the order of the file, which counts; null if there are none. */
+      /** The times that contradict the file order, which counts, or null if there are none. */
       readonly disorder: TimeDisorder | null;
     }
   | {
       readonly kind: 'malformed';
-      /** From 1, as `column` is, in UTF-16 units. */
+      /** From 1, like `column`, which counts UTF-16 units. */
       readonly line: number;
       readonly column: number;
       readonly what: string;
@@ -109,7 +109,7 @@ export type HistoryRead =
 
 /**
  * Reads the text of a recorded history, in any of the formats of `fencepost check`. Throws a
- * `RangeError` for a format, a model or an order that it does not know.
+ * `RangeError` for an unknown format, model or order.
  *
  * @example
  * const read = readHistory(`

@@ -1,6 +1,6 @@
 /**
- * Makes of recorded operations the history that the checker judges: chooses the model when nobody
- * named it, and remembers where each operation stands in the file.
+ * Builds the history for the checker from recorded operations: chooses the model if none was named,
+ * and records the place of each operation in the file.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
@@ -20,33 +20,33 @@ import {
 } from './record.ts';
 
 export interface BuildOptions {
-  /** The model's name; null: as the first operations tell. It must be a known one. */
+  /** The name of a known model; null for the one that the first operations suggest. */
   readonly model: string | null;
-  /** What the object holds at first; undefined: as the model says. */
+  /** Initial contents of the object; undefined for those of the model. */
   readonly initial: Json | undefined;
   readonly format: Format;
 }
 
 export interface BuiltHistory {
   readonly model: Model<Json, CallData>;
-  /** Whether nobody had named the model. */
+  /** True if the model was not named but chosen. */
   readonly isTold: boolean;
   readonly history: readonly Operation<CallData>[];
-  /** By operation: the lines of its call and of its completion, 0 where there is none. @internal */
+  /** By operation, the lines of its call and of its completion, 0 if there is none. @internal */
   readonly invokeLines: Integers;
   /** @internal */
   readonly returnLines: Integers;
-  /** Reads of nil that say nothing, see `Format.hidesReads`. */
+  /** Number of reads of nil that count as unanswered, see `Format.hidesReads`. */
   readonly hiddenReads: number;
-  /** Operations whose key is the first of a value of two, see `Format.readsPairs`. */
+  /** Number of operations whose key is the first item of a pair, see `Format.readsPairs`. */
   readonly keyedByPair: number;
-  /** Operations with a value that says nothing of them. */
+  /** Number of operations with a value that has no meaning for them. */
   readonly ignoredValues: number;
 }
 
-/** So many operations tell the model. */
+/** Operations from which the model is chosen. */
 const TELLING_OPERATIONS = 1000;
-/** So many different calls are remembered at once. */
+/** Maximum number of distinct calls to remember. */
 const MOST_CALLS = 1 << 14;
 const FIRST_LINE: FilePlace = { line: 1, column: 1 };
 
@@ -62,11 +62,11 @@ export class HistoryBuilder {
   private readonly invokeLines: Integers = new Integers();
   private readonly returnLines: Integers = new Integers();
   private readonly calls: DistinctCalls = new DistinctCalls();
-  /** Where a read of nil was hidden in `history`. */
+  /** Indices in `history` of reads of nil that may count as unanswered. */
   private readonly hidden: number[] = [];
   private writesNil = false;
   private chosen: Chosen | null = null;
-  /** Until the model is chosen. */
+  /** Operations that wait until the model is chosen. */
   private waiting: RecordedOperation[] = [];
 
   constructor(options: BuildOptions) {
@@ -86,12 +86,12 @@ export class HistoryBuilder {
     return isEnough ? this.choose() : null;
   }
 
-  /** The history, when the file has ended and nothing was wrong. */
+  /** Ends the file and returns its history, or an error. */
   finish(): BuiltHistory | Malformed {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;
     const { chosen, history, invokeLines, returnLines, counts } = this;
-    // What may be written may be read.
+    // If nil is ever written, nil may also be read.
     for (const index of this.writesNil ? [] : this.hidden) {
       const operation = history[index];
       if (operation === undefined) continue;
@@ -159,7 +159,7 @@ export class HistoryBuilder {
   }
 }
 
-/** No model is guessed from a value that is a map or a set; null: the operation has none. */
+/** Returns an error for a value from which no model can be guessed, a map or set, or null. */
 function collectionOf(operation: RecordedOperation): Malformed | null {
   const { f, asked, answered, outcome, invokedAt, returnedAt } = operation;
   const called = collectionIn(asked['value']);
@@ -170,7 +170,7 @@ function collectionOf(operation: RecordedOperation): Malformed | null {
   return malformed(place, `the value of this ${f} is a ${kind}: no model is guessed; ${hint}`);
 }
 
-/** Keeps equal calls in memory once, most of the time: a long history repeats few. */
+/** Keeps most equal calls in memory only once, because a long history has few distinct calls. */
 class DistinctCalls {
   private readonly numbers: Interner = new Interner();
   private readonly calls: CallData[] = [];

@@ -1,12 +1,12 @@
 /**
  * Reads the two texts that a Jepsen test writes. In its log, lines of the logger `jepsen.util`, or
- * `jepsen.print` since 2026, are events among many others:
+ * `jepsen.print` since 2026, are events among many other lines:
  *
  *     INFO  jepsen.util - 3 :invoke :write 4
  *     INFO  jepsen.util - 3 :info   :write :timed-out
  *
- * In its `history.txt` every line is an event. Between tabs stand the process, the type, what is
- * called, its value, and perhaps an error, whose text may go on in further lines.
+ * In its `history.txt`, every line is an event, with tabs between the process, the type, the
+ * operation, its value, and possibly an error, whose text may continue in further lines.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { type Line, LineCutter } from './cutters.ts';
@@ -44,7 +44,7 @@ export const jepsenText: Format = {
     readLines(take, order, (takeFields) => {
       let hasError = false;
       return (line) => {
-        // The rest of an error.
+        // A continuation of an error.
         if (hasError && !EVENT.test(line.text)) return null;
         hasError = line.text.split('\t').length > 4;
         return takeEvent(takeFields, { text: line.text, offset: 0 }, line);
@@ -54,7 +54,7 @@ export const jepsenText: Format = {
   readsPairs: true,
 };
 
-/** A reader of lines, which knows whether the last one was closed. */
+/** Returns a reader of lines that reports an unterminated last line. */
 function readLines(
   take: TakeOperation,
   order: EventOrder | undefined,
@@ -72,15 +72,15 @@ function readLines(
 }
 
 const LOGGER = /\bjepsen\.(?:util|print)\s*[-:]?\s+/;
-/** The first lines of a log, which may describe the test for pages before the first event. */
+/** Matches the beginning of a log, which may describe the test at length before any event. */
 const TEST_RUNNER = /\bINFO\b.*\bjepsen test runner\b/;
-/** Process, type, what is called; then its value and, in newer logs, its error. */
+/** Matches process, type and operation. The value follows and, in newer logs, an error. */
 const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
 const BEGINNING = /^:?[\w-]+\s+:(?:invoke|ok|fail|info)\s+:\S/;
-/** What a line of this logger holds that may be a broken event; it says other things too. */
+/** Recognizes a possibly broken event among the other lines of this logger. */
 const TYPE = /:(invoke|ok|fail|info)\b/;
 
-/** A part of a line, and where it begins there. */
+/** A part of a line, and its offset there. */
 interface EventPart {
   readonly text: string;
   readonly offset: number;
@@ -89,7 +89,7 @@ interface EventPart {
 function takeLogLine(takeFields: TakeFields, line: Line): Malformed | null {
   const part = eventPart(line.text);
   if (part === null) {
-    // Of other loggers: stack traces and results span lines of their own.
+    // Other loggers' stack traces and results span several lines.
     if (line.isClosed) return null;
     return malformed(line, 'the file ends in the middle of this line; it was cut');
   }
@@ -106,7 +106,7 @@ function takeEvent(takeFields: TakeFields, part: EventPart, line: Line): Malform
   }
   const [head, process = '', type = '', f = ''] = match;
   const rest = part.text.slice(head.length);
-  // If the value follows a tab, so does an error, which may be any text.
+  // A value that follows a tab may be followed by an error, which may be any text.
   const [data = '', ...errors] = rest.startsWith('\t') ? rest.slice(1).split('\t') : [rest];
   const read = readEdn(data);
   if (read.kind === 'malformed') {
@@ -120,7 +120,7 @@ function takeEvent(takeFields: TakeFields, part: EventPart, line: Line): Malform
   return takeFields(named, { line: line.line, column });
 }
 
-/** What follows the logger's name; null when the line is another logger's. */
+/** Returns the text after the logger's name, or null if the line is from another logger. */
 function eventPart(text: string): EventPart | null {
   const match = LOGGER.exec(text);
   if (match === null) return null;

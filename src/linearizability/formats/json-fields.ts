@@ -1,14 +1,17 @@
-/** Reads one JSON object into fields, and says where it goes wrong. */
+/** Reads one JSON object into fields, and locates errors. */
 import type { Json } from '../../core/kernel/json.ts';
 import { type Fields, MOST_DEPTH } from './record.ts';
 
-/** What a text holds that is one map. */
+/** The fields of a text that is one map, or its first error. */
 export type FieldsRead =
   | { readonly kind: 'fields'; readonly fields: Fields }
-  /** `offset` is where the mistake stands in the text. */
+  /** `offset` is the position of the mistake in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
 
-/** A number that is no exact double is read as its text, so that different data stays different. */
+/**
+ * Returns the fields of a JSON object. A number that is not an exact double becomes its text, so
+ * that different data stays different.
+ */
 export function readJsonFields(text: string): FieldsRead {
   const deep = whereTooDeep(text);
   if (deep !== null) {
@@ -38,7 +41,7 @@ function malformedAt(offset: number, what: string): FieldsRead {
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
 
-/** The offset of the first bracket that is too deep inside others. */
+/** Returns the offset of the first bracket that is nested too deeply, or null. */
 function whereTooDeep(text: string): number | null {
   if (text.length <= MOST_DEPTH) return null;
   let depth = 0;
@@ -56,7 +59,7 @@ function countKeys(value: Json): number {
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** The first key that stands twice in one object of a text that is known to be JSON. */
+/** Returns the first key that occurs twice in one object. The text must be valid JSON. */
 function firstTwice(text: string): { readonly key: string; readonly offset: number } | null {
   const open: Set<string>[] = [];
   let string = { key: '', offset: 0 };
@@ -72,7 +75,7 @@ function firstTwice(text: string): { readonly key: string; readonly offset: numb
   return null;
 }
 
-/** Engines say where in their own words, some by what stands there only. */
+/** Describes a syntax error. Engines word its position differently, or name only the token. */
 function explain(text: string): FieldsRead {
   const offset = whereWrong(text);
   if (offset === null) return malformedAt(0, 'this is no JSON');
@@ -81,7 +84,7 @@ function explain(text: string): FieldsRead {
   return malformedAt(offset, `this is no JSON: unexpected ${near}`);
 }
 
-/** Null when the engine does not tell. */
+/** Returns the offset of a syntax error, or null if the engine does not report it. */
 function whereWrong(text: string): number | null {
   let message = '';
   try {
@@ -98,7 +101,7 @@ function whereWrong(text: string): number | null {
   return at === text.lastIndexOf(token) && at >= 0 ? at : null;
 }
 
-/** `digits` divided by ten as often as `places` says. */
+/** The number `digits` / 10^`places`. */
 interface Decimal {
   readonly digits: bigint;
   readonly places: number;
@@ -107,7 +110,7 @@ interface Decimal {
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MOST_EXPONENT = 400;
 
-/** The exact number that a text writes down; null when it is none, or beyond all doubles. */
+/** Returns the exact number in a text, or null for other text and numbers beyond all doubles. */
 export function decimalOf(text: string): Decimal | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (sign === undefined || Math.abs(Number(exponent)) > MOST_EXPONENT) return null;
@@ -117,16 +120,16 @@ export function decimalOf(text: string): Decimal | null {
   return { digits, places };
 }
 
-/** `digits` with `places` more of them. */
+/** Returns `digits` × 10^`places`. */
 export function scaleUp(digits: bigint, places: number): bigint {
   return digits * BigInt(`1${'0'.repeat(places)}`);
 }
 
 const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** What has no more digits than this is exact, or no engine writes it longer. */
+/** Numbers that do not match have few enough digits to be read and printed unchanged. */
 const MAY_BE_ROUNDED = /[\d.]{16}|[eE][+-]?\d{3}/;
 
-/** The same JSON with every number that is no exact double as a string. */
+/** Returns the same JSON with every number that is not an exact double as a string. */
 function quoteInexact(text: string): string {
   if (!MAY_BE_ROUNDED.test(text)) return text;
   return text.replace(STRINGS_AND_NUMBERS, (token) =>

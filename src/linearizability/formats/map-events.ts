@@ -1,7 +1,7 @@
 /**
- * Reads events that are maps. In EDN, as Jepsen, Knossos and Maelstrom write them, one after the
- * other or all in one vector or list; Porcupine's key-value histories are such maps too, each with
- * a `:key`. In JSON: in one array, as elle-cli takes them, or one a line.
+ * Reads events that are maps. In EDN, as written by Jepsen, Knossos and Maelstrom, in sequence or
+ * in one vector or list; Porcupine's key-value histories are also such maps, each with a `:key`. In
+ * JSON: in one array, as elle-cli expects them, or one per line.
  */
 import { suggest } from '../../text/problem.ts';
 import { cutFields, LineCutter } from './cutters.ts';
@@ -11,7 +11,7 @@ import { readJsonFields } from './json-fields.ts';
 import { beginsWithOperation } from './operations.ts';
 import { type Fields, type Format, malformed, NEMESIS } from './record.ts';
 
-/** `{:process 3, :type :invoke, :f :write, :value 4}`. */
+/** Events such as `{:process 3, :type :invoke, :f :write, :value 4}`. */
 export const edn: Format = {
   name: 'edn',
   about: 'the events of Jepsen, Knossos, Maelstrom: a map each, or one vector of them',
@@ -24,18 +24,18 @@ export const edn: Format = {
   readsPairs: true,
 };
 
-/** `{:process 3, :type :invoke, :f :put, :key "x", :value "4"}`. */
+/** Events such as `{:process 3, :type :invoke, :f :put, :key "x", :value "4"}`. */
 export const porcupine: Format = {
   name: 'porcupine',
   about: '{:process 3, :type :invoke, :f :put, :key "x", :value "4"}',
-  // A `:key` of its own, in the call at least; records of others have it inside their value, or
-  // beside the token of a resource that it lies in.
+  // Requires a separate `:key`, at least in the call. Other tools' records have the key inside the
+  // value, or next to the token of its resource.
   begins: ({ record, isList }) =>
     !isList && isEdnMap(record) && /^\{(?![^{}\n]*:token[\s,])[^{}\n]*:key[\s,]/.test(record),
   open: (take, order) =>
     readEvents(take, order, (takeFields) => {
       return cutFields('edn', (fields, place) => {
-        // A completion may leave it out.
+        // A completion may omit it.
         const isCall = plainName(fields['type']) === 'invoke';
         const isNamed = ANY_KEY.some((name) => fields[name] !== undefined);
         return isNamed || !isCall || plainName(fields['process']) === NEMESIS
@@ -51,7 +51,7 @@ function isEdnMap(record: string): boolean {
   return /^\{[\s,]*:/.test(record);
 }
 
-/** `[{"type":"invoke","f":"write","value":4,"process":3}, …]`. */
+/** Events such as `[{"type":"invoke","f":"write","value":4,"process":3}, …]`. */
 export const json: Format = {
   name: 'json',
   about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
@@ -62,27 +62,29 @@ export const json: Format = {
 };
 
 /**
- * fencepost's own, an object a line:
+ * fencepost's own format, one object per line:
  *
  *     {"process":"alice","type":"invoke","f":"write","value":4}
  *     {"process":"alice","type":"ok","f":"write"}
  *
- * `process` is a name or a number, `type` one of `invoke`, `ok`, `fail` (it did not happen) and
- * `info` (nobody knows), `f` what is called, which a completion may leave out. The order of the
- * lines is the order of the events, unless the reader is asked to go by their `time`. An `invoke`
- * says what is asked, its completion what is answered:
+ * `process` is a name or a number. `type` is one of `invoke`, `ok`, `fail` (it did not happen) and
+ * `info` (the outcome is unknown). `f` is the operation, which a completion may omit. Events are in
+ * the order of the lines, unless the reader is asked to order them by `time`. An `invoke` contains
+ * the request, its completion the answer:
  *
- * - `value`: what is written, or put, or added; what was read. Of a cas: `[expected, new]`.
- * - `key`, `lock`, `resource`: on which of several independent objects; absent, there is one.
- * - `token`: of a fenced mutex, in the `ok` of an acquire; of a fenced register, in each `invoke`.
- * - `owner`: who acquires or releases, where that is not the process.
- * - `answer`: what was answered where that is not the obvious: `denied`, `refused`, `missed`.
- * - `version`: of a versioned register, in the `ok`; `expected`, in the `invoke` of a write: over
- *   which version only; the version in the `ok` of one that was refused is what it found.
- * - `permits`: of a semaphore, 1 when absent.
+ * - `value`: the value to write, put or add; the value that was read. For a cas: `[expected, new]`.
+ * - `key`, `lock`, `resource`: the independent object; without it, there is only one.
+ * - `token`: for a fenced mutex, in the `ok` of an acquire; for a fenced register, in each
+ *   `invoke`.
+ * - `owner`: the client that acquires or releases, if it is not the process.
+ * - `answer`: an answer other than the usual one: `denied`, `refused`, `missed`.
+ * - `version`: for a versioned register, in the `ok`. `expected`, in the `invoke` of a write: the
+ *   only version over which it may write; if it was refused, the `ok` has the version that it
+ *   found.
+ * - `permits`: for a semaphore, by default 1.
  *
- * The process `nemesis` is no client: its events are the faults that the recorder put in, which are
- * drawn and not judged.
+ * The process `nemesis` is not a client: its events are the faults that the recorder injected,
+ * which are shown and not judged.
  */
 export const jsonl: Format = {
   name: 'jsonl',
@@ -101,21 +103,21 @@ export const jsonl: Format = {
       });
     }),
   hidesReads: false,
-  // A key has a field of its own.
+  // A key has its own field.
   readsPairs: false,
 };
 
 const FIELDS: readonly string[] = [
   ...`process type f value key lock lease semaphore resource owner token fence version
   permits answer ok expected new from to`.split(/\s+/),
-  // For people.
+  // For people; not checked.
   'time',
   'index',
   'error',
   'note',
 ];
 
-/** In our own format a field that nobody reads is a mistake; of a fault anything may be told. */
+/** Returns an error for a field unknown to this format. Faults may have any field. */
 function whatIsUnknown(fields: Fields): string | null {
   if (plainName(fields['process']) === NEMESIS) return null;
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));

@@ -1,14 +1,13 @@
 /**
- * Reads whole operations as JSON objects, in one array or one a line, with the fields of
+ * Reads complete operations as JSON objects, in one array or one per line, with the fields of
  * Porcupine's `Operation` in any case:
  *
  *     {"ClientId":0,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Output":null,"Return":30}
  *
- * `Call` and `Return` are times, in any unit; without a `Return`, or with the largest number of 64
- * bits, which some write for one that is pending, nobody knows how it ended. `Input`
- * is an object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`,
- * `["get", "x"]`, `["write", 4]`.
- * `Output` is what was answered, or an object: `{"value": 4}`, `{"ok": false}`,
+ * `Call` and `Return` are times, in any unit. The outcome is unknown if there is no `Return`, or if
+ * it is the largest 64-bit number, which some programs write for a pending operation. `Input` is an
+ * object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`, `["get",
+ * "x"]`, `["write", 4]`. `Output` is the answer, or an object: `{"value": 4}`, `{"ok": false}`,
  * `{"unknown": true}`.
  */
 import type { Json } from '../../core/kernel/json.ts';
@@ -25,7 +24,7 @@ import {
 } from './record.ts';
 import { exactTime, NEVER, Times } from './times.ts';
 
-/** Unlike events, operations of one client may overlap: a client may stand for several threads. */
+/** Unlike events, operations of one client may overlap: a client may represent several threads. */
 export const operations: Format = {
   name: 'operations',
   about: '{"ClientId":3,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Return":30}',
@@ -42,13 +41,13 @@ export const operations: Format = {
   readsPairs: true,
 };
 
-/** Whether the first record of a file holds an operation. */
+/** Returns true if the first record of a file contains an operation. */
 export function beginsWithOperation(record: string): boolean {
   const names = lowered(firstObject(record));
   return names['input'] !== undefined && names['call'] !== undefined;
 }
 
-/** The first object of a text; empty when its end is not there. */
+/** Returns the first object of a text; empty if its end is missing. */
 function firstObject(text: string): Fields {
   for (let end = text.indexOf('}'); end >= 0; end = text.indexOf('}', end + 1)) {
     const read = readJsonFields(text.slice(0, end + 1));
@@ -59,7 +58,7 @@ function firstObject(text: string): Fields {
 
 const TIME = 'a time less than 2^53 from the first';
 
-/** The operation, or what is wrong with it. */
+/** Returns the operation, or a text that describes the error. */
 function operationOf(
   fields: Fields,
   times: Times,
@@ -94,7 +93,7 @@ function operationOf(
   };
 }
 
-/** What is called with a key and no value, where an array says no more. */
+/** Operations whose only argument in an array is the key. */
 const TAKES_KEY: ReadonlySet<string> = new Set([
   'get',
   'read',
@@ -129,7 +128,7 @@ function answeredOf(output: Json | undefined): Fields {
   return output === undefined ? {} : { value: output };
 }
 
-/** Go writes the names of fields with a capital, others do not. */
+/** Normalizes field names: Go programs capitalize them, others do not. */
 function lowered(fields: Fields): Fields {
   const entries = Object.entries(fields);
   return Object.fromEntries(

@@ -1,16 +1,16 @@
 /**
- * What every format of a recorded history is read into, whoever recorded it: events, paired to
- * operations, with the places in the file where a person finds them.
+ * The data that every format of a recorded history is read into: events, paired to operations, with
+ * their places in the file.
  */
 import type { Json } from '../../core/kernel/json.ts';
 
-/** Both from 1; columns count UTF-16 units. */
+/** A place in a file. Both numbers start at 1; columns count UTF-16 units. */
 export interface FilePlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** What is wrong in a file, and where. */
+/** An error in a file, and its place. */
 export interface Malformed extends FilePlace {
   readonly what: string;
 }
@@ -19,63 +19,63 @@ export function malformed({ line, column }: FilePlace, what: string): Malformed 
   return { line, column, what };
 }
 
-/** The fields of a record by name: `value`, and whatever else its recorder or a model needs. */
+/** The fields of a record by name: `value`, and any others that its recorder or a model needs. */
 export type Fields = { readonly [name: string]: Json };
 
 export const EVENT_TYPES = ['invoke', 'ok', 'fail', 'info'] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Jepsen's name for the process that injects the faults, which no client can have. */
+/** Jepsen's name for the process that injects faults. No client can have it. */
 export const NEMESIS = 'nemesis';
 
-/** What the order of the events follows: that of the records in the file, or their `time`. */
+/** The order of events: that of the records in the file, or that of their `time`. */
 export const EVENT_ORDERS = ['file', 'time'] as const;
 
 export type EventOrder = (typeof EVENT_ORDERS)[number];
 
-/** Events whose time is before that of an event above them in the file; the place of the first. */
+/** Events whose time is before that of an earlier event in the file; the place of the first. */
 export interface TimeDisorder {
-  /** From 1, as `column` is. */
+  /** From 1, like `column`. */
   readonly line: number;
   readonly column: number;
   readonly count: number;
-  /** The line of an event above the first one that has a later time. */
+  /** The line of an event before the first one, with a later time. */
   readonly afterLine: number;
 }
 
-/** One line of a log: a process calls, or hears how its call ended. */
+/** One line of a log: a process calls, or learns the outcome of its call. */
 export interface RecordedEvent extends FilePlace {
   readonly process: string;
   readonly type: EventType;
-  /** What is called; '' when a completion leaves it out. */
+  /** The operation; '' if a completion omits it. */
   readonly f: string;
   readonly fields: Fields;
 }
 
-/** A call with its completion. Positions are those that `Operation` in `model.ts` asks for. */
+/** A call with its completion. Positions are those of `Operation` in `model.ts`. */
 export interface RecordedOperation {
   readonly process: string;
   readonly f: string;
   readonly asked: Fields;
-  /** What the completion holds; empty when there is none. */
+  /** The fields of the completion; empty if there is none. */
   readonly answered: Fields;
   readonly outcome: 'ok' | 'fail' | 'info';
   readonly invoke: number;
-  /** Null when nothing was heard of it. */
+  /** Null if the outcome is unknown. */
   readonly return: number | null;
   readonly invokedAt: FilePlace;
-  /** Null as `return` is, but for an `info`, which stands in the file. */
+  /** Null if the file has no completion. An `info` has a place, although `return` is null. */
   readonly returnedAt: FilePlace | null;
 }
 
-/** Takes the fields of a record that stands at `place`. */
+/** Receives the fields of the record at `place`. Returns an error, or null. */
 export type TakeFields = (fields: Fields, place: FilePlace) => Malformed | null;
 
-/** Takes an operation; says what is wrong with it, and null when nothing is. */
+/** Receives an operation. Returns an error, or null. */
 export type TakeOperation = (operation: RecordedOperation) => Malformed | null;
 
-/** What happened to no client: a fault that the recorder put in, in Jepsen the nemesis. */
+/** An event of no client: a fault that the recorder injected, in Jepsen by the nemesis. */
 export interface RecordedMark {
   readonly text: string;
   /** On the same scale as an operation's `invoke`. */
@@ -83,53 +83,57 @@ export interface RecordedMark {
   readonly line: number;
 }
 
-/** Reads a file that arrives in pieces, which may end anywhere, and gives its operations away. */
+/** Reads a file that arrives in pieces, which may end anywhere, and passes on its operations. */
 export interface HistoryReader {
-  /** The next piece of the file. After something malformed nothing may follow. */
+  /** Reads the next piece of the file. Must not be called after an error. */
   push(piece: string): Malformed | null;
-  /** The file ended. What is still open is an operation whose outcome is unknown. */
+  /** Ends the file. An operation that is still open has an unknown outcome. */
   end(): Malformed | null;
-  /** So far. */
+  /** The marks read so far. */
   readonly marks: readonly RecordedMark[];
   /**
-   * Asked after the end: whether what came last reads well, but no line end closes it, so that it
-   * may have been longer, `:read 1` for `:read 12`. Absent: the format shows where a record ends.
+   * After the end, returns true if the last record is well-formed but has no line ending, so it may
+   * be truncated: `:read 1` from `:read 12`. Omitted if the format itself shows where a record
+   * ends.
    */
   mayBeCut?(): boolean;
-  /** Asked after the end; null if no time contradicts the order. Absent: times are the order. */
+  /**
+   * After the end, returns the contradictory times, or null if there are none. Omitted if times
+   * determine the order.
+   */
   disorder?(): TimeDisorder | null;
 }
 
 /** A way to record histories: one row of `formats`. */
 export interface Format {
   readonly name: string;
-  /** How a record of it looks, for people who choose one by its name. */
+  /** An example of a record, for people who choose a format by name. */
   readonly about: string;
-  /** Whether a file that begins so is in it; of several formats the last in `formats` counts. */
+  /** Returns true for the beginning of such a file. The last match in `formats` counts. */
   readonly begins: (head: FileHead) => boolean;
-  /** `order` is `file` unless it says otherwise. */
+  /** Opens a reader. `order` is `file` by default. */
   readonly open: (take: TakeOperation, order?: EventOrder) => HistoryReader;
   /**
-   * Whether a read of nil has an unknown answer, as in Knossos, if it is one of a plain or CAS
-   * register that does not begin with nil and is never set to it.
+   * True if a read of nil counts as unanswered, as in Knossos. Applies to a plain or CAS register
+   * that does not begin with nil and is never set to it.
    */
   readonly hidesReads: boolean;
-  /** Whether a value of two may be `[key value]`, as Jepsen writes those of independent objects. */
+  /** True if a pair may be `[key value]`, as Jepsen writes those of independent objects. */
   readonly readsPairs: boolean;
 }
 
 /** The beginning of a file, which may end anywhere. */
 export interface FileHead {
-  /** Without the space and the EDN comments that it begins with. */
+  /** Without leading space and EDN comments. */
   readonly text: string;
-  /** Whether `[` opens a list of all records. */
+  /** True if `[` opens a list of all records. */
   readonly isList: boolean;
-  /** The same from the first record on. */
+  /** The same text, from the first record on. */
   readonly record: string;
 }
 
-/** Longer lines and maps are refused, so that a file without line ends does not fill the memory. */
+/** Longer lines and maps are rejected, so that a file without line ends does not fill memory. */
 export const MOST_RECORD_CHARACTERS = 1_000_000;
 
-/** Deeper brackets are refused, so that whoever walks through a value comes back. */
+/** Deeper nesting is rejected, so that recursion over a value terminates. */
 export const MOST_DEPTH = 100;

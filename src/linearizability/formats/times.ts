@@ -1,26 +1,26 @@
 /**
- * Reads times, in any unit, as positions in one order: exactly, whether they are written as numbers
- * or texts, with a fraction or without, and however far from zero.
+ * Converts times, in any unit, to positions in one order. The conversion is exact for numbers and
+ * texts, with or without a fraction, and however far from zero.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { decimalOf, scaleUp } from './json-fields.ts';
 
-/** Digits after the point that count. */
+/** Digits after the point that are significant. */
 const PLACES = 12;
 const ONE = scaleUp(1n, PLACES);
-/** No clock counts further. */
+/** Larger than any clock. */
 const MOST = scaleUp(1n, PLACES + 30);
-/** Times that are larger, like those since 1970 in nanoseconds, count from the first one. */
+/** Larger times, such as nanoseconds since 1970, are counted from the first one. */
 const FAR = 1n << 32n;
 
-/** The largest number of 64 bits, as an `exactTime`; Go programs write it for "not yet". */
+/** The largest 64-bit number, as an `exactTime`; Go programs write it for "not yet". */
 export const NEVER: bigint = scaleUp(9_223_372_036_854_775_807n, PLACES);
 
 /** The times of one file as positions in one order. */
 export class Times {
   private base: bigint | null = null;
 
-  /** Null for what is no time, or so far from the first one that it could not be exact. */
+  /** Returns null if the value is not a time, or is too far from the first one to be exact. */
   of(value: Json | undefined): number | null {
     const exact = exactTime(value);
     if (exact === null) return null;
@@ -32,7 +32,7 @@ export class Times {
   }
 }
 
-/** In units of the last of `PLACES`; null for what is no time. */
+/** Returns a time in units of 10^−`PLACES`, or null if the value is not a time. */
 export function exactTime(value: Json | undefined): bigint | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null;
   const decimal = decimalOf(String(value));
@@ -47,7 +47,7 @@ export function isTime(value: Json | undefined): boolean {
   return typeof value === 'number' || exactTime(value) !== null;
 }
 
-/** Whether `time` is before `other`; false if one of them is no time. */
+/** Returns true if `time` is before `other`; false if either is not a time. */
 export function isBefore(time: Json | undefined, other: Json | undefined): boolean {
   if (typeof time === 'number' && typeof other === 'number') return time < other;
   const [exact, exactOther] = [exactTime(time), exactTime(other)];
