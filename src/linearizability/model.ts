@@ -1,32 +1,33 @@
 /**
- * What the checker takes: a history, the clients' view of some objects as a list of operations; and
- * a model, a sequential specification: what an object may answer when calls come one at a time.
+ * The input of the checker: a history, which is the clients' view of some objects as a list of
+ * operations; and a model, which is a sequential specification: the answers that an object may give
+ * if calls come one at a time.
  */
 import type { Json } from '../core/kernel/json.ts';
 
-/** Every operation that clients called, in any order; verdicts name each by its index here. */
+/** All operations that clients called, in any order. Verdicts refer to each by its index here. */
 export type History<Call = CallData> = readonly Operation<Call>[];
 
-/** One call of a client, and how it ended. */
+/** One call of a client, and its outcome. */
 export interface Operation<Call = CallData> {
   readonly client: string;
-  /** What was asked together with what was answered, as the model defines it. */
+  /** The request and its answer, as the model defines them. */
   readonly call: Call;
-  /** Position of its call in the common order of events, e.g. an event's number or a time. */
+  /** Position of the call in the common order of events, such as an event's number or a time. */
   readonly invoke: number;
-  /** Position of its answer, not before `invoke`; null when none came. Equal positions overlap. */
+  /** Position of the answer, at or after `invoke`, or null if none. Equal positions overlap. */
   readonly return: number | null;
-  /** `ok`: answered; `fail`: did not happen; `info`: it may have, at any time after its call. */
+  /** `ok`: answered; `fail`: did not happen; `info`: may have happened, any time after its call. */
   readonly outcome: 'ok' | 'fail' | 'info';
 }
 
-/** Calls and states are plain data, so that equal ones are recognised; a call says its name. */
+/** A call, with a name. Calls and states are plain data, so that equal ones are recognized. */
 export type CallData = Json & { readonly name: string };
 
 /**
- * `State` and `Call` are plain data. They are compared by content and never changed, and a call
- * holds all that its effect depends on, its answer and, where it matters, its client included. So a
- * user's model is an object with three fields:
+ * A sequential specification of an object. `State` and `Call` are plain data, compared by content
+ * and never modified. A call contains everything that its effect depends on, including its answer
+ * and, if relevant, its client. A custom model is an object with three fields:
  *
  * ```ts
  * type FlagCall =
@@ -44,72 +45,77 @@ export type CallData = Json & { readonly name: string };
  * checkHistory(history, flag);
  * ```
  *
- * All else is optional: `isPure` and `partition` make the search quicker by much; `awaits` and what
- * follows it by more, on objects that hold one value; the rest is for people to read.
+ * All other fields are optional. `isPure` and `partition` make the search much faster, and `awaits`
+ * and the fields after it even more so for objects that hold one value. The last ones produce text
+ * for people.
  */
 export interface Model<State extends Json = Json, Call extends CallData = CallData> {
   readonly name: string;
   readonly init: State;
   /**
-   * The states that `call`, with the answer that it holds, may leave behind; none when it is
-   * illegal in `state`. Several stand for a choice that nobody saw.
+   * Returns the states that may result from `call`, with its answer, in `state`; none if it is
+   * illegal there. Several states represent a choice that was not observed.
    */
   step(state: State, call: Call): readonly State[];
-  /** Whether `call` leaves every state in which it is legal as it was. Absent: none does. */
+  /** Returns true if `call` changes no state in which it is legal. By default, no call is pure. */
   isPure?(call: Call): boolean;
-  /** The independent object that `call` acts on, e.g. its key. Absent: all act on one. */
+  /** Returns the independent object of `call`, such as its key. By default, there is only one. */
   partition?(call: Call): string;
-  /** What tells states apart, where that is less than the whole state. */
+  /** Returns the part of a state that distinguishes it from others, by default all of it. */
   stateKey?(state: State): Json;
   /**
-   * What is wrong with a call that is none of the model's, as an untyped caller may bring it; null:
-   * nothing. `checkHistory` asks it of every call first. Absent: no call is refused.
+   * Returns the error in a call that is not valid for the model, as an untyped caller may pass, or
+   * null. `checkHistory` validates every call first. By default, no call is rejected.
    */
   mistakeIn?(call: Call): string | null;
-  /** What a failed call says where it is an answer, e.g. that a cas missed; null: nothing. */
+  /** Returns the call for a failure that is an answer, such as a missed cas, or null. */
   whenFailed?(call: Call): Call | null;
 
   /**
-   * The one state that `call` tells from all others, which are alike to it: it is legal there only,
-   * or everywhere else, or everywhere and does there what it does nowhere else. Undefined: in every
-   * state it is legal and does the same. With it, states that no remaining call awaits count as
-   * one.
+   * Returns the one state that `call` distinguishes from all others, which are equivalent to it: it
+   * is legal only there, or everywhere else, or everywhere with a different effect there. Returns
+   * undefined if the call is legal in every state with the same effect. Lets states that no
+   * remaining call awaits count as one.
    */
   awaits?(call: Call): State | undefined;
   /**
-   * The state that `call` leaves behind when it changes any, whatever it finds; undefined when what
-   * it leaves depends on what it finds. A model with `awaits` must have it.
+   * Returns the state that results from `call` if it changes any, regardless of the state before,
+   * or undefined if the result depends on that state. Required if there is `awaits`.
    */
   provides?(call: Call): State | undefined;
-  /** Whether calls that provide nothing may make `awaited` of `state`. Absent: there are none. */
+  /** Returns true if calls that provide nothing may turn `state` into `awaited`; default: never. */
   approaches?(state: State, awaited: State): boolean;
 
   /**
-   * The states in which `calls` may find the object, whatever came before them; of those that they
-   * cannot tell apart one, or one that allows more. Absent: all that calls lead to.
+   * Returns the states in which `calls` may find the object, regardless of earlier calls. States
+   * that they do not distinguish may be represented by one, or by one that allows more. By default,
+   * all states that calls lead to.
    */
   startingStates?(calls: readonly Call[]): readonly State[];
 
-  /** Decides some histories of one object without a search; null: not this one. */
+  /** Decides some histories of one object without a search. Returns null for the others. */
   fastPath?(history: History<Call>, model: Model<State, Call>): FastDecision | null;
-  /** For the fast path of versions: the one that `call` made or saw; null: none, or unknown. */
+  /**
+   * For the fast path of versions: returns the version that `call` created or observed, or null if
+   * there is none or it is unknown.
+   */
   versionOf?(call: Call): number | null;
 
-  /** `call` as it reads in a sentence: "cas(4→4)=ok". Absent: as JSON. */
+  /** Formats `call` for a sentence: "cas(4→4)=ok". By default, as JSON. */
   describe?(call: Call): string;
-  /** What `call` needs: "the value 4". Asked of calls that are illegal somewhere. */
+  /** Describes the state that `call`, illegal in some states, needs: "the value 4". */
   needs?(call: Call): string;
-  /** The object in `state`: "it is 2". */
+  /** Describes the object in `state`: "it is 2". */
   describeState?(state: State): string;
-  /** A state that calls provide, as it stands after "nothing else sets": "2". */
+  /** Formats a state that calls provide, as in "nothing else sets 2": "2". */
   describeValue?(state: State): string;
 }
 
-/** What a fast path may say; indices are those of the history that it was given. */
+/** The decision of a fast path. Indices refer to the history that it was given. */
 export type FastDecision =
   | { readonly kind: 'valid'; readonly order: readonly number[] }
   /** `at`: the operation whose return is the first that no order satisfies. */
   | { readonly kind: 'invalid'; readonly at: number };
 
-/** What `step` returns for a call that is illegal. */
+/** The result of `step` for an illegal call. */
 export const illegal: readonly never[] = [];

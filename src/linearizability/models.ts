@@ -1,4 +1,4 @@
-/** The models by the names that a command line gives them, each beginning as its object does. */
+/** The models by their names on the command line, each with the beginning of its object. */
 import type { Json } from '../core/kernel/json.ts';
 import type { CallData, Model } from './model.ts';
 import { type CounterCall, counter } from './models/counter.ts';
@@ -21,21 +21,21 @@ import {
 import { type SemaphoreCall, semaphore } from './models/semaphore.ts';
 import { type VersionedCall, versionedRegister } from './models/versioned-register.ts';
 
-/** How an object begins and what bounds it; each model takes the fields that concern it. */
+/** The beginning and the bounds of an object. Each model uses the fields that apply to it. */
 export interface Beginning {
-  /** What a register holds, or a counter, which takes a number only. */
+  /** Initial contents of a register, or of a counter, which accepts only a number. */
   readonly value?: Value;
-  /** The version of a versioned register's value; 0 by default. */
+  /** Version of a versioned register's initial value; 0 by default. */
   readonly version?: number;
-  /** What a key holds that was never put. */
+  /** Contents of a key that was never put. */
   readonly text?: string | null;
-  /** How many permits a semaphore has; 1 by default. */
+  /** Number of permits of a semaphore; 1 by default. */
   readonly permits?: number;
-  /** How many times at once its owner may hold a reentrant mutex; no limit by default. */
+  /** Maximum number of holds of a reentrant mutex by its owner; no limit by default. */
   readonly maxDepth?: number;
 }
 
-/** Makes a model of an object that begins so. */
+/** Creates a model of an object with this beginning. */
 export type MakeModel<Call extends CallData> = (beginning?: Beginning) => Model<Json, Call>;
 
 /**
@@ -83,7 +83,7 @@ export const models: {
 
 export type ModelName = keyof typeof models;
 
-/** What each model is, for people who choose one by its name: the weaker first. */
+/** A description of each model, for people who choose one by name; weaker models first. */
 export const aboutModels: ReadonlyMap<string, string> = new Map([
   ['register', 'a read returns what the last write wrote'],
   ['cas-register', 'a register that also compares and sets'],

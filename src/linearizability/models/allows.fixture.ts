@@ -1,9 +1,9 @@
-/** Asks a model about calls that come one at a time. */
+/** Tests a model on sequential calls. */
 import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
 import type { CallData, Model } from '../model.ts';
 
-/** Whether `calls`, each after the one before has returned, are allowed. */
+/** Returns true if a model allows `calls`, each made after the previous one has returned. */
 export function allows<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
   calls: readonly Call[],

@@ -1,11 +1,11 @@
-/** A counter: an increment adds, a read returns the sum so far. Each key is its own counter. */
+/** A counter: an increment adds, a read returns the sum so far. Each key is a separate counter. */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 /** A call of `counter`. */
 export type CounterCall =
   | { readonly name: 'increment'; readonly key: string; readonly by: number }
-  /** `unknown`: no answer was seen. */
+  /** `unknown`: the answer was not observed. */
   | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
 
 const mistakeIn = mistakesIn<CounterCall>({

@@ -1,6 +1,6 @@
 /**
- * A mutex whose every grant carries a fencing token above all before; the reentrant one gives its
- * owner the same token again while it is held.
+ * A mutex in which every grant carries a fencing token above all earlier ones. While the reentrant
+ * one is held, it gives its owner the same token again.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
@@ -14,7 +14,7 @@ export type FencedMutexCall =
       readonly lock: string;
       readonly owner: string;
       readonly answer: 'granted' | 'denied' | 'unknown';
-      /** The token of the grant; null when there was none, or none was seen. */
+      /** The token of the grant, or null if there was none or it is unknown. */
       readonly token: number | null;
     }
   | {
@@ -36,18 +36,18 @@ const mistakeIn = mistakesIn<FencedMutexCall>({
 
 export type FencedHold = {
   readonly hold: Hold;
-  /** The last token given, or the lowest that it can have been; null: any, or none was given. */
+  /** The last token, or its lower bound; null if no token was given yet or any is possible. */
   readonly highest: number | null;
-  /** False while it is held with a token that nobody saw. */
+  /** False while it is held with an unknown token. */
   readonly isSeen: boolean;
 };
 
-/** Tokens are integers, of which the first may be any. */
+/** Tokens are integers; the first may be any. */
 export function fencedMutex(): Model<FencedHold, FencedMutexCall> {
   return { ...withDepth('fenced-mutex', 1), fastPath: decidePairedLock, startingStates };
 }
 
-/** The lower the last token was the more is allowed: none will do. */
+/** Lower last tokens allow more, so it is enough to start without one. */
 function startingStates(calls: readonly FencedMutexCall[]): readonly FencedHold[] {
   const owners = [...new Set(calls.map(({ owner }) => owner))];
   const stranger = `not ${owners.join(' or ')}`;
@@ -102,12 +102,12 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
   };
 }
 
-/** Granted anew with the lowest token possible: any other allows less afterwards. */
+/** Grants with the lowest possible token, since any other allows less afterwards. */
 function unseen(hold: Hold, highest: number | null): FencedHold {
   return { hold, highest: highest === null ? null : highest + 1, isSeen: false };
 }
 
-/** Whether a grant may carry `token`. */
+/** Returns true if a grant may carry `token`. */
 function mayBe(token: number, { hold, highest, isSeen }: FencedHold): boolean {
   if (highest === null) return true;
   if (hold === null) return token > highest;

@@ -1,7 +1,7 @@
 /**
  * A store that guards a resource with fencing tokens (Kleppmann, "How to do distributed locking",
- * 2016): it accepts a write iff its token is at least the highest that it has seen, or, where it is
- * strict, above it. Reads register nothing, or, in a store with reads, their token too.
+ * 2016): it accepts a write iff its token is at least the highest that it has seen or, if it is
+ * strict, above it. Reads register no token, except in the model with reads.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
@@ -29,7 +29,7 @@ export type FencedCall =
       readonly resource: string;
       readonly key: string;
       readonly token: number;
-      /** `refused` or `unknown` may stand in place of the value. */
+      /** May be `refused` or `unknown` in place of the value. */
       readonly value: Value;
     };
 
@@ -57,9 +57,9 @@ export type FencedState = {
 };
 
 export interface FencedOptions {
-  /** What an unwritten key reads as; null by default. */
+  /** Value of an unwritten key; null by default. */
   readonly initial?: Value;
-  /** A write needs a token above the highest; so each token writes once. */
+  /** True if a write needs a token above the highest, so that each token can write only once. */
   readonly isStrict?: boolean;
 }
 
@@ -104,8 +104,8 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
 }
 
 /**
- * A fenced register whose reads carry a token too: a read below the highest is refused, any other
- * registers its token, so that what a holder has read cannot change under it by an older holder.
+ * A fenced register whose reads also carry a token. A read below the highest is refused; any other
+ * registers its token, so that an older holder cannot change what a holder has read.
  */
 export function fencedRegisterWithReads(initial: Value = null): Model<FencedState, FencedCall> {
   const writes = fencedRegister({ initial });
@@ -130,19 +130,19 @@ export function fencedRegisterWithReads(initial: Value = null): Model<FencedStat
   };
 }
 
-/** What a read of `key` returns. */
+/** Returns the value that a read of `key` returns. */
 function held(state: FencedState, key: string, initial: Value): Value {
   const value = Object.hasOwn(state.values, key) ? state.values[key] : undefined;
   return value === undefined ? initial : value;
 }
 
-/** The state after a call that passed the comparison. */
+/** Returns the state after a call that passed the comparison. */
 function accept(state: FencedState, call: FencedCall): FencedState {
   if (call.name !== 'write') return { highest: call.token, values: state.values };
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };
 }
 
-/** What a call is on; '' where the history names no keys. */
+/** Names the key of a call. `key` is '' if the history has no keys. */
 function placeOf(key: string): string {
   return key === '' ? 'the value' : key;
 }

@@ -2,15 +2,15 @@
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-/** What a key holds; null when it holds nothing and the map tells that from the empty text. */
+/** The contents of a key, or null if it is missing and this differs from the empty text. */
 export type Text = string | null;
 
 /** A call of `kv`. */
 export type KeyValueCall =
-  /** Null: the key holds nothing. Without an answer it may hold any value. */
+  /** Null if the key is missing. Without an answer, the value is not checked. */
   | { readonly name: 'get'; readonly key: string; readonly value: string | null }
   | { readonly name: 'put'; readonly key: string; readonly value: string }
-  /** To a key that holds nothing it puts `value`. */
+  /** On a missing key, an append puts `value`. */
   | { readonly name: 'append'; readonly key: string; readonly value: string }
   | {
       readonly name: 'cas';
@@ -36,14 +36,15 @@ const mistakeIn = mistakesIn<KeyValueCall>({
 });
 
 /**
- * `initial` is what a key holds that was never put. A deleted key holds nothing: it reads as null
- * if `initial` is null, as the empty text if `initial` is empty. Any other text does not show how
- * the map reads a key that holds nothing, so that null and the empty text are one.
+ * Creates a key-value map. `initial` is the contents of a key that was never put. A deleted key
+ * reads as null if `initial` is null, and as the empty text if `initial` is empty. Any other
+ * `initial` does not show how the map reads a missing key, so null and the empty text count as
+ * equal.
  */
 export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
   const nothing: Text = initial === null ? null : '';
   const isOne = initial !== null && initial !== '';
-  /** What a call means by `text`. */
+  /** Returns the state that `text` in a call refers to. */
   const meant = (text: Text): Text => (isOne && text === null ? '' : text);
   const awaited = (call: KeyValueCall): Text | undefined => {
     const text = awaitedText(call);
@@ -99,7 +100,7 @@ function awaitedText(call: KeyValueCall): Text | undefined {
   return call.name === 'cas' ? call.expected : undefined;
 }
 
-/** What is awaited, what appends can make that of, and a text that is longer. */
+/** Returns the awaited texts, the texts that appends can extend to them, and a longer one. */
 function startingStates(calls: readonly KeyValueCall[]): readonly Text[] {
   const awaited = calls.map(awaitedText).filter((text) => text !== undefined);
   const texts = new Set<Text>([null, '', ...awaited]);
@@ -113,7 +114,7 @@ function startingStates(calls: readonly KeyValueCall[]): readonly Text[] {
   return [...texts, ' '.repeat(longest + 1)];
 }
 
-/** Beyond so many nobody tries them all. */
+/** Beyond this number, not all states are tried. */
 const mostStarts = 1_000;
 
 function describeKeyValueCall(call: KeyValueCall): string {
@@ -131,7 +132,7 @@ function describeKeyValueCall(call: KeyValueCall): string {
 
 const longestQuote = 40;
 
-/** Of a long text the end, where texts that grew by appends differ. */
+/** Quotes a text. For a long one, shows its end, where texts that grew by appends differ. */
 function quote(text: Text): string {
   if (text === null) return 'nothing';
   return text.length <= longestQuote ? `"${text}"` : `"…${text.slice(1 - longestQuote)}"`;

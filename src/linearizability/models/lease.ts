@@ -1,8 +1,9 @@
 /**
- * A lease: a lock that may expire at any time, unseen. So a grant is always possible, but a renewal
- * or a release succeeds only for the last one to whom it was granted. It is denied while somebody
- * may hold it, the caller included, whose own earlier attempt may not have been answered; never
- * while it was not taken, or was given back or seen to have expired, since it was taken last.
+ * A lease: a lock that may expire at any time, unobserved. A grant is therefore always possible,
+ * but a renewal or release succeeds only for the last client to which it was granted. An acquire
+ * may be denied while any client may hold the lease, including the caller, whose earlier attempt
+ * may not have been answered. It is never denied if the lease was not taken, or was released or
+ * observed to expire after it was last taken.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
@@ -20,7 +21,7 @@ export type LeaseCall =
       readonly name: 'renew';
       readonly lease: string;
       readonly owner: string;
-      /** `denied`: the caller does not hold it, perhaps no longer. */
+      /** `denied`: the caller does not hold it, or no longer does. */
       readonly answer: 'renewed' | 'denied' | 'unknown';
     }
   | {
@@ -29,7 +30,7 @@ export type LeaseCall =
       readonly owner: string;
       readonly answer: 'released' | 'denied' | 'unknown';
     }
-  /** A client saw that it expired. */
+  /** A client observed that it expired. */
   | { readonly name: 'expire'; readonly lease: string };
 
 const mistakeIn = mistakesIn<LeaseCall>({
@@ -40,8 +41,8 @@ const mistakeIn = mistakesIn<LeaseCall>({
 });
 
 /**
- * The state is who holds it; null: nobody. That it expires unseen takes no call: `step` lets it
- * expire where a call needs it to.
+ * The state is the holder, or null if there is none. An unobserved expiry is not a call: `step`
+ * lets the lease expire if a call needs it.
  */
 export function lease(): Model<string | null, LeaseCall> {
   return {
@@ -51,7 +52,8 @@ export function lease(): Model<string | null, LeaseCall> {
       if (call.name === 'expire') return [null];
       if (call.name === 'acquire') {
         if (call.answer === 'denied') return owner === null ? illegal : [owner];
-        // What did not say how it ended may have been denied, where somebody held it.
+        // An acquire with an unknown outcome may have been denied, if another client held the
+        // lease.
         const isOpen = call.answer === 'unknown' && owner !== null && owner !== call.owner;
         return isOpen ? [call.owner, owner] : [call.owner];
       }
@@ -62,7 +64,7 @@ export function lease(): Model<string | null, LeaseCall> {
     },
     isPure(call): boolean {
       if (call.name === 'acquire') return call.answer === 'denied';
-      // A denied renewal is not: it may show that the lease has expired.
+      // A denied renewal is not pure: it may show that the lease has expired.
       return call.name === 'renew' && call.answer !== 'denied';
     },
     mistakeIn,

@@ -1,4 +1,4 @@
-/** Locks without tokens: a mutex with an owner, an anonymous one and a reentrant one. */
+/** Locks without tokens: a mutex with an owner, an anonymous mutex and a reentrant mutex. */
 import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
@@ -9,7 +9,7 @@ export type MutexCall =
       readonly name: 'acquire';
       readonly lock: string;
       readonly owner: string;
-      /** `denied`: it was held (a try-lock); waiting for it is one long call. */
+      /** `denied`: it was held (a try-lock). Waiting for the lock is one long call. */
       readonly answer: 'granted' | 'denied' | 'unknown';
     }
   | {
@@ -25,7 +25,7 @@ const mistakeIn = mistakesIn<MutexCall>({
   release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
 });
 
-/** What they have in common. */
+/** Shared by all three. */
 const anyLock = {
   isPure: (call: MutexCall): boolean => call.answer === 'denied',
   mistakeIn,
@@ -36,8 +36,8 @@ const anyLock = {
 };
 
 /**
- * Granted only when free, released only by the owner. The state is the owner, null when the mutex
- * is free. It is not reentrant.
+ * A mutex that is granted only when free and released only by its owner, not reentrant. The state
+ * is the owner, or null if the mutex is free.
  */
 export function mutex(): Model<string | null, MutexCall> {
   return {
@@ -56,7 +56,7 @@ export function mutex(): Model<string | null, MutexCall> {
   };
 }
 
-/** Granted only when free, and anybody's release frees it. The state is whether it is held. */
+/** A mutex granted only when free and released by any client. The state is true if held. */
 export function anonymousMutex(): Model<boolean, MutexCall> {
   return {
     ...anyLock,
@@ -77,15 +77,15 @@ export function anonymousMutex(): Model<boolean, MutexCall> {
   };
 }
 
-/** Who holds it and how many times; null when it is free. */
+/** The owner and its number of holds, or null if the lock is free. */
 export type Hold = { readonly owner: string; readonly depth: number } | null;
 
 export interface ReentrantOptions {
-  /** How many times its owner may hold it at once; no limit by default. */
+  /** Maximum number of holds by the owner; no limit by default. */
   readonly maxDepth?: number;
 }
 
-/** Its owner may take it again; it is free after as many releases as acquires. */
+/** A mutex that its owner may take again. It is free after as many releases as acquires. */
 export function reentrantMutex(options: ReentrantOptions = {}): Model<Hold, MutexCall> {
   const maxDepth = options.maxDepth ?? Number.POSITIVE_INFINITY;
   return {
@@ -102,7 +102,7 @@ export function reentrantMutex(options: ReentrantOptions = {}): Model<Hold, Mute
   };
 }
 
-/** The hold after an acquire or a release; the same one when it is not possible. */
+/** Returns the hold after an acquire or a release, or the same one if the call is not possible. */
 export function holdAfter(
   hold: Hold,
   { name, owner }: Pick<MutexCall, 'name' | 'owner'>,

@@ -1,20 +1,20 @@
 /**
- * A register: a read returns what the last write wrote; and one that also compares and sets: it
- * writes `value` only where it finds `expected`. Each key is a register of its own.
+ * A register: a read returns the value of the last write. The CAS register also compares and sets:
+ * it writes `value` only if it finds `expected`. Each key is a separate register.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
 
 /**
- * What a register holds; null before anything was written. A text must be none of the words that
- * calls say in place of a value, `unknown` and `refused`; recorded ones stand in quotes.
+ * The contents of a register; null before the first write. A text must not be `unknown` or
+ * `refused`, which calls use in place of a value; recorded texts are in quotes.
  */
 export type Value = number | string | null;
 
 /** A call of `register`. */
 export type RegisterCall =
-  /** `unknown` in place of the value: no answer was seen. */
+  /** `unknown` in place of the value: the answer was not observed. */
   | { readonly name: 'read'; readonly key: string; readonly value: Value }
   | { readonly name: 'write'; readonly key: string; readonly value: Value };
 
@@ -95,7 +95,7 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
   };
 }
 
-/** A value as it reads in a sentence. */
+/** Formats a value for a sentence. */
 function show(value: Value | 'unknown'): string {
   return value === null ? 'nothing' : String(value);
 }

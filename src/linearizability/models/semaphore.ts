@@ -1,4 +1,4 @@
-/** A semaphore: so many permits, of which an acquire takes some and a release gives some back. */
+/** A semaphore with a number of permits: an acquire takes some, and a release returns some. */
 import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
@@ -15,7 +15,7 @@ export type SemaphoreCall =
       readonly name: 'release';
       readonly semaphore: string;
       readonly permits: number;
-      /** `denied`: so many were not taken. */
+      /** `denied`: fewer were taken. */
       readonly answer: 'released' | 'denied' | 'unknown';
     };
 
@@ -24,7 +24,7 @@ const mistakeIn = mistakesIn<SemaphoreCall>({
   release: { semaphore: 'a text', permits: 'a number', answer: ['released', 'denied', 'unknown'] },
 });
 
-/** The state is how many of its `permits` are left. */
+/** The state is the number of `permits` that are left. */
 export function semaphore(permits = 1): Model<number, SemaphoreCall> {
   return {
     name: 'semaphore',

@@ -1,7 +1,7 @@
 /**
- * A register that counts its writes: a write returns the version that it made, a read the version
- * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does. A write that says
- * which version it expects is accepted over that one only, and refused over any other only.
+ * A register that counts its writes, like a key in etcd or a node in ZooKeeper: a write returns the
+ * version that it created, a read the version that it saw. A write that expects a version is
+ * accepted only over this version, and refused only over any other.
  */
 import { mistakesIn } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
@@ -14,14 +14,14 @@ export type VersionedCall =
       readonly name: 'write';
       readonly key: string;
       readonly value: Value;
-      /** The one that it made; of a refused write the one that it found. Null: unknown. */
+      /** The version that it created or, if refused, found. Null if unknown. */
       readonly version: number | null;
-      /** The version that it must find, 0 or the first one before any write. Absent: any. */
+      /** The version that it must find, by default any. Before any write: `firstVersion`. */
       readonly expected?: number;
-      /** Absent: it is accepted, if it takes effect at all. */
+      /** If not set, the write is accepted, provided it takes effect at all. */
       readonly answer?: 'refused';
     }
-  /** Of a read without an answer the value is `unknown` and the version null. */
+  /** For a read without an answer, the value is `unknown` and the version null. */
   | {
       readonly name: 'read';
       readonly key: string;
@@ -42,7 +42,7 @@ const mistakeIn = mistakesIn<VersionedCall>({
 
 export type Versioned = { readonly value: Value; readonly version: number };
 
-/** The initial value has version 0, or a later one that it is said to have. */
+/** Creates a versioned register, whose initial value has version `firstVersion`. */
 export function versionedRegister(
   initial: Value = null,
   firstVersion = 0,
@@ -76,7 +76,7 @@ export function versionedRegister(
   };
 }
 
-/** `write(7) at version 2`, `write(7) over version 1, refused`. */
+/** Examples: `write(7) at version 2`, `write(7) over version 1, refused`. */
 function describe(call: VersionedCall): string {
   const version = call.version === null ? '' : ` at version ${call.version}`;
   if (call.name === 'read') return `read=${call.value}${version}`;
@@ -98,9 +98,9 @@ function needs(call: VersionedCall): string {
 }
 
 /**
- * The fast path of histories whose answers tell a version: the versions are the order, if there is
- * one. They are only a guess that is replayed, so what does not fit is left to the search: null
- * unless every answered operation tells its version and their order is allowed.
+ * The fast path for histories whose answers contain versions: if there is an order, it is that of
+ * the versions. This order is only a guess that is then replayed. Returns null, leaving the history
+ * to the search, unless every answered operation has a version and their order is allowed.
  */
 function decideByVersion(history: History, model: Model): FastDecision | null {
   const order: number[] = [];
