@@ -1,15 +1,15 @@
 /**
- * Checks at run time what the types of a model's calls say, for callers that no compiler checks.
- * The table of a model must name every field of its calls, each with the words for its type.
+ * Checks the types of a model's calls at run time, for callers without a compiler. The table of a
+ * model must list every field of its calls, each with the words for its type.
  */
 
 const mostShown = 80;
 
-/** What a field may hold, by the words that stand after "must be". */
+/** The possible types of a field, by the words that follow "must be". */
 interface Held {
   readonly 'a text': string;
   readonly 'a text or null': string | null;
-  /** Neither NaN nor infinite, as all numbers here. */
+  /** Neither NaN nor infinite, like all numbers here. */
   readonly 'a number': number;
   readonly 'a number or null': number | null;
   readonly 'a number or unknown': number | 'unknown';
@@ -28,7 +28,7 @@ const accepts: { readonly [Words in keyof Held]: (value: unknown) => boolean } =
   'a number, a text or null': (value) => value === null || isText(value) || Number.isFinite(value),
 };
 
-/** What a field must hold; a list: one of these words. */
+/** The expected contents of a field; a list means one of these words. */
 type CallField = keyof Held | readonly string[];
 type OptionalField = { readonly optional: CallField };
 
@@ -50,7 +50,7 @@ type TableOf<Call extends { readonly name: string }> = {
   };
 };
 
-/** For `Model.mistakeIn`: the first mistake in a call, null when it has none. */
+/** Creates a `Model.mistakeIn`: returns the first mistake in a call, or null if there is none. */
 export function mistakesIn<Call extends { readonly name: string }>(
   table: TableOf<Call>,
 ): (call: Call) => string | null;
@@ -81,7 +81,7 @@ export function mistakesIn(table: {
   };
 }
 
-/** Any value as it reads in a message. */
+/** Formats any value for a message. */
 export function shownValue(value: unknown): string {
   const isJson = typeof value === 'string' || (typeof value === 'object' && value !== null);
   return isJson ? JSON.stringify(value).slice(0, mostShown) : String(value);

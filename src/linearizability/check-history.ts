@@ -1,17 +1,18 @@
 /**
- * Decides whether a history is linearizable to a model: could its calls have come one at a time,
- * each between its call and its return (Herlihy and Wing, 1990)? This is the door of the checker,
- * which stands alone. Read on in this order:
+ * Checks that a history is linearizable to a model: its calls could have been executed one at a
+ * time, each between its call and its return (Herlihy and Wing, 1990). This is the entry point of
+ * the checker, which imports nothing but the kernel. Read on in this order:
  *
- * 1. `model.ts`: what goes in, a history and a model; `models.ts` and `models/`: the models.
- * 2. here: what is refused, what a failure says, and each object by itself.
- * 3. `decide.ts`: one object, from the fast paths in `fast/` to the first bad return.
- * 4. `search.ts`: the search for an order, which meets what `prepare.ts` lays out and
- *    `transitions.ts` numbers; `look-ahead.ts`: what spares it most of the orders.
+ * 1. `model.ts`: the input, a history and a model; `models.ts` and `models/`: the models.
+ * 2. This file: rejection of malformed input, the meaning of a failure, and the split by object.
+ * 3. `decide.ts`: the decision on one object, from the fast paths in `fast/` to the first bad
+ *    return.
+ * 4. `search.ts`: the search for an order, on the layout of `prepare.ts` and the numbering of
+ *    `transitions.ts`; `look-ahead.ts` excludes most orders in advance.
  * 5. `verify-order.ts`: replays a valid verdict, and shares no code with any of these.
- * 6. `explain.ts`: why an invalid one is; `core.ts`: the few operations that contradict each other,
- *    found by asking less and less of a history, in the ways of `relax.ts`; `sentence.ts` tells it.
- * 7. `formats/formats.ts`: histories that others recorded, read from their files.
+ * 6. `explain.ts`: explains an invalid verdict; `core.ts`: finds the few contradictory operations
+ *    by gradually relaxing the history, in the ways of `relax.ts`; `sentence.ts` words it.
+ * 7. `formats/formats.ts`: reads histories from files of other tools.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { shownValue } from './call-shape.ts';
@@ -19,30 +20,30 @@ import { type CheckOptions, type DecideOptions, type Decision, decide } from './
 import type { CallData, History, Model, Operation } from './model.ts';
 
 /**
- * A decision about a whole history. `part` names the object that it is about, '' when the model
- * knows only one; all indices are those of the whole history.
+ * The decision on a complete history. `part` names the object that it is about, '' if the model has
+ * only one. All indices refer to the complete history.
  */
 export type HistoryVerdict =
   | Extract<Decision, { kind: 'valid' }>
   | (Exclude<Decision, { kind: 'valid' }> & { readonly part: string });
 
-/** What was decided about one part. Its indices are those of the whole history. */
+/** The decision on one part. Its indices refer to the complete history. */
 export interface PartVerdict {
-  /** The object's name, '' when the model knows only one. */
+  /** The object's name, '' if the model has only one. */
   readonly name: string;
   readonly decision: Decision;
 }
 
 /**
- * One verdict on the whole: invalid when a part is, at the earliest of the first bad returns; else
- * unknown when a part is. `configurations` counts those of all parts. The order of a valid verdict
- * can be replayed with `refuteOrder`.
+ * Returns one verdict on the complete history: invalid if a part is, at the earliest of the first
+ * bad returns; otherwise unknown if a part is. `configurations` is the sum over all parts. The
+ * order of a valid verdict can be replayed with `refuteOrder`.
  *
- * Throws a `MalformedOperation`, which has the operation's `index`, for what is none: an unknown
- * `outcome`, an `invoke` or `return` that is no finite number, a return before the call, an `ok`
- * without a return, a call without a name, or one that the model refuses (`Model.mistakeIn`; those
- * of this package refuse unknown names and missing or impossible fields). Throws a `RangeError` for
- * an option that is none.
+ * Throws a `MalformedOperation`, which has the operation's `index`, for an unknown `outcome`, an
+ * `invoke` or `return` that is not a finite number, a return before the call, an `ok` without a
+ * return, a call without a name, or a call that the model rejects (`Model.mistakeIn`; the models of
+ * this package reject unknown names and missing or impossible fields). Throws a `RangeError` for an
+ * invalid option.
  *
  * @example
  * const ok = { outcome: 'ok' } as const;
@@ -64,8 +65,8 @@ export function checkHistory<State extends Json, Call extends CallData>(
 }
 
 /**
- * Decides every part, in the order in which the history first names them: each on its own, so that
- * all bad ones are told. Throws as `checkHistory` does.
+ * Returns the decision on every part, in the order in which the history first names them. Each part
+ * is decided separately, so that all bad ones are reported. Throws like `checkHistory`.
  */
 export function checkParts<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -77,7 +78,7 @@ export function checkParts<State extends Json, Call extends CallData>(
   return decideParts(history, model, options);
 }
 
-/** As `checkHistory`, of a history that is known to be one. */
+/** Like `checkHistory`, for a history that is known to be well-formed. */
 export function decideHistory(
   history: History,
   model: Model,
@@ -121,9 +122,9 @@ function isWorse(history: History, one: Decision, other: Decision): boolean {
 }
 
 /**
- * The history as `failed` reads it; indices stay. With `drop` a failed operation did not happen.
- * With `strict` it is an answer where the model gives a failure a meaning: a failed cas found
- * another value, a failed acquire met a holder.
+ * Returns the history with failures interpreted as `failed` demands; indices stay the same. With
+ * `drop`, a failed operation did not happen. With `strict`, it is an answer if the model gives a
+ * failure a meaning: a failed cas found another value, a failed acquire met a holder.
  */
 export function readFailures(
   history: History,
@@ -138,19 +139,19 @@ export function readFailures(
   });
 }
 
-/** What a history says of one of the independent objects that it acts on. */
+/** The part of a history that concerns one of its independent objects. */
 export interface HistoryPart {
-  /** The object's name, '' when the model knows only one. */
+  /** The object's name, '' if the model has only one. */
   readonly name: string;
   readonly history: History;
-  /** By operation of the part: its index in the whole history. */
+  /** Index in the complete history, by operation of the part. */
   readonly indices: readonly number[];
 }
 
 /**
- * The parts in the order in which the history first names them. An empty history has none. A
- * history is linearizable iff each part is: the property is local (Herlihy and Wing, 1990), of
- * which Horn and Kroening made the quickest way to check maps (P-compositionality, 2015).
+ * Splits a history into its parts, in the order in which it first names them. An empty history has
+ * none. A history is linearizable iff each part is: the property is local (Herlihy and Wing, 1990),
+ * which Horn and Kroening used for the fastest way to check maps (P-compositionality, 2015).
  */
 export function splitHistory(history: History, model: Model): readonly HistoryPart[] {
   const parts = new Map<string, HistoryPart & { history: Operation[]; indices: number[] }>();
@@ -168,8 +169,8 @@ export function splitHistory(history: History, model: Model): readonly HistoryPa
 }
 
 /**
- * Joins orders of different parts into one. Each operation takes effect as early as its part's
- * order lets it: at the latest call among those up to it. Sorted by these positions the whole
+ * Joins the orders of different parts into one. Each operation takes effect as early as the order
+ * of its part allows: at the latest call among the operations up to it. Sorting by these positions
  * respects real time, since each lies between its operation's call and return.
  */
 function mergeOrders(history: History, orders: readonly (readonly number[])[]): readonly number[] {
@@ -182,11 +183,11 @@ function mergeOrders(history: History, orders: readonly (readonly number[])[]): 
       return { index, position };
     });
   });
-  // The sort is stable, so that the operations of one part keep their order.
+  // The sort is stable, so the operations of one part keep their order.
   return effects.sort((a, b) => a.position - b.position).map(({ index }) => index);
 }
 
-/** The caller's mistake in one operation; the message says in which, and what is wrong. */
+/** A caller's mistake in one operation; the message names the operation and the mistake. */
 export class MalformedOperation extends Error {
   override readonly name: string = 'MalformedOperation';
   /** Its index in the history. */
@@ -208,7 +209,7 @@ function refuseMalformed(history: History, model: Model): void {
 
 const outcomes: readonly unknown[] = ['ok', 'fail', 'info'];
 
-/** Whoever writes plain JavaScript may have put anything there. */
+/** Callers without type checking may have passed anything. */
 function mistakeIn(operation: Operation<unknown>): string | null {
   if (typeof operation !== 'object' || operation === null)
     return `${shownValue(operation)} is none`;
@@ -227,7 +228,7 @@ function mistakeIn(operation: Operation<unknown>): string | null {
   return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
 }
 
-/** Throws a `RangeError` that names the option, where it is none. @internal */
+/** Throws a `RangeError` that names the option, if one is invalid. @internal */
 export function refuseOptions(options: CheckOptions): void {
   const { maxConfigurations, maxBytes, shouldStop, failed } = options;
   refuseLimit('maxConfigurations', maxConfigurations);

@@ -1,15 +1,14 @@
 /**
  * Finds a minimal core of an invalid history of one object: operations that contradict each other
- * whatever the object held before them and whatever else happened, such that to ask less of any one
- * of them resolves the contradiction. It is found as a minimal failing input is (Zeller and
- * Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): less is asked of half of
- * the operations at once, then of halves of those, as long as what is left has no order.
- * `CoreSearch` chooses where the history is cut and what is tried first, `CoreTrials` asks less and
- * decides.
+ * regardless of the object's state before them and of all other operations, and such that relaxing
+ * any one of them resolves the contradiction. The method is that of minimizing a failing input
+ * (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): relax half of
+ * the operations at once, then halves of those, as long as the rest has no order. `CoreSearch`
+ * chooses the start of the history and the order of relaxation; `CoreTrials` relaxes and decides.
  *
- * An example: of w(1), w(2), r=1, w(3), r=3, one after the other, the core is w(2) and r=1. From
- * the call of w(2) on, whatever the register then held, r=1 cannot follow it; w(1) was over, and
- * what was called after r=1 has no part in it.
+ * Example: in the sequence w(1), w(2), r=1, w(3), r=3, the core is w(2) and r=1. From the call of
+ * w(2) on, whatever the register contained, r=1 cannot follow it; w(1) had ended, and the
+ * operations called after r=1 are not involved.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type DecideOptions, decide } from './decide.ts';
@@ -24,36 +23,37 @@ import {
 } from './relax.ts';
 
 /**
- * How to read it: at `from` the object may be in any state that the calls up to the bad return
- * lead to, in any order and however often; what had returned before `from` has no part in it, the
- * `required` operations happened when they did, the `optional` ones may have happened once, at any
- * time after their calls and after `from`, or never; and all others at any time after `from` and
- * however often. That fits into no order. Since less is asked than was recorded, the history fits
- * into none either. What a person must look at are the required and the optional operations.
+ * The meaning of a core: at `from`, the object may be in any state that results from the calls up
+ * to the bad return, in any order and any number of times. Operations that returned before `from`
+ * are excluded. The `required` operations happened when they did; the `optional` ones may have
+ * happened once, at any time after their calls and after `from`, or never; all others may have
+ * happened at any time after `from`, any number of times. No order satisfies this. Since this
+ * requires less than was recorded, no order satisfies the history either. Only the required and the
+ * optional operations need a person's attention.
  */
 export interface Core {
-  /** Indices of the operations that had to happen, and when they did, in the history's order. */
+  /** Indices of the operations that had to happen when they did, in history order. */
   readonly required: readonly number[];
-  /** Of those that may have happened, but not at any time and however often. */
+  /** Indices of operations that may have happened, but not at any time, any number of times. */
   readonly optional: readonly number[];
   /**
-   * False when the others could lead to too many states: then each may have happened once, after
-   * its call and after `from`.
+   * False if the others could lead to too many states. In that case, each may have happened once,
+   * after its call and after `from`.
    */
   readonly areOthersFree: boolean;
-  /** The position from which on it holds; null: from the first state of the model on. */
+  /** The position at which it starts, or null for the initial state of the model. */
   readonly from: number | null;
-  /** False when a limit was reached before every operation was tried alone. */
+  /** False if a limit was reached before every operation was relaxed alone. */
   readonly isMinimal: boolean;
 }
 
-/** So many that were called last are looked at first; the whole of a longer history never is. */
+/** Recent calls to examine first. Histories above `longestWhole` are only examined in part. */
 const recentCalls = 1_024;
 const longestWhole = 200_000;
 
 /**
- * `at` is the operation whose return is the first that no order satisfies. `maxConfigurations`
- * bounds all the trials together, 50,000 by default.
+ * Returns a core of a history. `at` is the operation whose return is the first that no order
+ * satisfies. `maxConfigurations` limits all trials together, by default to 50,000.
  */
 export function findCore(
   history: History,
@@ -65,7 +65,7 @@ export function findCore(
   const starts = new StartStates(model, distinctCalls(cut));
   const recent = cut.length > recentCalls ? recentOperations(cut) : null;
   let left = options.maxConfigurations ?? defaultMaxConfigurationsOfCore;
-  // What is spent is told by differences, and infinity minus anything is infinity.
+  // Spending is computed by subtraction, and infinity minus anything is infinity.
   left = Math.min(left, options.allowance?.left ?? left, Number.MAX_SAFE_INTEGER);
   if (recent !== null) {
     const part = recent.map((index) => cut[index]).filter((operation) => operation !== undefined);
@@ -86,7 +86,7 @@ export function findCore(
   );
 }
 
-/** Indices of what was not over when the recent calls began. */
+/** Returns the indices of the operations that had not ended when the recent calls began. */
 function recentOperations(cut: History<unknown>): readonly number[] {
   const invokes = Float64Array.from(cut, ({ invoke, outcome }) =>
     outcome === 'fail' ? Number.NEGATIVE_INFINITY : invoke,
@@ -104,13 +104,13 @@ interface CoreOptions extends DecideOptions {
 }
 
 const defaultMaxConfigurationsOfCore = 50_000;
-/** Once so many were spent, the core found so far has to do. */
+/** Configurations to spend before the core found so far is accepted. */
 const mostBeforeAnotherWay = 1_500;
 const mostToBegin = 15_000;
-/** From where on less is asked: so many times as many calls as there must be. */
+/** Candidate starts, as multiples of the smallest number of calls that contradict each other. */
 const widths = [1, 1.5, 2, 4];
 
-/** In which order less is asked: a minimal core is not always the smallest one. */
+/** An order of relaxation. Several are tried, since a minimal core is not always the smallest. */
 interface Way {
   readonly first: 'pure' | 'effects';
   readonly from: 'the oldest' | 'the newest';
@@ -123,15 +123,18 @@ const ways: readonly Way[] = [
   { first: 'effects', from: 'the newest' },
 ];
 
-/** What the history is part of: what its calls lead to, and whether the part is all of it. */
+/**
+ * The relation of a part to the complete history: the states that its calls lead to, and if the
+ * part is complete.
+ */
 interface Whole {
   readonly starts: StartStates;
   readonly isWhole: boolean;
 }
 
 /**
- * Looks for the smallest of a few minimal cores: from where on the history is contradictory, and of
- * which operations less can be asked, in different orders. It is cut after the return of `at`.
+ * Searches for the smallest of a few minimal cores, with different starts and different orders of
+ * relaxation. The history ends after the return of `at`.
  */
 class CoreSearch {
   private readonly cut: History;
@@ -148,7 +151,7 @@ class CoreSearch {
     this.left = options.maxConfigurations;
   }
 
-  /** Null when the part is not known to be contradictory whatever came before it. */
+  /** Returns null if the part is not known to be contradictory from any earlier state. */
   find({ starts, isWhole }: Whole): Core | null {
     let best: Core | null = null;
     for (const from of this.beginnings(starts, isWhole)) {
@@ -162,7 +165,7 @@ class CoreSearch {
     return best;
   }
 
-  /** Positions of calls from which on the history is contradictory: the last, and some before. */
+  /** Returns positions of calls from which the history is contradictory: the last, and others. */
   private beginnings(starts: StartStates, isWhole: boolean): readonly (number | null)[] {
     const called = this.cut.flatMap(({ invoke, outcome }) => (outcome === 'fail' ? [] : [invoke]));
     const positions = [...new Set(called)].sort((a, b) => b - a);
@@ -234,12 +237,12 @@ function sizeOf({ required, optional }: Core): number {
 }
 
 /**
- * What is asked of an operation, less and less: that it happened when it did; that it may have
- * happened, after its call; that it may have happened at any time and however often; nothing.
+ * The requirement on an operation, from strict to lax: it happened when it did; it may have
+ * happened after its call; it may have happened at any time and any number of times; nothing.
  */
 type Asked = 'required' | 'optional' | 'free' | 'nothing';
 
-/** An operation of the history, by its index there. */
+/** An operation and its current requirement, with its index in the history. */
 interface Asking {
   readonly index: number;
   readonly isPure: boolean;
@@ -252,24 +255,27 @@ type TrialEnding = 'valid' | 'invalid' | 'unknown' | 'stopped';
 const maxConfigurationsOfTrial = 5_000;
 const freeOfCharge = 64;
 
-/** The object may be in any of `states` at first: each must contradict the history. */
+/**
+ * Relaxes operations and decides if the rest is still contradictory. The object may start in any of
+ * `states`: each must contradict the history.
+ */
 export class CoreTrials {
   isMinimal = true;
-  /** How many configurations the trials may still meet; a trial counts as one more. */
+  /** Remaining configurations for the trials; each trial costs one more. */
   left: number;
-  /** All but those that failed. */
+  /** All operations except those that failed. */
   private readonly places: readonly Asking[];
   private readonly options: DecideOptions;
-  /** What settled the last trial comes first in the next. */
+  /** The state that settled the last trial comes first in the next. */
   private readonly states: Json[];
-  /** Whether calls that come however often lead to few states. */
+  /** True if calls that are repeated any number of times lead to few states. */
   readonly canFree: boolean;
   private readonly freeCalls: FreeCalls;
 
   constructor(history: History, model: Model, states: readonly Json[], options: CoreOptions) {
     this.places = history.flatMap((operation, index) => {
       const isPure = model.isPure?.(operation.call) ?? false;
-      // A pure operation without an answer says nothing.
+      // A pure operation without an answer proves nothing.
       if (operation.outcome === 'fail' || (isPure && operation.outcome === 'info')) return [];
       const asked = operation.outcome === 'ok' ? 'required' : 'optional';
       return [{ index, isPure, operation, asked }];
@@ -282,12 +288,12 @@ export class CoreTrials {
     this.canFree = this.freeCalls.reach(states, calls) !== null;
   }
 
-  /** In the order of the history. */
+  /** In history order. */
   of(asked: Asked): Asking[] {
     return this.places.filter((place) => place.asked === asked);
   }
 
-  /** Asks less of as many of `places` as it can without resolving the contradiction. */
+  /** Relaxes as many of `places` as possible without resolving the contradiction. */
   relax(places: readonly Asking[], to: Asked): void {
     if (places.length === 0) return;
     const before = places.map(({ asked }) => asked);
@@ -299,7 +305,8 @@ export class CoreTrials {
       this.isMinimal = false;
     }
     if (ending === 'stopped' || places.length === 1) return;
-    // What cannot be relaxed now cannot be when even less is asked of the rest: one pass is enough.
+    // One pass is enough: an operation that cannot be relaxed now cannot be relaxed once the rest
+    // requires even less.
     const middle = places.length >> 1;
     this.relax(places.slice(0, middle), to);
     this.relax(places.slice(middle), to);
@@ -325,7 +332,7 @@ export class CoreTrials {
   private tryFrom(operations: History, model: Model): TrialEnding {
     if (this.left <= 0 || this.options.shouldStop?.()) return 'stopped';
     const optional = operations.filter(({ outcome }) => outcome === 'info').length;
-    // A configuration takes the longer the more may still happen in it.
+    // A configuration takes longer if more operations are still optional.
     const price = 1 + optional / freeOfCharge;
     const decision = decide(operations, model, {
       ...this.options,

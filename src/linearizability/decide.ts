@@ -1,27 +1,30 @@
 /**
  * Decides the history of one object, and finds the first return that no order satisfies.
  *
- * 1. A fast path decides, where the model has one that applies (the folder `fast/`).
- * 2. Else `search.ts` looks for an order, and `look-ahead.ts` tells it early what is hopeless: a
- *    history is *infeasible* from the first return on that needs a state which nothing called by
+ * 1. A fast path decides, if the model has one that applies (the folder `fast/`).
+ * 2. Otherwise, `search.ts` searches for an order, and `look-ahead.ts` rules out hopeless ones
+ *    early: a history is *infeasible* from the first return on that needs a state which no call by
  *    then can have brought about.
- * 3. When the search comes no further for 500 configurations, then for 1,000 and so on, as many are
- *    spent on its last part by itself; then it goes on where it was. To refute a long history the
- *    search visits all that may have come before a contradiction, though that is mostly local. In a
- *    *window*, which begins at some return, less is asked: the object may be in any state there,
- *    and what was called before and returns later may have come before. What has no order even so
- *    has none in the whole. An example, of a register, time from left to right:
+ * 3. If the search makes no progress for 500 configurations, then for 1,000 and so on, the same
+ *    number is spent on its last part alone; then the search continues. To refute a long history,
+ *    the search visits everything that may precede a contradiction, although most contradictions
+ *    are local. A *window*, which begins at some return, is less constrained: the object may be in
+ *    any state there, and calls that began before and return later may already have happened. A
+ *    history is refuted if one of its windows has no order. For example, in a history of a
+ *    register, with time from left to right:
  *
  *        … 5,000 calls …  w(2) ├┤  w(1) ├──┤  r=2 ├──┤
  *                                w(3) ├────────────────┤
  *
- *    The window from the return of w(2) on is refuted at once. It may begin with any value, also
- *    with 2; but w(1) comes inside it and before r=2, and then only w(3) is left to change the
- *    value. None of the 5,000 calls has been looked at.
- * 4. The look-ahead, and a window, refute more than the first bad return. That is then found by
- *    searches of prefixes: a prefix of one that has an order has one, so halving finds it.
+ *    The window from the return of w(2) on is refuted at once. It may begin with any value, even 2;
+ *    but w(1) lies inside it and before r=2, and then only w(3) is left to change the value. None
+ *    of the 5,000 calls is examined.
  *
- * One count of configurations bounds all of these searches together.
+ * 4. The look-ahead and windows may refute a longer prefix than the shortest bad one. The first bad
+ *    return is then found by searching prefixes: every prefix of a prefix with an order has an
+ *    order, so bisection finds it.
+ *
+ * One count of configurations limits all of these searches together.
  */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -30,45 +33,49 @@ import type { History, Model } from './model.ts';
 import { OrderSearch, type SearchEnding, Shared, theBeginning } from './search.ts';
 import { Transitions } from './transitions.ts';
 
-/** What a caller of the checker may ask for. */
+/** Options of the checker. */
 export interface CheckOptions {
   /**
-   * How many configurations all searches of a part may meet together, 1,000,000 by default; from 1
-   * on, `Infinity` for no limit. They are counted, so that a verdict is the same on every machine.
+   * Maximum number of configurations that all searches of a part may visit together, by default
+   * 1,000,000; at least 1, `Infinity` for no limit. A count, unlike a time, gives the same verdict
+   * on every machine.
    */
   readonly maxConfigurations?: number;
-  /** How many bytes each part's search may take, from 1 on, 2 GB by default; it ends before. */
+  /** Maximum bytes that each part's search may use, at least 1, by default 2 GB. */
   readonly maxBytes?: number;
-  /** Asked now and then; for limits in time or memory, which this code cannot measure. */
+  /** Called from time to time, for limits on time or memory, which this code cannot measure. */
   readonly shouldStop?: () => boolean;
   /**
-   * What a failed operation says. `drop`, the default: it did not happen. `strict`: that too, and
-   * why, where the model knows a reason, e.g. that a cas did not match.
+   * The meaning of a failed operation. `drop`, the default: it did not happen. `strict`: also its
+   * reason, if the model knows one, such as a cas that did not match.
    */
   readonly failed?: 'drop' | 'strict';
 }
 
-/** What the checker's own parts, and its tests, ask for beside it. */
+/** Further options for the checker's own modules and its tests. */
 export interface DecideOptions extends CheckOptions {
   /**
-   * After how many configurations in which no order came further a contradiction is looked for in
-   * windows of the history; 500 by default. Each time that none is found it doubles.
+   * Configurations without progress before windows of the history are searched for a contradiction,
+   * by default 500. Doubles each time that none is found.
    */
   readonly patience?: number;
-  /** Counted down beside `maxConfigurations`, for callers who ask for several decisions. */
+  /** Decremented like `maxConfigurations`, for callers that limit several decisions together. */
   readonly allowance?: Allowance;
-  /** Any bad return will do as `at`; that costs less than to find the first. */
+  /** Accepts any bad return as `at`, which costs less than finding the first. */
   readonly isRough?: boolean;
-  /** Leaves the fast paths out, to compare. */
+  /** Skips the fast paths, for comparison. */
   readonly isSearchOnly?: boolean;
 }
 
-/** How many configurations several decisions may still meet together. */
+/** The configurations that several decisions may still visit together. */
 export interface Allowance {
   left: number;
 }
 
-/** `configurations` is how many were met, a measure of the effort; a fast path meets none. */
+/**
+ * The decision on a history. `configurations` is the number visited, a measure of the effort; a
+ * fast path visits none.
+ */
 export type Decision =
   | {
       readonly kind: 'valid';
@@ -81,13 +88,13 @@ export type Decision =
       /** The operation whose return is the first that no order satisfies. */
       readonly at: number;
       readonly configurations: number;
-      /** Only where nobody looked whether `at` is the first, or a limit was reached before. */
+      /** Set only if `at` was not verified to be the first, perhaps because of a limit. */
       readonly isPerhapsLate?: true;
     }
   | {
       readonly kind: 'unknown';
       readonly cause: 'maxConfigurations' | 'maxBytes' | 'shouldStop';
-      /** All that returned before this operation did is satisfied by some order. */
+      /** Everything that returned before this operation is satisfied by some order. */
       readonly deepest: number;
       readonly configurations: number;
     };
@@ -95,34 +102,35 @@ export type Decision =
 /** A state in which an operation may find the object, and the changes that lead to it. */
 export interface PossibleState<State> {
   readonly state: State;
-  /** The history's indices; operations that change no state are left out. */
+  /** The history's indices, without operations that change no state. */
   readonly order: readonly number[];
 }
 
-/** What each operation takes at least, as a number in lists. */
+/** Least memory per operation, as a number in lists. */
 const bytesOfOperation = 100;
 export const defaultMaxConfigurations = 1_000_000;
 const defaultMaxBytes = 0x8000_0000;
-/** How many may be met in telling all possible states apart. */
+/** Maximum number of configurations to visit to distinguish all possible states. */
 const maxConfigurationsApart = 20_000;
-/** After so many configurations in which no order comes further, a contradiction is looked for. */
+/** Configurations without progress before the search for a contradiction starts. */
 const defaultPatience = 500;
-/** The same where one was found already, so that another one is likely to be near. */
+/** The same after a contradiction was found, since another one is likely to be near. */
 const patienceForPrefix = 64;
-/** Of what is left, as the rest is for windows. */
+/** A share of what is left, because the rest is for windows. */
 const mostPatience = 0.9;
 /**
- * So many returns before the deepest a window begins, and up to so many behind it it ends. Two
- * steps double it: so none is half again as long as it need be, and the ones tried in vain cost
- * about as much together as two and a half of the last, where the effort grows with the length.
+ * Windows begin this many returns before the deepest one, and end at most `returnsAhead` after it.
+ * Two steps double the length, so none is more than half again as long as necessary. If the effort
+ * is proportional to the length, all failed attempts together cost about two and a half times the
+ * last.
  */
 const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] as const;
 const returnsAhead = 64;
 const mostStatesOfWindow = 1_000;
 
 /**
- * Decides `history` as that of one object, whatever the model says about parts. `failed` is not
- * looked at: see `readFailures`.
+ * Decides `history` as that of one object, regardless of the model's parts. Ignores `failed`: see
+ * `readFailures`.
  */
 export function decide(history: History, model: Model, options: DecideOptions = {}): Decision {
   const cause = whyNotBegin(history, options);
@@ -134,7 +142,7 @@ export function decide(history: History, model: Model, options: DecideOptions = 
     const decision = model.fastPath?.(history, model) ?? null;
     if (decision !== null) return { ...decision, configurations: 0 };
   }
-  // A table that was large before would not have to grow, so that no limit would be met.
+  // A table that was already large would not have to grow, so the limit would not be reached.
   if (options.maxBytes !== undefined) {
     return new Run(new Searches(), history, model, options).decide();
   }
@@ -149,7 +157,7 @@ function whyNotBegin(
   return shouldStop?.() ? 'shouldStop' : null;
 }
 
-/** The operation that returns first; null when none was answered. */
+/** Returns the operation that returns first, or null if none was answered. */
 function firstReturn(history: History): number | null {
   let first: number | null = null;
   let earliest = Number.POSITIVE_INFINITY;
@@ -162,9 +170,9 @@ function firstReturn(history: History): number | null {
 }
 
 /**
- * The states possible just before the first return that no order satisfies, at most `limit`; empty
- * when `history` is not found invalid. Where they are too many to visit, one stands for all that no
- * remaining call tells apart.
+ * Returns at most `limit` states that are possible just before the first return that no order
+ * satisfies; empty if `history` is not found invalid. If there are too many to visit, one state
+ * represents all that no remaining call distinguishes.
  */
 export function findPossibleStates<State extends Json>(
   history: History,
@@ -177,7 +185,7 @@ export function findPossibleStates<State extends Json>(
   });
 }
 
-/** The search that begins with the history, and those that begin inside it. */
+/** The search from the start of the history, and the search of windows. */
 class Searches {
   private readonly shared = new Shared();
   readonly whole: OrderSearch = new OrderSearch(this.shared);
@@ -191,7 +199,7 @@ class Searches {
 const keptBytes = 1 << 26;
 const spareSearches: Searches[] = [];
 
-/** Lends searches, so that their memory serves the next history too, unless it grew large. */
+/** Reuses searches, and thus their memory, for later histories, unless they grew large. */
 function withSearches<Result>(use: (searches: Searches) => Result): Result {
   const searches = spareSearches.pop() ?? new Searches();
   const result = use(searches);
@@ -199,18 +207,18 @@ function withSearches<Result>(use: (searches: Searches) => Result): Result {
   return result;
 }
 
-/** How many returns it has, and whether every shorter one is known to have an order. */
+/** A bad prefix, by its returns; `isFirst` if every shorter one is known to have an order. */
 interface BadPrefix {
   readonly returns: number;
   readonly isFirst: boolean;
 }
 
-/** What comes after the return before `from`. */
+/** The part of a history after the return before `from`. */
 interface Window {
   readonly from: number;
-  /** How many returns of the whole history are to be satisfied, those before `from` included. */
+  /** Number of returns of the complete history to satisfy, including those before `from`. */
   readonly horizon: number;
-  /** An order that comes as far as this will do. */
+  /** An order that satisfies this many returns is enough. */
   readonly ahead: number;
 }
 
@@ -219,14 +227,14 @@ interface Effort {
   readonly most?: number;
 }
 
-/** How many of the windows before `deepest` are known to have an order up to `horizon`. */
+/** The number of windows before `deepest` that are known to have an order up to `horizon`. */
 interface TriedWindows {
   readonly deepest: number;
   readonly horizon: number;
   count: number;
 }
 
-/** One history, and all that is spent on it. */
+/** The searches of one history, and their total effort. */
 class Run<State extends Json> {
   private readonly search: OrderSearch;
   private readonly window: OrderSearch;
@@ -236,12 +244,12 @@ class Run<State extends Json> {
   private readonly options: DecideOptions;
   private readonly isRough: boolean;
   private readonly firstPatience: number;
-  /** How many configurations all its searches met, and how many they may still meet. */
+  /** Configurations visited by all searches, and those that they may still visit. */
   private spent = 0;
   private left: number;
   private latest: { readonly horizon: number; readonly lookAhead: LookAhead | null } | null = null;
   private tried: TriedWindows = { deepest: 0, horizon: 0, count: 0 };
-  /** The return from which on there is no order, when one was just found. */
+  /** The return from which there is no order, if one was just found. */
   private contradictoryFrom: number | null = null;
 
   constructor(searches: Searches, history: History, model: Model<State>, options: DecideOptions) {
@@ -256,7 +264,7 @@ class Run<State extends Json> {
     this.transitions = new Transitions(model, shared.history.load(history, model), shared.tables);
     const { maxConfigurations = defaultMaxConfigurations, allowance } = options;
     const most = Math.min(maxConfigurations, allowance?.left ?? maxConfigurations);
-    // Infinity minus infinity is no number.
+    // Infinity minus infinity is NaN.
     this.left = Math.min(most, Number.MAX_SAFE_INTEGER);
   }
 
@@ -290,7 +298,7 @@ class Run<State extends Json> {
     return isFirst ? decision : { ...decision, isPerhapsLate: true };
   }
 
-  /** Given that `good` returns can be satisfied and `bad` cannot: the least that cannot. */
+  /** Returns the shortest bad prefix; `good` returns can be satisfied, and `bad` cannot. */
   private shortestBadPrefix(good: number, bad: number): BadPrefix {
     if (this.lookAhead(bad) === null) return { returns: good + 1, isFirst: true };
     const least = { good, bad };
@@ -311,7 +319,10 @@ class Run<State extends Json> {
     return { returns: least.bad, isFirst: true };
   }
 
-  /** Lowers `bad` to the least that the window refuted last refutes, once; false when it was. */
+  /**
+   * Lowers `bad` to the fewest returns that the last refuted window refutes. Does so once per
+   * window; returns false if there is none left.
+   */
   private lessen(least: { readonly good: number; bad: number }): boolean {
     const { contradictoryFrom: from } = this;
     if (from === null) return false;
@@ -331,14 +342,14 @@ class Run<State extends Json> {
   }
 
   /**
-   * Looks for an order of the first `horizon` returns, and whenever that takes long for a
-   * contradiction in what came just before the deepest return.
+   * Searches for an order of the first `horizon` returns. Whenever this takes long, searches for a
+   * contradiction just before the deepest return.
    */
   private look(horizon: number, first: number): SearchEnding | 'refuted' {
     const lookAhead = this.lookAhead(horizon);
     const { search } = this;
     search.begin({ horizon, lookAhead, start: theBeginning });
-    // No window may begin where nobody knows the states that an order may have.
+    // A window needs a known set of possible states at its start.
     if (lookAhead?.knowsStates !== true) return this.goOn(search);
     for (let patience = first; ; patience *= 2) {
       const patient = Math.min(patience, Math.ceil(this.left * mostPatience));
@@ -348,7 +359,7 @@ class Run<State extends Json> {
     }
   }
 
-  /** Whether one is found, in so many configurations, in what came before the deepest return. */
+  /** Returns true if `most` configurations find a contradiction before the deepest return. */
   private hasContradiction(horizon: number, most: number): boolean {
     const { deepest } = this.search;
     const end = this.left - most;
@@ -367,7 +378,7 @@ class Run<State extends Json> {
     return false;
   }
 
-  /** Whether a window has no order, whatever came before it: then it is `exhausted`. */
+  /** Searches a window. Returns `exhausted` if it has no order, whatever came before it. */
   private tryWindow({ from, horizon, ahead }: Window, most: number): SearchEnding {
     const { window } = this;
     const lookAhead = this.lookAhead(horizon);
@@ -377,7 +388,7 @@ class Run<State extends Json> {
     return this.goOn(window, { most });
   }
 
-  /** `most`: how many configurations it may meet, of those that are left. */
+  /** Continues a search. `most` limits the configurations to visit, of those that are left. */
   private goOn(
     search: OrderSearch,
     { patience = Number.POSITIVE_INFINITY, most = this.left }: Effort = {},
@@ -399,7 +410,7 @@ class Run<State extends Json> {
     return ending;
   }
 
-  /** That of the last horizon is kept, which is often asked for again. */
+  /** Caches the look-ahead of the last horizon, which is often requested again. */
   private lookAhead(horizon: number): LookAhead | null {
     if (this.latest?.horizon !== horizon) {
       this.latest = { horizon, lookAhead: this.lookUpTo(horizon, 'gives up') };
@@ -412,14 +423,14 @@ class Run<State extends Json> {
     return LookAhead.of(search.history, transitions, { horizon, givesUp: mode === 'gives up' });
   }
 
-  /** Whether there is no order, having looked at everything before the return that has none. */
+  /** Returns true if there is no order, after visiting everything before the bad return. */
   isExhausted(): boolean {
     const { completed } = this.search.history;
     if (this.tryAll(null, maxConfigurationsApart)) return true;
     return this.tryAll(this.lookUpTo(completed, 'merges only'), Number.POSITIVE_INFINITY);
   }
 
-  /** Whether there is no order, told in so many configurations. */
+  /** Returns true if the absence of an order is shown within `most` configurations. */
   private tryAll(lookAhead: LookAhead | null, most: number): boolean {
     const { search } = this;
     search.begin({ horizon: search.history.completed, lookAhead, start: theBeginning });
@@ -441,7 +452,7 @@ class Run<State extends Json> {
     return [...found.values()];
   }
 
-  /** The state itself, not the one that stands for it; undefined when nobody saw a choice. */
+  /** Returns the actual state, not its representative; undefined if a call had several outcomes. */
   private stateAfter(order: readonly number[]): State | undefined {
     let state = this.model.init;
     for (const index of order) {
@@ -454,7 +465,7 @@ class Run<State extends Json> {
     return state;
   }
 
-  /** The operations placed by branching on the way to it: all that change a state. */
+  /** Returns the operations placed by branching before a configuration: all that change a state. */
   private wayTo(configuration: number): readonly number[] {
     const { memo, history } = this.search;
     const way: number[] = [];

@@ -1,7 +1,8 @@
 /**
- * Explains why a history is not linearizable, as data: how far an order comes, in which states the
- * bad operation may then find the object, why what overlaps it cannot have come later (a witness),
- * and which few operations contradict each other (the core). `sentence.ts` says it in words.
+ * Explains why a history is not linearizable, as data: the longest prefix with an order, the states
+ * in which the bad operation may then find the object, the reason why an operation that overlaps it
+ * cannot have come later (a witness), and the few contradictory operations (the core).
+ * `sentence.ts` puts it into words.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type HistoryVerdict, readFailures, refuseOptions, splitHistory } from './check-history.ts';
@@ -21,25 +22,28 @@ import { cutHistory, leaveOut } from './relax.ts';
 /** A state that the bad operation may have found. */
 export interface ExplainedState<State> {
   readonly state: State;
-  /** Operations that lead to it, in order; those that change no state are left out. */
+  /** Operations that lead to it, in order, without those that change no state. */
   readonly order: readonly number[];
   /**
-   * An operation that returned before the bad one was called, and fits into no order unless the
-   * last of `order` came before that: so the bad one cannot have come first. Only where the last
-   * one overlaps it and such an operation was found.
+   * An operation that returned before the bad one was called, and that fits into no order unless
+   * the last of `order` came before that call. So the bad operation cannot have come first. Set
+   * only if the last one overlaps it and such an operation was found.
    */
   readonly witness?: number;
 }
 
-/** All indices are those of the whole history, and all operations are of the verdict's part. */
+/**
+ * The reasons for an invalid verdict. All indices refer to the complete history, and all operations
+ * belong to the verdict's part.
+ */
 export interface Reasons<State> {
-  /** The operation whose return no order satisfies: the first such one, as far as is known. */
+  /** The operation whose return no order satisfies: the first one, as far as is known. */
   readonly at: number;
-  /** An order of all that returned before, and what else it needs: the longest such prefix. */
+  /** An order of everything that returned before `at`, with the operations that it needs. */
   readonly prefix: readonly number[];
   /**
-   * States that `at` may have found, at most 16; it is illegal in every possible one. Where those
-   * are too many to visit, the ones that the core alone leads to.
+   * States that `at` may have found, at most 16; it is illegal in every possible one. If these are
+   * too many to visit, the states to which the core alone leads.
    */
   readonly possible: readonly ExplainedState<State>[];
   readonly core: Core;
@@ -49,14 +53,14 @@ const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
 const maxConfigurationsOfWitness = 5_000;
 const shareOfCore = 0.75;
-/** In place of an index: there is none. */
+/** In place of an index: none. */
 const none = -1;
 
 /**
- * `history`, `model` and `options` are those of `verdict`, which `checkHistory` gave. Costs many
- * times what the verdict did, so it is not part of it; but both together stay within
- * `maxConfigurations`, or a fifth above it where the verdict left less than that. Throws a
- * `RangeError` for an option that is none.
+ * Returns the reasons for `verdict`, which `checkHistory` returned for `history`, `model` and
+ * `options`. This costs many times as much as the verdict, so it is separate. Both together stay
+ * within `maxConfigurations`, or up to a fifth above it if the verdict left less than that. Throws
+ * a `RangeError` for an invalid option.
  */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -72,7 +76,7 @@ export function explainHistory<State extends Json, Call extends CallData>(
   const at = indices.indexOf(verdict.at);
   const inWhole = (places: readonly number[]): number[] => places.map((i) => indices[i] ?? i);
   const limited = { ...options, allowance: allowanceAfter(verdict, options) };
-  // The core matters most, but not so much that nothing is left for the rest.
+  // The core is most important, but some of the limit must remain for the rest.
   const { maxConfigurations, allowance } = limited;
   const most = Math.ceil(allowance.left * shareOfCore);
   const coreOptions =
@@ -95,7 +99,7 @@ export function explainHistory<State extends Json, Call extends CallData>(
   };
 }
 
-/** What the verdict left of the limit, and a fifth of it at least. */
+/** Returns the limit that the verdict left, at least a fifth of it. */
 export function allowanceAfter(
   { configurations }: { readonly configurations: number },
   { maxConfigurations = defaultMaxConfigurations }: CheckOptions,
@@ -115,13 +119,14 @@ function statesThere<State extends Json>(
   if (all.length > 0) return all;
   const required = new Set(core.required);
   const alone = history.map((one, index) => (required.has(index) ? one : leaveOut(one)));
-  // Nobody knows what it was before the core.
+  // The state before the core is unknown.
   return findPossibleStates(alone, model, limited).filter(({ order }) => order.length > 0);
 }
 
 /**
- * The first return, before the call of `at`, that no order satisfies if `last` comes after that
- * call; null when there is none, when nobody knows, or when `last` returned before.
+ * Returns the first return before the call of `at` that no order satisfies if `last` comes after
+ * that call. Returns null if there is none, if the search is undecided, or if `last` returned
+ * before.
  */
 function findWitness(
   history: History,
@@ -143,7 +148,7 @@ function findWitness(
   return decision.kind === 'invalid' && !decision.isPerhapsLate ? decision.at : null;
 }
 
-/** The operation that returns last before `position`; null when none does. */
+/** Returns the operation that returns last before `position`, or null if none does. */
 function lastReturnBefore(history: History<unknown>, position: number): number | null {
   let found: number | null = null;
   let latest = Number.NEGATIVE_INFINITY;

@@ -1,13 +1,13 @@
 /** A growable array of 32-bit integers that keeps its memory when it is cleared. */
 const smallest = 64;
-/** Beyond so many it grows by less, since old and new are in memory together. */
+/** Beyond this size it grows more slowly, since the old and new array are in memory together. */
 const large = 1 << 21;
 
 export class Integers {
   length = 0;
   private data = new Int32Array(smallest);
 
-  /** 0 beyond what was ever set. */
+  /** Returns 0 beyond the last integer that was ever set. */
   get(index: number): number {
     return this.data[index] ?? 0;
   }
@@ -22,7 +22,7 @@ export class Integers {
     this.data[this.length++] = value;
   }
 
-  /** The last one, which must exist. */
+  /** Removes and returns the last integer, which must exist. */
   pop(): number {
     return this.get(--this.length);
   }
@@ -31,7 +31,7 @@ export class Integers {
     this.length = 0;
   }
 
-  /** Makes room for `size` integers; what is beyond the length may hold anything. */
+  /** Reserves space for `size` integers; those beyond the length are undefined. */
   reserve(size: number): void {
     if (size <= this.data.length) return;
     const wider = new Int32Array(this.capacityFor(size));
@@ -39,7 +39,7 @@ export class Integers {
     this.data = wider;
   }
 
-  /** How many bytes it takes, beside the old ones, to hold `size` integers; 0: it has room. */
+  /** Returns the bytes to allocate to hold `size` integers; 0 if there is space. */
   bytesToHold(size: number): number {
     return size <= this.data.length ? 0 : 4 * this.capacityFor(size);
   }
@@ -49,22 +49,22 @@ export class Integers {
     return Math.max(size, Math.ceil(factor * this.data.length));
   }
 
-  /** Makes it `size` integers long, each equal to `value`. What it held is lost. */
+  /** Sets the length to `size` and every integer to `value`, discarding the contents. */
   reset(size: number, value: number): void {
-    // The old ones are let go first, so that they need not be in memory together.
+    // Releases the old array first, so that both need not be in memory together.
     if (size > this.data.length) this.data = new Int32Array(size);
     this.data.fill(value, 0, size);
     this.length = size;
   }
 
-  /** Makes it `size` integers long, those beyond the old length equal to `value`. */
+  /** Extends the length to `size`; the new integers equal `value`. */
   extend(size: number, value: number): void {
     this.reserve(size);
     this.data.fill(value, this.length, size);
     this.length = size;
   }
 
-  /** Gives its memory away and is empty. */
+  /** Returns the contents and releases the memory, leaving the array empty. */
   take(): Int32Array {
     const taken = this.data.subarray(0, this.length);
     this.data = new Int32Array(smallest);

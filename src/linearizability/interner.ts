@@ -1,21 +1,21 @@
 /**
- * Gives equal data equal small numbers, counted from 0 in the order in which they are first met.
- * Data is equal by content; the order of an object's fields does not matter.
+ * Assigns equal data the same small number, counted from 0 in the order of first use. Data is
+ * compared by content, regardless of the order of an object's fields.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 
 const smallest = 256;
-/** What a text takes in the map, and any value in the lists that hold it. */
+/** Bytes of a text in the map, and of any value in the lists. */
 const bytesOfText = 64;
 const bytesOfPlaces = 64;
 
 export class Interner {
   readonly values: Json[] = [];
-  /** The numbers of texts, whose own hashes are quicker. */
+  /** The numbers of texts, whose built-in hashes are faster. */
   private readonly texts: Map<string, number> = new Map();
   private readonly hashes = new Integers();
-  /** Open addressing: a number plus one, or 0 for a free place. Its size is a power of two. */
+  /** Open addressing: a number plus one, or 0 for a free place. The size is a power of two. */
   private readonly places = new Integers();
   private valueBytes = 0;
 
@@ -27,7 +27,7 @@ export class Interner {
     this.places.reset(smallest, 0);
   }
 
-  /** The number of `value`; a new one when it is `values.length` before the call. */
+  /** Returns the number of `value`. It is new if it equals `values.length` before the call. */
   intern(value: Json): number {
     if (typeof value === 'string') return this.internText(value);
     const hash = hashContent(value);
@@ -77,12 +77,12 @@ export class Interner {
     }
   }
 
-  /** About how many, since nobody can tell the size of a value. */
+  /** An estimate, since the size of a value cannot be measured. */
   get bytes(): number {
     return this.hashes.bytes + this.places.bytes + this.valueBytes;
   }
 
-  /** How many bytes it takes to hold some more values beside those it holds; 0: it has room. */
+  /** Returns the bytes to allocate to hold more values, about a sixteenth; 0 if there is space. */
   get bytesToGrow(): number {
     const { hashes, places } = this;
     const more = hashes.length + (hashes.length >> 4);
@@ -91,8 +91,8 @@ export class Interner {
 }
 
 /**
- * About how many bytes an engine takes for a value, beside the place that refers to it, and for as
- * many that nobody needs any more and that it has not collected yet.
+ * Estimates the bytes that an engine allocates for a value, besides the reference to it, including
+ * an equal amount of garbage that is not collected yet.
  */
 function bytesOf(value: Json): number {
   if (typeof value === 'string') return 64 + value.length;
@@ -102,7 +102,7 @@ function bytesOf(value: Json): number {
   return bytes;
 }
 
-/** A signed 32-bit integer, equal for data of equal content. */
+/** Returns a signed 32-bit integer that is equal for data of equal content. */
 export function hashContent(value: Json): number {
   if (typeof value === 'number') return mix(value | 0, Math.floor(value / 0x1_0000_0000) | 0);
   if (typeof value === 'string') return hashText(value);
@@ -110,7 +110,7 @@ export function hashContent(value: Json): number {
   if (typeof value === 'boolean') return value ? 0x297a2d39 : 0x5bd1e995;
   if (isList(value)) return value.reduce<number>((hash, item) => mix(hash, hashContent(item)), 1);
   let sum = 0;
-  // Without the fields' names: to take them in costs more than the few collisions.
+  // Omits the names of fields: hashing them costs more than the few collisions.
   for (const field in value) sum = (sum + hashContent(value[field] ?? null)) | 0;
   return sum;
 }
@@ -137,7 +137,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Of a long text only some characters, and its end, where texts that grew differ. */
+/** Hashes only some characters of a long text, and its end, where texts that grew differ. */
 function hashText(text: string): number {
   let hash = text.length;
   const step = 1 + (text.length >>> 5);

@@ -1,27 +1,27 @@
 /**
- * Looks ahead of the search, for models that say which state a call awaits and which one it
- * provides. That spares configurations in two ways, neither of which loses an order:
+ * Looks ahead of the search, for models that state which state a call awaits and which one it
+ * provides. This saves configurations in two ways, neither of which loses an order:
  *
- * - States that no remaining call can tell apart count as one.
- * - A configuration is given up when a call that must still come needs a state that nothing left
- *   can bring about.
+ * - States that no remaining call distinguishes count as one.
+ * - A configuration is abandoned if a call that must still come needs a state that nothing left can
+ *   bring about.
  *
- * An example, of a register that begins with 0:
+ * For example, in a history of a register that begins with 0:
  *
  *     w(1) ├────┤      r=1 ├──┤
  *     w(2) ├───────┤   w(3) ├────┤    r=3 ├──┤
  *
- * - r=1 is a *goal*: it is legal in the state 1 only. Had it read 7, which no call provides, the
+ * - r=1 is a *goal*: it is legal only in state 1. If it had read 7, which no call provides, the
  *   history would be *infeasible* from its return on, and no order of it would have to be tried.
- * - The last call that provides 1 opens at the first return. From there on until r=1 opens, 1 is
- *   *critical*: the search places w(1), then w(2), is in state 2 with no w(1) left, and gives up,
- *   however many calls come before r=1 is reached. It goes on with w(2), w(1).
- * - Once r=1 has returned, 3 is all that is awaited. States 1 and 2 are then alike, and the search
+ * - The last call that provides 1 opens at the first return. From there until r=1 opens, 1 is
+ *   *critical*: after the search places w(1), then w(2), it is in state 2 with no w(1) left, and
+ *   gives up, regardless of how many calls come before r=1. It continues with w(2), w(1).
+ * - Once r=1 has returned, only 3 is awaited. States 1 and 2 are then equivalent, and the search
  *   visits one of them.
  *
  * Both follow from two numbers: the last return that awaits a state (`lastAwait`), and the last
- * that opens a call which provides it (`supplyBefore`). Texts may also grow towards the one that is
- * awaited: what `approaches` it may supply it.
+ * return that opens a call which provides it (`supplyBefore`). Texts may also grow toward the
+ * awaited one: a call may supply any state that its result `approaches`.
  */
 import { addTo } from '../core/kernel/entries.ts';
 import { Integers } from './integers.ts';
@@ -29,35 +29,35 @@ import type { CallData } from './model.ts';
 import type { PreparedHistory } from './prepare.ts';
 import type { Transitions } from './transitions.ts';
 
-/** What the look-ahead asks of completed and crashed operations that are open. */
+/** The state of the completed and crashed operations that are open. */
 export interface OpenOperations {
   isPlaced(operation: number): boolean;
-  /** Of one that returns: whether it comes from here on, and not perhaps before. */
+  /** Returns true if an operation that returns must come from here on, not before. */
   mustCome(operation: number): boolean;
 }
 
-/** In place of a state: there is none. In place of a return: never. */
+/** In place of a state: none. In place of a return: never. */
 const none = -1;
 
-/** What the search asks; states are numbers of the transitions, `next` is the next return. */
+/** The look-ahead for a search. States are transition numbers; `next` is the next return. */
 export class LookAhead {
   private readonly history: PreparedHistory;
   private readonly awaits: Awaits;
   private readonly criticals: Criticals | null;
   private readonly horizon: number;
   /**
-   * Where states grow, by state: before which return some call is known to tell it apart, and from
-   * which return on none does.
+   * If states grow, by state: the return before which some call is known to distinguish it, and the
+   * return from which none does.
    */
   private readonly knownUntil: Integers = new Integers();
   private readonly unknownFrom: Integers = new Integers();
-  /** A state that nothing tells apart from `blindFrom` on: it stands for all such there. */
+  /** A state that nothing distinguishes from `blindFrom` on; it represents all such states. */
   private blind = none;
   private blindFrom = Number.POSITIVE_INFINITY;
 
   /**
-   * Only calls that return before `horizon` must come. Null for a model that does not say what its
-   * calls await. Without `givesUp` nothing is hopeless.
+   * Only calls that return before `horizon` must come. Returns null for a model that does not state
+   * what its calls await. Without `givesUp`, no configuration is hopeless.
    */
   static of(
     history: PreparedHistory,
@@ -76,27 +76,27 @@ export class LookAhead {
     this.horizon = awaits.horizon;
   }
 
-  /** How many returns come before the first that is infeasible from the start. */
+  /** Number of returns before the first that is infeasible from the start. */
   get infeasible(): number {
     return this.awaits.infeasible;
   }
 
-  /** Whether `statesAt` knows: where calls add to a state, it may be any. */
+  /** True if `statesAt` is known. If calls add to a state, it may be any. */
   get knowsStates(): boolean {
     return !this.awaits.doStatesGrow;
   }
 
-  /** The states that an order may have at `next`. */
+  /** Returns the states that an order may have at `next`. */
   statesAt(next: number): readonly number[] {
     return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
   }
 
-  /** The state that stands for all that what remains at `next` cannot tell from `state`. */
+  /** Returns one state for all that no remaining call at `next` distinguishes from `state`. */
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;
     if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
     if (this.awaits.doStatesGrow && this.mayGrow(next, state)) return state;
-    // The search goes back to earlier returns, where more is still awaited.
+    // The search may go back to earlier returns, at which more states are still awaited.
     if (next < this.blindFrom) {
       this.blind = state;
       this.blindFrom = next;
@@ -104,7 +104,7 @@ export class LookAhead {
     return this.blind;
   }
 
-  /** Whether calls may make a state of `state` that is still awaited at `next`. */
+  /** Returns true if calls may turn `state` into a state that is still awaited at `next`. */
   private mayGrow(next: number, state: number): boolean {
     const { knownUntil, unknownFrom } = this;
     if (state >= knownUntil.length) {
@@ -125,7 +125,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Whether some call that must come from here on cannot. */
+  /** Returns true if some call that must come from here on cannot. */
   isHopeless(next: number, state: number, open: OpenOperations): boolean {
     if (this.criticals === null) return false;
     if (this.isSomeOpenHopeless(next, state, open)) return true;
@@ -138,7 +138,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Whether some open call needs a state that nothing can bring about before it returns. */
+  /** Returns true if some open call needs a state that nothing can bring about in time. */
   private isSomeOpenHopeless(next: number, state: number, open: OpenOperations): boolean {
     const { history, awaits } = this;
     const end = history.openStart.get(next + 1);
@@ -155,7 +155,7 @@ export class LookAhead {
     return false;
   }
 
-  /** Whether some open call that is not placed may bring `awaited` about. */
+  /** Returns true if some open call that is not placed may bring about `awaited`. */
   private isSupplied(
     next: number,
     awaited: number,
@@ -180,30 +180,30 @@ export class LookAhead {
 
 const maxSupplyPairs = 1_000_000;
 
-/** What the calls of a prepared history await and provide, as numbers of states. */
+/** The states that the calls of a prepared history await and provide, as numbers. */
 class Awaits {
-  /** By class: the state that it awaits and the one that it provides, or none. */
+  /** By class, the state that it awaits and the one that it provides, or none. */
   readonly awaited: Integers = new Integers();
   readonly provided: Integers = new Integers();
-  /** By class: whether it is legal in no other state, so that it needs the one that it awaits. */
+  /** By class, 1 if it is legal only in the state that it awaits, and therefore needs it. */
   readonly isGoal: Integers = new Integers();
   /** The awaited states, each once, in the order of the last returns that await them. */
   readonly states: readonly number[];
-  /** By state: the last return of a call that awaits it, or none. */
+  /** By state, the last return of a call that awaits it, or none. */
   readonly lastAwait: Integers = new Integers();
   /**
-   * By completed operation that needs a state: the last return, not after its own, at which a call
-   * opens that may bring it about; or none.
+   * By completed operation that needs a state, the last return, not after its own, at which a call
+   * opens that may bring the state about; or none.
    */
   readonly supplyBefore: Integers = new Integers();
-  /** How many returns come before the first that needs what nothing can have brought about. */
+  /** Number of returns before the first that needs a state which nothing can have brought about. */
   readonly infeasible: number;
   /** Only calls that return before it must come. */
   readonly horizon: number;
-  /** Whether calls may add to a state, so that it may become any that it approaches. */
+  /** True if calls may add to a state, so that it may become any state that it approaches. */
   readonly doStatesGrow: boolean;
   private readonly transitions: Transitions;
-  /** Whether there are too many states to ask about each pair of them. */
+  /** True if there are too many states to compare each pair. */
   private readonly isCoarse: boolean;
 
   constructor(history: PreparedHistory, transitions: Transitions, horizon: number) {
@@ -231,7 +231,7 @@ class Awaits {
     this.provided.push(provided === undefined ? none : transitions.number(provided));
   }
 
-  /** Those are legal in all other states alike, or in none: any one of them tells. */
+  /** Returns true if a call is legal only in its awaited state; all others are alike to it. */
   private needsAwaited(call: CallData, callClass: number): boolean {
     const { model, states } = this.transitions;
     const awaited = this.awaited.get(callClass);
@@ -241,7 +241,7 @@ class Awaits {
     return model.step(state, call).length > 0 && model.step(other, call).length === 0;
   }
 
-  /** Every state that some call provides, perhaps more than once. */
+  /** Returns every state that some call provides, possibly more than once. */
   providedStates(): readonly number[] {
     return this.provided.toArray().filter((state) => state !== none);
   }
@@ -260,7 +260,7 @@ class Awaits {
     return states.sort((a, b) => this.lastAwait.get(a) - this.lastAwait.get(b) || a - b);
   }
 
-  /** By provided state: the returns at which calls that provide it open, in order. */
+  /** Returns, by provided state, the returns at which calls that provide it open, in order. */
   private readOpenings(history: PreparedHistory): Map<number, number[]> {
     const openings = new Map<number, number[]>();
     for (let operation = 0; operation < history.completed + history.crashed; operation++) {
@@ -272,7 +272,7 @@ class Awaits {
     return openings;
   }
 
-  /** The awaited states that a call providing `provided` may bring about. */
+  /** Returns the awaited states that a call which provides `provided` may bring about. */
   private suppliedBy(provided: number): readonly number[] {
     if (!this.doStatesGrow) return [provided];
     if (this.isCoarse) return this.states;
@@ -307,7 +307,7 @@ class Awaits {
     return infeasible;
   }
 
-  /** Whether `state` is `awaited`, or calls that add to it may make it so. */
+  /** Returns true if `state` is `awaited`, or may become it through calls that add to it. */
   leadsTo(state: number, awaited: number): boolean {
     if (state === awaited) return true;
     if (!this.doStatesGrow) return false;
@@ -317,14 +317,17 @@ class Awaits {
     return from !== undefined && to !== undefined && (model.approaches?.(from, to) ?? false);
   }
 
-  /** Whether calls of this class may bring `awaited` about, whatever they find. */
+  /** Returns true if calls of this class may bring about `awaited`, whatever state they find. */
   supplies(callClass: number, awaited: number): boolean {
     const provided = this.provided.get(callClass);
     return provided !== none && (this.isCoarse || this.leadsTo(provided, awaited));
   }
 }
 
-/** The first of the places from `low` up to `high` where what holds at first does not. */
+/**
+ * Returns the first place from `low` to `high` for which `holds` is false. `holds` must be true up
+ * to some place and false from there on.
+ */
 function firstNot(holds: (place: number) => boolean, low: number, high: number): number {
   let [from, to] = [low, high];
   while (from < to) {
@@ -335,7 +338,7 @@ function firstNot(holds: (place: number) => boolean, low: number, high: number):
   return from;
 }
 
-/** The last of the sorted `numbers` that is not above `limit`, or none. */
+/** Returns the last of the sorted `numbers` that is not above `limit`, or none. */
 function lastUpTo(numbers: readonly number[], limit: number): number {
   return numbers[firstNot((at) => (numbers[at] ?? 0) <= limit, 0, numbers.length) - 1] ?? none;
 }
@@ -344,9 +347,9 @@ const mostCriticals = 8;
 const mostLookedAt = 32;
 
 /**
- * For each return the awaited states to look after there: a call that needs one is still to open,
- * must come, and all that may bring the state about in time has opened already. Few of them, the
- * most urgent first.
+ * For each return, the awaited states to check there: a call that needs the state has yet to open
+ * and must come, and all calls that may bring the state about in time have already opened. Limited
+ * to the few most urgent ones.
  */
 class Criticals {
   private readonly starts: Integers = new Integers();
@@ -377,7 +380,7 @@ class Criticals {
     this.starts.push(this.states.length);
   }
 
-  /** Adds a state to those of the last return, once. */
+  /** Adds a state to those of the last return, if it is new. */
   private add(state: number): void {
     const start = this.starts.get(this.starts.length - 1);
     if (this.states.length - start >= mostCriticals) return;
@@ -387,7 +390,7 @@ class Criticals {
     this.states.push(state);
   }
 
-  /** Those at `next` are `at(place)` for the places from `from(next)` up to `from(next + 1)`. */
+  /** The states at `next` are `at(place)` for places from `from(next)` up to `from(next + 1)`. */
   from(next: number): number {
     return this.starts.get(next);
   }
@@ -397,7 +400,7 @@ class Criticals {
   }
 }
 
-/** Those that need a state and open later than all that may bring it about. */
+/** Returns operations that need a state and open later than all calls that may bring it about. */
 function waitingOperations(awaits: Awaits, history: PreparedHistory): number[] {
   const waiting: number[] = [];
   for (let operation = 0; operation < awaits.horizon; operation++) {
@@ -408,7 +411,7 @@ function waitingOperations(awaits: Awaits, history: PreparedHistory): number[] {
   return waiting;
 }
 
-/** Keeps `active`, from `head` on, sorted by where each opens. */
+/** Inserts an operation into `active`, which is sorted by opening from `head` on. */
 function insert(active: number[], head: number, operation: number, opensAt: Integers): void {
   const own = opensAt.get(operation);
   const isBefore = (place: number): boolean => opensAt.get(active[place] ?? 0) <= own;

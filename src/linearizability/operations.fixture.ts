@@ -1,4 +1,4 @@
-/** Writes histories by hand, for tests: calls of a register, and operations of a client `a`. */
+/** Builds histories for tests: calls of a register, and operations of a client `a`. */
 import type { Operation } from './model.ts';
 import type { RegisterCall, Value } from './models/register.ts';
 
@@ -10,12 +10,12 @@ export function read(value: Value, key = 'x'): RegisterCall {
   return { name: 'read', key, value };
 }
 
-/** An operation that was answered, at once unless `end` says when. */
+/** Returns an operation that was answered at `end`, by default one position later. */
 export function done<Call>(call: Call, invoke: number, end: number = invoke + 1): Operation<Call> {
   return operation(call, invoke, end);
 }
 
-/** An operation, without an answer where `end` is null. */
+/** Returns an operation; it has no answer if `end` is null. */
 export function operation<Call>(
   call: Call,
   invoke: number,

@@ -1,7 +1,7 @@
 /**
- * Decides which operations of a history count, and lays them out for the search: the completed ones
- * numbered in the order of their returns, then the crashed ones (which may take effect at any time
- * after their call, or never) in the order of their calls.
+ * Selects the operations of a history that count, and lays them out for the search: the completed
+ * ones numbered in the order of their returns, then the crashed ones (which may take effect at any
+ * time after their call, or never) in the order of their calls.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { Integers } from './integers.ts';
@@ -9,35 +9,35 @@ import { Interner } from './interner.ts';
 import type { CallData, History, Model } from './model.ts';
 
 /**
- * `open` at return `r` are the operations that were called before or at that return and return at
- * it or later. A slot is a bit of a configuration; a completed operation frees its slot when it
- * returns, a crashed one never shares its own.
+ * A history prepared for the search. `open` at return `r` are the operations that were called
+ * before or at that return and return at it or later. A slot is a bit of a configuration; a
+ * completed operation frees its slot when it returns, while a crashed one never shares its slot.
  */
 export class PreparedHistory {
   completed = 0;
   crashed = 0;
-  /** How many bits hold the completed operations that are open at once. */
+  /** Number of bits for the completed operations that are open at once. */
   slots = 0;
-  /** By operation: its index in the history, its class, whether it is pure, its slot. */
+  /** By operation, its index in the history, its class, 1 if it is pure, and its slot. */
   readonly source: Integers = new Integers();
   readonly classOf: Integers = new Integers();
   readonly isPure: Integers = new Integers();
   readonly slotOf: Integers = new Integers();
-  /** By operation: the first return at which it is open; `completed` for what opens after all. */
+  /** By operation, the first return at which it is open; `completed` if there is none. */
   readonly opensAt: Integers = new Integers();
-  /** By crashed operation, counted from 0: the crashed one before it of the same class, or -1. */
+  /** By crashed operation, counted from 0, the previous crashed one of the same class, or -1. */
   readonly twin: Integers = new Integers();
   /** Completed ones open at return `r`: `open` from `openStart` of `r` up to that of `r + 1`. */
   readonly open: Integers = new Integers();
   readonly openStart: Integers = new Integers();
-  /** How many crashed operations, in their order, were called before or at return `r`. */
+  /** Number of crashed operations, in their order, that were called before or at return `r`. */
   readonly crashedOpen: Integers = new Integers();
 
   private readonly classes: Interner = new Interner();
   private readonly freeSlots: Integers = new Integers();
   private readonly lastOfClass: Integers = new Integers();
 
-  /** Returns the call of each class: equal calls are one class. */
+  /** Loads a history and returns the call of each class. Equal calls are one class. */
   load(history: History, model: Model): readonly CallData[] {
     const { completed, crashed } = select(history, model);
     const invokeOf = (index: number): number => history[index]?.invoke ?? 0;
@@ -74,7 +74,7 @@ export class PreparedHistory {
     return calls;
   }
 
-  /** Walks over the returns, each time opening what was called by then, closing what returned. */
+  /** At each return, opens the operations called by then and closes those that returned. */
   private openUp(invokes: number[], returns: number[], crashedInvokes: number[]): void {
     const byInvoke = invokes.map((_, index) => index);
     sortBy(byInvoke, (index) => invokes[index] ?? 0);
@@ -106,13 +106,13 @@ export class PreparedHistory {
     for (let crashed = 0; crashed < this.crashed; crashed++) this.slotOf.push(crashed);
   }
 
-  /** Starts the list of return `next` with that of the one before, without what returned there. */
+  /** Starts the list of return `next` with the previous one, minus the operation that returned. */
   private closeBefore(next: number): void {
     const end = this.open.length;
     this.openStart.push(end);
     if (next === 0) return;
     this.freeSlots.push(this.slotOf.get(next - 1));
-    // What returns first comes first in each list.
+    // The operation that returns first comes first in each list.
     for (let place = this.openStart.get(next - 1) + 1; place < end; place++) {
       this.open.push(this.open.get(place));
     }
@@ -142,7 +142,7 @@ export class PreparedHistory {
   }
 }
 
-/** Failed operations did not happen; a pure one whose answer is unknown says nothing. */
+/** Omits operations that failed, and pure ones without an answer, which prove nothing. */
 function select(
   history: History,
   model: Model,

@@ -1,4 +1,4 @@
-/** Where histories that other projects recorded lie beside this one, for those who have them. */
+/** The folder with histories recorded by other projects, next to this one, if it exists. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

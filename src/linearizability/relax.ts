@@ -1,32 +1,33 @@
 /**
- * The ways to ask less of a history that can never make a linearizable one fail, so that what has
- * no order even then has none at all:
+ * Ways to relax a history that never make a linearizable one fail. If a relaxed history has no
+ * order, the original has none either:
  *
- * - `cutHistory`: up to a return only. `beginHistory`: from a position on only; the object may then
+ * - `cutHistory`: only up to a return. `beginHistory`: only from a position on; the object may then
  *   be in any of the states that all calls lead to (`StartStates`).
- * - `leaveOut`: a pure operation did not happen. One that changes the state is never left out:
- *   others may need what it did.
+ * - `leaveOut`: a pure operation did not happen. One that changes the state is never left out,
+ *   since others may need its effect.
  * - `makeOptional`: an operation happened at any time after its call, or never.
- * - `FreeCalls`: some calls happen at any time, and however often.
+ * - `FreeCalls`: some calls happen at any time, and any number of times.
  */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { Interner } from './interner.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 
-/** It may have happened, with the answer that it has, at any time after its call. */
+/** Returns an operation that may have happened, with its answer, at any time after its call. */
 export function makeOptional<Call>(operation: Operation<Call>): Operation<Call> {
   return operation.outcome === 'ok' ? { ...operation, return: null, outcome: 'info' } : operation;
 }
 
-/** As if it was never called; for a pure operation, or one that was called after the cut. */
+/** Returns an operation as never called. Only for a pure one, or one called after the cut. */
 export function leaveOut<Call>(operation: Operation<Call>): Operation<Call> {
   return { ...operation, outcome: 'fail' };
 }
 
 /**
- * The history up to the return of `at`, an index: what was called later is left out, what returned
- * later is optional, and so is `at` itself when the cut comes `before` its return. Indices stay.
+ * Returns the history up to the return of the operation with index `at`: later calls are left out,
+ * later returns are optional, and so is `at` itself if the cut is `before` its return. Indices stay
+ * the same.
  */
 export function cutHistory<Call>(
   history: History<Call>,
@@ -37,16 +38,16 @@ export function cutHistory<Call>(
   return history.map((operation, index) => {
     if (operation.invoke > end) return leaveOut(operation);
     const position = operation.return ?? end;
-    // Of equal returns the search takes that of the lower index first.
+    // Of equal returns, the search takes that with the lower index first.
     const isEarlier = position < end || (position === end && index < at);
     return isEarlier || (index === at && side === 'after') ? operation : makeOptional(operation);
   });
 }
 
 /**
- * The history from a position on, for an object that may then be in any state: what returned before
- * is left out, and what was called before and not answered yet may have happened by then, or after,
- * or never. Indices stay.
+ * Returns the history from a position on, for an object that may then be in any state. Operations
+ * that returned before are left out; operations that were called before and not yet answered may
+ * have happened before or after, or never. Indices stay the same.
  */
 export function beginHistory<Call>(
   history: History<Call>,
@@ -63,13 +64,13 @@ export function beginHistory<Call>(
 const mostStates = 128;
 const mostCalls = 200;
 
-/** In which states a part of a history may find its object, whatever came before it. */
+/** The states in which a part of a history may find its object, whatever came before it. */
 export class StartStates {
   private readonly model: Model;
-  /** All that the calls make of the first one, however often; null when perhaps too many. */
+  /** All states that the calls lead to from the first one, or null if these may be too many. */
   private readonly all: readonly Json[] | null;
 
-  /** `calls`: all of the history. */
+  /** `calls` are all of the history. */
   constructor(model: Model, calls: readonly CallData[]) {
     const effects = calls.filter((call) => !model.isPure?.(call));
     const isSmall = effects.length <= mostCalls;
@@ -79,8 +80,9 @@ export class StartStates {
   }
 
   /**
-   * Those in which `part` may find the object. Of states that no call of it tells apart one
-   * stands for all, or one that allows more. Null when they are too many.
+   * Returns the states in which `part` may find the object. States that none of its calls
+   * distinguishes are represented by one of them, or by one that allows more. Returns null if there
+   * are too many.
    */
   before(part: History): readonly Json[] | null {
     const { model, all } = this;
@@ -90,14 +92,17 @@ export class StartStates {
   }
 }
 
-/** The first state and what calls leave, where a model says so of all. */
+/**
+ * Returns the first state and the states that calls provide, or null if the model does not state
+ * these for all calls.
+ */
 function providedStates(model: Model, calls: readonly CallData[]): readonly Json[] | null {
   if (model.approaches !== undefined || model.awaits === undefined) return null;
   const provided = calls.map((call) => model.provides?.(call));
   return [model.init, ...provided.filter((state) => state !== undefined)];
 }
 
-/** Each once, and of those that no call awaits one. */
+/** Returns each state once, and only one of those that no call awaits. */
 function toldApart(states: readonly Json[], part: History, model: Model): readonly Json[] {
   if (model.approaches !== undefined || model.awaits === undefined) return states;
   const awaited = new Interner();
@@ -115,7 +120,7 @@ function toldApart(states: readonly Json[], part: History, model: Model): readon
   return [...found.values()];
 }
 
-/** Those that happened or may have, each once. */
+/** Returns the distinct calls that happened or may have happened. */
 export function distinctCalls(history: History): readonly CallData[] {
   const known = new Interner();
   known.reset();
@@ -128,19 +133,19 @@ export function distinctCalls(history: History): readonly CallData[] {
 
 const mostReached = 256;
 
-/** The calls of a history that may be free, as far as what they lead to can be listed. */
+/** The calls of a history that may be free, if the states that they lead to can be listed. */
 export class FreeCalls {
   private readonly model: Model;
   private readonly awaited: readonly Json[];
 
-  /** `calls`: all of the history. */
+  /** `calls` are all of the history. */
   constructor(model: Model, calls: readonly CallData[]) {
     this.model = model;
     const awaited = model.approaches === undefined ? [] : calls.map((call) => model.awaits?.(call));
     this.awaited = awaited.filter((state) => state !== undefined);
   }
 
-  /** The model in which `free` calls may come before each call; `reach` must know what they do. */
+  /** Returns a model in which `free` calls, whose `reach` must be known, may precede each call. */
   modelWith(free: readonly CallData[]): Model {
     const { model } = this;
     if (free.length === 0) return model;
@@ -156,8 +161,9 @@ export class FreeCalls {
   }
 
   /**
-   * All that `calls` make of `states`, however often they come, with one state for those that are
-   * not awaited and grow into none that is; null when that is too much.
+   * Returns all states that `calls`, repeated any number of times, lead to from `states`. States
+   * that are not awaited and cannot grow into an awaited one are represented by one. Returns null
+   * if there are too many.
    */
   reach(states: readonly Json[], calls: readonly CallData[]): readonly Json[] | null {
     const known = new Interner();

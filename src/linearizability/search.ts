@@ -1,11 +1,11 @@
 /**
- * Looks depth-first for an order of a prepared history that the model allows: the algorithm of Wing
- * and Gong ("Testing and Verifying Concurrent Objects", 1993), with the configurations that were
- * met remembered as Lowe does ("Testing for Linearizability", 2017).
+ * Searches depth-first for an order of a prepared history that the model allows. The algorithm is
+ * that of Wing and Gong ("Testing and Verifying Concurrent Objects", 1993), with a memo of visited
+ * configurations as in Lowe ("Testing for Linearizability", 2017).
  *
- * A configuration says how far an order has come: the next return to satisfy, the state, and which
- * of the operations open there are placed. All that returned before is placed. An example, of a
- * register that begins with 0:
+ * A configuration is the progress of an order: the next return to satisfy, the state, and the set
+ * of placed operations among those open there. Everything that returned before is placed. For
+ * example, in a history of a register that begins with 0:
  *
  *     w(1) ├──────────────┤           return 0: r=0, return 1: w(1), return 2: r=1
  *       r=0 ├──┤    r=1 ├──────┤
@@ -13,20 +13,22 @@
  * - (return 0, state 0, nothing placed): r=0 is pure, that is, it changes nothing, and legal, so it
  *   is placed at once, and return 0 is satisfied: (return 1, state 0, nothing placed).
  * - w(1) can be placed: (return 2, state 1); r=1 is legal and pure: no return is left. Found.
- * - Had r=0 read 2, it would be illegal, w(1) would be tried before it, then nothing is left to
- *   try. So no order satisfies return 0, however long the history is.
+ * - If r=0 had read 2, it would be illegal; w(1) would be tried before it, and then nothing is left
+ *   to try. So no order satisfies return 0, however long the history is.
  *
- * Pruned without loss:
+ * Pruning that loses no order:
  *
  * - A pure operation is placed as soon as it is legal.
- * - Of equal open operations only the one that returns first is tried.
- * - Crashed operations may take effect at any time after their call, or never. A configuration that
- *   was met covers all that differ only by more of them placed: whatever follows from those follows
- *   from it, since a crashed operation never has to be placed (`Memo`).
- * - What the look-ahead calls hopeless, or alike.
+ * - Of equal open operations, only the one that returns first is tried.
+ * - Crashed operations may take effect at any time after their call, or never. A visited
+ *   configuration covers all that differ only by more crashed operations placed: anything that
+ *   follows from those also follows from it, since a crashed operation never has to be placed
+ *   (`Memo`).
+ * - The look-ahead excludes hopeless configurations and merges equivalent ones.
  *
- * A search may also begin inside a history, in a window (see `decide.ts`). What was open there may
- * have come before, so that it may come or not, as if it had crashed, but only before its return.
+ * A search may also begin inside a history, in a window (see `decide.ts`). An operation that was
+ * open there may have come before, so it is optional, like a crashed one, but only before its
+ * return.
  */
 import { Integers } from './integers.ts';
 import type { LookAhead, OpenOperations } from './look-ahead.ts';
@@ -34,27 +36,27 @@ import { PreparedHistory } from './prepare.ts';
 import { noState, type Transitions, TransitionTables } from './transitions.ts';
 
 export interface Budget {
-  /** How many more may be met. */
+  /** Maximum number of further configurations to visit. */
   readonly maxConfigurations: number;
-  /** How many more may be met in which no order comes further. */
+  /** Maximum number of further configurations to visit without progress. */
   readonly patience: number;
-  /** How much the memory may hold, in bytes. */
+  /** Maximum memory to use, in bytes. */
   readonly maxBytes: number;
-  /** Asked every 256 configurations, and sooner where they are compared with many. */
+  /** Called every 256 configurations, and more often if comparisons are slow. */
   readonly shouldStop: (() => boolean) | undefined;
 }
 
-/** What is looked for. */
+/** The goal of a search. */
 export interface Aim {
-  /** How many returns an order must satisfy; what returns later may come or not. */
+  /** Number of returns that an order must satisfy; operations that return later are optional. */
   readonly horizon: number;
   readonly lookAhead: LookAhead | null;
   readonly start: Start;
 }
 
 /**
- * Where the search starts: just after the return before `next`, in any of `states`. What was called
- * by then and had not returned may have come before, so that it may come or not.
+ * The start of a search: just after the return before `next`, in any of `states`. Operations that
+ * were called by then and had not returned may have come before, so they are optional.
  */
 interface Start {
   readonly next: number;
@@ -63,7 +65,7 @@ interface Start {
 
 export const theBeginning: Start = { next: 0, states: [0] };
 
-/** `stuck`: its patience is over, and it may go on. */
+/** `stuck`: its patience is exhausted, and it can be continued. */
 export type SearchEnding =
   | 'found'
   | 'exhausted'
@@ -72,13 +74,13 @@ export type SearchEnding =
   | 'maxBytes'
   | 'shouldStop';
 
-/** The rest is for what was outgrown and nobody has collected yet. */
+/** The rest is for outgrown arrays that are not collected yet. */
 const shareOfTables = 0.7;
-/** Whether there is room is looked at so often, for as many configurations. */
+/** Free space is checked this often, for this many configurations. */
 const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
-/** What the searches of one history share; its memory serves the next history too. */
+/** Memory shared by the searches of one history, and reused for the next. */
 export class Shared {
   readonly history: PreparedHistory = new PreparedHistory();
   readonly tables: TransitionTables = new TransitionTables();
@@ -92,12 +94,12 @@ export class OrderSearch {
   readonly shared: Shared;
   readonly history: PreparedHistory;
   readonly memo: Memo = new Memo();
-  /** The operations placed so far, in their order. */
+  /** The operations placed so far, in order. */
   readonly order: Integers = new Integers();
   /** The last return that is the next one of some configuration. */
   deepest = 0;
 
-  /** By operation: the word of a configuration that has its bit, and the bit. */
+  /** By operation, the word of a configuration that contains its bit, and the bit. */
   private readonly wordOf: Integers = new Integers();
   private readonly bitOf: Integers = new Integers();
   /** Frames `[configuration, next candidate, next choice, length of the order]`. */
@@ -106,9 +108,9 @@ export class OrderSearch {
   private askedAt = 0;
   private horizon = 0;
   private start: Start = theBeginning;
-  /** How many of its states were started from. */
+  /** Number of start states that were entered. */
   private started = 0;
-  /** How many configurations were met when an order came further last. */
+  /** Number of configurations visited at the last progress. */
   private gotDeeperAt = 0;
   private lookAhead: LookAhead | null = null;
   private readonly inDraft: OpenOperations = {
@@ -121,7 +123,7 @@ export class OrderSearch {
     this.history = shared.history;
   }
 
-  /** Forgets what it met, to look for an order of what `history` was loaded with. */
+  /** Starts a new search for an order of the history that is loaded in `history`. */
   begin({ horizon, lookAhead, start }: Aim): void {
     this.horizon = horizon;
     this.lookAhead = lookAhead;
@@ -130,14 +132,14 @@ export class OrderSearch {
     this.lay();
   }
 
-  /** Tries all orders, or as many as `budget` lets it; then it may go on where it was. */
+  /** Tries all orders, within `budget`; afterwards, it can be called again to continue. */
   go(steps: Transitions, budget: Budget): SearchEnding {
     const { memo, start } = this;
     const most = memo.count + budget.maxConfigurations;
     if (budget.maxConfigurations <= 0) return 'maxConfigurations';
     this.gotDeeperAt = memo.count;
     while (this.started < start.states.length || this.stack.length > 0) {
-      // With the first configuration alone many a search is over.
+      // Many searches are over after the first configuration.
       if (memo.count >= Math.max(2, most)) return 'maxConfigurations';
       if (memo.count >= this.gotDeeperAt + budget.patience) return 'stuck';
       const ending = this.advanceOrStart(steps);
@@ -154,7 +156,7 @@ export class OrderSearch {
     return 'exhausted';
   }
 
-  /** All states are started from before any of them is gone on with. */
+  /** Enters all start states before it advances any of them. */
   private advanceOrStart(steps: Transitions): 'found' | 'exhausted' | 'entered' {
     const state = this.start.states[this.started];
     if (state === undefined) return this.advance(steps);
@@ -165,7 +167,7 @@ export class OrderSearch {
     return 'entered';
   }
 
-  /** Whether there is no room for what the next steps may keep. */
+  /** Returns true if there is no space for the next steps. */
   private isFull({ maxBytes }: Budget): boolean {
     const { memo, shared, stack } = this;
     const bytesToGrow =
@@ -182,7 +184,7 @@ export class OrderSearch {
     return true;
   }
 
-  /** Lays out the words of a configuration: what may come or not has the slots of the crashed. */
+  /** Lays out the words of a configuration. Optional operations share the slots of crashed ones. */
   private lay(): void {
     const { history, memo } = this;
     const completedWords = (history.slots + 31) >>> 5;
@@ -210,13 +212,13 @@ export class OrderSearch {
     words.set(draft + 1, state);
   }
 
-  /** Whether it was open when the search starts, and returned. */
+  /** Returns true for an operation that was open at the start of the search and returned later. */
   private mayHaveCome(operation: number): boolean {
     if (this.start.next === 0 || operation >= this.history.completed) return false;
     return this.history.opensAt.get(operation) < this.start.next;
   }
 
-  /** Places the next operation that the top frame can place; `exhausted` when it has none left. */
+  /** Places the next operation that the top frame can place, or returns `exhausted`. */
   private advance(steps: Transitions): 'found' | 'exhausted' | 'entered' {
     const { history, memo, stack, order } = this;
     const frame = stack.length - 4;
@@ -254,7 +256,7 @@ export class OrderSearch {
     return this.passOver(steps, from);
   }
 
-  /** Goes on as if what returns next, and is not placed, came before the search starts. */
+  /** Continues as if the next operation to return, not placed yet, came before the search. */
   private passOver(steps: Transitions, from: number): 'found' | 'exhausted' | 'entered' {
     const { words, stride, draft } = this.memo;
     for (let word = 0; word < stride; word++)
@@ -264,16 +266,16 @@ export class OrderSearch {
     return this.enter(from, -1) ? 'entered' : 'exhausted';
   }
 
-  /** Whether it makes sense to place `operation` next: `before` open ones return before it. */
+  /** Returns true if placing `operation` is useful; `before` open operations return before it. */
   private mayTry(start: number, operation: number, firstOpen: number, before: number): boolean {
     const { history } = this;
-    // A pure operation is not placed yet because it is illegal here.
+    // A pure operation that is not placed yet is illegal here.
     if (history.isPure.get(operation) === 1 || this.isPlaced(start, operation)) return false;
     const callClass = history.classOf.get(operation);
     for (let earlier = firstOpen; earlier < firstOpen + before; earlier++) {
       const other = history.open.get(earlier);
       if (history.classOf.get(other) !== callClass || this.isPlaced(start, other)) continue;
-      // What need not come cannot come in place of what must.
+      // An optional operation cannot replace one that must come.
       const mustCome = operation < history.completed && !this.mayHaveCome(operation);
       if (!mustCome || !this.mayHaveCome(other)) return false;
     }
@@ -301,7 +303,7 @@ export class OrderSearch {
     this.order.push(operation);
   }
 
-  /** Places pure, legal calls and passes satisfied returns. True when no return is left. */
+  /** Places legal pure calls and passes satisfied returns. Returns true if no return is left. */
   private settle(steps: Transitions): boolean {
     const { history } = this;
     const { words, draft } = this.memo;
@@ -331,7 +333,7 @@ export class OrderSearch {
     return false;
   }
 
-  /** Whether the draft satisfies a return; then the bit is free for others. */
+  /** Returns true if the draft satisfies a return, whose bit is then free for other operations. */
   private passes(operation: number): boolean {
     const { draft } = this.memo;
     if (!this.isPlaced(draft, operation)) {
@@ -341,7 +343,7 @@ export class OrderSearch {
     return true;
   }
 
-  /** Makes the draft the top frame, unless it is hopeless or covered by one that was met. */
+  /** Makes the draft the top frame, unless it is hopeless or covered by a visited configuration. */
   private enter(parent: number, placed: number): boolean {
     const configuration = this.memo.count;
     if (this.lookAhead !== null && this.isHopeless(this.lookAhead)) return false;
@@ -358,7 +360,7 @@ export class OrderSearch {
     return lookAhead.isHopeless(words.get(draft), words.get(draft + 1), this.inDraft);
   }
 
-  /** With what it shares. */
+  /** Includes shared memory. */
   get bytes(): number {
     return this.shared.bytes + this.ownBytes;
   }
@@ -370,22 +372,22 @@ export class OrderSearch {
 
 const smallest = 256;
 
-/** Remembers the configurations that a search has met, and which new ones are worth a visit. */
+/** The configurations that a search has visited. Decides which new ones are worth a visit. */
 export class Memo {
-  /** How many configurations it holds. */
+  /** Number of configurations. */
   count = 0;
-  /** How many configurations were compared with drafts, a measure of the time spent. */
+  /** Number of comparisons of configurations with drafts, a measure of time. */
   compared = 0;
   /** Words per configuration: next return, state, slots of completed and crashed operations. */
   stride = 2;
-  /** The words of configuration `i` begin at `i * stride`; after the last lies the draft. */
+  /** The words of configuration `i` begin at `i * stride`; the draft follows the last one. */
   readonly words: Integers = new Integers();
-  /** By configuration: the one that it came from, or -1, and the operation that was placed. */
+  /** By configuration, its predecessor, or -1, and the operation that was placed. */
   readonly parent: Integers = new Integers();
   readonly placed: Integers = new Integers();
-  /** Words that must be equal: all but those of crashed slots. */
+  /** Number of words that must be equal: all except those of crashed slots. */
   private keyWords = 2;
-  /** Heads of chains: a configuration plus one, or 0. Its size is a power of two. */
+  /** Heads of chains: a configuration plus one, or 0. The size is a power of two. */
   private readonly heads: Integers = new Integers();
   private readonly chain: Integers = new Integers();
 
@@ -401,12 +403,12 @@ export class Memo {
     this.heads.reset(smallest, 0);
   }
 
-  /** Where the words of the draft begin; there is always room for it. */
+  /** Start of the draft's words; space for it is always reserved. */
   get draft(): number {
     return this.count * this.stride;
   }
 
-  /** Keeps the draft as configuration `count`, unless one that was met covers it: then false. */
+  /** Keeps the draft as configuration `count`. Returns false if a visited one covers it. */
   keepDraft(parent: number, placed: number): boolean {
     const head = this.hash(this.draft) & (this.heads.length - 1);
     for (let met = this.heads.get(head) - 1; met >= 0; met = this.chain.get(met)) {
@@ -423,7 +425,7 @@ export class Memo {
     return true;
   }
 
-  /** How many bytes it takes to keep so many more beside what it holds; 0 while it has room. */
+  /** Returns the bytes to allocate to keep `more` configurations; 0 if there is space. */
   bytesToGrow(more: number): number {
     const { words, parent, heads, stride } = this;
     const count = this.count + more;

@@ -1,14 +1,15 @@
 /**
- * Says in a sentence why a history is not linearizable: all operations of its core, as a picture of
- * the core shows them, and the premise under which they contradict each other. For example
+ * Explains in one sentence why a history is not linearizable: names all operations of its core, as
+ * a picture of the core shows them, and the premise under which they contradict each other. For
+ * example:
  *
  *     `read=2` by 3 needs the value 2, but `write(1)` by 0 came before it, and nothing else called
  *     or open in positions 8–13 sets 2.
  *
- * Who doubts it looks at the operations named and at what the premise says of the others, and needs
- * no more: whatever else the others did, however often, and whatever the object held before the
- * first position, the ones named fit into no order. Before a premise about values is told, that is
- * decided; of other models only the core itself is known: the others bring about no order.
+ * To verify it, a reader needs only the named operations and the premise about the others: whatever
+ * else the others did, however often, and whatever the object contained before the first position,
+ * the named ones fit into no order. A premise about values is verified before it is stated. For
+ * other models, only the core itself is known: the others make no order possible.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { listOf } from '../text/prose.ts';
@@ -21,14 +22,15 @@ import { distinctCalls, leaveOut, makeOptional } from './relax.ts';
 const inPositions = (from: number | null, to: number): string =>
   from === null ? `up to position ${to}` : `in positions ${from}–${to}`;
 
-/** Of more, the sentence tells how many they are. */
+/** If there are more, the sentence states only their number. */
 const mostNamed = 12;
 const maxConfigurations = 2_000;
 
 /**
- * `history` is the one that was explained. Names all operations of the core, up to 12, and what the
- * others, which its reader need not look at, have in common. `spanInWords` says how a reader finds
- * a span of positions, "in lines 8–13"; null: from the beginning on.
+ * Returns the sentence. `history` is the one that was explained. Names all operations of the core,
+ * up to 12, and the common property of the others, which the reader can ignore. `spanInWords`
+ * formats a span of positions for the reader, such as "in lines 8–13"; a null `from` means from the
+ * beginning.
  */
 export function explainInWords<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -41,7 +43,7 @@ export function explainInWords<State extends Json, Call extends CallData>(
   const subject = `${nameOf(bad, model)} needs ${model.needs?.(bad.call) ?? 'another state'}`;
   const isAlone = core.required.length + core.optional.length < 2;
   if (isAlone && !core.isMinimal) return `${subject}, which no order allows.`;
-  // What is impossible by itself has no beginning: nothing ever brought about what it needs.
+  // An operation that is impossible alone needs no start: nothing ever brought about what it needs.
   const from = isAlone ? null : core.from;
   const others = othersOf(history, model, { at, core: { ...core, from } });
   const premise = new Premise(history, model, { at, core: { ...core, from } }, others).inWords();
@@ -62,7 +64,7 @@ export function explainInWords<State extends Json, Call extends CallData>(
   return `${subject}, which no order of it with ${named(history, model, { at, core })} allows, as ${as}.`;
 }
 
-/** "`write(2)` by 1, `read=2` by 3 and perhaps `write(4)` by 2" */
+/** Example: "`write(2)` by 1, `read=2` by 3 and perhaps `write(4)` by 2". */
 function named(
   history: History,
   model: Model,
@@ -79,7 +81,7 @@ function named(
   return listOf([...required.flatMap(name), ...possible]);
 }
 
-/** "`write(2)` by 1". */
+/** Example: "`write(2)` by 1". */
 function nameOf({ call, client }: Operation, model: Model): string {
   return `\`${model.describe?.(call) ?? JSON.stringify(call)}\` by ${client}`;
 }
@@ -89,7 +91,10 @@ interface Place {
   readonly core: Core;
 }
 
-/** What may have changed the object and is not in the core; `distinctCalls` drops failed calls. */
+/**
+ * Returns the operations outside the core that may have changed the object. May include failed
+ * ones, which `distinctCalls` drops.
+ */
 function othersOf(history: History, model: Model, { at, core }: Place): History {
   const bad = history[at];
   if (bad === undefined) return [];
@@ -104,16 +109,16 @@ function othersOf(history: History, model: Model, { at, core }: Place): History 
   });
 }
 
-/** Finds what the others have in common, as weak as can be. */
+/** Finds the weakest property of the other operations that still implies the contradiction. */
 class Premise {
   private readonly alone: History;
   private readonly model: Model;
   private readonly core: Core;
   private readonly bad: CallData | undefined;
   private readonly others: readonly CallData[];
-  /** The states that calls of the core tell from others. */
+  /** The states that calls of the core distinguish. */
   private readonly awaited: readonly Json[];
-  /** These, and one that they do not tell, if the object may have it. */
+  /** The awaited states, and one other state of the object, if there is one. */
   private readonly states: readonly Json[];
 
   constructor(history: History, model: Model, { at, core }: Place, others: History) {
@@ -155,7 +160,10 @@ class Premise {
     return isAlone ? 'changes it' : vague;
   }
 
-  /** With the states from which alone others make one of them; null: they do from any. */
+  /**
+   * Returns `states` and those from which alone the other calls lead to one of them, or null if
+   * they do so from any state.
+   */
   private readonly closed = (states: readonly Json[]): readonly Json[] | null => {
     const { model } = this;
     const all = [...states];
@@ -171,7 +179,10 @@ class Premise {
     return all;
   };
 
-  /** Whether the core is, while others never lead to `closed`, from any state or from elsewhere. */
+  /**
+   * Returns true if the core is contradictory provided that the others never lead to a state in
+   * `closed`: from any state, or from outside `closed`.
+   */
   private isContradictory(closed: readonly Json[], from: 'any' | 'elsewhere'): boolean {
     if (closed.length === 0) return false;
     const { model, states, core } = this;

@@ -1,31 +1,32 @@
 /**
- * Numbers the states that a history can reach and remembers what each class of calls does to each,
- * so that the model is asked once. The table is dense for the first states and sparse beyond.
+ * Numbers the states that a history can reach, and caches the effect of each class of calls on each
+ * state, so that the model is called once. The table is dense for the first states and sparse
+ * beyond.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import { Interner } from './interner.ts';
 import type { CallData, Model } from './model.ts';
 
-/** What a transition may be besides the number of the next state. */
+/** Values of a transition other than the number of the next state. */
 export const noState = -1;
 const notAsked = -2;
-/** Transitions from here down are several states: `many[firstMany - transition]`. */
+/** From here down, a transition has several states: `many[firstMany - transition]`. */
 const firstMany = -3;
 
 const denseCells = 1 << 18;
 const smallestSparse = 256;
 const bytesOfMany = 128;
 
-/** The memory behind the tables, used again for the next history. */
+/** The memory of the tables, reused for the next history. */
 export class TransitionTables {
   readonly states: Interner = new Interner();
   /** Row by state, column by class. */
   readonly dense: Integers = new Integers();
-  /** Open addressing: `[state, class, transition]`, a free place has state -1. */
+  /** Open addressing: `[state, class, transition]`; a free place has state -1. */
   readonly sparse: Integers = new Integers();
   used = 0;
-  /** What transitions to several states take, which are held elsewhere. */
+  /** Bytes of transitions to several states, which are stored elsewhere. */
   manyBytes = 0;
 
   reset(): void {
@@ -36,7 +37,7 @@ export class TransitionTables {
     this.manyBytes = 0;
   }
 
-  /** Where the sparse cell of the pair begins, whether it is used or free. */
+  /** Returns the start of the pair's cell in the sparse table, used or free. */
   place(state: number, callClass: number): number {
     const { sparse } = this;
     const mask = sparse.length / 3 - 1;
@@ -73,7 +74,7 @@ export class TransitionTables {
     return this.states.bytes + this.dense.bytes + this.sparse.bytes + this.manyBytes;
   }
 
-  /** How many bytes it takes to hold some more beside what it holds; 0 while it has room. */
+  /** Returns the bytes to allocate to hold more; 0 if there is space. */
   get bytesToGrow(): number {
     const { used, sparse } = this;
     const isAlmostFull = 2 * (used + (used >> 4)) > sparse.length / 3;
@@ -90,7 +91,7 @@ export class Transitions<State extends Json = Json> {
   private readonly denseStates: number;
   private readonly many: number[][] = [];
 
-  /** State 0 is the model's first. */
+  /** State 0 is the model's initial state. */
   constructor(model: Model<State>, calls: readonly CallData[], tables: TransitionTables) {
     this.model = model;
     this.calls = calls;
@@ -100,7 +101,7 @@ export class Transitions<State extends Json = Json> {
     this.number(model.init);
   }
 
-  /** The transition of a call of class `callClass` in `state`: see `count` and `pick`. */
+  /** Returns the transition of a call of class `callClass` in `state`: see `count` and `pick`. */
   next(state: number, callClass: number): number {
     const { dense } = this.tables;
     if (state < this.denseStates) {
@@ -119,13 +120,13 @@ export class Transitions<State extends Json = Json> {
     return asked;
   }
 
-  /** How many states a transition leads to. */
+  /** Returns the number of states that a transition leads to. */
   count(transition: number): number {
     if (transition >= 0) return 1;
     return transition === noState ? 0 : (this.many[firstMany - transition]?.length ?? 0);
   }
 
-  /** One of the states that a transition leads to, counted from 0. */
+  /** Returns one of the states that a transition leads to, counted from 0. */
   pick(transition: number, choice: number): number {
     return transition >= 0 ? transition : (this.many[firstMany - transition]?.[choice] ?? 0);
   }
@@ -143,7 +144,7 @@ export class Transitions<State extends Json = Json> {
     return firstMany - (this.many.length - 1);
   }
 
-  /** The number of `state`. */
+  /** Returns the number of `state`. */
   number(state: State): number {
     const key = this.model.stateKey === undefined ? state : this.model.stateKey(state);
     const number = this.tables.states.intern(key);

@@ -3,10 +3,10 @@ import type { Json } from '../core/kernel/json.ts';
 import type { CallData, History, Model } from './model.ts';
 
 /**
- * Why `order` (indices of the whole history) does not show it to be linearizable; null: it does.
- * Whoever does not trust a valid verdict replays its order with it: it shares no code with what
- * found the order, and takes linear time. `history` is the one that was judged; failed operations
- * are taken not to have happened, as with `failed: 'drop'`.
+ * Returns the reason why `order` (indices of the complete history) does not prove the history
+ * linearizable, or null if it does. Verifies a valid verdict independently: it shares no code with
+ * the search, and takes linear time. `history` is the one that was judged. Failed operations count
+ * as not having happened, as with `failed: 'drop'`.
  */
 export function refuteOrder<State extends Json, Call extends CallData>(
   history: History<Call>,
