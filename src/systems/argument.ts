@@ -1,11 +1,11 @@
 /**
  * Checks the arguments of locks, stores and servers that are plain classes. A denial or a refusal
- * is an answer, which the caller must expect, and is returned; an argument that cannot be meant,
- * such as a ttl of NaN, is a mistake in the program, and is thrown: a `TypeError` where it is of
- * the wrong type, else a `RangeError`. Either says which argument, what was expected and given.
+ * is an answer that the caller must expect, and is returned. An argument that makes no sense, such
+ * as a ttl of NaN, is a programming error and is thrown: a `TypeError` if its type is wrong, a
+ * `RangeError` otherwise. The message names the argument, the expected value and the actual one.
  */
 
-/** Throws where the value of the argument called `name` is not what is expected of it. */
+/** Throws if the value of the argument called `name` is not acceptable. */
 type Check = (name: string, value: unknown) => void;
 
 function expecting(
@@ -20,11 +20,11 @@ function expecting(
 }
 
 /**
- * Checks of arguments, each of which throws a `TypeError` or a `RangeError` for a value that cannot
- * be meant: `argument.whole('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0".
+ * Argument checks. Each throws a `TypeError` or a `RangeError` for an unacceptable value:
+ * `argument.whole('ttlUs', ttlUs, 1)`: "ttlUs must be a whole number from 1 on, not 0".
  */
 export const argument: {
-  /** `name`: a text with at least one character. `safe`: a safe integer, such as a time. */
+  /** `name`: a non-empty string. `safe`: a safe integer, such as a time. */
   readonly [Kind in
     | 'name'
     | 'integer'
@@ -37,10 +37,10 @@ export const argument: {
     | 'function'
     | 'json']: (name: string, value: unknown) => void;
 } & {
-  /** A safe integer from `least` on. */
+  /** A safe integer of at least `least`. */
   readonly whole: (name: string, value: unknown, least: number) => void;
   readonly word: (name: string, value: unknown, words: readonly string[]) => void;
-  /** An instance of a class. */
+  /** An instance of the class `by`. */
   readonly made: (
     name: string,
     value: unknown,
@@ -86,7 +86,7 @@ function errorFor(value: unknown, what: string): TypeError | RangeError {
   return typeof value === 'number' ? new RangeError(what) : new TypeError(what);
 }
 
-/** A value as people recognize it, in a few characters. */
+/** Returns a short, recognizable form of a value for an error message. */
 function shownValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
   if (typeof value === 'bigint') return `${value}n`;

@@ -1,9 +1,9 @@
 /**
- * Puts the system that a plan names together: its servers, its clients' programs and the probe. A
- * newcomer reads from here: `protocol.ts` (what a lock is), `section.ts` (what every client does)
- * and `work.ts` (what it does under its grant), one lock, such as `zoo/pessimistic/protocol.ts` and
- * its server, and `store/store-kinds.ts` (what a lock guards). `grant-book.ts` and
- * `store/witness.ts` tell the observer; `define-lock.ts` takes locks that people define.
+ * Assembles the system that a plan names: its servers, its clients' programs and the probe. Read
+ * next: `protocol.ts` (a lock), `section.ts` (what every client does), `work.ts` (what it does
+ * under its grant), one lock, such as `zoo/pessimistic/protocol.ts` and its server, and
+ * `store/store-kinds.ts` (what a lock protects). `grant-book.ts` and `store/witness.ts` report to
+ * the observer; `define-lock.ts` accepts user-defined locks.
  */
 
 import { Defect } from '../core/kernel/assert.ts';
@@ -17,32 +17,35 @@ import type { AsyncClientSetting, Protocol, SectionProgramOf, Servers } from './
 import { sections } from './section.ts';
 import { isPrepared, type StoreKind } from './store/store-kinds.ts';
 
-/** Locks and stores by the names that plans give them. */
+/** Locks and stores by the names that plans use. */
 export interface SystemParts {
   readonly locks: ReadonlyMap<string, Protocol>;
   readonly stores: ReadonlyMap<string, StoreKind>;
 }
 
-/** The fresh client that comes after healing. */
+/** Name of the fresh client that starts after healing. */
 const PROBE = 'probe';
 
-/** A plan that names a lock, a store or an option that does not exist, or two processes alike. */
+/**
+ * The plan names an unknown lock, store or option, gives two processes one name, or asks for what
+ * its lock or store cannot do.
+ */
 export class UnknownSystem extends Error {}
 
-/** A plan whose store is to be loaded first. */
+/** The plan's store must be loaded first. */
 export class UnpreparedSystem extends Error {}
 
-/** A plan whose clients are asynchronous code, where such code cannot be run. */
+/** The plan's clients are asynchronous code, which this entry point cannot run. */
 export class AsyncSystem extends Error {}
 
-/** Whether the clients of a plan's lock are real asynchronous code. */
+/** Returns whether the clients of a plan's lock are asynchronous code. */
 export function isAsync({ system }: Pick<Plan, 'system'>, { locks }: SystemParts): boolean {
   return locks.get(system.lock)?.buildAsync !== undefined;
 }
 
-/** How clients that are asynchronous code come into a world. */
+/** Adds asynchronous clients to a world. */
 export interface AsyncHosting {
-  /** Lets the servers listen at the addresses of the plan's `hosts`. */
+  /** Makes the servers listen at the addresses of the plan's `hosts`. */
   readonly openHosts: () => void;
   readonly addClient: (setting: AsyncClientSetting) => void;
 }
@@ -56,7 +59,7 @@ const NO_ASYNC: AsyncHosting = {
   },
 };
 
-/** Throws `UnpreparedSystem` unless the plan's store is unknown, or ready to be used. */
+/** Throws `UnpreparedSystem` if the plan's store is known but not loaded yet. */
 export function requirePrepared({ system }: Plan, { stores }: SystemParts): void {
   const kind = stores.get(system.store);
   if (kind === undefined || isPrepared(kind)) return;
@@ -66,9 +69,9 @@ export function requirePrepared({ system }: Plan, { stores }: SystemParts): void
 }
 
 /**
- * Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. Clients that are
- * asynchronous code are added by `hosting`. What it returns gives back, after the run, what
- * servers hold outside of it.
+ * Adds the servers and clients of `plan` to `world`. Clients that are asynchronous code are added
+ * through `hosting`. Returns a function to call after the run, which releases what the stores hold
+ * outside the world. Throws `UnknownSystem`.
  */
 export function assemble(
   plan: Plan,
@@ -126,16 +129,16 @@ export function assemble(
   };
 }
 
-/** What the options of a plan come to, for a lock and a store; or what is wrong with them. */
+/** The parsed options of a plan for one lock and store, or an error message. */
 interface ReadOptions {
   readonly protocol: Protocol;
   readonly kind: StoreKind;
-  /** As the plan had them then: whoever changes a plan gets what it says now. */
+  /** The options as they were when they were read. A caller may change the plan's object later. */
   readonly given: Plan['system']['options'];
   readonly options: Options | string;
 }
 
-/** All seeds of a scenario share the options of a system, which are read once. */
+/** Cache of parsed options: all seeds of a scenario share one options object. */
 const readOptions: WeakMap<Plan['system']['options'], ReadOptions> = new WeakMap();
 
 function optionsIn({ system }: Plan, protocol: Protocol, kind: StoreKind): Options | string {
@@ -149,7 +152,7 @@ function optionsIn({ system }: Plan, protocol: Protocol, kind: StoreKind): Optio
   return options;
 }
 
-/** Whether two have the same options; a value is a word or a number. */
+/** Returns whether two systems have the same options. Values are strings or numbers. */
 function isSame(one: Plan['system']['options'], other: Plan['system']['options']): boolean {
   const names = Object.keys(other);
   return (
@@ -157,10 +160,10 @@ function isSame(one: Plan['system']['options'], other: Plan['system']['options']
   );
 }
 
-/** Steps that take a lock themselves, which asynchronous code does in its own way. */
+/** Steps in which the driver takes or renews a lock. Asynchronous code does this itself. */
 const STEPS_OF_DRIVERS = ['renew', 'lock', 'transition', 'memoize'] as const;
 
-/** Why a protocol cannot do what a plan asks of it, in words; null when it can. */
+/** Returns why the lock or the store cannot run this plan, or null if they can. */
 function whyImpossible(
   plan: Plan,
   {
@@ -225,7 +228,7 @@ function absentHost({ system }: Plan, protocol: Protocol, options: Options): str
   return absent === undefined ? null : `${lock} has no server ${absent[1]} for ${absent[0]}`;
 }
 
-/** What the clients of an asynchronous lock do; undefined where it is none. */
+/** Returns the client programs of an asynchronous lock, or undefined if the lock has a driver. */
 function clientsOf(
   { buildAsync }: Protocol,
   world: World,
@@ -237,7 +240,7 @@ function clientsOf(
   return programOf;
 }
 
-/** Throws where a server that the lock added is to listen, and understands no driver. */
+/** Throws if `hosts` names a server that the lock added and that speaks no wire protocol. */
 function requireListeners({ system }: Plan, world: World): void {
   if (system.hosts === undefined) return;
   for (const [address, name] of Object.entries(system.hosts)) {
@@ -249,7 +252,7 @@ function requireListeners({ system }: Plan, world: World): void {
   }
 }
 
-/** What `build` gives; what it throws, where it is a user's own, makes the plan impossible. */
+/** Returns the result of `build`. An error thrown by user code becomes an `UnknownSystem`. */
 function built<T>(what: string, build: () => T): T {
   try {
     return build();
@@ -260,7 +263,7 @@ function built<T>(what: string, build: () => T): T {
   }
 }
 
-/** The kinds of step that any client of a plan has. */
+/** Returns the kinds of step that the clients of a plan have. */
 function stepsOf({ clients }: Plan): ReadonlySet<Work['kind']> {
   const kinds = new Set<Work['kind']>();
   for (const { sections } of clients) {
@@ -285,28 +288,29 @@ function addClient(
 }
 
 /**
- * The sequential specification that a plan's store promises to its clients, where one is written.
+ * Returns the name of the sequential specification that the plan's store guarantees to its clients,
+ * or null if it has none.
  */
 export function modelOf(plan: Plan, { stores }: SystemParts): string | null {
   return stores.get(plan.system.store)?.model ?? null;
 }
 
-/** Whether the sections of a plan acquire a lock. */
+/** Returns whether the sections of a plan acquire a lock. */
 export function hasGrants(plan: Plan, { locks }: SystemParts): boolean {
   return locks.get(plan.system.lock)?.hasGrants !== false;
 }
 
-/** Whether a plan's store is meant to remember the highest token. */
+/** Returns whether the plan's store is supposed to remember the highest token. */
 export function isFenced(plan: Plan, { stores }: SystemParts): boolean {
   return stores.get(plan.system.store)?.isFenced !== false;
 }
 
-/** Whether a plan's store adds increments itself, to what it holds. */
+/** Returns whether the plan's store applies increments itself, to its current value. */
 export function addsItself(plan: Plan, { stores }: SystemParts): boolean {
   return stores.get(plan.system.store)?.manners.addsItself === true;
 }
 
-/** The stores that the plan's work touches, in the order of their first use; at least `store`. */
+/** Returns the stores that the plan's work uses, in order of first use; `store` if it uses none. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   const names = new Set<string>();
   let last: string | null = null;
@@ -325,7 +329,8 @@ export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
 }
 
 /**
- * A fresh client that takes each lock of the plan once and does a first step of the work it guards.
+ * Returns a fresh client that takes each lock of the plan once and does the first step of the work
+ * that the lock protects.
  */
 function probeOf(plan: Plan): ClientPlan {
   const ttlUs = Math.max(1, longestTtlUs(plan));

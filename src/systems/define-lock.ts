@@ -1,10 +1,12 @@
-/** Checks the definition of a lock, and fills in its defaults. */
+/** Validates a user's lock definition and fills in the defaults. */
 import { mayBe, type OptionInfo, Options } from './options.ts';
 import type { LockDefinition, Protocol } from './protocol.ts';
 
 const ONE_SERVER: readonly string[] = ['lock'];
 
-/** Throws an error that names the field where one is missing or wrong. */
+/**
+ * Returns the complete protocol. Throws an error that names the field if one is missing or invalid.
+ */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
   const { about, source = '', options = [], servers = ONE_SERVER } = definition;
@@ -40,7 +42,7 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   };
 }
 
-/** The one that is given of the four, as functions. */
+/** Returns the one of the four that is given, as functions. Throws if there are none or several. */
 function buildOf(
   where: string,
   { build, buildAsked, buildAsync, section }: LockDefinition,
@@ -75,7 +77,7 @@ function buildOf(
   };
 }
 
-/** Throws what is missing where what is to be a function is none. */
+/** Throws an error with the message `what` unless `given` is a function. */
 function requireGiven(what: string, given: unknown): void {
   if (typeof given !== 'function') throw new Error(what);
 }

@@ -1,7 +1,6 @@
 /**
- * Tells the observer what a lock's server does with its grants, and remembers which grant each
- * lock's entry belongs to. Every server that gives grants by itself keeps one; what it notes has no
- * effect on what the server does.
+ * Records the grants of a lock's server for the observer, and remembers the current grant of each
+ * lock. Every server that grants locks keeps one. Recording does not affect the server's behavior.
  */
 import type { Deny, Renew } from '../core/history/events.ts';
 import { WHY } from '../core/history/events.ts';
@@ -12,49 +11,52 @@ import type { Boot, Turn } from '../core/world/server.ts';
 export interface GrantTerms {
   readonly lock: string;
   readonly client: string;
-  /** The fencing token; 0 for none. */
+  /** Fencing token; 0 if there is none. */
   readonly token: number;
   readonly ttlUs: number;
-  /** True time at which the server's clock, as it now runs, ends the lease; null: never. */
+  /**
+   * True time at which the lease ends by the server's clock at its present rate; null if it never
+   * ends.
+   */
   readonly untilUs: number | null;
   /**
-   * When the first of several requests left that the grant rests on. Default: when its own request
-   * did.
+   * When the first of the requests that the grant depends on was sent. Default: when this turn's
+   * request was sent.
    */
   readonly sentAtUs?: number;
 }
 
-/** What a renewal was asked by, under which grant, and which it extended. */
+/** The request behind a renewal, the grant it was made under, and the grant it extended. */
 type Named = Pick<Renew, 'message' | 'sentAtUs' | 'under' | 'extended'>;
 
 /**
- * Reports the grants of a lock's server to the observer, and remembers which grant each lock's
- * entry belongs to. Without it no claim about the lock is tested. It changes nothing that the
- * server does.
+ * Records the grants of a lock's server for the observer, and remembers the current grant of each
+ * lock. Without these records no claim about the lock is tested. Recording does not affect the
+ * server's behavior.
  */
 export class GrantBook {
   private readonly process: string;
   private ordinals: Map<string, number> = new Map();
-  /** To whom each lock was granted last. */
+  /** The client that each lock was granted to last. */
   private holders: Map<string, string> = new Map();
 
   constructor(process: string) {
     this.process = process;
   }
 
-  /** The ordinal of the grant that the lock's entry belongs to; 0 before the first. */
+  /** Returns the grant number of the lock's latest grant; 0 before the first. */
   current(lock: string): number {
     return this.ordinals.get(lock) ?? 0;
   }
 
-  /** The server does what the lock's rules alone would not lead anyone to expect, and says why. */
+  /** Records why the server does something that the lock's rules alone do not explain. */
   explain(turn: Turn, text: string): void {
     turn.observe({ kind: 'log', atUs: turn.atUs, process: this.process, topic: WHY, text });
   }
 
   /**
-   * The server gives a grant: it is numbered, and the number travels with the reply. `atUs` is when
-   * it does so, where the turn was kept.
+   * Records a new grant. It gets a number, which travels with the reply. `atUs` is the time of the
+   * grant if the turn was kept waiting.
    */
   grant(turn: Turn, lent: GrantTerms, atUs: number = turn.atUs): void {
     const { lock, token, ttlUs, untilUs, sentAtUs = turn.sentAtUs } = lent;
@@ -76,7 +78,7 @@ export class GrantBook {
     });
   }
 
-  /** The server tells the holder once more of the grant that it has, and prolongs it by that. */
+  /** Records that the server repeats the current grant to its holder and so extends it. */
   grantAgain(turn: Turn, lent: GrantTerms): void {
     const { message, sentAtUs } = turn;
     const under = turn.grant(this.current(lent.lock));
@@ -84,8 +86,9 @@ export class GrantBook {
   }
 
   /**
-   * The server denies an acquire because of `holder`: '' if the lock is free, and by default the
-   * client that was granted it last. One that `waits` may be granted later.
+   * Records that an acquire is denied because of `holder`: by default the client that the lock was
+   * granted to last, '' if the lock is free. With `waits`, the client may be granted the lock
+   * later.
    */
   deny(
     turn: Turn,
@@ -110,7 +113,7 @@ export class GrantBook {
     turn.observe(denial);
   }
 
-  /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
+  /** Records a renewal. If it `isEffective`, it extends the lock's current grant. */
   renew(turn: Turn, renewal: GrantTerms & { readonly isEffective: boolean }): void {
     const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
     const { message, sentAtUs, under } = turn;
@@ -118,8 +121,8 @@ export class GrantBook {
   }
 
   /**
-   * The server prolongs a grant without being asked for that one: with the session that it hangs
-   * on, by the message that kept that alive, or by no message, of its own accord.
+   * Records that the server extends a grant without a request for this grant. `message` kept the
+   * grant's session alive; it is '' if the server extended the grant without one.
    */
   prolong(
     boot: Boot,
@@ -151,7 +154,7 @@ export class GrantBook {
     });
   }
 
-  /** The server handles a release; one that `isEffective` ends the lock's current entry. */
+  /** Records a release. If it `isEffective`, it ends the lock's current grant. */
   release(
     turn: Turn,
     {
@@ -161,7 +164,7 @@ export class GrantBook {
       under = turn.under,
     }: Pick<GrantTerms, 'lock' | 'client'> & {
       readonly isEffective: boolean;
-      /** The grant that the caller meant. Default: the one that its turn names. */
+      /** The grant that the caller means to release. Default: the grant that its turn names. */
       readonly under?: number;
     },
   ): void {
@@ -171,7 +174,10 @@ export class GrantBook {
     turn.observe({ kind: 'release', atUs, process, message, lock, client, under, released });
   }
 
-  /** The server ends the current grant unasked; `why` is a clause: `its session was over`. */
+  /**
+   * Records that the server ends the current grant on its own. `why` is a clause: `its session was
+   * over`.
+   */
   end(
     boot: Pick<Boot, 'atUs' | 'observe'>,
     { lock, client }: Pick<GrantTerms, 'lock' | 'client'>,
@@ -185,8 +191,8 @@ export class GrantBook {
   }
 
   /**
-   * Returns a function that brings back what it remembers now, for a server's own `snapshot`, which
-   * gives `restore`: that is called first.
+   * Returns a function that restores the present state, for a server's own `snapshot`. It calls
+   * `restore`, which restores the server's state, first.
    */
   snapshot(restore: () => void = () => {}): () => void {
     const [ordinals, holders] = [new Map(this.ordinals), new Map(this.holders)];
@@ -199,20 +205,22 @@ export class GrantBook {
 }
 
 /**
- * Reports locks that are keys in a line: the oldest key of a lock has it, and a key stands for a
- * grant once its client was told so. A `GrantBook` for such servers.
+ * Records the grants of locks built on ordered keys: the oldest key of a lock holds it, and a key
+ * becomes a grant when its client learns that it holds the lock.
  */
 export class LineBook<K extends { readonly lock: string }> extends GrantBook {
   private readonly line: ConstructorParameters<typeof LineBook<K>>[1];
-  /** The grant that a key stands for, by its number. */
+  /** Grant numbers by key number. A key that is not granted yet has no entry. */
   private readonly given: Map<number, number> = new Map();
 
   constructor(
     process: string,
     line: {
-      /** Returns a number that tells the key from all others, those of other locks too. */
+      /** Returns a number that is unique among the keys of all locks. */
       readonly numberOf: (key: K) => number;
-      /** Returns the terms of the key's lock; once its session is over, as they were. */
+      /**
+       * Returns the terms of the key's grant; after its session has ended, the last terms it had.
+       */
       readonly lentTo: (key: K, boot: Boot) => Required<GrantTerms>;
     },
   ) {
@@ -220,12 +228,15 @@ export class LineBook<K extends { readonly lock: string }> extends GrantBook {
     this.line = line;
   }
 
-  /** A new key stands behind the one of `holder`. */
+  /** Records that a new key waits behind the key of `holder`. */
   wait(turn: Turn, { lock }: K, holder: string): void {
     this.deny(turn, { lock, client: turn.client, holder, waits: true });
   }
 
-  /** The client learns by this turn that its key has the lock. */
+  /**
+   * Records that this turn informs the client that its key holds the lock. A key that was granted
+   * before keeps its grant number. `atUs` is the time of the grant if the turn was kept waiting.
+   */
   give(turn: Turn, key: K, atUs: number = turn.atUs): void {
     const number = this.line.numberOf(key);
     const known = this.given.get(number);
@@ -237,7 +248,10 @@ export class LineBook<K extends { readonly lock: string }> extends GrantBook {
     this.given.set(number, this.current(key.lock));
   }
 
-  /** The client deletes its key, null where that was gone. Who only waited gives nothing back. */
+  /**
+   * Records that the client deletes its key, or null if the key was already gone. A client that
+   * only waited has no grant, so its delete is not a release.
+   */
   giveBack(turn: Turn, lock: string, key: K | null): void {
     const ordinal = key === null ? undefined : this.given.get(this.line.numberOf(key));
     const isEffective = ordinal !== undefined && ordinal === this.current(lock);
@@ -245,7 +259,10 @@ export class LineBook<K extends { readonly lock: string }> extends GrantBook {
     this.release(turn, { lock, client: turn.client, isEffective });
   }
 
-  /** The session of these keys lasts longer, by the message that kept it alive, '' for none. */
+  /**
+   * Extends the grants of these keys, which share a session. `message` kept the session alive; it
+   * is '' if the server extended the session without one.
+   */
   prolongAll(boot: Boot, keys: readonly K[], message: string): void {
     for (const key of keys) {
       const ordinal = this.given.get(this.line.numberOf(key));

@@ -1,10 +1,9 @@
 /**
- * What keeps a lease, or a session on which locks hang, beside the work: two programs in the
- * background of a client's process. One is its lock's own, the heartbeat. The other watches the end
- * of the lease by the process's own clock, which each answer to a heartbeat moves. Once that is
- * past, or an answer says so, the lease is lost, and its client knows. What its program makes of
- * that is the program's own affair: one that tests its lease stops counting on its lock then, any
- * other goes on without one.
+ * Keeps a lease, or a session that locks are bound to, alive while the client works, with two
+ * background programs in its process. The lock supplies the first, the heartbeat. The second
+ * watches the end of the lease on the process's own clock; each answer to a heartbeat moves that
+ * end. Once it is past, or an answer says so, the lease is lost and the client knows. If the client
+ * tests its lease, it then stops counting on its lock; otherwise it continues without one.
  */
 import type { Json } from '../core/kernel/json.ts';
 import type { ServerHost } from '../core/world/calls.ts';
@@ -14,18 +13,18 @@ import { enterLock, leaseEnd, prolongLease } from './lease.ts';
 import type { Section } from './protocol.ts';
 
 /**
- * A lease that a client keeps beside its work, and that several sections may count on: until its
- * heartbeat is no longer answered in time, by the client's own clock.
+ * A lease that a client keeps alive while it works. Several sections may use it in turn. It lasts
+ * until heartbeats are no longer answered in time by the client's own clock.
  */
 export class KeepAlive {
-  /** The session's number at its server; 0 for a lease without one. */
+  /** The session's number at its server; 0 for a lease without a session. */
   readonly id: number;
-  /** The section that its process is in: what it does in the background is named by that. */
+  /** The current section of the process. Background operations are named after it. */
   at: Section;
   /** Whether the section counts on the lease now. */
   holds = false;
   isOver = false;
-  /** What was confirmed last: when it was asked for by both clocks, and how long it was given. */
+  /** The last confirmed term: when it was requested, on both clocks, and its length. */
   term: { readonly sentUs: number; readonly issuedAtUs: number; readonly ttlUs: number } = {
     sentUs: 0,
     issuedAtUs: 0,
@@ -39,9 +38,7 @@ export class KeepAlive {
     this.id = id;
   }
 
-  /**
-   * Begins with the first term, which came with the lease, and runs `heartbeat` beside the work.
-   */
+  /** Starts the first term, which came with the lease, and runs `heartbeat` in the background. */
   *begin(term: KeepAlive['term'], heartbeat: Program<void>): Program<void> {
     this.prolong(term);
     const beating = yield* inBackground(heartbeat);
@@ -49,7 +46,7 @@ export class KeepAlive {
     this.programs = [beating, watching];
   }
 
-  /** A heartbeat was answered: the lease lasts longer. */
+  /** Records a confirmed term and extends the lease by it. */
   prolong(term: KeepAlive['term']): void {
     this.term = term;
     this.end = leaseEnd(this.at, term);
@@ -57,17 +54,19 @@ export class KeepAlive {
   }
 
   /**
-   * Returns a heartbeat that asks for the whole lease again, a third of it after each answer, until
-   * the lease is lost.
+   * Runs a heartbeat that renews the lease for its full length a third of the way through each
+   * term, until the lease is lost.
    */
   *beat<Q extends Json, R extends Json>(beat: {
     readonly target: ServerHost<Q, R>;
     readonly request: Q;
-    /** How long the lease lasts from when it asked; null if there is none any more. */
+    /**
+     * Returns the length of the term, counted from the request; null if the lease no longer exists.
+     */
     readonly ttlUsOf: (reply: R) => number | null;
-    /** Why the lease is lost then. */
+    /** The reason to record if the lease no longer exists. */
     readonly lost: string;
-    /** When it asks again if there was no answer. Default: as after one. */
+    /** Wait before the next heartbeat if there was no answer. Default: a third of the term. */
     readonly retryUs?: number;
   }): Program<void> {
     const { target, ttlUsOf, lost } = beat;
@@ -95,9 +94,7 @@ export class KeepAlive {
     }
   }
 
-  /**
-   * Its client has a lock that hangs on the lease, and counts on it from now on, as `enterLock`.
-   */
+  /** Enters a section under a lock that is bound to the lease, as `enterLock` does. */
   enter(ordinal: number, token: number): void {
     this.holds = true;
     const { sentUs, issuedAtUs: sentWallUs, ttlUs } = this.term;
@@ -114,7 +111,7 @@ export class KeepAlive {
     }
   }
 
-  /** The lease is lost or given up, and its client knows. */
+  /** Ends the lease, lost or given up. The client knows. */
   lose(why: string): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -127,22 +124,24 @@ export class KeepAlive {
   }
 }
 
-/** The session of a process at a server, on which all of its locks hang. */
+/** The session of a process at a server, which all of its locks are bound to. */
 export class OwnSession {
-  /** The last one, which may be over; null before the first. */
+  /** The latest session, which may be over; null before the first. */
   current: KeepAlive | null = null;
   private readonly opening: ConstructorParameters<typeof OwnSession>[0];
 
   constructor(opening: {
-    /** Asks for a session; null if no answer came: it may be there, and ends by itself. */
+    /**
+     * Requests a session. Returns null if no answer came; the session may exist, and will expire.
+     */
     open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null>;
-    /** Keeps it alive, as by `session.beat`. */
+    /** Keeps the session alive, for example by `session.beat`. */
     heartbeat(session: KeepAlive): Program<void>;
   }) {
     this.opening = opening;
   }
 
-  /** Returns the current session, or a new one if that is over; null if none could be had. */
+  /** Returns the current session, or a new one if that is over; null if none could be opened. */
   *during(at: Section): Program<KeepAlive | null> {
     if (this.current !== null) this.current.at = at;
     if (this.current !== null && !this.current.isOver) return this.current;
@@ -157,12 +156,15 @@ export class OwnSession {
     return session;
   }
 
-  /** Its locks are given back, or will be. */
+  /** Stops counting on the session: its locks are released, or will be. */
   letGo(): void {
     if (this.current !== null) this.current.holds = false;
   }
 
-  /** What a section does not give back is left to the end of the session, which is kept no more. */
+  /**
+   * Stops counting on the session. If the section does not release its locks, stops the heartbeat
+   * too, so that they end with the session.
+   */
   settle(at: Section): void {
     this.letGo();
     if (!at.plan.releases) this.current?.lose('left to its ttl');

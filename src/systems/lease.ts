@@ -1,6 +1,6 @@
 /**
- * What drivers of locks have in common: they ask the lock's server, enter the section under the
- * grant that came back, and know by the client's own clock when the lease is over.
+ * Shared by lock drivers: call the lock's server, enter the section under the grant it returned,
+ * and judge by the client's own clock whether the lease has ended.
  */
 import type { Answer, Call } from '../core/history/call.ts';
 import type { Draft, Json } from '../core/kernel/json.ts';
@@ -13,23 +13,23 @@ import type { Section } from './protocol.ts';
 import { part } from './section-calls.ts';
 
 /**
- * Asks the server of a lock, and waits for the answer as long as the client's `lockTimeout`. An
- * acquire is tried once, all else as often as the client's `tries`. Returns the reply, null if no
- * answer came in time: it may have happened; the number of the grant that it brought, 0 for none;
- * and the client's clocks as the request was made, in microseconds.
+ * Calls the server of a lock, and waits for the answer up to the client's `lockTimeout`. An acquire
+ * is tried once; other calls up to the client's `tries`. Returns the reply, or null if no answer
+ * came in time, in which case the request may have been executed; the number of the grant that came
+ * with it, 0 if none; and the client's clocks when the request was made, in microseconds.
  */
 export function* askLock<Q extends Json, R extends Json>(
   at: Section,
   ask: {
     readonly verb: 'acquire' | 'renew' | 'release';
-    /** Which try or step of the section it is, from 1, as part of its name. Default 1. */
+    /** The attempt or step of the section, from 1, as part of the operation's name. Default 1. */
     readonly id?: number;
-    /** What `world.addServer` returned. */
+    /** The result of `world.addServer`. */
     readonly server: ServerHost<Q, R>;
     readonly request: Q;
-    /** The token that it names, for the trace; 0 for none. Default 0. */
+    /** Token in the request, for the trace. Default 0: none. */
     readonly token?: number;
-    /** What a reply says in the words of a trace: granted, denied, renewed, released. */
+    /** Returns the meaning of a reply for the trace: granted, denied, renewed or released. */
     readonly means: (reply: R) => Answer;
   },
 ): Program<{
@@ -48,23 +48,23 @@ export function* askLock<Q extends Json, R extends Json>(
 }
 
 /**
- * Returns the call of one of a lock's servers, for `request` or `send`, with the timeout and tries
- * of the section's client.
+ * Returns the settings of a call to a lock's server, for `request` or `send`, with the timeout and
+ * tries of the section's client.
  */
 export function questionOf<Q extends Json, R extends Json>(
   { plan, section }: Section,
   operation: Name,
   question: Pick<CallSetting<Q, R>, 'target' | 'request' | 'describe'> & {
     readonly verb: Extract<Call, { lock: string }>['verb'];
-    /** Default: the section's. */
+    /** Default: the section's lock. */
     readonly lock?: string;
-    /** The token that it names, for the trace; 0 for none. Default 0. */
+    /** Token in the request, for the trace. Default 0: none. */
     readonly token?: number;
-    /** Default: the client's. */
+    /** Default: the client's `tries`. */
     readonly tries?: number;
-    /** In microseconds; null waits for ever. Default: the client's `lockTimeout`. */
+    /** In microseconds; null waits without limit. Default: the client's `lockTimeout`. */
     readonly timeoutUs?: number | null;
-    /** The grant that it is asked under. Default: the one that was entered last. */
+    /** The grant that the call is made under. Default: the one that was entered last. */
     readonly under?: number | undefined;
   },
 ): CallSetting<Q, R> {
@@ -85,12 +85,12 @@ export function questionOf<Q extends Json, R extends Json>(
 }
 
 /**
- * Records that the client holds the lock from now on, by its own clock until `ttlUs` after what its
- * `countsLeaseFrom` says; `ttlUs` is in microseconds, by default the client's. The first two
- * arguments are the section and what `askLock` returned. What the client reads and writes until it
- * leaves is done under this grant, as `grant-order` judges it. `token` is what the server granted,
- * or null if it grants none; accesses carry it unless the driver has a `token` of its own. Throws a
- * `TypeError` without a `token`.
+ * Records that the client holds the lock from now on. By its own clock it does so for `ttlUs`
+ * microseconds, by default its own ttl, counted from the point that its `countsLeaseFrom` selects.
+ * The first two arguments are the section and the result of `askLock`. Everything that the client
+ * reads and writes until it leaves is done under this grant, as `grant-order` judges it. `token` is
+ * the token that the server granted, or null if it grants none; accesses carry it unless the driver
+ * has its own `token`. Throws a `TypeError` without a `token`.
  */
 export function enterLock(
   at: Section,
@@ -114,8 +114,8 @@ export function enterLock(
 }
 
 /**
- * Returns when the client takes its lease to end, by its `countsLeaseFrom`; all in microseconds.
- * Only `sent` is safe: a reply may be arbitrarily late.
+ * Returns when the client considers its lease to end, by its `countsLeaseFrom`; times are in
+ * microseconds. Only `sent` is safe, since a reply may be arbitrarily late.
  */
 export function leaseEnd(
   at: Section,
@@ -131,20 +131,23 @@ export function leaseEnd(
   }
 }
 
-/** The lease was prolonged. If that is confirmed too late there is nothing left to count on. */
+/**
+ * Moves the end of the lease after a renewal. If the confirmation came too late, the lease has
+ * ended already.
+ */
 export function prolongLease(at: Section, lease: Parameters<typeof leaseEnd>[1]): void {
   at.end = leaseEnd(at, lease);
   testLease(at);
 }
 
-/** The same before a write: after a passed test it sets the mark `checked`. */
+/** Tests the lease before a write, as `testLease` does. If it is live, sets the mark `checked`. */
 export function* leaseIsLive(at: Section): Program<boolean> {
   const isLive = testLease(at);
   if (isLive) yield* mark(at.name, 'checked');
   return isLive;
 }
 
-/** Returns whether the lease still runs by the client's own clock, and records the test. */
+/** Returns whether the lease is still live by the client's own clock, and records the test. */
 export function testLease({ end, self, plan }: Section): boolean {
   const nowUs = end.clock === 'wall' ? self.wallUs() : self.monotonicUs();
   const isLive = isBefore(nowUs, end.us, plan.leaseEnds);
@@ -159,7 +162,7 @@ function isBefore(nowUs: number, endUs: number, leaseEnds: ClientPlan['leaseEnds
     case 'after':
       return nowUs <= endUs;
     case 'refused':
-      // A section stops at the first refusal, so none has come yet.
+      // A section stops at the first refusal, so there has been none yet.
       return true;
   }
 }

@@ -1,25 +1,25 @@
 /**
- * What scenarios may set of a lock or a store: declared once, as the values that each option may
- * have, and read back with the types of those values.
+ * The options of a lock or a store that scenarios may set. They are declared once, with their
+ * values, and read back with the types of those values.
  */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 
-/** One option of a lock or a store: its name, its values and what it is about. */
+/** One option of a lock or a store: its name, its values and its description. */
 export interface OptionInfo {
   readonly name: string;
-  /** The values it may have; `integer` is any from 0, or in `range`. */
+  /** The accepted values; `integer` accepts any from 0, or in `range`. */
   readonly values: readonly string[] | 'integer';
-  /** The least and the largest number that it may be. */
+  /** The smallest and the largest accepted number. */
   readonly range?: readonly [number, number];
   readonly fallback: string | number;
   readonly about: string;
 }
 
 /**
- * Declares options by the values that may be chosen, each with what it is about: words, of which
- * the first is the default, or a number from 0 or in `range`. `infos` is for the definition of a
- * lock, and `read` returns what was chosen.
+ * Declares options, each with its values and a description. The values are words, of which the
+ * first is the default, or a number from 0 or in `range`. Pass `infos` to the definition of a lock;
+ * `read` returns the chosen values.
  *
  * @example
  * const choices = optionsFor({ release: ['compare', 'any'] }, { release: 'how it is released' });
@@ -56,7 +56,7 @@ export function optionsFor<
     for (const name in choices) if (!(name in values)) return false;
     return true;
   };
-  // Many runs have the same options, which are read once.
+  // Many runs share one options object, so read it once.
   const known: WeakMap<Options, Chosen> = new WeakMap();
   return {
     infos,
@@ -77,8 +77,8 @@ export function optionsFor<
 }
 
 /**
- * The options of a system, as its scenario sets them, with the defaults filled in; one object for
- * all runs that have the same. Its methods throw for a name that is no option of their kind.
+ * The options of a system, as its scenario sets them, with defaults filled in. Runs with the same
+ * options share one object. The methods throw if the name is not an option of their kind.
  */
 export class Options {
   private readonly values: ReadonlyMap<string, string | number>;
@@ -87,7 +87,7 @@ export class Options {
     this.values = values;
   }
 
-  /** Returns `given` over the defaults of `infos`, or what is wrong with it, in words. */
+  /** Returns `given` over the defaults of `infos`, or an error message. */
   static read(
     infos: readonly OptionInfo[],
     given: Readonly<Record<string, Json>>,
@@ -102,21 +102,21 @@ export class Options {
     return new Options(values);
   }
 
-  /** Returns the value of an option that is a word. */
+  /** Returns the value of an option whose values are words. */
   word(name: string): string {
     const value = this.values.get(name);
     assert(typeof value === 'string', `${name} is no option with words for values`);
     return value;
   }
 
-  /** Returns the value of an option of which `words` are all values. */
+  /** Returns the value of an option whose values are exactly `words`. */
   oneOf<Word extends string>(name: string, words: readonly Word[]): Word {
     const value = words.find((word) => word === this.values.get(name));
     assert(value !== undefined, `${name} is no option with these words for values`);
     return value;
   }
 
-  /** Returns the value of an option that is a number. */
+  /** Returns the value of a number option. */
   whole(name: string): number {
     const value = this.values.get(name);
     assert(typeof value === 'number', `${name} is no option with a number`);
@@ -124,7 +124,7 @@ export class Options {
   }
 }
 
-/** Returns whether an option may have this value. */
+/** Returns whether an option accepts this value. */
 export function mayBe({ values, range }: OptionInfo, value: Json): boolean {
   if (values !== 'integer') return typeof value === 'string' && values.includes(value);
   const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];

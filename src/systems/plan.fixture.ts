@@ -1,6 +1,5 @@
 /**
- * Small plans for tests of the systems: constant latencies of 1 ms, no chance, nothing but
- * defaults.
+ * Small plans for tests of the systems: constant latencies of 1 ms, no chance, default settings.
  */
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Fault } from '../core/plan/fault.ts';
@@ -15,7 +14,7 @@ import {
 
 export const MS = 1000;
 
-/** A client with one section that does `work` under the lock `db`, unless it says otherwise. */
+/** Returns a client with one section that does `work` under the lock `db`, changed by `more`. */
 export function clientOf(
   name: string,
   work: readonly Work[],
@@ -65,7 +64,7 @@ export function planOf(setup: PlanSetup): Plan {
   };
 }
 
-/** The events of one kind, in order. */
+/** Returns the events of one kind, in order. */
 export function eventsOf<K extends TraceEvent['kind']>(
   trace: { readonly events: readonly TraceEvent[] },
   kind: K,

@@ -1,16 +1,15 @@
 /**
- * What a lock protocol is to the simulator: servers that it adds to the world, and a driver that
- * takes, renews and gives back the lock on a client's behalf, section by section. One folder per
- * protocol implements this, and `protocols.ts` names them all.
+ * Defines a lock protocol for the simulator: the servers that it adds to the world, and a driver
+ * that acquires, renews and releases the lock for a client, section by section. One folder of `zoo`
+ * per protocol implements this; `parts.ts` lists them.
  *
- * Where the client is real asynchronous code, written with `async`, `Date` and timers, there is no
- * driver but an `AsyncSection`, the side of the world that such code sees; a host outside the core
- * runs it. Code that reads, decides and sends without an `await` between has no point to pause at:
- * a pause `before alice/1/write` then holds back the message, which is fixed already, and what it
- * says may be stale by the time it leaves. To have a point between, pass one:
- * `await section.mark('checked')`. After a pause comes first what it held back, then the messages
- * that arrived, then the timers that are due: a late reply is seen before the timeout that it
- * missed.
+ * If the client is real asynchronous code, with `async`, `Date` and timers, it has no driver. The
+ * code gets an `AsyncSection` instead, its view of the world, and a host outside the core runs it.
+ * Code that reads, decides and sends without an `await` in between has no point to pause at: a
+ * pause `before alice/1/write` then holds back a finished message, which may be stale by the time
+ * it leaves. To add a point, call `await section.mark('checked')`. After a pause, the process first
+ * gets what the pause held back, then the messages that arrived, then the timers that are due: it
+ * sees a late reply before the timeout that the reply missed.
  */
 import type { Name } from '../core/kernel/name.ts';
 import type { ClientPlan, QueuePlan, Work } from '../core/plan/plan.ts';
@@ -29,71 +28,74 @@ import type {
 } from './store/request.ts';
 
 /**
- * A lock: what it adds to the world, and how a client uses it. All but `about` and one of
- * `section`, `build`, `buildAsked` and `buildAsync` has a default. With `section` or `buildAsync`
- * it has no `renew`, `lock` and `memoize` steps: its code does as it does.
+ * A lock: the servers that it adds to the world, and how a client uses it. Required are `about` and
+ * one of `section`, `build`, `buildAsked` and `buildAsync`. A lock with `section` or `buildAsync`
+ * does not support `renew`, `lock` and `memoize` steps, since its own code decides these.
  */
 export interface LockDefinition {
-  /** One line on what it is. */
+  /** A one-line description. */
   readonly about: string;
-  /** Where its rules are written down. */
+  /** The document that specifies its rules. */
   readonly source?: string;
-  /** What scenarios may set, each with the values it may have. Default: nothing. */
+  /** Options that scenarios may set, each with its accepted values. Default: none. */
   readonly options?: readonly OptionInfo[];
-  /** Returns which of these options is a mistake, beside the others and with such clients. */
+  /**
+   * Returns the option that conflicts with the others or with these clients, and why, or null if
+   * none does.
+   */
   readonly problem?: (
     options: Options,
     clients: readonly Omit<ClientPlan, 'name' | 'sections' | 'concurrency'>[],
   ) => { readonly option: string; readonly what: string } | null;
   /**
-   * `none`: its sections run without acquiring a lock, as code does that goes by versions. Its
-   * guards stand for no grants, and claims about grants do not apply.
+   * `none`: sections run without acquiring a lock, as in optimistic locking by versions. Their
+   * guards have no grants, and claims about grants do not apply.
    */
   readonly lock?: 'none';
   /**
-   * The names of its servers in a fixed order, `lock` or `lock-…`, so that faults can name them;
-   * none for a lock without a server. A function if they depend on options. Default: `lock`.
+   * The names of its servers in a fixed order, so that faults can name them: `lock` or `lock-…`; an
+   * empty list if it has no server; a function if they depend on options. Default: `lock`.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
-  /** Whether a section may take other locks too, with a `lock` step. Default false. */
+  /** Whether a section may take further locks with a `lock` step. Default false. */
   readonly takesSeveral?: boolean;
-  /** Whether an acquire is answered only when its turn has come. Default false. */
+  /** Whether an acquire waits in a queue and is answered when its turn comes. Default false. */
   readonly waitsInLine?: boolean;
-  /** Whether a lease can be prolonged, with a `renew` step. Default true with `build`. */
+  /** Whether a `renew` step can extend a lease. Default true with `build`. */
   readonly canRenew?: boolean;
   /**
-   * How much longer the wait before another attempt may be than the client's backoff, as a ratio,
-   * if a scenario does not say. Default: no longer.
+   * Jitter for scenarios that set none: how much the wait before another attempt may exceed the
+   * client's backoff, as a ratio. Default: none.
    */
   readonly jitter?: { readonly numerator: number; readonly denominator: number };
-  /** Claims that it does not promise, even without faults. Default: it promises all. */
+  /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
   readonly unpromised?: readonly string[];
   /**
-   * What clients call their operations at the lock (`set` of `alice/1/set`), and their marks, so
-   * that scenarios can place faults at them; `heartbeat` stands for the first few of a section.
-   * Default with `build`: `acquire`, and `release` if they release.
+   * The labels of client operations at the lock (`set` of `alice/1/set`) and of marks, so that
+   * scenarios can place faults at them; `heartbeat` stands for the first few of a section. Default
+   * with `build`: `acquire`, and `release` if clients release.
    */
   readonly operations?: readonly string[];
   /**
-   * One critical section of a client, as its real asynchronous code goes through it, on servers
-   * that exist already: those of `hosts`. What it throws ends the section. `options` are the
-   * system's. A lock that adds servers of its own has `buildAsync` instead.
+   * One critical section of a client, as real asynchronous code, on the servers of `hosts`, which
+   * exist already. An error that it throws ends the section. `options` are the system's. A lock
+   * that adds servers of its own has `buildAsync` instead.
    */
   readonly section?: (section: AsyncSection, options: Options) => Promise<void>;
   /**
    * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
-   * server)`), and returns a function that makes the driver of a client. It is called for each life
-   * of a client's program; the probe is the client that comes after all faults and waits patiently.
-   * `queue` is the scenario's, for a lock that takes messages.
+   * server)`), and returns a function that creates a client's driver. That function is called once
+   * per incarnation of a client's program. The probe is the patient client that starts after all
+   * faults. `queue` is the scenario's, for a lock that takes messages.
    */
   readonly build?: (
     world: World,
     options: Options,
     queue?: QueuePlan,
   ) => (client: ClientPlan, role: 'client' | 'probe') => LockDriver;
-  /** Whether clients can get their steps from a queue, with `transition` steps. Default false. */
+  /** Whether clients can get their work from a queue, with `transition` steps. Default false. */
   readonly takesMessages?: boolean;
-  /** As `build`, for stores that ask the lock about tokens. */
+  /** Like `build`, for stores that check tokens with the lock. */
   readonly buildAsked?: (
     world: World,
     options: Options,
@@ -102,10 +104,10 @@ export interface LockDefinition {
     readonly check: CheckToken;
   };
   /**
-   * As `build`, for clients that are real asynchronous code: returns a function that is called for
-   * each life of a client's process, and returns one that goes through a section. What that throws
-   * ends the section, and the client goes on to the next, as a service does after a failed request;
-   * a `TypeError` or the like ends the run.
+   * Like `build`, for clients that are real asynchronous code: returns a function that is called
+   * once per incarnation of a client's process and returns one that runs a section. An error thrown
+   * there ends the section, and the client continues with the next, as a service does after a
+   * failed request; a programming error such as a `TypeError` ends the run.
    */
   readonly buildAsync?: (
     world: World,
@@ -120,15 +122,15 @@ export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'ser
   readonly servers: (options: Options) => readonly string[];
   readonly takesSeveral: boolean;
   readonly unpromised: readonly string[];
-  /** Whether sections acquire a lock. Default true; without, a guard stands for no grant. */
+  /** Whether sections acquire a lock. Default true. If false, guards have no grants. */
   readonly hasGrants?: boolean;
 }
 
 export type DriverOf = ReturnType<NonNullable<LockDefinition['build']>>;
 
 /**
- * Asks the lock, while a store handles `turn`, whether `token` belongs to a lease that still runs.
- * Calls `told` at true time `atUs`, in microseconds, with the answer, or with null if none comes.
+ * Asks the lock, while a store handles `turn`, whether `token` belongs to a lease that is still
+ * live. Calls `told` at true time `atUs`, in microseconds, with the answer, or null if none comes.
  */
 export type CheckToken = (
   turn: Turn<StoreReply>,
@@ -137,54 +139,60 @@ export type CheckToken = (
 ) => void;
 
 /**
- * A client's side of a lock, which takes, renews and releases it, section by section. It lives as
- * long as one incarnation of the client's program, and keeps what that remembers between sections.
+ * A client's side of a lock, which acquires, renews and releases it, section by section. It exists
+ * for one incarnation of the client's program and keeps its state between sections.
  */
 export interface LockDriver {
   /**
-   * One attempt, the `attempt`-th from 1, to take the section's lock. When it is true the section
-   * holds it: the driver has set `at.end`, and called `at.self.enter` where the lock has grants.
-   * After `given up` no other attempt is made; `refused` is an error of the caller's, after which
+   * Tries once to take the section's lock; `attempt` counts from 1. Returns true if the section
+   * holds the lock: the driver has then set `at.end`, and called `at.self.enter` if the lock has
+   * grants. After `given up` no further attempt is made. `refused` is a caller's error, after which
    * the section does nothing.
    */
   acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'>;
   /**
-   * Prolongs the lease and moves `at.end`; false when the section must stop: the lease is lost.
-   * Absent: a section stops where it is to renew.
+   * Extends the lease and moves `at.end`. Returns false if the lease is lost and the section must
+   * stop. Without this method, a section stops at its `renew` step.
    */
   renew?(at: Section, step: { readonly id: number; readonly ttlUs: number }): Program<boolean>;
-  /** Gives the lock back, as far as it still can. The section has left already. */
+  /** Releases the lock as far as still possible. The section has left before this call. */
   release(at: Section): Program<void>;
   /**
-   * The token to attach to an access made now; 0, below every token of a grant, for none. If it is
-   * absent, accesses carry the one that the section was entered with.
+   * Returns the token to attach to an access made now; 0, lower than any granted token, if there is
+   * none. Without this method, accesses carry the token that the section was entered with.
    */
   token?(lock: string): number;
-  /** Takes the step's lock too, until the section ends. Only where the protocol `takesSeveral`. */
+  /**
+   * Takes the step's lock too, until the section ends. Called only if the protocol `takesSeveral`.
+   */
   also?(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean>;
   /**
-   * Changes one value by a read and a write, where the protocol has a way of its own to do so;
-   * false when the section must stop.
+   * Changes one value by a read and a write, for a protocol with its own way to do so. Returns
+   * false if the section must stop.
    */
   change?(at: Section, change: Change): Program<boolean>;
-  /** Whether it holds this lock already and would refuse it, where a protocol does so. */
+  /**
+   * Returns whether it holds this lock and would refuse it again. Only for protocols that do so.
+   */
   holds?(lock: string): boolean;
-  /** Called when the client's program ends by itself, not in a crash. */
+  /** Called when the client's program ends normally, not in a crash. */
   finish?(self: Self): void;
   /** Called right before a write to a store; `label` is the last part of its name. */
   beforeWrite?(at: Section, label: string): Program<void>;
-  /** The message that the section is about; only where the protocol `takesMessages`. */
+  /** Returns the message that the section handles. Called only if the protocol `takesMessages`. */
   delivery?(): { readonly steps: number; readonly retries: number } | null;
-  /** Called while the lock is still held: whether all of the section's work went through. */
+  /**
+   * Called while the lock is still held. `isWhole` means that all work of the section succeeded.
+   */
   worked?(at: Section, isWhole: boolean): Program<void>;
-  /** Called when the lock was given back, at the end of the section. */
+  /** Called at the end of the section, after the release. */
   settle?(at: Section): Program<void>;
   /**
-   * Called before the body of a job, which is occurrence `tick` after `retries` failures; false
-   * when it must not run, because it has run already.
+   * Called before the body of a job, occurrence `tick` after `retries` failures. Returns false if
+   * the job has run already and must not run again.
    */
   claimJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<boolean>;
-  /** Called when the body of a job has run. */
+  /** Called after the body of a job. */
   finishJob?(at: Section, job: Extract<Work, { readonly kind: 'job' }>): Program<void>;
 }
 
@@ -195,18 +203,21 @@ export interface Change {
   readonly id: number;
   readonly store: string;
   readonly key: string;
-  /** What its operations are called: `read` and `write`, or those of a transfer. */
+  /** Operation names: `read` and `write`, or those of a transfer. */
   readonly labels: { readonly read: string; readonly write: string };
-  /** What to add to the value read, or to write instead of it. */
+  /** The amount to add to the value read, or the value to write instead. */
   readonly by: { readonly adds: number } | { readonly value: number };
 }
 
 export interface Servers {
   readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
-  /** Where each store is several servers; absent: they are `stores`. */
+  /**
+   * The servers of each store, if every store is replicated; otherwise absent, and `stores`
+   * applies.
+   */
   readonly replicas?: SeveralServers;
-  /** What all of these stores want of a client. */
+  /** Client requirements of all of these stores. */
   readonly manners: Manners;
 }
 
@@ -215,101 +226,107 @@ export interface Section {
   readonly self: Self;
   readonly plan: ClientPlan;
   readonly section: ClientPlan['sections'][number];
-  /** `alice/1`: the names of its operations and timers lie under it. */
+  /** `alice/1`: the prefix of the names of its operations and timers. */
   readonly name: Name;
-  /** Returns the name of its next operation or timer of this label: `alice/1/beat`, `…/beat-2`. */
+  /**
+   * Returns the name of its next operation or timer with this label: `alice/1/beat`, `…/beat-2`.
+   */
   nextName(label: string): Name;
   /** @internal */
   readonly driver: LockDriver;
   /** @internal */
   readonly servers: Servers;
   /**
-   * Calls that were sent and not waited for.
+   * Calls sent without waiting for the answer.
+   *
    * @internal
    */
   readonly unanswered: PendingAccess[];
   /** @internal */
   readonly opened: Set<string>;
   /**
-   * The versions that it knows of, by store and key; null where stores have none.
+   * Known versions by store and key; null if the stores have none.
+   *
    * @internal
    */
   readonly versions: Map<string, number | null> | null;
-  /** When the client takes its lease to end. A driver sets it. */
+  /** When the client considers its lease to end. Set by the driver. */
   end: LeaseEnd;
-  /** The token that it was entered with; 0 for none. A driver sets it. */
+  /** The token that the section was entered with; 0 if there is none. Set by the driver. */
   token: number;
 }
 
-/** A client process, as its code sees it. */
+/** A client process, as its own code sees it. */
 export interface AsyncClient extends Caller {
   readonly name: string;
-  /** What the scenario asks of it: its ttl, timeouts and sections, times in microseconds. */
+  /**
+   * The client's settings in the scenario: ttl, timeouts and sections. Times are in microseconds.
+   */
   readonly plan: ClientPlan;
-  /** 1, and one more after each restart. */
+  /** Incarnation number: 1, plus one per restart. */
   readonly life: number;
-  /** Writes a line into the trace. */
+  /** Writes a line to the trace. */
   log(topic: string, text: string): void;
 }
 
-/** One critical section of the plan: take a lock, do the work, give it back. */
+/** One critical section of the plan: take a lock, do the work, release the lock. */
 export interface AsyncSection extends Caller {
   readonly id: number;
   /** The lock to take. */
   readonly lock: string;
-  /** For how long to take it. */
+  /** The ttl to request. */
   readonly ttlMs: number;
-  /** Passes the point `alice/1/<point>`, at which a plan may place a fault. */
+  /** Passes the point `alice/1/<point>`, at which a plan can place a fault. */
   mark(point: string): Promise<void>;
   /**
-   * Says that the program counts on its lock from now on, so that what it does until it leaves can
-   * be judged. A section without a guard had no lock. Each guard is an acquisition of its own: two
-   * that are open at once exclude each other no better than those of two processes.
+   * Declares that the program counts on its lock from now on, so that its accesses until it leaves
+   * can be judged. Without a guard, the section counts as one that had no lock. Each guard is a
+   * separate acquisition: two guards open at once conflict as those of two processes do.
    */
   guard(setting?: GuardSetting): Guard;
 }
 
-/** What a program knows of the lock that it counts on. */
+/** What the program knows of the lock that it counts on. */
 export interface GuardSetting {
-  /** The fencing token to attach to each access; 0, below every token of a grant, if absent. */
+  /** Fencing token to attach to each access. Default 0, lower than any granted token. */
   readonly token?: number;
-  /** Until when the program counts on the lock, by its `Date`; absent: until it leaves. */
+  /** Time by the program's `Date` until which it counts on the lock. Default: until it leaves. */
   readonly untilMs?: number;
 }
 
 /**
- * The marks of a critical section. With them `grant-order` judges a lock that has no tokens, or
- * hides them: the holders might as well have taken turns, in the order in which the lock was given
- * to them, or, where no server says so, in which they entered.
+ * Marks a critical section. With these marks `grant-order` can judge a lock that has no tokens, or
+ * hides them: the results must be as if the holders had taken turns, in the order in which the lock
+ * was granted, or, if no server reports grants, in the order in which they entered.
  */
 export interface Guard {
-  /** Does what the scenario's workload asks of this section. */
+  /** Does the work that the scenario assigns to this section. */
   work(): Promise<void>;
   /**
-   * The value of a key of the store, 0 at first. Rejects with `NoAnswer`, and with `AccessRefused`
-   * where the store refuses the token.
+   * Resolves with the value of a key of the store, 0 at first. Rejects with `NoAnswer`, or with
+   * `AccessRefused` if the store refuses the token.
    */
   read(key: string): Promise<number>;
-  /** Whether the store took it. Rejects with `NoAnswer`: it may have been taken. */
+  /** Resolves with whether the store accepted the write. Rejects with `NoAnswer` if it may have. */
   write(key: string, value: number): Promise<boolean>;
   /**
-   * The same acquisition goes on until `untilMs`, or until the program leaves: its lock said so.
-   * A guard that was left stays so.
+   * Continues the same acquisition until `untilMs`, or until the program leaves. Call it when the
+   * lock confirms an extension. A guard that was left stays left.
    */
   renew(setting?: GuardSetting): void;
   /**
-   * The program stops counting on its lock; call it before the lock is given back. Where its
-   * section ends without, it leaves then.
+   * Declares that the program no longer counts on its lock. Call it before releasing the lock. If
+   * the section ends without this call, the guard is left then.
    */
   leave(): void;
 }
 
-/** The store refused a read, because a higher token had come before. */
+/** The store refused a read because it had seen a higher token. */
 export class AccessRefused extends Error {
   override readonly name = 'AccessRefused';
 }
 
-/** What a store was asked may have happened or not: no answer came in time, or can come. */
+/** No answer came in time, or none can come; the store may have executed the request or not. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
@@ -318,11 +335,11 @@ export type BuildAsync = NonNullable<LockDefinition['buildAsync']>;
 export type SectionProgramOf = ReturnType<BuildAsync>;
 export type SectionProgram = ReturnType<SectionProgramOf>;
 
-/** A client that is to be added to a world by whoever can run asynchronous code. */
+/** A client to be added to a world by a host that can run asynchronous code. */
 export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'manners'> {
   readonly plan: ClientPlan;
   readonly role: 'client' | 'probe';
-  /** Whether its guards stand for grants. */
+  /** Whether its guards have grants. */
   readonly hasGrants: boolean;
   readonly programOf: SectionProgramOf;
 }

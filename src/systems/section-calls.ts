@@ -1,4 +1,6 @@
-/** What the calls of a section to a store are called and say, with the cached token attached. */
+/**
+ * Builds the calls of a section to a store: their names, and their requests with the cached token.
+ */
 import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import { type Name, under } from '../core/kernel/name.ts';
@@ -15,13 +17,13 @@ import type {
 
 type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
 
-/** What a store access is called, and what it is for. */
+/** The name and target of a store access. */
 export interface AccessPlace {
   readonly id: number;
   readonly label: string;
   readonly store: string;
   readonly key: string;
-  /** How often its step was tried before; absent, like 0, the first time. */
+  /** Number of earlier tries of the same step. Default 0. */
   readonly again?: number;
 }
 
@@ -42,7 +44,9 @@ export function namesUnder(section: Name): Section['nextName'] {
   };
 }
 
-/** `write`, `write-2` of step 2, and of what is tried again `write-again`, `write-2-again-2`. */
+/**
+ * Returns `write`, or `write-2` for step 2; for a repeated step `write-again` or `write-2-again-2`.
+ */
 export function labelOf(place: Pick<AccessPlace, 'label' | 'id' | 'again'>): string {
   const { again = 0 } = place;
   const first = part(place.label, place.id);
@@ -54,11 +58,11 @@ interface WriteAsk {
   readonly key: string;
   readonly value: number;
   readonly adds: number | null;
-  /** Only where stores have versions. */
+  /** Only for stores with versions. */
   readonly condition?: Condition | undefined;
-  /** The operation that it carries out again. */
+  /** The operation that this one repeats. */
   readonly repeats?: string | undefined;
-  /** The operation by which its guard knew the key. */
+  /** The operation from which the guard knew the key. */
   readonly base?: string | undefined;
 }
 
@@ -66,7 +70,9 @@ export type StoreAsk =
   | WriteAsk
   | { kind: 'read' | 'open' | 'fence'; key: string; value: null; adds: null };
 
-/** A store access with the cached token, under the section's lock, which names the resource. */
+/**
+ * Returns a store access with the cached token, under the section's lock, which names the resource.
+ */
 function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   const resource = at.section.lock;
   const token = carriedToken(at);
@@ -83,17 +89,17 @@ function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   return { operation: under(at.name, labelOf(place)), call, timeoutUs, tries };
 }
 
-/** Returns the token that an access carries now; 0 for none. */
+/** Returns the token that an access carries now; 0 if there is none. */
 export function carriedToken(at: Section): number {
   return at.driver.token?.(at.section.lock) ?? at.token;
 }
 
 /**
- * Reads a value that a driver is to change, or writes it, with the section's token, and waits for
- * the answer. `again` counts the reads, or writes, of this change before. A write says which
- * `version` it expects (null: of a key never written; absent: any), and `once`, under which it is
- * applied at most once, or null. Returns the reply, null for none, and whether a try that was not
- * answered may have been executed.
+ * Reads or writes a value for a driver's `change`, with the section's token, and waits for the
+ * answer. `again` counts the earlier reads, or writes, of this change. A write names the `version`
+ * that it expects (null: the key was never written; absent: any), and `once`, an identifier under
+ * which it is applied at most once, or null. Returns the reply, or null if there is none, and
+ * whether an unanswered try may have been executed.
  */
 export function* accessStore(
   at: Section,
@@ -137,7 +143,7 @@ export function askStore(at: Section, place: AccessPlace, ask: StoreAsk): Progra
     : replicas.ask(at.self, access);
 }
 
-/** The same without waiting. */
+/** Makes a store access without waiting for its answer. */
 export function sendToStore(
   at: Section,
   place: AccessPlace,
@@ -170,7 +176,9 @@ function storeCall(
   };
 }
 
-/** What a write says to a store with versions; undefined to any other. */
+/**
+ * Returns the condition that a write sends to a store with versions; undefined for other stores.
+ */
 export function conditionOf(
   { versions, servers, self }: Section,
   { adds }: { readonly adds: number | null },

@@ -1,18 +1,17 @@
 /**
- * What every client does, whatever its lock: think, take the lock, work under its grant with the
- * token attached, release. How a lock is taken and given back, its protocol's driver knows.
+ * The program of every client, whatever its lock: think, take the lock, work under its grant with
+ * the token attached, release. The protocol's driver takes and releases the lock.
  *
- * A section whose only step is a `memoize` goes another way: a value that is computed once and then
- * found in a store. Read, and on a miss take the lock, read again, compute, store, release. Without
- * the second look, and without the lock, all who miss at once compute at once: a stampede. After
- * djblets' `cache_memoize` and `cache_memoize_iter`, it is the same whatever the lock:
- *
- * - Whoever waits for the lock in vain reads again and then computes *without* it: its caller
- *   wants the value. It holds no grant then, and attaches no token. (`withoutLock: gives-up` goes
- *   without the value instead.)
- * - After each piece that is stored the lock is extended: a lease need only outlast a piece.
- * - Nothing is asked of the lease before the value is stored, whatever `checksLease` says: a value
- *   that two computed is as good as one.
+ * A section whose only step is a `memoize` computes a value once, which others then find in a
+ * store: read, and on a miss take the lock, read again, compute, store, release. Without the second
+ * read, or without the lock, all clients that miss at once compute at once: a stampede. As in
+ * djblets' `cache_memoize` and `cache_memoize_iter`, for any lock:
+ * - A client that cannot get the lock in time reads again and then computes *without* it, since its
+ *   caller wants the value. It has no grant then and attaches no token. (With `withoutLock:
+ *   gives-up` it does without the value instead.)
+ * - The lock is extended after each piece that is stored, so a lease need only outlast a piece.
+ * - The lease is not tested before the value is stored, regardless of `checksLease`: if two clients
+ *   computed the value, either result will do.
  */
 import { nameOf, under } from '../core/kernel/name.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
@@ -21,7 +20,7 @@ import type { LockDriver, Section, Servers } from './protocol.ts';
 import { namesUnder, part } from './section-calls.ts';
 import { doWork, look, placeOf, read, write } from './work.ts';
 
-/** The program of a client: its sections one after the other, from the `from`-th on. */
+/** The program of a client: its sections in sequence, starting at index `from`. */
 export function* sections(
   self: Self,
   from: number,
@@ -55,7 +54,7 @@ export function* sections(
   driver.finish?.(self);
 }
 
-/** The steps of a section, up to the first that is refused; then it is false. */
+/** Does the steps of a section. Returns false at the first step that is refused. */
 export function* doAll(at: Section): Program<boolean> {
   for (const work of at.section.work) {
     const goesOn = yield* doWork(at, work);
@@ -64,7 +63,7 @@ export function* doAll(at: Section): Program<boolean> {
   return true;
 }
 
-/** Runs `body` while the section's lock is held; where that cannot be had in time, `without`. */
+/** Runs `body` while the section's lock is held, or `without` if the lock cannot be had in time. */
 function* underLock(
   at: Section,
   body: () => Program<unknown>,
@@ -85,7 +84,7 @@ export function* awaitAnswers(at: Section): Program<void> {
   for (const call of at.unanswered) yield* answerOf(call);
 }
 
-/** `not-had`: it was waited for in vain; `refused`: it must not even be asked for. */
+/** `not-had`: the attempts failed; `refused`: the lock must not even be requested. */
 type Taken = 'held' | 'not-had' | 'refused';
 
 function* takeLock(at: Section): Program<Taken> {
@@ -102,7 +101,7 @@ function* takeLock(at: Section): Program<Taken> {
 
 type Memoize = Extract<Work, { kind: 'memoize' }>;
 
-/** What a store holds where nothing was stored. */
+/** The value of a key that was never stored. */
 const MISSING = 0;
 
 function* memoize(at: Section, work: Memoize): Program<void> {
@@ -111,7 +110,7 @@ function* memoize(at: Section, work: Memoize): Program<void> {
     at.self.log('memoize', `refused: the lock on ${lock} is held already`);
     return;
   }
-  // The same section, for what its client does without the lock.
+  // The same section, for accesses without the lock.
   const alone: Section = Object.assign({}, at, { driver: NOBODY, token: 0 });
   const found = yield* look(alone, placeOf(work, 'read'));
   if (!isMiss(found)) return;
@@ -119,7 +118,7 @@ function* memoize(at: Section, work: Memoize): Program<void> {
   yield* underLock(at, () => computeOnce(at, work, read), without);
 }
 
-/** The driver of whoever has no lock: it has no token either, and nothing to extend. */
+/** The driver of a client without a lock: it has no token and nothing to extend. */
 const NOBODY: LockDriver = {
   *acquire() {
     return false;
@@ -127,7 +126,7 @@ const NOBODY: LockDriver = {
   *release() {},
 };
 
-/** Refused, or without an answer, a look has brought no value, before the lock as under it. */
+/** Returns whether a read brought no value, also because it was refused or not answered. */
 function isMiss(found: number | null): boolean {
   return found === null || found === MISSING;
 }
@@ -138,7 +137,7 @@ function* computeWithout(alone: Section, work: Memoize): Program<void> {
   yield* computeOnce(alone, work, look);
 }
 
-/** Whoever held the lock while it was waited for may have stored the value in the meantime. */
+/** Computes and stores the value, unless an earlier holder of the lock has stored it meanwhile. */
 function* computeOnce(at: Section, work: Memoize, readAgain: typeof read): Program<void> {
   const { id, store, key } = work;
   const found = yield* readAgain(at, { id, label: 'read', store, key, again: 1 });
@@ -154,8 +153,8 @@ function stored({ value }: Memoize): Parameters<typeof write>[2] {
 }
 
 /**
- * In one piece, which is the value; or in several, each stored under a key of its own, after which
- * the lock is extended, where it is held and can be.
+ * Computes the value in one piece, or in several, each stored under its own key. After each of
+ * several pieces the lock is extended, if it is held and can be.
  */
 function* compute(at: Section, work: Memoize): Program<boolean> {
   const { id, store, key, forUs, pieces } = work;
@@ -165,7 +164,7 @@ function* compute(at: Section, work: Memoize): Program<boolean> {
     if (pieces === 1) continue;
     const place = { id, label: part('write-piece', piece), store, key: `${key}/${piece}` };
     if (!(yield* write(at, place, stored(work)))) return false;
-    // Whether it could be extended makes no difference to what is left to do.
+    // The remaining work is the same whether or not the lock was extended.
     if (at.driver.renew !== undefined) yield* at.driver.renew(at, { id: piece, ttlUs });
   }
   return true;

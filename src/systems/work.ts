@@ -1,4 +1,4 @@
-/** What a client does under its grant, step by step. */
+/** The work of a client under its grant, step by step. */
 import { assert } from '../core/kernel/assert.ts';
 import { under } from '../core/kernel/name.ts';
 import type { Work } from '../core/plan/plan.ts';
@@ -15,7 +15,7 @@ import {
   sendToStore,
 } from './section-calls.ts';
 
-/** Does one step; false when the section must stop because the lease is over or lost. */
+/** Does one step. Returns false if the section must stop. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
   switch (work.kind) {
     case 'compute':
@@ -57,7 +57,7 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       assert(at.driver.also !== undefined, 'this lock cannot be taken beside another');
       return yield* at.driver.also(at, work);
     case 'memoize':
-      // Its section does it instead: a memoize takes the lock itself.
+      // The section handles it, since a memoize takes the lock itself.
       return true;
   }
 }
@@ -68,7 +68,7 @@ const TO: Change['labels'] = { read: 'read-to', write: 'write-to' };
 
 type Kept = Pick<AccessPlace, 'id' | 'store' | 'key'>;
 
-/** Where a step's value is, for one of its operations. */
+/** Returns the target of one operation of a step. */
 export function placeOf({ id, store, key }: Kept, label: string): AccessPlace {
   return { id, label, store, key };
 }
@@ -99,13 +99,13 @@ function* transfer(at: Section, work: Extract<Work, { kind: 'transfer' }>): Prog
   });
 }
 
-/** The value read; null when the read was refused or got no answer. */
+/** Returns the value read, or null if the read was refused or not answered. */
 export function* read(at: Section, place: AccessPlace): Program<number | null> {
   if (!(yield* open(at, place))) return null;
   return yield* look(at, place);
 }
 
-/** The same without announcing a token, for a read under no lock. */
+/** Reads without announcing a token first, for reads without a lock. */
 export function* look(at: Section, place: AccessPlace): Program<number | null> {
   const ask = { kind: 'read', key: place.key, value: null, adds: null } as const;
   const call = yield* askStore(at, place, ask);
@@ -115,18 +115,20 @@ export function* look(at: Section, place: AccessPlace): Program<number | null> {
   return value;
 }
 
-/** What a write puts there. */
 interface Put {
   readonly value: number;
-  /** What it adds to the value that its section read; null where that is not what it does. */
+  /** The increment over the value that the section read; null if the write is not an increment. */
   readonly adds: number | null;
-  /** Whether the section waits for the answer before it goes on. */
+  /** Whether the section waits for the answer before it continues. */
   readonly awaits: boolean;
-  /** False: not even where the client tests its lease before each write. */
+  /** False skips the lease test even if the client tests its lease before each write. */
   readonly testsLease?: false;
 }
 
-/** False when it was refused, or left out because the lease is over. */
+/**
+ * Writes a value. Returns false if the store refused it, or if the lease or a fence check prevented
+ * it.
+ */
 export function* write(at: Section, place: AccessPlace, put: Put): Program<boolean> {
   const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
@@ -153,7 +155,7 @@ function versionName({ store, key }: AccessPlace): string {
   return JSON.stringify([store, key]);
 }
 
-/** Takes the version that a write expects; until its answer the section knows none. */
+/** Returns the expected version for a write. The section has none until the write is answered. */
 function takeVersion({ versions }: Section, place: AccessPlace): number | null | undefined {
   if (versions === null) return undefined;
   const name = versionName(place);
@@ -162,7 +164,7 @@ function takeVersion({ versions }: Section, place: AccessPlace): number | null |
   return version;
 }
 
-/** Asks for the store's highest token: whether the client's own is none of those below it. */
+/** Asks for the store's highest token, and returns whether the client's token is not below it. */
 function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const asking = placeOf(place, place.label.replace('write', 'fence'));
@@ -170,7 +172,10 @@ function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   return call.reply?.kind === 'value' && carriedToken(at) >= call.reply.value;
 }
 
-/** Announces the token to a store that wants it, once a section; false when it is too low. */
+/**
+ * Announces the token to a store that requires this, once per section. Returns false if the token
+ * is too low.
+ */
 function* open(at: Section, place: AccessPlace): Program<boolean> {
   if (!at.servers.manners.needsOpen || at.opened.has(place.store)) return true;
   at.opened.add(place.store);

@@ -1,7 +1,7 @@
 /**
- * A client of the lock service: takes locks under its own id, remembers the token of each, and
- * attaches it to what it writes and reads, so that no caller hands tokens around. It has no clock
- * and no network; times are arguments, in the unit of its lock service.
+ * A client of the lock service. It takes locks under its own id, remembers the token of each, and
+ * attaches it to writes and reads, so that callers need not pass tokens around. It has no clock and
+ * no network; times are arguments, in the unit of its lock service.
  */
 import { argument } from '../argument.ts';
 import type { StoreReply } from '../store/request.ts';
@@ -10,16 +10,16 @@ import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts'
 
 /**
  * A client of a `LockService`, without a clock and a network: it takes locks, remembers the token
- * of each, and attaches it to what it writes and reads. Times are in the unit of its lock service.
+ * of each, and attaches it to writes and reads. Times are in the unit of its lock service.
  */
 export class LockClient {
   readonly id: string;
   private readonly service: LockService | null;
   private readonly tokens: Map<string, number> = new Map();
-  /** How many accesses were sent under the present token of each lock. */
+  /** Number of accesses sent under the current token of each lock. */
   private readonly sent: Map<string, number> = new Map();
 
-  /** Without a service it only remembers tokens, as one needs whose service is far away. */
+  /** Without a service the client only remembers tokens, for use with a remote service. */
   constructor(id: string, service: LockService | null = null) {
     argument.name('id', id);
     if (service !== null) argument.made('service', service, LockService);
@@ -27,14 +27,14 @@ export class LockClient {
     this.service = service;
   }
 
-  /** Takes a lock for `ttl` from `now` on, and remembers the token if it is granted. */
+  /** Acquires a lock for `ttl` from `now` on, and remembers the token if it is granted. */
   acquire(ask: { lock: string; ttl: number; now: number }): LockAnswer {
     argument.object('ask', ask);
     const { lock, ttl, now } = ask;
     return this.heed(this.servedBy().acquire({ lock, client: this.id, ttl, now }));
   }
 
-  /** Prolongs the grant whose token it remembers; denied where it remembers none. */
+  /** Extends the grant whose token the client remembers; denied if it remembers none. */
   renew(ask: { lock: string; ttl: number; now: number }): LockAnswer {
     argument.object('ask', ask);
     const { lock, ttl, now } = ask;
@@ -42,7 +42,9 @@ export class LockClient {
     return this.heed(this.servedBy().renew({ lock, client: this.id, token, ttl, now }));
   }
 
-  /** Gives back the grant whose token it remembers. Whatever the answer, the token is forgotten. */
+  /**
+   * Releases the grant whose token the client remembers, and forgets the token whatever the reply.
+   */
   release(lock: string): LockAnswer {
     const answer = this.servedBy().release({ lock, client: this.id, token: this.token(lock) });
     this.forget(lock);
@@ -50,10 +52,10 @@ export class LockClient {
   }
 
   /**
-   * Writes under a lock, with the token that it remembers; the resource has the lock's name, by
-   * default. Nothing here asks whether the lease is over: only the store can know whether another
-   * client had the lock since. `no-token`: it was never granted the lock, or gave it back, so
-   * nothing was sent.
+   * Writes under a lock, with the token that the client remembers. The resource defaults to the
+   * lock's name. Nothing here tests whether the lease has expired: only the store can know whether
+   * another client has had the lock since. Returns `no-token` and sends nothing if the client was
+   * never granted the lock or has released it.
    */
   write(
     store: Store,
@@ -64,17 +66,17 @@ export class LockClient {
     return this.access({ store, place }, (access) => store.write(access, value));
   }
 
-  /** Reads under a lock, as `write`. */
+  /** Reads under a lock, as `write` does. */
   read(store: Store, place: Parameters<LockClient['write']>[1]): ReturnType<LockClient['write']> {
     return this.access({ store, place }, (access) => store.read(access));
   }
 
-  /** Announces the token to a store that wants that before the first access. */
+  /** Announces the token to a store that requires this before the first access. */
   open(store: Store, place: Parameters<LockClient['write']>[1]): ReturnType<LockClient['write']> {
     return this.access({ store, place }, (access) => store.open(access));
   }
 
-  /** Keeps the token of a grant; a later grant of the same lock replaces it. */
+  /** Remembers the token of a grant. A later grant of the same lock replaces it. */
   remember(grant: Pick<LockGrant, 'lock' | 'token'>): void {
     argument.object('grant', grant);
     const { lock, token } = grant;
@@ -91,7 +93,10 @@ export class LockClient {
     this.sent.delete(lock);
   }
 
-  /** The token to attach to an access under `lock`; 0, below every granted token, for none. */
+  /**
+   * Returns the token to attach to an access under `lock`; 0, lower than any granted token, if the
+   * client has none.
+   */
   token(lock: string): number {
     argument.name('lock', lock);
     return this.tokens.get(lock) ?? 0;

@@ -1,23 +1,26 @@
 /**
- * A lock service where who asks gets a place in line, as in etcd's mutex: an entry with a lease of
- * its own, which each further request prolongs, that of the holder as well: it is told of its grant
- * again (etcd's acquire puts a key only where its session has none). The first in line holds the
- * lock. A client whose entry expired while it waited has lost its place; one that only looks
- * whether nobody is ahead of the place that it once had takes the lock without holding it (etcd
- * 3.4.3).
+ * A lock service with a queue, as in etcd's mutex. Each client that requests a lock gets a place:
+ * an entry with its own lease, which each further request extends. That includes the holder's
+ * requests: its grant is repeated (etcd's acquire puts a key only if its session has none). The
+ * first entry in the queue holds the lock. A client whose entry expired while it waited has lost
+ * its place. Without verification, it only checks that no entry is ahead of its former place, and
+ * so takes the lock without holding it (etcd 3.4.3).
  */
 
 import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';
 import { hasExpired } from './lock-service.ts';
 
-/** A place in line is a grant from the moment that its client was told so. */
+/**
+ * A place in the queue. It becomes a grant (`isHeld`) when its client learns that it holds the
+ * lock.
+ */
 interface Entry extends LockGrant {
   readonly isHeld: boolean;
 }
 
 /**
- * A denied acquire has a `place` in line; the next one names it. A grant that its holder asked for
- * once more `isAgain` the one that it has, prolonged.
+ * A denied acquire returns a `place` in the queue, which the next one names. With `isAgain`, the
+ * client already held this grant, and the request extended it.
  */
 type LineAnswer =
   | LockAnswer
@@ -26,10 +29,10 @@ type LineAnswer =
 
 export class LockLine {
   private readonly firstToken: number;
-  /** Whether who comes to the front is asked for its entry. */
+  /** Whether a client at the front must still have its own entry. */
   private readonly verifies: boolean;
   private counter = 0;
-  /** In the order of their tokens, of all locks. */
+  /** The entries of all locks, in token order. */
   private entries: readonly Entry[] = [];
 
   constructor(firstToken: number, verifies: boolean) {
@@ -37,7 +40,9 @@ export class LockLine {
     this.verifies = verifies;
   }
 
-  /** `place` is the one that the client was told, 0 at first. Its lease counts from `now` again. */
+  /**
+   * `place` is the one from the last reply, 0 at first. The entry's lease starts again at `now`.
+   */
   acquire(ask: AcquireAsk & { readonly place: number }): LineAnswer {
     const { lock, client, ttl, now } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
@@ -51,7 +56,7 @@ export class LockLine {
         entry.lock === lock && entry.client !== client && (token === 0 || entry.token < token),
     );
     const isHeld = ahead === undefined;
-    // A grant of an entry that is no more ends at once.
+    // The client's entry is gone, so its grant ends at once.
     if (isLapsed && isHeld) {
       return { kind: 'granted', grant: { token, lock, client, issuedAt: now, ttl: 0 } };
     }
@@ -74,14 +79,14 @@ export class LockLine {
     return this.firstToken + this.counter - 1;
   }
 
-  /** As that of `LockService`; only who holds the lock may. */
+  /** Like `renew` of `LockService`; denied unless the client holds the lock. */
   renew(ask: RenewAsk): LockAnswer {
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
     return { kind: 'renewed', grant: this.replace(held, ask) };
   }
 
-  /** The same entry in the same place, with a lease from `now` on. */
+  /** Replaces an entry by one in the same place, with a lease from `now` on. */
   private replace(held: Entry, { now, ttl }: { now: number; ttl: number }): Entry {
     const { token, lock, client, isHeld } = held;
     const renewed: Entry = { token, lock, client, issuedAt: now, ttl, isHeld };
@@ -105,12 +110,12 @@ export class LockLine {
     return { kind: 'denied', holder: this.current(lock)?.client ?? '' };
   }
 
-  /** Who holds the lock, or held it last. */
+  /** Returns the grant of the holder, expired or not, or null if there is none. */
   current(lock: string): LockGrant | null {
     return this.entries.find((entry) => entry.lock === lock && entry.isHeld) ?? null;
   }
 
-  /** Drops the whole line of a lock. */
+  /** Drops the entire queue of a lock. Returns false if it was empty. */
   forget(lock: string): boolean {
     const others = this.entries.filter((entry) => entry.lock !== lock);
     const hadAny = others.length < this.entries.length;

@@ -1,7 +1,7 @@
 /**
- * The lock service as a server of the world. `published` is the scheme to the letter: it judges
- * expiry by the time that the caller passes and releases by client id. Without it, the baseline:
- * the server's own clock, and a renew or release names its grant.
+ * The lock service as a server of the world. The `published` variant follows the book literally: it
+ * judges expiry by the time that the caller sends, and releases by client id. The baseline uses the
+ * server's own clock, and a renew or release names its grant.
  */
 import type { Answer } from '../../core/history/call.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
@@ -9,22 +9,24 @@ import { GrantBook } from '../grant-book.ts';
 import { LockLine } from './lock-line.ts';
 import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-service.ts';
 
-/** What every request of a client says, with its wall clock as it asks. */
+/** Fields of every client request. `nowUs` is the client's wall clock when it sends. */
 type Asked = { readonly lock: string; readonly client: string; readonly nowUs: number };
 
 export type LockRequest =
-  /** `place` in line, 0 while it has none; absent where nobody waits in line. */
+  /**
+   * `place`: the client's place in the queue, 0 while it has none; absent if clients do not queue.
+   */
   | (Asked & { readonly kind: 'acquire'; readonly ttlUs: number; readonly place?: number })
   | (Asked & { readonly kind: 'renew'; readonly token: number; readonly ttlUs: number })
   | (Asked & { readonly kind: 'release'; readonly token: number })
-  /** A store asks whether this is the token of a lease that still runs. */
+  /** A store asks whether this token belongs to a live lease. */
   | (Omit<Asked, 'client'> & { readonly kind: 'check'; readonly token: number })
-  /** Which token is the current one, whosesoever it is? */
+  /** Asks for the lock's current token, regardless of its holder. */
   | { readonly kind: 'fetch'; readonly lock: string };
 
 export type LockReply =
   | { readonly kind: 'granted'; readonly token: number; readonly issuedAtUs: number }
-  /** `token` is a new one, where a renew gives any. */
+  /** `token`: the new token, if a renew issues one. */
   | { readonly kind: 'renewed'; readonly issuedAtUs: number; readonly token?: number }
   | { readonly kind: 'released' }
   | { readonly kind: 'current' | 'outdated' }
@@ -47,13 +49,13 @@ export function describeLockReply(reply: LockReply): Answer {
 export interface LockServerOptions {
   readonly isPublished: boolean;
   readonly counter: 'durable' | 'volatile';
-  /** Which of its clocks judges expiry; the published scheme uses neither. */
+  /** The server clock that judges expiry. The published variant uses neither. */
   readonly clock: 'monotonic' | 'wall';
   readonly firstToken: number;
   readonly rules: LockRules;
-  /** Whether a release names its grant, or is for whatever the client holds. */
+  /** Whether a release names its grant, or applies to any grant that the client holds. */
   readonly release: 'named' | 'by-client';
-  /** Whether a busy lock is asked for again, or a place in line awaited. */
+  /** Whether clients retry a busy lock, or wait in a queue. */
   readonly waits: 'retry' | 'in-line' | 'in-line-unverified';
 }
 
@@ -142,13 +144,16 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /** What a client is told of when it was granted: a time of day, whichever clock judges. */
+  /**
+   * Returns the time of day that the client receives as the start of its grant, whichever clock
+   * judges expiry.
+   */
   private issuedAt(request: Ask<'acquire' | 'renew'>, turn: Turn): number {
     return this.options.isPublished ? request.nowUs : turn.wallUs;
   }
 
   /**
-   * True time at which a grant ends; of the published scheme, by callers whose clocks are right.
+   * True time at which a grant ends; in the published variant, by callers whose clocks are right.
    */
   private endOf(grant: LockGrant, turn: Turn): number {
     const { isPublished, clock } = this.options;

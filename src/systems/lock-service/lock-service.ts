@@ -1,16 +1,16 @@
 /**
  * The lock service with fencing tokens of Kleppmann's *Designing Data-Intensive Applications*
  * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
- * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds. A denial
- * is a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
+ * Times are integers in any unit that the caller chooses; fencepost uses microseconds. A denial is
+ * a value. An argument that makes no sense, such as a ttl of NaN, throws (see `argument.ts`).
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { mix } from '../../core/kernel/chance.ts';
 import { argument } from '../argument.ts';
 
 /**
- * A grant of a `LockService`, in its unit of time. It has expired when `now >= issuedAt + ttl`:
- * issued at 0 with ttl 10, at 10.
+ * A grant of a `LockService`, in its unit of time. It has expired when `now >= issuedAt + ttl`: a
+ * grant issued at 0 with ttl 10 expires at 10.
  */
 export interface LockGrant {
   readonly token: number;
@@ -24,12 +24,15 @@ export type AcquireAsk = Parameters<LockService['acquire']>[0];
 export type ReleaseAsk = Parameters<LockService['release']>[0];
 export type RenewAsk = Parameters<LockService['renew']>[0];
 
-/** Returns whether a grant is over at `now`: from `issuedAt + ttl` on. */
+/** Returns whether a grant has expired at `now`, that is, from `issuedAt + ttl` on. */
 export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/** What a `LockService` answers. A denial is an answer, never thrown; `holder` is '' for none. */
+/**
+ * A reply of a `LockService`. A denial is a reply and never thrown; `holder` is '' if there is
+ * none.
+ */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: LockGrant }
   | { readonly kind: 'renewed'; readonly grant: LockGrant }
@@ -43,8 +46,8 @@ const SERVES: readonly LockRules['serves'][] = ['all', 'nobody', 'one'];
 const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0, serves: 'all' };
 
 /**
- * A lock service with fencing tokens, without a clock and a network. Times are integers in whatever
- * unit the caller counts in. A denial is an answer; an argument that cannot be meant throws a
+ * A lock service with fencing tokens, without a clock and a network. Times are integers in any unit
+ * that the caller chooses. A denial is a reply; an argument that makes no sense throws a
  * `TypeError` or a `RangeError`.
  */
 export class LockService {
@@ -52,23 +55,23 @@ export class LockService {
   private readonly firstToken: number;
   private readonly rules: LockRules;
   private readonly grants: Map<string, LockGrant> = new Map();
-  /** By lock, where only one is served. */
+  /** The only client served, per lock, with `serves: one`. */
   private readonly favourites: Map<string, string> = new Map();
 
-  /** `firstToken` is the token of the first grant; `rules` are what it does differently. */
+  /** `firstToken` is the token of the first grant; `rules` lists the differences from the book. */
   constructor(
     firstToken: number = 1,
     rules: {
       /**
-       * `double`: a 64-bit counter whose tokens pass through a double on their way; `32-bit`: a
-       * signed counter of 32 bits, which wraps; `random`: opaque ids, each different.
+       * `double`: a 64-bit counter whose tokens pass through a double; `32-bit`: a signed 32-bit
+       * counter, which wraps; `random`: unique opaque ids.
        */
       readonly numbering?: 'exact' | 'double' | '32-bit' | 'random';
-      /** Whether a renew gives a new token, instead of keeping the grant's. */
+      /** Whether a renew issues a new token instead of keeping the grant's. */
       readonly renewRaises?: boolean;
-      /** How long after the end of a lease that was not released the lock is not granted. */
+      /** Time after the end of an unreleased lease during which the lock is not granted. */
       readonly lockDelay?: number;
-      /** Which clients are ever granted a lock; `one`: the first that asks for it. */
+      /** Which clients are ever granted a lock; `one`: only the first that requests it. */
       readonly serves?: 'all' | 'nobody' | 'one';
     } = {},
   ) {
@@ -84,8 +87,8 @@ export class LockService {
   }
 
   /**
-   * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is
-   * given a new, higher token.
+   * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself gets a
+   * new, higher token.
    */
   acquire(ask: Pick<LockGrant, 'lock' | 'client' | 'ttl'> & { readonly now: number }): LockAnswer {
     requireAsked(ask);
@@ -112,7 +115,10 @@ export class LockService {
     return tokenOf(this.rules.numbering, { first: firstToken, before: counter });
   }
 
-  /** Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. */
+  /**
+   * Extends a grant from `now` on; its token stays the same, unless `renewRaises`. Denied unless
+   * the client holds an unexpired grant with this token; null matches any token.
+   */
   renew(
     ask: Parameters<LockService['acquire']>[0] & { readonly token: number | null },
   ): LockAnswer {
@@ -127,7 +133,7 @@ export class LockService {
     return { kind: 'renewed', grant };
   }
 
-  /** Ends the grant with this token, or if that is null whichever the client holds. */
+  /** Ends the client's grant with this token, or its current grant, whatever the token, if null. */
   release(ask: Pick<LockGrant, 'lock' | 'client'> & { readonly token: number | null }): LockAnswer {
     requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
@@ -146,35 +152,37 @@ export class LockService {
     return { kind: 'denied', holder: this.grants.get(lock)?.client ?? '' };
   }
 
-  /** The grant that was given last for `lock`, expired or not; null after its release. */
+  /**
+   * Returns the latest grant of `lock`, expired or not, or null if it was released or never made.
+   */
   current(lock: string): LockGrant | null {
     argument.name('lock', lock);
     return this.grants.get(lock) ?? null;
   }
 
-  /** Drops the entry of one lock, as a cache may; false where there was none. */
+  /** Drops the entry of one lock, as a cache may. Returns false if there was none. */
   forget(lock: string): boolean {
     argument.name('lock', lock);
     return this.grants.delete(lock);
   }
 
-  /** Begins to count from the first token again. */
+  /** Starts counting from the first token again. */
   resetCounter(): void {
     this.counter = 0;
   }
 
-  /** A copy of its state, as a function that brings it back. */
+  /** Returns a function that restores the present state. */
   snapshot(): () => void {
     const state = this.save();
     return () => this.load(state);
   }
 
-  /** Returns its state as plain data: how many tokens were given, and its grants. */
+  /** Returns the state as plain data: the number of tokens issued, and the grants. */
   save(): { readonly counter: number; readonly grants: readonly LockGrant[] } {
     return { counter: this.counter, grants: [...this.grants.values()] };
   }
 
-  /** Takes over a state that `save` returned. Throws for any other. */
+  /** Restores a state that `save` returned. Throws if it is not one. */
   load(state: ReturnType<LockService['save']>): void {
     requireState(state);
     this.counter = state.counter;
@@ -201,7 +209,7 @@ function requireAsked(ask: Pick<LockGrant, 'lock' | 'client'>): void {
   argument.name('client', client);
 }
 
-/** A ttl lasts; what a clock says may be anything, also before its epoch. */
+/** A ttl is positive. A time may be any integer, since a clock may read a time before its epoch. */
 function requireTimes({ ttl, now }: Pick<AcquireAsk, 'ttl' | 'now'>): void {
   argument.whole('ttl', ttl, 1);
   argument.safe('now', now);
@@ -211,7 +219,7 @@ export type Numbering = LockRules['numbering'];
 
 const NUMBERINGS: readonly Numbering[] = ['exact', 'double', '32-bit', 'random'];
 
-/** The token that follows `before` others, where the `first` is the very first. */
+/** Returns the token that follows `before` others, if `first` is the first of all. */
 export function tokenOf(
   numbering: Numbering,
   { first, before }: { readonly first: number; readonly before: number },
@@ -227,12 +235,12 @@ export function tokenOf(
     case '32-bit':
       return (first + before) | 0;
     case 'random':
-      // One to one for 32 bits, and above 0.
+      // A bijection on 32 bits, so ids are unique; + 1 keeps them above 0.
       return mix(first + before) + 1;
   }
 }
 
-/** Whether this client may ever have the lock; where one may, it is the first that asks. */
+/** Returns whether this client may ever have the lock. With `one`, the first to request it may. */
 function serves(
   whom: LockRules['serves'],
   favourites: Map<string, string>,

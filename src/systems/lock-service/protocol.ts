@@ -1,8 +1,8 @@
 /**
- * The lock service with fencing tokens as a protocol: the baseline, and as it was published. First
- * what may be chosen of it, then what a client of it sends and makes of the answers. The server is
- * in `lock-server.ts`, which runs the rules of `lock-service.ts`, or of `lock-line.ts` where
- * clients wait in line; what a client remembers, `lock-client.ts` keeps.
+ * The lock service with fencing tokens as a protocol: the baseline, and the published variant.
+ * First its options, then its driver, which sends requests and handles the replies. The server is
+ * in `lock-server.ts`, which applies the rules of `lock-service.ts`, or of `lock-line.ts` if
+ * clients wait in a queue; `lock-client.ts` keeps the state of a client.
  */
 import type { Draft } from '../../core/kernel/json.ts';
 import { under } from '../../core/kernel/name.ts';
@@ -18,7 +18,7 @@ import { LockClient } from './lock-client.ts';
 import { describeLockReply, type LockReply, type LockRequest, LockServer } from './lock-server.ts';
 
 const NAME = 'lock';
-/** So many ms are still a safe number of microseconds. */
+/** The largest number of milliseconds that is a safe number of microseconds, rounded down. */
 const LONGEST_MS = 1_000_000_000_000;
 const SOURCE = 'Kleppmann, Designing Data-Intensive Applications, chapters 8 and 9';
 
@@ -59,10 +59,13 @@ export const lockService: LockDefinition = {
   buildAsked: (world, given) => build(world, given, false),
 };
 
-/** More grants than any run gives. */
+/** More grants than any run makes. */
 const GRANTS = 1_000_000_000;
 
-/** A line counts its tokens and hands over by itself; exact tokens need room to grow. */
+/**
+ * The queue issues its own tokens and hands the lock over itself, so some options do not apply to
+ * it; exact tokens must have room to grow.
+ */
 function problem(given: Options): { option: string; what: string } | null {
   const { firstToken, tokens, waits, lockDelay, renew, serves } = choices.read(given);
   const highest = Number.MAX_SAFE_INTEGER - GRANTS;
@@ -117,7 +120,7 @@ function build(
   };
 }
 
-/** How long a store waits for the lock service before it refuses what it cannot verify. */
+/** How long a store waits for the lock service before it refuses a token that it cannot verify. */
 const CHECK_TIMEOUT_US = 100_000;
 
 function checkWith(target: ServerHost<LockRequest, LockReply>): CheckToken {
@@ -141,11 +144,12 @@ type AcquireRequest = Extract<LockRequest, { readonly kind: 'acquire' }>;
 
 interface DriverManner {
   /**
-   * Its own token; or none in sections with an even number; or the lock's current one, whosesoever
-   * that is, fetched before each write as with Redisson's `getToken`.
+   * `own`: the client's own token; `at-times`: none in even-numbered sections; `current`: the
+   * lock's current token, regardless of its holder, fetched before each write as with Redisson's
+   * `getToken`.
    */
   readonly attaches: 'own' | 'at-times' | 'current';
-  /** Whether it names its place in line when it asks again. */
+  /** Whether a repeated acquire names its place in the queue. */
   readonly waitsInLine: boolean;
 }
 
@@ -154,9 +158,9 @@ class LockServiceDriver implements LockDriver {
   private readonly server: ServerHost<LockRequest, LockReply>;
   private readonly manner: DriverManner;
   private isForgetful = false;
-  /** The place in line that it was told last in this section; 0 for none. */
+  /** The place in the queue that the last reply of this section named; 0 if there is none. */
   private place = 0;
-  /** The token that it fetched for the write at hand; null for its own. */
+  /** The token fetched for the next write; null to use the client's own. */
   private fetched: number | null = null;
 
   constructor(client: string, server: ServerHost<LockRequest, LockReply>, manner: DriverManner) {
@@ -204,7 +208,7 @@ class LockServiceDriver implements LockDriver {
     this.client.forget(lock);
   }
 
-  /** What a request says of the grant that its client remembers. */
+  /** Returns the fields of a request that identify the grant that the client remembers. */
   private holding({ self, section: { lock } }: Section) {
     return { lock, client: this.client.id, token: this.client.token(lock), nowUs: self.wallUs() };
   }

@@ -1,20 +1,20 @@
 /**
- * A leaderless store: N replicas, each with a value and a timestamp per key, and the last write
- * wins, that is, the one with the latest timestamp. A client sends a write to all of them and goes
- * on when W have answered; it asks all of them for a value and takes the latest of the first R. A
- * replica that has something later keeps it, and answers a late write as it answers any other: its
- * client hears of nothing. After a read the client may send what it found to those that had less.
+ * A leaderless store: N replicas, each with a value and a timestamp per key. The last write wins,
+ * that is, the one with the latest timestamp. A client sends a write to all replicas and continues
+ * when W have answered; it reads from all and takes the latest of the first R replies. A replica
+ * with a later value keeps it and answers the late write as any other: its client is not informed.
+ * After a read the client may send the value that it found to the replicas that had an older one.
  *
- * With a fencing token in the high digits of the timestamp, whatever a later holder wrote is later
- * than all that earlier holders write, whenever they do: Kleppmann and Riccomini, "Designing
- * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Token 34 went to
- * replicas 1 and 2 and not to 3; the zombie with 33 is then ignored by two and believed by the
- * third, and every read of two prefers 34. That holds for what is written blindly, with R + W > N,
- * from the moment that the new holder's first write has reached W replicas. What else holds and
- * breaks, `properties/quorum-rows.test.ts` finds by going through every order of a small model.
+ * With a fencing token in the high digits of the timestamp, every write of a later holder is later
+ * than all writes of earlier holders, whenever those are sent: Kleppmann and Riccomini, "Designing
+ * Data-Intensive Applications" (2nd edition), "Fencing with multiple replicas". Token 34 reached
+ * replicas 1 and 2 but not 3; two replicas then ignore the zombie with 33 and the third accepts it,
+ * and every read of two prefers 34. This holds for blind writes, with R + W > N, from the moment
+ * that the new holder's first write has reached W replicas. `properties/quorum-rows.test.ts` finds
+ * what else holds and breaks by exploring every order of a small model.
  *
- * Its source for what each does: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's
- * documentation, "Dynamo" (last write wins, tunable consistency, read repair).
+ * Sources: DeCandia et al., "Dynamo" (SOSP 2007), 4.5; Cassandra's documentation, "Dynamo" (last
+ * write wins, tunable consistency, read repair).
  */
 
 import type { Answer } from '../../core/history/call.ts';
@@ -59,7 +59,7 @@ export const quorumOptions: readonly OptionInfo[] = choices.infos;
 
 type Chosen = ReturnType<typeof choices.read>;
 
-/** Why these numbers cannot be meant; null if they can. */
+/** Returns why these numbers are invalid together, or null if they are valid. */
 export function quorumProblem(given: Options): string | null {
   const { replicas, writeQuorum, readQuorum } = choices.read(given);
   const [word, asked] =
@@ -67,7 +67,7 @@ export function quorumProblem(given: Options): string | null {
   return asked <= replicas ? null : `${word}: ${asked} is more than replicas: ${replicas}`;
 }
 
-/** `store-1`, `store-2`, …. */
+/** Returns `store-1`, `store-2`, …. */
 export function replicaNames(store: string, given: Options): readonly string[] {
   return Array.from({ length: given.whole('replicas') }, (_, at) => `${store}-${at + 1}`);
 }
@@ -92,13 +92,16 @@ function describeReplicaReply(reply: ReplicaReply): Answer {
   return reply.kind === 'value' ? { kind: 'value', value: reply.value } : reply;
 }
 
-/** One replica: durable, and without a word to the others. */
+/** One replica. It is durable and does not communicate with the others. */
 class Replica implements Server<ReplicaRequest, ReplicaReply> {
   private readonly store: string;
   private readonly isTimed: boolean;
   private cells: Map<string, Cell> = new Map();
 
-  /** `store` is what it is a replica of; the observer is told times since the start. */
+  /**
+   * `store` is the name of the replicated store. The observer gets timestamps relative to the
+   * start.
+   */
   constructor(store: string, { stamp }: Pick<Chosen, 'stamp'>) {
     this.store = store;
     this.isTimed = stamp !== 'token-and-count';
@@ -122,7 +125,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
     return { kind: 'accepted' };
   }
 
-  /** The observer is told of a write with what the replica had. */
+  /** Records a write, with what the replica had before it. */
   private note(
     request: Extract<ReplicaRequest, { readonly stamp: Stamp }>,
     cell: Cell | null,
@@ -168,7 +171,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
 }
 
 type ReplicaHost = ServerHost<ReplicaRequest, ReplicaReply>;
-/** The replicas of these stores, and how their clients talk to them. */
+/** Adds the replicas of these stores to the world, and returns their client. */
 export function buildReplicas(
   world: World,
   stores: readonly string[],
@@ -192,12 +195,12 @@ interface AskedOfAll
   readonly request: ReplicaRequest;
 }
 
-/** What the clients of such stores do. */
+/** The client's side of replicated stores. */
 class QuorumClient implements SeveralServers {
   private readonly replicas: ReadonlyMap<string, readonly ReplicaHost[]>;
   private readonly chosen: Chosen;
 
-  /** `replicas` are those of each store, by its name. */
+  /** `replicas` are the servers of each store, by its name. */
   constructor(replicas: ReadonlyMap<string, readonly ReplicaHost[]>, options: Options) {
     this.replicas = replicas;
     this.chosen = choices.read(options);
@@ -228,7 +231,7 @@ class QuorumClient implements SeveralServers {
     return sendRound(self, this.roundOf(access, asked));
   }
 
-  /** The same to every replica of a store. */
+  /** Returns a round that sends the same request to every replica of a store. */
   private roundOf(
     { operation, call, timeoutUs, tries }: StoreAccess,
     { request, needs, conclude }: AskedOfAll,
@@ -252,7 +255,7 @@ class QuorumClient implements SeveralServers {
     return { operation, call, calls, needs, conclude, describe };
   }
 
-  /** The latest of what they hold; the observer is told which replica that came from. */
+  /** Returns the latest of the answers, and records the replica that it came from. */
   private serve(
     self: Self,
     { operation, call }: StoreAccess,
@@ -280,7 +283,7 @@ class QuorumClient implements SeveralServers {
     return reply;
   }
 
-  /** Sends what a read found to the replicas that had less. */
+  /** Sends the value that a read found to the replicas that had an older one. */
   private *repair(self: Self, access: StoreAccess, read: ReplicaRound): Program<void> {
     const { readRepair, writeQuorum } = this.chosen;
     const { reply } = read;
@@ -301,7 +304,7 @@ class QuorumClient implements SeveralServers {
     const { operation, call, timeoutUs, tries } = access;
     const { resource, key, token } = call;
     const request = { kind: 'repair', resource, key, token, value, stamp } as const;
-    // `alice/1/read-repair` of `alice/1/read`.
+    // The repair of `alice/1/read` is `alice/1/read-repair`.
     const at = operation.text.lastIndexOf('/');
     const section = nameOf(operation.text.slice(0, at));
     const name = under(section, `${operation.text.slice(at + 1)}-repair`);

@@ -1,16 +1,16 @@
 /**
- * Rows with versions in a real SQL engine. Each commit is one transaction, in the statements that a
- * program would send; times are handed in, SQLite's own clock is never asked. Loading the engine is
- * asynchronous, done once and only when a plan wants it; all that follows is not.
+ * Versioned rows in a real SQL engine. Each commit is one transaction, with the statements that a
+ * program would send. Times are passed in; SQLite's own clock is never read. The engine is loaded
+ * asynchronously, once, and only if a plan needs it; everything else is synchronous.
  *
  * `ProductTable` has products with a stock, changed by the statement that every shop has:
  *
  *     UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?
  *
- * The engine subtracts, not the client. No row updated means that somebody was faster: read again.
- * A table that checks `stock >= 0` answers with an error instead where the version is right and the
- * last piece is gone, so that nobody takes "sold out" for "try again". `AND stock > 0` in the
- * statement would give 0 rows for both. A resource is a row and its key `stock` the column:
+ * The engine subtracts, not the client. If no row is updated, another client was faster: read
+ * again. A table with the check `stock >= 0` returns an error instead if the version is right but
+ * no piece is left, so that "sold out" is not mistaken for "try again". With `AND stock > 0` in the
+ * statement, both would update 0 rows. A resource is a row, and its key `stock` the column:
  * `product-123` is the row with id 123.
  */
 import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
@@ -20,7 +20,7 @@ import type { Cell, Commit, Row, Stock, VersionOutcome, VersionTable } from './v
 
 const IS_CELL = 'resource = ? AND name = ?';
 const FIND = `SELECT value, version FROM cells WHERE ${IS_CELL}`;
-/** By whether a version is set, or counted; and by whether one is expected. */
+/** The version is counted or set; a particular version is expected or not. */
 const COUNT = `UPDATE cells SET value = ?, version = version + 1 WHERE ${IS_CELL}`;
 const STAMP = `UPDATE cells SET value = ?, version = ? WHERE ${IS_CELL}`;
 const IF_VERSION = 'AND version = ?';
@@ -68,7 +68,7 @@ export class SqlTable implements VersionTable {
   }
 }
 
-/** Rows that an update changes: none is the answer that somebody was faster. */
+/** Returns the number of rows that an update changes: 0 if another client was faster. */
 function update(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
   if (expected === null) return 0;
   const { resource, key } = cell;
@@ -78,7 +78,7 @@ function update(database: SqlDatabase, { cell, value, stamp, expected }: Commit)
   return database.run(`${set} ${IF_VERSION}`, [...values, expected]);
 }
 
-/** Who expects no row is refused where there is one. */
+/** Inserts a first row. A client that expects no row is refused if there is one. */
 function insert(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
   if (typeof expected === 'number') return 0;
   const { resource, key } = cell;
@@ -99,7 +99,7 @@ const BEGIN = 'INSERT OR IGNORE INTO products (id, stock, version) VALUES (?, ?,
 export class ProductTable implements VersionTable {
   private readonly stock: Stock;
   private readonly sql: OwnDatabase = new OwnDatabase();
-  /** What was ever asked for, by id. */
+  /** Every cell that was ever accessed, by id. */
   private readonly cells: Map<string, Cell> = new Map();
 
   constructor(stock: Stock) {
@@ -165,24 +165,24 @@ export class ProductTable implements VersionTable {
   }
 }
 
-/** The statement of a change; a value that is not relative to the row is set as it is. */
+/** Returns the statement of a change. A value that is not an increment is set as it is. */
 function updateOf({ value, adds, expected }: Commit): string {
   const to = adds === null ? `${value}` : `stock ${adds < 0 ? '-' : '+'} ${Math.abs(adds)}`;
   const update = `UPDATE products SET stock = ${to}, version = version + 1 WHERE id = ?`;
   return expected === undefined ? update : `${update} ${IF_VERSION}`;
 }
 
-/** The database of one table, with the names under which something was applied to it. */
+/** The database of one table, with the identifiers of the commits applied to it. */
 class OwnDatabase {
   private opened: SqlDatabase | null = null;
 
-  /** Opened by its first use, so that a table which is never used costs nothing. */
+  /** Opened on first use, so that an unused table costs nothing. */
   get database(): SqlDatabase {
     this.opened ??= openDatabase();
     return this.opened;
   }
 
-  /** What is forbidden is rolled back; what has a name is applied once. */
+  /** Applies a commit. A forbidden one is rolled back; one with an identifier is applied once. */
   transaction(
     { once }: Commit,
     apply: (database: SqlDatabase) => Exclude<VersionOutcome, 'repeated'>,
@@ -199,9 +199,9 @@ class OwnDatabase {
     return outcome;
   }
 
-  /** A copy of one table and of all names, as a function that brings it back. */
+  /** Returns a function that restores the present rows of one table, and all identifiers. */
   snapshot(table: 'cells' | 'products', columns: string): () => void {
-    // One that was never used is empty; opening it would want the engine, which may not be loaded.
+    // A database that was never opened is empty. Opening it needs the engine, maybe not loaded yet.
     const read = (query: string) => this.opened?.rows(query) ?? [];
     const rows = read(`SELECT ${columns} FROM ${table}`);
     const applied = read('SELECT once FROM applied');
@@ -223,10 +223,10 @@ class OwnDatabase {
 
 let engine: Engine | null = null;
 
-/** The package of the engine is not installed, which only stores in SQL need. */
+/** The package of the SQL engine, which only the SQL stores need, is not installed. */
 export class MissingSqlEngine extends Error {}
 
-/** Loads the engine, once; throws `MissingSqlEngine`. */
+/** Loads the engine, once. Throws `MissingSqlEngine` if it is not installed. */
 export async function loadSqlEngine(): Promise<void> {
   try {
     engine ??= (await import('node-sqlite3-wasm')).default;
@@ -238,7 +238,7 @@ export async function loadSqlEngine(): Promise<void> {
   }
 }
 
-/** Whether databases can be opened. */
+/** Returns whether databases can be opened. */
 export function isSqlLoaded(): boolean {
   return engine !== null;
 }
@@ -260,11 +260,11 @@ const SCHEMA = `
   CREATE TABLE applied (once TEXT PRIMARY KEY);
 `;
 
-/** Databases that are kept for the next run. */
+/** Maximum number of databases kept for later runs. */
 const MOST_IDLE = 4;
 const idle: SqlDatabase[] = [];
 
-/** An empty database; to be given back with `release`. The engine must have been loaded. */
+/** Returns an empty database, to be returned with `release`. The engine must have been loaded. */
 function openDatabase(): SqlDatabase {
   const known = idle.pop();
   if (known !== undefined) return known;
@@ -272,7 +272,7 @@ function openDatabase(): SqlDatabase {
   return new SqlDatabase(new engine.Database(':memory:'));
 }
 
-/** Its statements are compiled once. */
+/** A database that compiles each statement once. */
 class SqlDatabase {
   private readonly database: Database;
   private readonly statements: Map<string, Statement> = new Map();
@@ -282,12 +282,12 @@ class SqlDatabase {
     database.exec(SCHEMA);
   }
 
-  /** Runs a statement; returns the number of rows that it changed. */
+  /** Runs a statement. Returns the number of rows that it changed. */
   run(sql: string, values: readonly SqlValue[] = []): number {
     return this.prepared(sql).run(values).changes;
   }
 
-  /** The same, or null where a `CHECK` of the table forbids what the rows would become. */
+  /** Like `run`, but returns null if a `CHECK` of the table forbids the new values. */
   runChecked(sql: string, values: readonly SqlValue[] = []): number | null {
     try {
       return this.run(sql, values);
@@ -299,7 +299,7 @@ class SqlDatabase {
     }
   }
 
-  /** The rows that a query gives. */
+  /** Returns the rows of a query. */
   rows(sql: string, values: readonly SqlValue[] = []): readonly SqlValue[][] {
     return this.prepared(sql).all(values).map(Object.values);
   }
@@ -308,7 +308,7 @@ class SqlDatabase {
     return entryOf(this.statements, sql, () => this.database.prepare(sql));
   }
 
-  /** A statement that has failed cannot be bound again, and says so once more as it is freed. */
+  /** A failed statement cannot be bound again, and `finalize` throws its error once more. */
   private forget(sql: string): void {
     const failed = this.statements.get(sql);
     this.statements.delete(sql);
@@ -317,7 +317,7 @@ class SqlDatabase {
     } catch {}
   }
 
-  /** Empties it for the next run, or frees it when enough are kept. */
+  /** Empties the database for the next run, or closes it if enough are kept. */
   release(): void {
     if (idle.length >= MOST_IDLE) {
       for (const sql of [...this.statements.keys()]) this.forget(sql);

@@ -1,7 +1,8 @@
 /**
- * Every store by the name that scenarios call it, with what clients and checkers must know; and a
- * store as people define one of their own. Go on with `store.ts` (tokens) or `version-table.ts`
- * (versions), then `store-server.ts`, and `witness.ts`, which tells the observer.
+ * All stores by the names that scenarios use, with the properties that clients and checkers depend
+ * on, and the definition of a user's own store. Read next: `store.ts` (tokens) or
+ * `version-table.ts` (versions), then `store-server.ts`, and `witness.ts`, which records accesses
+ * for the observer.
  */
 import { assert, Defect } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
@@ -17,22 +18,23 @@ import { MemoryTable } from './version-table.ts';
 
 export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromised'> {
   readonly manners: Manners;
-  /** The name of the model that it promises to its clients; null where there is none. */
+  /** Name of the model that the store guarantees to its clients, or null if it has none. */
   readonly model: string | null;
-  /** Whether it is meant to remember the highest token. */
+  /** Whether the store is supposed to remember the highest token. */
   readonly isFenced: boolean;
   /** Whether it needs the SQL engine. */
   readonly needsSql: boolean;
-  /** Whether it asks the lock about tokens; its `build` then needs to be told how. */
+  /** Whether it checks tokens with the lock. If so, `build` requires `check`. */
   readonly asksLock: boolean;
-  /** What a system may choose of it; absent: nothing. */
+  /** Options that a system may set. Default: none. */
   readonly options?: readonly OptionInfo[];
   /**
-   * Where it is several servers, to each of which its clients talk: absent, it is one.
+   * Set if the store is several servers, each of which clients call; absent if it is one.
+   *
    * @internal
    */
   readonly replicated?: Replicated;
-  /** Without options it takes their defaults. */
+  /** Without `options`, their defaults apply. */
   readonly build: (
     name: string,
     check: CheckToken | null,
@@ -42,9 +44,9 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromi
 
 /** A store that is several servers. */
 export interface Replicated {
-  /** Of the store of this name. */
+  /** Returns the names of the servers of `store`. */
   readonly names: (store: string, options: Options) => readonly string[];
-  /** Why these options cannot be meant; null if they can. */
+  /** Returns why these options are invalid together, or null if they are valid. */
   readonly problem: (options: Options) => string | null;
   /** Adds the servers of these stores to the world. */
   readonly build: (world: World, stores: readonly string[], options: Options) => SeveralServers;
@@ -78,7 +80,8 @@ const quorum: StoreKind = {
   source: 'Kleppmann and Riccomini, Designing Data-Intensive Applications, 2nd edition, chapter 9',
   unpromised: [],
   manners: { needsOpen: false, comparesItself: false, hasVersions: false },
-  // What R + W > N gives without a read that repairs first is regular, and no order explains it.
+  // Without read repair before the reply, R + W > N guarantees a regular register only, and no
+  // total order explains its histories.
   model: null,
   isFenced: true,
   needsSql: false,
@@ -90,7 +93,7 @@ const quorum: StoreKind = {
   },
 };
 
-/** Far enough from the end of the safe integers that no run gets there. */
+/** Far enough below the largest safe integer that no run reaches it. */
 const MOST_PIECES = 1_000_000_000_000;
 
 const ofStocks = optionsFor(
@@ -104,7 +107,7 @@ const ofStocks = optionsFor(
   },
 );
 
-/** All stores: those that go by tokens, and those that go by versions. */
+/** All stores: those that compare tokens, and those that compare versions. */
 export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreKind>([
   ...[...stores].map(([name, rule]) => [name, fenceKind(rule)] as const),
   ['check-sequencer', checkSequencer],
@@ -179,9 +182,9 @@ function stockKind(isSql: boolean): StoreKind {
 }
 
 /**
- * Loads what the stores of these systems need, before the first run of any; a run of one that was
- * not prepared is refused. `stores` are those that the systems may name. Rejects with
- * `MissingSqlEngine`, which says what to install.
+ * Loads what the stores of these systems need. Call it before the first run; a run with an unloaded
+ * store is refused. `stores` are those that the systems may name. Rejects with `MissingSqlEngine`,
+ * whose message names the package to install.
  */
 export async function prepare(
   systems: Iterable<{ readonly store: string }>,
@@ -192,40 +195,43 @@ export async function prepare(
   }
 }
 
-/** Whether a run of this store can begin. */
+/** Returns whether runs with this store can start. */
 export function isPrepared(kind: StoreKind): boolean {
   return !kind.needsSql || isSqlLoaded();
 }
 
-/** A store, which a lock guards. All but `about` and `build` has a default. */
+/** A store, which a lock protects. Only `about` and `build` are required. */
 export interface StoreDefinition {
-  /** One line on what it is. */
+  /** A one-line description. */
   readonly about: string;
-  /** Where its rule is written down. */
+  /** The document that specifies its rule. */
   readonly source?: string;
-  /** Claims that it does not promise, even without faults. Default: it promises all. */
+  /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
   readonly unpromised?: readonly string[];
-  /** Whether it is meant to remember the highest token. Default false. */
+  /** Whether the store is supposed to remember the highest token. Default false. */
   readonly isFenced?: boolean;
-  /** Whether it asks the lock about tokens; its `build` is then told how. Default false. */
+  /** Whether it checks tokens with the lock. If true, `build` gets a `check`. Default false. */
   readonly asksLock?: boolean;
-  /** What clients must do for it, each false by default. */
+  /** Client requirements, each false by default. */
   readonly manners?: {
-    /** A token must be announced before its first access. */
+    /** A client must announce its token before its first access. */
     readonly needsOpen?: boolean;
-    /** The client compares its token with the store's before it writes. */
+    /** The client itself compares its token with the store's before it writes. */
     readonly comparesItself?: boolean;
-    /** A read gives a version, and a write may name the one that it expects. */
+    /** A read returns a version, and a write may name the version that it expects. */
     readonly hasVersions?: boolean;
-    /** The store adds itself: a write says what, beside the value that its client expects. */
+    /**
+     * The store applies increments itself: a write carries the increment beside the client's value.
+     */
     readonly addsItself?: boolean;
   };
-  /** The model that `linearizable` means for it, by its name; without one, the claim is unknown. */
+  /** Name of the model that `linearizable` uses. Without one, that claim is unknown. */
   readonly model?: string;
   /**
-   * Makes the server called `name` for one run. It reports each access, and what is left after a
-   * restart, with a `StoreWitness`; without that no claim about the data is tested. A `StoreServer`
-   * with a rule of its own does so itself. `close` gives back what it holds outside of the run.
+   * Creates the server called `name` for one run. It must record each access, and its contents
+   * after a restart, with a `StoreWitness`; otherwise no claim about the data is tested. A
+   * `StoreServer` with a custom rule does so already. `close` releases what the server holds
+   * outside the run.
    */
   readonly build: (
     name: string,
@@ -233,7 +239,10 @@ export interface StoreDefinition {
   ) => Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 }
 
-/** Throws an error that names the field where one is missing or wrong. */
+/**
+ * Returns the complete store kind. Throws an error that names the field if one is missing or
+ * invalid.
+ */
 export function storeKindOf(name: string, definition: StoreDefinition): StoreKind {
   const { about, source = '', unpromised = [], manners = {}, build } = definition;
   const { model = null, isFenced = false, asksLock = false } = definition;

@@ -1,12 +1,11 @@
 /**
- * Stores as servers of the world: each answers accesses, and tells the observer what it did.
- *
- * - `StoreServer` goes by tokens: the rules of `store.ts`.
- * - `askingServer` compares nothing itself: before each write it asks the lock service whether the
- *   write's token is that of a lease which still runs, and refuses what it cannot verify. Chubby's
- *   sequencers are checked so. What the answer says may be over by the time that it arrives.
- * - `VersionServer` accepts a write if the row still has the version that it expects. What is a
- *   version, a count or the time of the last change, is all that its kinds differ in.
+ * Stores as servers of the world. Each answers accesses and records them for the observer.
+ * - `StoreServer` compares tokens, by the rules of `store.ts`.
+ * - `askingServer` compares nothing itself. Before each write it asks the lock service whether the
+ *   write's token belongs to a live lease, and refuses a token that it cannot verify. This is how
+ *   Chubby's sequencers are checked. The lease may have ended by the time the answer arrives.
+ * - `VersionServer` accepts a write if the row still has the version that it expects. Its kinds
+ *   differ only in the version: a count, or the time of the last change.
  */
 import type { Refusal, RowVersion, WriteVersion } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -17,10 +16,7 @@ import { type FenceRule, Store } from './store.ts';
 import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';
 
-/**
- * A store with this rule as a server, called `name`. It reports its accesses to the observer
- * itself.
- */
+/** A store with this rule as a server, called `name`. It records its accesses for the observer. */
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly store: Store;
   private readonly witness: StoreWitness;
@@ -44,7 +40,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     if (answer.kind !== 'refused') return undefined;
     const refusal = this.store.whyRefused(request);
     if (refusal !== null) return refusal;
-    // A write says itself which token it was compared with.
+    // A write event already has the token that the write was compared with.
     return request.kind === 'read' ? { kind: 'lower', highest: answer.highest } : undefined;
   }
 
@@ -72,7 +68,7 @@ type WriteRequest = Extract<StoreRequest, { kind: 'write' }>;
 export function askingServer(name: string, check: CheckToken): Server<StoreRequest, StoreReply> {
   const table = new MemoryTable();
   const witness = tableWitness(name, table);
-  /** The write is applied, or refused, now that its token is known to be right or not. */
+  /** Applies or refuses the write when the result of the check is known. */
   const finish = (request: WriteRequest, isCurrent: boolean): StoreReply => {
     if (!isCurrent) return { kind: 'refused', highest: 0 };
     const { resource, key, value } = request;
@@ -102,14 +98,14 @@ export function askingServer(name: string, check: CheckToken): Server<StoreReque
   };
 }
 
-/** Of a table the observer is told its values: it goes by no tokens. */
+/** Records the accesses of a table. A table has no tokens. */
 function tableWitness(name: string, table: VersionTable): StoreWitness {
   return new StoreWitness(name, (resource) => ({ highest: 0, values: table.contents(resource) }));
 }
 
 /**
- * `count`: one more with each change; `clock`: whole milliseconds of the store's wall clock;
- * `client-clock`: of the clock of the client that made the change.
+ * `count`: increases by one with each change; `clock`: whole milliseconds of the store's wall
+ * clock; `client-clock`: whole milliseconds of the wall clock of the client that made the change.
  */
 export type Version = 'count' | 'clock' | 'client-clock';
 
@@ -138,13 +134,13 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     return answer;
   }
 
-  /** Tells the observer of a row that is there before anybody writes it. */
+  /** Records a row that exists before its first write. */
   private begin({ resource, key }: Cell, turn: Turn<StoreReply>): void {
     const version = this.table.begin({ resource, key })?.version ?? null;
     if (version !== null) this.witness.begin(turn, resource, { key, version });
   }
 
-  /** What the observer is told of the version that the store went by. */
+  /** Returns the version in the form that the observer gets. */
   private rowVersion(turn: Turn, found: number | null): Draft<RowVersion> {
     if (this.version === 'count') return { by: 'version', found };
     const epochMs = -Math.ceil(turn.trueTimeOf('right', 0) / US_A_TICK);
@@ -178,7 +174,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     return Math.floor((this.version === 'clock' ? turn.wallUs : wallUs) / US_A_TICK);
   }
 
-  /** It changes nothing: to the observer it is no write. */
+  /** A repetition changes nothing, so it is recorded as a log line and not as a write. */
   private noteRepetition({ once }: WriteRequest, turn: Turn<StoreReply>): void {
     const text = `${once ?? ''} was applied before`;
     turn.observe({ kind: 'log', atUs: turn.atUs, process: this.name, topic: 'repeated', text });

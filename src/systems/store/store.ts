@@ -1,10 +1,11 @@
 /**
- * The guarded resource: values by resource and key, and a fence in front of them. Pure state and
- * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
- * integer. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
+ * The protected resource: values by resource and key, behind a fence. Pure state and rules, usable
+ * without the simulator. Every value is 0 at first; a token is a safe non-negative integer. A
+ * refusal is a value; an argument that makes no sense throws (see `argument.ts`).
  *
- * What each store compares and remembers is a row of `stores`, below, so that they differ only
- * where one can see it: `fenced` refuses a write with token 1 once it has accepted token 2.
+ * Each store is a row of `stores`, below, that lists what it compares and remembers, so that stores
+ * differ only in what the rows show: `fenced` refuses a write with token 1 once it has accepted
+ * token 2.
  */
 import type { Refusal } from '../../core/history/events.ts';
 import { entryOf } from '../../core/kernel/entries.ts';
@@ -21,21 +22,22 @@ interface Registered {
 type ByResource<V> = Map<string, Map<string, V>>;
 
 /**
- * A store with a fence, without a network. A refusal is an answer, with the token that was
- * compared; an argument that cannot be meant throws a `TypeError` or a `RangeError`.
+ * A store with a fence, without a network. A refusal is a reply that contains the token that the
+ * request was compared with; an argument that makes no sense throws a `TypeError` or a
+ * `RangeError`.
  */
 export class Store {
   readonly rule: FenceRule;
   private readonly takesAnyToken: boolean;
-  /** Whether no token is looked at. */
+  /** Whether tokens are ignored. */
   private isOpen: boolean;
   private values: ByResource<number> = new Map();
-  /** By resource, and there by key; under '' where the whole resource has one highest token. */
+  /** By resource, then by key; the key is '' if the resource has one highest token. */
   private registered: ByResource<Registered> = new Map();
 
   /**
-   * `kind` is a rule, or the name of one of `stores`, as `fenced`. With `takesAnyToken` a token may
-   * be below 0 or beyond 2^53, as those of lock services are that got it wrong.
+   * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken` a
+   * token may be negative or above 2^53, as those of faulty lock services are.
    */
   constructor(kind: FenceRule | string, manners: { takesAnyToken?: boolean } = {}) {
     argument.object('manners', manners);
@@ -53,7 +55,7 @@ export class Store {
       readonly resource: string;
       readonly key: string;
       readonly token: number;
-      /** Its place among the accesses of its grant, from 1; only `fenced-sequenced` reads it. */
+      /** Its number among the accesses of its grant, from 1. Only `fenced-sequenced` uses it. */
       readonly sequence: number;
     },
     value: number,
@@ -68,7 +70,7 @@ export class Store {
     return { kind: 'accepted' };
   }
 
-  /** Reads a value, 0 at first, unless the rule refuses the token of the access. */
+  /** Returns a value, 0 at first, unless the rule refuses the token of the access. */
   read(access: Parameters<Store['write']>[0]): StoreReply {
     this.requireValid(access);
     const refusal = this.rule.coversReads ? this.register(access) : null;
@@ -84,7 +86,7 @@ export class Store {
     return this.register(access) ?? { kind: 'accepted' };
   }
 
-  /** The highest token that guards this access; 0 when none is registered. */
+  /** Returns the highest token that this access is compared with; 0 if none is registered. */
   highest(access: { readonly resource: string; readonly key: string }): number {
     requirePlace(access);
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
@@ -99,7 +101,8 @@ export class Store {
   }
 
   /**
-   * Why it has just refused an access; null where its token is below the highest.
+   * Returns why the access just made was refused, or null if its token is below the highest.
+   *
    * @internal
    */
   whyRefused(access: Access): Refusal | null {
@@ -113,7 +116,7 @@ export class Store {
     return { kind: token > last.highest ? 'higher' : 'equal' };
   }
 
-  /** Registers the access's token, or says why it is too low. */
+  /** Registers the access's token. Returns a refusal, or null if the token is accepted. */
   private register(access: Access): StoreReply | null {
     if (this.isOpen) return null;
     const { resource, token, sequence } = access;
@@ -146,7 +149,7 @@ export class Store {
     return this.rule.scope === 'resource' ? '' : key;
   }
 
-  /** What it holds of one resource; its highest token is the highest of any of its keys. */
+  /** Returns the contents of one resource: the highest token of all its keys, and its values. */
   contents(resource: string): { highest: number; values: ReadonlyMap<string, number> } {
     argument.name('resource', resource);
     const registered = this.registered.get(resource)?.values() ?? [];
@@ -156,19 +159,19 @@ export class Store {
     };
   }
 
-  /** Forgets the values of a key. Returns the resources that had one. */
+  /** Deletes the values of a key. Returns the resources that had one. */
   forget(key: string): readonly string[] {
     argument.name('key', key);
     const forgetful = [...this.values].filter(([, values]) => values.delete(key));
     return forgetful.map(([resource]) => resource);
   }
 
-  /** What is left after a crash. */
+  /** Loses what does not survive a crash. */
   crash(): void {
     if (!this.rule.isDurable) this.registered = new Map();
   }
 
-  /** A copy of its state, as a function that brings it back, in a replica. */
+  /** Returns a function that restores the present state in a replica. */
   snapshot(): () => void {
     const values = twinOf(this.values);
     const registered = twinOf(this.registered);
@@ -200,11 +203,11 @@ function twinOf<V>(whole: ByResource<V>): ByResource<V> {
   return new Map([...whole].map(([resource, part]) => [resource, new Map(part)]));
 }
 
-/** What a store compares and remembers. */
+/** The rule of a store: which tokens it compares and remembers. */
 export interface FenceRule {
   /**
-   * Which accesses are refused, by comparing their token with the registered one: `higher` and
-   * `other` are those of a store that got it wrong, or that knows one token only.
+   * The accesses that are refused, by comparing their token with the registered one. `higher` and
+   * `other` are for stores with a wrong comparison, or with a single token.
    */
   readonly refuses:
     | 'nothing'
@@ -213,31 +216,31 @@ export interface FenceRule {
     | 'lower-or-repeated'
     | 'higher'
     | 'other';
-  /** Whether the highest token of what it accepts is registered. */
+  /** Whether the highest token of accepted accesses is registered. */
   readonly registers: boolean;
-  /** Whether a read is compared and registers its token too. */
+  /** Whether reads are compared, and register their token, too. */
   readonly coversReads: boolean;
   /** Whether a client must announce its token (`open`) before its first access. */
   readonly needsOpen: boolean;
-  /** Whether what is announced takes the place of the registered token, even of a higher one. */
+  /** Whether an announced token replaces the registered one, even a higher one. */
   readonly opensAnything: boolean;
-  /** What has a highest token of its own: a whole resource, or each of its keys. */
+  /** Whether there is one highest token per resource, or one per key. */
   readonly scope: 'resource' | 'key';
   /** Whether the highest token survives a crash. */
   readonly isDurable: boolean;
-  /** Whether an access without a token (0) passes unseen. */
+  /** Whether an access without a token (0) is accepted without a comparison. */
   readonly takesMissing: boolean;
-  /** Whether a replica that takes over compares too. */
+  /** Whether a replica that takes over compares tokens too. */
   readonly replicaCompares: boolean;
-  /** Who compares a write: the store, or its client with what it read a moment before. */
+  /** The component that compares a write: the store, or the client with the token it just read. */
   readonly comparedBy: 'store' | 'client';
-  /** Whether it keeps nothing of what it accepts; it does if absent. */
+  /** Whether the store discards what it accepts. Default false. */
   readonly dropsWrites?: boolean;
-  /** For `fencepost list`. */
+  /** A one-line description, for `fencepost list`. */
   readonly about: string;
-  /** Where its rule is written down, or what it is a mutant of. */
+  /** The document that specifies the rule, or the store that it is a mutant of. */
   readonly source: string;
-  /** Claims that it does not promise, even where nothing goes wrong. */
+  /** Claims that it does not guarantee, even without faults. */
   readonly unpromised: readonly string[];
 }
 
@@ -260,7 +263,7 @@ const fenced: FenceRule = {
   unpromised: [],
 };
 
-/** A row that differs from `fenced` in what it names. */
+/** Returns a row that differs from `fenced` in the given fields. */
 function like(
   name: string,
   row: Partial<FenceRule> & Pick<FenceRule, 'about'>,
@@ -343,7 +346,7 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
   }),
 ];
 
-/** The rules of the stores that go by tokens, by the names that scenarios call them: `fenced`. */
+/** The rules of the stores that compare tokens, by the names that scenarios use: `fenced`. */
 export const stores: ReadonlyMap<string, FenceRule> = new Map([...variants, ...mutants]);
 
 const REFUSES: readonly FenceRule['refuses'][] = [
@@ -355,7 +358,7 @@ const REFUSES: readonly FenceRule['refuses'][] = [
   'other',
 ];
 
-/** Refuses what is no rule of a store. */
+/** Throws if `rule` is not a valid rule of a store. */
 function requireRule(rule: FenceRule): void {
   argument.object('kind', rule);
   argument.word('refuses', rule.refuses, REFUSES);

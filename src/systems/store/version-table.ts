@@ -1,7 +1,7 @@
 /**
- * Rows with versions: what the optimistic stores keep. One table is in memory, others in a SQL
- * engine; they must answer alike. A row that was never written has no version: whoever wants to be
- * the first to write it says that he expects none, `null`, which is not a version 0.
+ * Versioned rows, the state of the optimistic stores. One table is in memory, the others in an SQL
+ * engine; they must behave alike. A row that was never written has no version: to be the first to
+ * write it, a client expects `null`, which differs from version 0.
  */
 
 export interface Cell {
@@ -11,7 +11,7 @@ export interface Cell {
 
 export interface Row {
   readonly value: number;
-  /** Null: never written. */
+  /** Null if the row was never written. */
   readonly version: number | null;
 }
 
@@ -19,35 +19,41 @@ export interface Row {
 export interface Commit {
   readonly cell: Cell;
   readonly value: number;
-  /** What is to be added to the value that the row has, in a table that adds itself; else null. */
+  /**
+   * The amount to add to the row's value, in a table that applies increments itself; otherwise
+   * null.
+   */
   readonly adds: number | null;
-  /** The row's next version; null for one more than it has. */
+  /** The row's next version; null for its present version plus one. */
   readonly stamp: number | null;
-  /** The version that the row must have, null that of no row; absent: any. */
+  /** The version that the row must have; null if there must be no row; absent accepts any. */
   readonly expected?: number | null | undefined;
-  /** A name under which it is applied at most once; null for none. */
+  /** An identifier under which the commit is applied at most once, or null. */
   readonly once: string | null;
 }
 
 /**
- * What became of a commit: `repeated`, it was applied before and is not applied again; `refused`,
- * no row has the version that it expects; `forbidden`, the row does, and its value must not become
- * what it would.
+ * The outcome of a commit. `repeated`: it was applied before and is not applied again. `refused`:
+ * the row does not have the expected version. `forbidden`: it does, but the new value is not
+ * allowed.
  */
 export type VersionOutcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 
 export interface VersionTable {
   find(cell: Cell): Row;
   commit(commit: Commit): VersionOutcome;
-  /** Puts the first row there where every row begins as one, and says which; null: it was there. */
+  /**
+   * Creates the initial row and returns it, in a table whose rows have one; null if there is
+   * nothing to create.
+   */
   begin(cell: Cell): Row | null;
-  /** The values of one resource by key. */
+  /** Returns the values of one resource by key. */
   contents(resource: string): ReadonlyMap<string, number>;
-  /** Forgets the rows of a key; returns the resources that had one, oldest row first. */
+  /** Deletes the rows of a key. Returns the resources that had one, oldest row first. */
   forget(key: string): readonly string[];
-  /** A copy of all rows and names, as a function that brings it back. */
+  /** Returns a function that restores the present rows and identifiers. */
   snapshot(): () => void;
-  /** Gives back what it holds outside of itself; a table that is used again begins empty. */
+  /** Releases external resources. A table that is used again starts empty. */
   close(): void;
 }
 
@@ -57,7 +63,7 @@ interface Kept extends Row {
   readonly cell: Cell;
 }
 
-/** A table of products: each begins with some pieces, and there can be no fewer than none. */
+/** A table of products: each starts with this many pieces, and a stock cannot be negative. */
 export interface Stock {
   readonly pieces: number;
   readonly version: number;
@@ -65,11 +71,11 @@ export interface Stock {
 
 export class MemoryTable implements VersionTable {
   private readonly stock: Stock | null;
-  /** In the order in which they were first written. */
+  /** In the order of their first write. */
   private rows: Map<string, Kept> = new Map();
   private applied: Set<string> = new Set();
 
-  /** Without a stock, rows begin with value 0, as never written. */
+  /** Without a stock, rows start unwritten, with value 0. */
   constructor(stock: Stock | null = null) {
     this.stock = stock;
   }

@@ -1,6 +1,6 @@
 /**
- * Tells the observer what a store did with an access, and what it holds when it comes back. Nothing
- * of it has an effect on the store.
+ * Records for the observer what a store does with each access, and its contents after a restart.
+ * Recording does not affect the store.
  */
 import type { Read, Recovered, TraceEvent, Write } from '../../core/history/events.ts';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -8,13 +8,13 @@ import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 
 /**
- * Reports a store's accesses to the observer, and what it holds after a restart. Without it no
- * claim about the data is tested. It changes nothing that the store does.
+ * Records a store's accesses, and its contents after a restart, for the observer. Without these
+ * records no claim about the data is tested. Recording does not affect the store.
  */
 export class StoreWitness {
   private readonly process: string;
   private readonly contentsOf: ConstructorParameters<typeof StoreWitness>[1];
-  /** Every resource that the store was ever asked for. */
+  /** Every resource that was ever accessed. */
   private readonly known: Set<string> = new Set();
 
   /**
@@ -33,7 +33,8 @@ export class StoreWitness {
   }
 
   /**
-   * The store answers a read. `refusal` says why it refused, unless the token is below the highest.
+   * Records the reply to a read. `refusal` is the reason for a refusal, unless it is that the token
+   * is below the highest.
    */
   read(
     turn: Turn<StoreReply>,
@@ -70,7 +71,7 @@ export class StoreWitness {
     turn.observe(event);
   }
 
-  /** The store answers a write or an `open`; `highest` is the token it compared with. */
+  /** Records the reply to a write or an `open`; `highest` is the token it was compared with. */
   write(
     turn: Turn<StoreReply>,
     {
@@ -84,9 +85,9 @@ export class StoreWitness {
     }: Omit<Parameters<StoreWitness['read']>[1], 'version'> & {
       readonly version?: Extract<TraceEvent, { readonly kind: 'write' }>['version'] | undefined;
       readonly highest?: number;
-      /** When it took effect, if that was not as it came. */
+      /** When the write took effect. Default: when it arrived. */
       readonly atUs?: number;
-      /** What stands there now, if the store did not take the value as it came. */
+      /** The stored value, if it is not the value that was sent. */
       readonly value?: number | null;
     },
   ): void {
@@ -113,7 +114,7 @@ export class StoreWitness {
     turn.observe(event);
   }
 
-  /** The store is asked for a key that it has had from the beginning. */
+  /** Records a key that the store has contained from the start, at its first access. */
   begin(
     turn: Turn<StoreReply>,
     resource: string,
@@ -125,12 +126,15 @@ export class StoreWitness {
     turn.observe(event);
   }
 
-  /** The store comes back after a crash, or as a replica. */
+  /** Records the contents after a crash, or after a replica took over. */
   restart(boot: Boot): void {
     for (const resource of this.known) this.note(resource, boot);
   }
 
-  /** The store forgot a key of these resources; false where there are none. */
+  /**
+   * Records the contents of these resources after a key was evicted. Returns false if there are
+   * none.
+   */
   evict(resources: readonly string[], boot: Boot): boolean {
     for (const resource of resources) this.note(resource, boot);
     return resources.length > 0;
