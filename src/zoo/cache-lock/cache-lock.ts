@@ -1,9 +1,9 @@
 /**
- * djblets' CacheLock as a class that needs no simulator: time is an argument of each call, and the
- * cache is whatever `Cache` it is given. Times are integers in one unit of the caller's.
+ * djblets' CacheLock as a class that does not need the simulator: the time is an argument of each
+ * call, and the cache is any `Cache`. Times are integers in one unit of the caller's choice.
  *
- * It is an imperfect, lossy lock, and says so: a cache may forget a key at any time, and has no
- * command that compares and deletes. What is done under it must bear being done twice.
+ * The lock is documented as imperfect and lossy: a cache may evict a key at any time, and has no
+ * command that compares and deletes. Work under it must tolerate being done twice.
  */
 
 import { argument } from '../../servers.ts';
@@ -18,54 +18,54 @@ import {
   refusalsOf,
 } from './commands.ts';
 
-/** What a lock is given, see the constructor; times are in the unit of `now`. */
+/** Settings of a `CacheLock`. Times are in the unit of `now`. */
 export interface CacheLockSettings {
   readonly key: string;
-  /** How long the key stays in the cache: the lock is over at the end of it. */
+  /** How long the key stays in the cache, after which the lock has expired. */
   readonly expiration: number;
-  /** The time between two looks at a busy lock; djblets adds up to a quarter, drawn anew. */
+  /** Time between two tries for a busy lock; djblets adds a random amount of up to a quarter. */
   readonly retry: number;
-  /** How long a busy lock is waited for; -1, the default, for ever. */
+  /** How long to wait for a busy lock. Default -1: without limit. */
   readonly timeout?: number;
-  /** Whether a busy lock is waited for. Default true. */
+  /** Whether to wait for a busy lock. Default true. */
   readonly blocking?: boolean;
-  /** A value that nobody else puts there, such as `() => crypto.randomUUID()`. */
+  /** Returns a value that no other client stores, such as `() => crypto.randomUUID()`. */
   readonly newToken: () => string;
   /**
-   * How it is given back. `published` touches the key, reads it, and deletes it if the value is its
-   * own; `add-again` adds the key first, in place of the touch; `compare-and-delete` does both in
-   * one command; `delete` does not look. Default `published`.
+   * How to release the lock. `published` touches the key, reads it, and deletes it if the value is
+   * its own; `add-again` adds the key first instead of the touch; `compare-and-delete` compares and
+   * deletes in one command; `delete` does not compare. Default `published`.
    */
   readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
-  /** Whether a touch prolongs whatever key is there, or only its own. Default `anyone`. */
+  /** Whether a touch extends any key that is there, or only the lock's own. Default `anyone`. */
   readonly extends?: 'anyone' | 'owner';
 }
 
 /**
- * How a call ended. That the lock is not in the state for it is an answer, `refused`; an argument
- * that cannot be meant throws (see `mistakes.ts`).
+ * The result of a call. A call that does not fit the state of the lock returns `refused`; an
+ * argument that makes no sense throws (see `argument.ts` in `systems`).
  */
 export type CacheLockAnswer =
   | { readonly kind: 'acquired' | 'extended'; readonly until: number }
-  /** Another one has it: acquire again at `retryAt`; null where it is not waited for. */
+  /** Another client holds it: acquire again at `retryAt`; null if the lock does not wait. */
   | { readonly kind: 'busy'; readonly retryAt: number | null }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'released' }
-  /** Its own time was over, so that nothing was asked of the cache. */
+  /** The lock had expired by its own time, so no command was sent to the cache. */
   | { readonly kind: 'expired' }
-  /** The key is gone, or another's by now. */
+  /** The key is gone, or belongs to another client. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** For one program; it is released before it is acquired again. */
+/** A lock for one program. It must be released before it is acquired again. */
 export class CacheLock {
   private readonly cache: Cache;
   private readonly settings: Required<CacheLockSettings>;
   private held: { readonly token: string; readonly end: number } | null = null;
-  /** The token that it waits with, and since when. */
+  /** The token that it waits with, and the start of the wait. */
   private waiting: { readonly token: string; readonly since: number } | null = null;
 
-  /** Throws; a `RangeError` tells everything that is out of its range. */
+  /** Throws if a setting is invalid. A `RangeError` lists every value that is out of range. */
   constructor(cache: Cache, settings: CacheLockSettings) {
     argument.made('cache', cache, Cache);
     argument.object('settings', settings);
@@ -76,12 +76,12 @@ export class CacheLock {
     requireSettings(this.settings);
   }
 
-  /** Whether it was acquired and not released, also when its time is over. */
+  /** Whether the lock was acquired and not released, even if it has expired since. */
   get isAcquired(): boolean {
     return this.held !== null;
   }
 
-  /** Looks once whether the lock can be had. Its wait begins with the first look. */
+  /** Tries once to acquire the lock. Its wait starts with the first try. */
   acquire(now: number): CacheLockAnswer {
     const { key, expiration, retry, timeout, blocking } = this.settings;
     argument.safe('now', now);
@@ -99,7 +99,7 @@ export class CacheLock {
     return { kind: 'busy', retryAt: now + retry };
   }
 
-  /** Prolongs it from `now` on. Where it is `lost`, it counts as acquired all the same. */
+  /** Extends the lock from `now` on. After `lost`, it still counts as acquired. */
   extend(now: number, expiration: number = this.settings.expiration): CacheLockAnswer {
     const { key, extends: whose } = this.settings;
     argument.safe('now', now);
@@ -113,7 +113,9 @@ export class CacheLock {
     return { kind: 'extended', until: now + expiration };
   }
 
-  /** Gives it back, unless `now` is later than its end: then the key may be another's. */
+  /**
+   * Releases the lock, unless `now` is past its end, since another client may hold the key by then.
+   */
   release(now: number): CacheLockAnswer {
     const { key, expiration, release, extends: whose } = this.settings;
     argument.safe('now', now);
@@ -135,7 +137,7 @@ export class CacheLock {
   }
 }
 
-/** First what is of the wrong type, then everything that is out of its range. */
+/** Throws for the first value of a wrong type, then for all values out of range together. */
 function requireSettings(settings: Required<CacheLockSettings>): void {
   const { key, expiration, retry, timeout } = settings;
   if (key !== '') argument.name('key', key);

@@ -1,24 +1,23 @@
 /**
- * What a CacheLock asks of its cache, and how a cache answers: the commands of memcached that it
- * needs, and none that compares before it touches or deletes, unless `onlyIf` asks for one; how the
- * lock gives its key back; and what it refuses. The simulator and the class that needs none share
- * it.
+ * The commands that a CacheLock sends to its cache, and the replies; the ways to release the lock;
+ * and the arguments that it refuses. The commands are those of memcached that the lock needs; none
+ * compares before it touches or deletes, unless `onlyIf` is set. The simulator and the class share
+ * this file.
  *
- * Since no command of a cache compares and deletes, there are four ways to give a key back:
- *
- * - `published`: touch the key, so that it lives until it is deleted; get it; delete it if the
- *   value is one's own. Between get and delete the key may expire and be another's, and the touch
- *   prolongs whatever key is there.
- * - `add-again`, which djblets' author thought of in the review: add the key once more with the
- *   same value, get it, delete it if the value is one's own. Nothing of another's is prolonged. But
- *   nothing of one's own is either, so that there is less time between get and delete; and where
- *   the key had expired, the lock is taken once more on the way out.
- * - `delete`: delete whatever is there.
- * - `compare-and-delete`: what a cache would need to have, in one command.
+ * Since no command of a cache compares and deletes, there are four ways to release a key:
+ * - `published`: touch the key, so that it lasts until it is deleted; get it; delete it if the
+ *   value is the client's own. Between get and delete the key may expire and go to another client,
+ *   and the touch extends any key that is there.
+ * - `add-again`, suggested by djblets' author in the review: add the key again with the same value,
+ *   get it, delete it if the value is the client's own. This never extends another client's key.
+ *   But it does not extend its own key either, so there is less time between get and delete; and if
+ *   the key had expired, the lock is acquired once more on the way out.
+ * - `delete`: delete any key that is there.
+ * - `compare-and-delete`: the single command that a cache would need.
  */
 import type { Cache } from '../cache/cache.ts';
 
-/** `onlyIf` compares with the value that is there; null takes whatever is there. */
+/** `onlyIf`: the value that the key must have; null accepts any. */
 export type CacheRequest =
   | { readonly kind: 'add'; readonly key: string; readonly value: string; readonly ttlUs: number }
   | {
@@ -30,7 +29,7 @@ export type CacheRequest =
   | { readonly kind: 'get'; readonly key: string }
   | { readonly kind: 'delete'; readonly key: string; readonly onlyIf: string | null };
 
-/** `value` is what is there instead, for people: the commands of a cache do not tell. */
+/** `value`: the value found instead, for the trace. A real cache does not return it. */
 export type CacheReply =
   | { readonly kind: 'done' }
   | { readonly kind: 'not-done'; readonly value: string | null }
@@ -61,27 +60,27 @@ export const RELEASES = ['published', 'add-again', 'compare-and-delete', 'delete
 
 export type ReleaseRule = (typeof RELEASES)[number];
 
-/** The lock to be given back, with the value that its holder put there. */
+/** The lock to release, with the value that its holder stored. */
 interface Returned {
   readonly key: string;
   readonly value: string;
-  /** For how long a touch, or an add, keeps the key. */
+  /** How long a touch, or an add, keeps the key. */
   readonly ttlUs: number;
-  /** Whether a touch prolongs whatever key is there, or only one with this value. */
+  /** Whether a touch extends any key that is there, or only one with this value. */
   readonly extends: 'anyone' | 'owner';
   readonly release: ReleaseRule;
 }
 
-/** What is known of the key that it gives back: `gone` is also another's. */
+/** The state of the key at its release; `gone` includes a key of another client. */
 export type Remainder = 'own' | 'gone' | 'unknown';
 
-/** One command, and what the simulator calls it. */
+/** A command, and its label in the simulator. */
 export interface ReleaseCommand {
   readonly name: 'release-touch' | 'release-add' | 'release-get' | 'release';
   readonly ask: CacheRequest;
 }
 
-/** Yields commands, and is given the answer to each; null where none came. */
+/** Yields commands and receives the reply to each, or null if none came. */
 type Release = Generator<ReleaseCommand, Remainder, CacheReply | null>;
 
 export function* giveBack(lock: Returned): Release {
@@ -96,10 +95,10 @@ export function* giveBack(lock: Returned): Release {
   return reply.kind === 'done' ? 'own' : 'gone';
 }
 
-/** Sees to it that there is a key, and reads whose it is. */
+/** Makes sure that the key exists, and checks whether its value is the client's own. */
 function* lookAt({ key, value, ttlUs, release, extends: whose }: Returned): Release {
   if (release === 'add-again') {
-    // Whether it was added or was there: what counts is whose it is.
+    // Added or already there: only its value matters.
     const added = yield { name: 'release-add', ask: { kind: 'add', key, value, ttlUs } };
     if (added === null) return 'unknown';
   } else {
@@ -113,23 +112,23 @@ function* lookAt({ key, value, ttlUs, release, extends: whose }: Returned): Rele
   return reply.kind === 'value' && reply.value === value ? 'own' : 'gone';
 }
 
-/** How long a lock is waited for that is waited for without end. */
+/** The timeout of a wait without limit. */
 export const FOR_EVER = -1;
 
-/** Times in any one unit. */
+/** Times in one unit of the caller's choice. */
 export interface LockArguments {
   readonly key: string;
-  /** How long the key is to stay in the cache. */
+  /** How long the key stays in the cache. */
   readonly expiration: number;
-  /** The time between two looks at a busy lock, before jitter. */
+  /** Time between two tries for a busy lock, before jitter. */
   readonly retry: number;
-  /** How long a busy lock is waited for, or `FOR_EVER`. */
+  /** How long to wait for a busy lock, or `FOR_EVER`. */
   readonly timeout: number;
 }
 
 /**
- * What is wrong with them, a sentence each; djblets raises a ValueError for all but the expiration,
- * which it leaves to the cache.
+ * Returns an error message for each invalid argument. djblets raises a ValueError for all but the
+ * expiration, which it leaves to the cache.
  */
 export function refusalsOf(given: LockArguments): readonly string[] {
   const { key, expiration, retry, timeout } = given;
@@ -143,12 +142,14 @@ export function refusalsOf(given: LockArguments): readonly string[] {
   return refusals;
 }
 
-/** What a lock says that is acquired while it is held; in Python a RuntimeError. */
+/** Returns the error for acquiring a lock that is held; a RuntimeError in Python. */
 export function acquiredAlready(key: string): string {
   return `this lock on ${key} is acquired already`;
 }
 
-/** What a lock says that is not held, and is to be `extended` or `released`; the same error. */
+/**
+ * Returns the error for extending or releasing a lock that is not held; a RuntimeError in Python.
+ */
 export function notAcquired(key: string, deed: 'extended' | 'released'): string {
   return `this lock on ${key} is not acquired, and cannot be ${deed}`;
 }

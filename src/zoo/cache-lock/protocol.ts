@@ -1,11 +1,11 @@
 /**
- * djblets' CacheLock as a protocol: as it was published, with what would close its holes as
- * options, and then what its client does: a value of its own under the lock's key, put there by
- * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
- * and deletes, and its documentation calls the lock imperfect and lossy for that.
+ * djblets' CacheLock as a protocol: the published algorithm, with cures for its flaws as options,
+ * and its client. The client stores its own value under the lock's key with `add`, extends it with
+ * `touch`, and releases it with touch, get and delete. No command of a cache compares and deletes,
+ * which is why its documentation calls the lock imperfect and lossy.
  *
- * `commands.ts` has what it asks of the cache, whose server is at the end of this file, and
- * `cache-lock.ts` the same lock as a class that needs no simulator.
+ * `commands.ts` has the commands for the cache, whose server is at the end of this file;
+ * `cache-lock.ts` is the same lock as a class that does not need the simulator.
  */
 import {
   type Answer,
@@ -45,7 +45,7 @@ import {
 } from './commands.ts';
 
 const NAME = 'lock';
-/** So many ms are still a safe number of microseconds. */
+/** The largest number of milliseconds that is a safe number of microseconds, rounded down. */
 const LONGEST_MS = 1_000_000_000_000;
 
 const choices = optionsFor(
@@ -82,14 +82,14 @@ export const cacheLock: LockDefinition = {
   about: 'a lossy lock on a cache: add, touch, get, delete; the cache may evict it at any time',
   source: 'djblets, djblets.protect.locks.CacheLock, which calls itself imperfect and lossy',
   options: choices.infos,
-  // djblets waits for its interval and up to a quarter more.
+  // djblets waits for its interval plus up to a quarter of it.
   jitter: { numerator: 1, denominator: 4 },
   problem,
   unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
   build: (world: World, given: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
     const settings = { ...choices.read(given), timeoutUs: timeoutUsOf(given) };
-    // What the probe is to find out is whether the lock can be had, not how long one waits for it.
+    // The probe tests whether the lock can be had, not how long a client waits for it.
     const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;
     return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
   },
@@ -110,7 +110,7 @@ function problem(
   return { option: 'countsFrom', what };
 }
 
-/** Which of the options that say how long it waits cannot be meant. */
+/** Returns the wait option that is invalid or has no effect, or null if there is none. */
 function waitProblem(given: Options): { option: string; what: string } | null {
   const { blocking, timeout, timeoutUs } = choices.read(given);
   if (timeout === 0) {
@@ -125,20 +125,20 @@ function waitProblem(given: Options): { option: string; what: string } | null {
   return option && { option, what: `${option} means nothing with blocking: no` };
 }
 
-/** `FOR_EVER`, or how long a busy lock is waited for. */
+/** Returns how long to wait for a busy lock, or `FOR_EVER`. */
 function timeoutUsOf(given: Options): number {
   const { timeout, timeoutUs } = choices.read(given);
   if (timeout !== FOR_EVER) return timeout * 1000;
   return timeoutUs === 0 ? FOR_EVER : timeoutUs;
 }
 
-/** What was chosen, with `timeoutUs` by either of its options. */
+/** The chosen options; `timeoutUs` is set from either of the two options. */
 type CacheLockOptions = Chosen;
 
 type Verb = 'acquire' | 'renew' | 'release';
 type Sent = PendingCall<CacheRequest, CacheReply>;
 
-/** A lock that was acquired and not released, whether its key is still there or not. */
+/** A lock that was acquired and not released, even if its key is gone. */
 interface Held {
   readonly lock: string;
   readonly value: string;
@@ -158,7 +158,7 @@ class CacheLockDriver implements LockDriver {
   private readonly server: ServerHost<CacheRequest, CacheReply>;
   private readonly held: Map<string, Held> = new Map();
   private readonly dropped: Held[] = [];
-  /** When the acquire that goes on began, by the client's monotonic clock. */
+  /** Start of the current acquire, by the client's monotonic clock. */
   private sinceUs = 0;
 
   constructor(options: CacheLockOptions, server: ServerHost<CacheRequest, CacheReply>) {
@@ -183,7 +183,7 @@ class CacheLockDriver implements LockDriver {
     return true;
   }
 
-  /** Whether the lock is made with good arguments, and not held by this instance already. */
+  /** Returns whether the arguments are valid and this instance does not hold the lock yet. */
   private mayAcquire(at: Section): boolean {
     const { self, plan, section } = at;
     this.sinceUs = self.monotonicUs();
@@ -198,7 +198,7 @@ class CacheLockDriver implements LockDriver {
       self.log(TOPIC, `refused: ${acquiredAlready(lock)}`);
       return false;
     }
-    // The section before lost its lock without releasing it; this one makes another.
+    // The previous section lost its lock without releasing it; this one creates another.
     this.held.delete(lock);
     this.dropped.push(held);
     return refusals.length === 0;
@@ -227,12 +227,12 @@ class CacheLockDriver implements LockDriver {
     if (call.reply === null) return true;
     if (call.reply.kind !== 'done') {
       self.log(TOPIC, `${key} fell out of the cache; the lock is no longer valid`);
-      // As published the lock counts as acquired all the same, until its own time is over.
+      // As published, the lock still counts as acquired until its own time is over.
       return this.options.extends === 'anyone';
     }
     this.countOn(at, { sentUs, ttlUs });
     self.log(TOPIC, `extended ${key} to ${duration(ttlUs)}`);
-    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
+    // A renewal that is confirmed too late extends nothing; the next test finds the lease over.
     testLease(at);
     return true;
   }
@@ -253,7 +253,7 @@ class CacheLockDriver implements LockDriver {
     else self.log(TOPIC, `the cache did not answer; ${lock} may still be there`);
   }
 
-  /** What it holds; null, and an error in the log, where it holds nothing. */
+  /** Returns the held lock. Returns null, and logs an error, if it is not held. */
   private mustBeHeld(
     { self, section: { lock } }: Section,
     deed: 'extended' | 'released',
@@ -264,7 +264,10 @@ class CacheLockDriver implements LockDriver {
     return null;
   }
 
-  /** Whether its time is over, by its own clock, so that there is nothing left to give back. */
+  /**
+   * Returns whether the lock has expired by the client's own clock, so that it need not be
+   * released.
+   */
   private isOver({ self, end, plan }: Section): boolean {
     const nowUs = self.monotonicUs();
     const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;
@@ -278,7 +281,7 @@ class CacheLockDriver implements LockDriver {
     const { ttlUs } = at.plan;
     const { release, extends: whose } = this.options;
     const commands = giveBack({ key, value, ttlUs, extends: whose, release });
-    // The grant that it had, unless it got another by adding its key again.
+    // The grant that it had, unless adding the key again brought another.
     let returned: number | undefined;
     let next = commands.next();
     while (next.done !== true) {
@@ -290,7 +293,7 @@ class CacheLockDriver implements LockDriver {
     return next.value;
   }
 
-  /** The program ends: what it lost without releasing it is collected as garbage. */
+  /** At the end of the program, locks that were lost without a release are garbage-collected. */
   finish(self: Self): void {
     for (const { lock } of [...this.dropped, ...this.held.values()]) {
       self.log(TOPIC, `${lock} was dropped without release`);
@@ -313,14 +316,14 @@ class CacheLockDriver implements LockDriver {
   }
 }
 
-/** `10 ms`, `1.5 s`. */
+/** Returns `10 ms`, `1.5 s`. */
 function duration(us: number): string {
   if (us > 0 && us % 3_600_000_000 === 0) return `${us / 3_600_000_000} h`;
   if (us >= 1_000_000) return `${us / 1_000_000} s`;
   return us >= 1_000 || us === 0 ? `${us / 1_000} ms` : `${us} us`;
 }
 
-/** What the trace says of a reply to this request. */
+/** Returns the meaning of a reply to this request for the trace. */
 export function describeCacheReply(request: CacheRequest): (reply: CacheReply) => Answer {
   return (reply) => {
     if (reply.kind === 'not-done') return { kind: 'denied', holder: ownerOf(reply.value) };
@@ -330,19 +333,19 @@ export function describeCacheReply(request: CacheRequest): (reply: CacheReply) =
   };
 }
 
-/** Whose section a value names; '' for none. */
+/** Returns the client whose section stored this value; '' if there is none. */
 export function ownerOf(value: string | null): string {
   return value?.split('/')[0] ?? '';
 }
 
 /**
- * The cache in the simulated world: it knows keys and values, no locks and no holders. Everything
- * in it is lost in a crash, and a key may be evicted at any time.
+ * The cache in the simulated world. It knows keys and values, not locks and holders. A crash loses
+ * all keys, and any key may be evicted at any time.
  */
 function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   const cache = new Cache();
   const book = new GrantBook(name);
-  /** True time at which the cache's clock, as it now runs, ends the key. */
+  /** True time at which the key expires by the cache's clock at its present rate. */
   const endOf = (key: string, turn: Turn): number | null => {
     const end = cache.endOf(key, turn.monotonicUs);
     return end === null ? null : turn.trueTimeOf('monotonic', end);

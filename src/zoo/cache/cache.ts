@@ -1,27 +1,30 @@
 /**
- * A cache with the commands of memcached that locks are built on: pure state and rules, no clock
- * and no network. Times are integers in one unit of the caller's; fencepost counts microseconds.
- * That nothing is there is an answer; what cannot be meant throws (see `mistakes.ts`).
+ * A cache with the memcached commands that locks are built on: pure state and rules, no clock and
+ * no network. Times are integers in one unit of the caller's choice; fencepost uses microseconds. A
+ * missing key is an answer; an argument that makes no sense throws (see `systems/argument.ts`).
  */
 import { argument } from '../../servers.ts';
 
-/** A cache as memcached is one, by itself; see the head of the file for units and errors. */
+/** A cache like memcached. The head of the file documents units and errors. */
 export class Cache {
   private unique: number = 0;
   private readonly entries: Map<string, CacheEntry> = new Map();
 
-  /** What a key holds, and its cas id: a number that is new with each storing; null: nothing. */
+  /**
+   * Returns the value of a key and its cas id, a number that is new after each store; null if there
+   * is no item.
+   */
   get(key: string, now: number): { readonly value: unknown; readonly unique: number } | null {
     const entry = liveIn(this.entries, { key, now });
     return entry === null ? null : { value: entry.value, unique: entry.unique };
   }
 
-  /** When the key's item ends; null where it never does, or where there is none. */
+  /** Returns when the key's item expires; null if it never does, or there is none. */
   endOf(key: string, now: number): number | null {
     return liveIn(this.entries, { key, now })?.end ?? null;
   }
 
-  /** Stores only where nothing is; `ttl` null never ends. */
+  /** Stores the item unless the key has one. With `ttl` null it never expires. */
   add(key: string, value: unknown, ttl: number | null, now: number): boolean {
     requireStored({ key, value, ttl, now });
     if (liveIn(this.entries, { key, now }) !== null) return false;
@@ -35,7 +38,7 @@ export class Cache {
     this.entries.set(key, { key, value, unique: this.unique, end: endOf(ttl, now) });
   }
 
-  /** Stores only over the item with this `unique`. */
+  /** Stores the item only if the key has one with this `unique`. */
   cas(
     key: string,
     value: unknown,
@@ -52,7 +55,7 @@ export class Cache {
     return 'stored';
   }
 
-  /** Gives the item a new end, whoever stored it; value and `unique` stay. */
+  /** Changes the end of an item, whichever client stored it. Value and `unique` stay the same. */
   touch(key: string, ttl: number | null, now: number): boolean {
     requireAsked(key, now);
     requireLife(ttl);
@@ -63,18 +66,18 @@ export class Cache {
     return true;
   }
 
-  /** Removes the item, whoever stored it. */
+  /** Removes an item, whichever client stored it. */
   delete(key: string, now: number): boolean {
     return liveIn(this.entries, { key, now }) !== null && this.entries.delete(key);
   }
 
-  /** Evicts the key, whether its item is over or not; false where nothing was kept. */
+  /** Evicts a key, even if its item has expired. Returns false if nothing was stored. */
   forget(key: string): boolean {
     argument.name('key', key);
     return this.entries.delete(key);
   }
 
-  /** Loses everything, as in a crash. A cas id is never given twice all the same. */
+  /** Loses everything, as in a crash. Cas ids are still never reused. */
   clear(): void {
     this.entries.clear();
   }
@@ -93,7 +96,7 @@ export class Cache {
   }
 }
 
-/** The item of a key that is not over. */
+/** Returns the item of a key, or null if there is none or it has expired. */
 function liveIn(
   entries: ReadonlyMap<string, CacheEntry>,
   { key, now }: { readonly key: string; readonly now: number },
@@ -104,7 +107,7 @@ function liveIn(
   return entry.end !== null && now >= entry.end ? null : entry;
 }
 
-/** A copy of what a cache holds, as a function that brings it back. */
+/** Returns a function that restores the present contents of a cache. */
 export function cacheSnapshot(cache: Cache): () => void {
   const state = cache.save();
   return () => cache.load(state);
@@ -115,7 +118,7 @@ function requireAsked(key: string, now: number): void {
   argument.safe('now', now);
 }
 
-/** An item lasts, or never ends. */
+/** A ttl is positive, or null for an item that never expires. */
 function requireLife(ttl: number | null): void {
   if (ttl !== null) argument.whole('ttl', ttl, 1);
 }
@@ -146,7 +149,7 @@ function requireState(state: CacheState): void {
   }
 }
 
-/** An item as it is kept. It is gone when `now >= end`; null never ends. */
+/** A stored item. It has expired when `now >= end`; with `end` null it never does. */
 interface CacheEntry {
   readonly key: string;
   readonly value: unknown;

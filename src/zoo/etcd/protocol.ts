@@ -1,32 +1,31 @@
 /**
- * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go): each process keeps
+ * The mutex of etcd's Go client as a protocol (client/v3/concurrency/mutex.go). Each process keeps
  * one session, which is a lease with a heartbeat (session.go beside it, client/v3/lease.go): a
- * third of the ttl after each answer it asks for the whole ttl anew, and the session is over once
- * etcd says that there is no such lease, or the ttl has passed since the last answer. (In Go the
- * watch on that comes by twice a second; here it comes exactly at the end.)
+ * third of the ttl after each answer it renews the lease for its full ttl. The session is over once
+ * etcd reports no such lease, or the ttl has passed since the last answer. (In Go a loop checks
+ * this twice a second; here it happens exactly at the end.)
  *
- * To take a lock it puts a key of its own that hangs on its lease; the keys of a lock are served in
- * the order in which they were made, so it waits until all older ones are gone, and then *looks
- * again* whether its own is still there. It gives the lock back by deleting its key. The revision
- * at which the key was made is a fencing token: later holders have higher ones, and no restart
- * brings a lower one.
+ * To take a lock, a client creates its own key, bound to its lease. The keys of a lock are served
+ * in order of creation, so the client waits until all older keys are gone, and then *checks again*
+ * that its own still exists. It releases the lock by deleting its key. The revision at which the
+ * key was created is a fencing token: later holders have higher ones, and no restart lowers it.
  *
- * What people get wrong is an option here:
- * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456): whoever waits in
- *   line while its lease ends is told that the lock is its own, as somebody else has it.
- * - `token: lease` is etcd's own demonstration of fencing (contrib/lock): a lease's number is in no
- *   order, so that its storage compares by `!=`, which is the store `fence-equality` here.
- * - `oldLeader: revokes` is a leader that is replaced without noticing, and goes on to revoke
- *   leases that were since kept alive at the new one (issue 15247).
- * - `unanswered: kept`: a release that is lost leaves the key to the session, whose heartbeat keeps
- *   it for as long as the process lives; so does a try to take the lock that is given up without an
- *   answer, which may have made the key (`Lock` deletes it only where it waited in line). `orphans`
- *   stops the heartbeat (`Orphan`), so that the ttl counts.
- * - A lock alone keeps no late write away from a store that asks nothing. Two stores do: `fenced`,
- *   which compares revisions, and `check-sequencer`, which stands for other keys of the same etcd:
- *   `If version(own key) > 0 Then put` is one transaction, so its check costs no time.
+ * Common mistakes are options here:
+ * - `recheck: no` is etcd before 3.4.4 (Jepsen, "etcd 3.4.3", 2020; issue 11456): a client whose
+ *   lease ends while it waits is granted the lock, even though another client holds it.
+ * - `token: lease` is etcd's own demonstration of fencing (contrib/lock). Lease numbers have no
+ *   order, so its storage compares by `!=`, which is the store `fence-equality` here.
+ * - `oldLeader: revokes` is a leader that was replaced without noticing, and goes on to revoke
+ *   leases that were since kept alive at the new leader (issue 15247).
+ * - `unanswered: kept`: a lost release leaves the key to the session, whose heartbeat keeps it for
+ *   as long as the process lives. So does an attempt to take the lock that was given up without an
+ *   answer, which may have created the key (`Lock` deletes it only if it waited in the queue).
+ *   `orphans` stops the heartbeat (`Orphan`), so that the key ends with the ttl.
+ * - A lock alone does not stop a late write at a store that checks nothing. Two stores check:
+ *   `fenced`, which compares revisions, and `check-sequencer`, which represents other keys of the
+ *   same etcd: `If version(own key) > 0 Then put` is one transaction, so its check takes no time.
  *
- * Read `server.ts` first: what etcd holds.
+ * Read `server.ts`, the state of etcd, first.
  */
 import {
   type Answer,
@@ -106,11 +105,11 @@ function tokenOf(
   return token === 'lease' ? key.lease : key.revision;
 }
 
-/** A lock that a section takes, and what the requests for it are called. */
+/** A lock that a section takes, and the labels of the requests for it. */
 interface Wanted {
   readonly lock: string;
   readonly take: string;
-  /** Of what is asked while it waits. */
+  /** Prefix of the labels of requests made while it waits. */
   readonly prefix: string;
   readonly giveBack: string;
 }
@@ -129,7 +128,7 @@ class EtcdDriver implements LockDriver {
   private readonly server: ServerHost<EtcdRequest, EtcdReply>;
   private readonly session: OwnSession;
   private held: readonly Held[] = [];
-  /** Whether the last try for a lock may have left a key that no answer told of. */
+  /** Whether the last attempt may have created a key that no answer reported. */
   private isUnknown = false;
 
   constructor(options: Chosen, server: ServerHost<EtcdRequest, EtcdReply>) {
@@ -140,7 +139,7 @@ class EtcdDriver implements LockDriver {
 
   *open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null> {
     const operation = at.nextName('lease');
-    // The number of a lease, which etcd draws.
+    // The id of the lease; in etcd the server draws it.
     const id = randomOf(operation, 'id');
     const ttlS = Math.ceil(at.plan.ttlUs / US_A_SECOND);
     const { reply } = yield* request(
@@ -183,7 +182,7 @@ class EtcdDriver implements LockDriver {
     return has;
   }
 
-  /** Gives up a key that may be there: a request of which nobody answered may have made it. */
+  /** Gives up a key that may exist, since an unanswered request may have created it. */
   private abandonUnknown(): void {
     const { isUnknown } = this;
     this.isUnknown = false;
@@ -212,7 +211,9 @@ class EtcdDriver implements LockDriver {
     return true;
   }
 
-  /** The answer by which the client knows that the lock is its own; null where it is not. */
+  /**
+   * Returns the answer by which the client knows that it holds the lock, or null if it does not.
+   */
   private *waitFor(
     at: Section,
     session: KeepAlive,
@@ -277,7 +278,7 @@ class EtcdDriver implements LockDriver {
         target: this.server,
         request: ask,
         timeoutUs,
-        // To take, wait and look once more does nothing that was not done by the first try.
+        // A repeated take, wait or recheck has no effect beyond that of the first try.
         describe: (reply) => describe(reply, ask.lease, this.options.token),
         under: ordinal,
       }),
@@ -285,12 +286,12 @@ class EtcdDriver implements LockDriver {
   }
 }
 
-/** How long a lease lasts by an answer; null where there is none. */
+/** Returns the length of the lease in a reply, or null if there is no lease. */
 function ttlUsOf(reply: EtcdReply): number | null {
   return reply.kind === 'lease' && reply.ttlS > 0 ? reply.ttlS * US_A_SECOND : null;
 }
 
-/** What the trace says of an answer. */
+/** Returns the meaning of a reply for the trace. */
 function describe(reply: EtcdReply, lease: number, token: Chosen['token']): Answer {
   if (reply.kind === 'deleted') return { kind: 'released' };
   if (reply.kind === 'alone') return { kind: 'granted', token: 0 };

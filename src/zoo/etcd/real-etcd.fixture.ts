@@ -1,4 +1,4 @@
-/** A real etcd on loopback, asked through its HTTP gateway for what `EtcdState` says it does. */
+/** A real etcd on loopback, driven through its HTTP gateway, to compare with `EtcdState`. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 
-/** Whether there is an `etcd` to be started. */
+/** Returns whether `etcd` can be started. */
 export function hasEtcd(): boolean {
   return spawnSync('etcd', ['--version']).status === 0;
 }
 
-/** Numbers are texts in its JSON, and a number that is 0 is left out. */
+/** Numbers are strings in etcd's JSON, and 0 is omitted. */
 const count = z.coerce.number().default(0);
 const header = z.object({ revision: count });
 const range = z.object({ kvs: z.array(z.object({ create_revision: count })).default([]) });
@@ -37,7 +37,7 @@ export class RealEtcd {
   private readonly process: ChildProcess;
   private readonly folder: string;
   private readonly url: string;
-  /** That of its last answer. */
+  /** Revision of the last answer. */
   revision = 0;
 
   private constructor(process: ChildProcess, folder: string, url: string) {
@@ -86,13 +86,13 @@ export class RealEtcd {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The ttl that it gives; null where there is such a lease. */
+  /** Returns the granted ttl, or null if the lease exists already. */
   async grantLease(lease: number, ttlS: number): Promise<number | null> {
     const { code, TTL } = await this.ask('lease/grant', { ID: lease, TTL: ttlS });
     return code === undefined ? TTL : null;
   }
 
-  /** 0 where there is none. */
+  /** Returns the ttl, or 0 if there is no such lease. */
   async keepAlive(lease: number): Promise<number> {
     const { result } = await this.ask('lease/keepalive', { ID: lease });
     return result?.TTL ?? 0;
@@ -102,7 +102,10 @@ export class RealEtcd {
     await this.ask('lease/revoke', { ID: lease });
   }
 
-  /** The transaction of a mutex: the revisions of the own key and of the oldest; null: no lease. */
+  /**
+   * Runs the mutex transaction. Returns the revisions of the client's own key and of the oldest
+   * key, or null if there is no such lease.
+   */
   async take(lock: string, lease: number): Promise<{ own: number; first: number } | null> {
     const key = keyOf(lock, lease);
     const first = {
@@ -123,13 +126,13 @@ export class RealEtcd {
     return { own: (succeeded ? at?.revision : own) ?? 0, first: oldest ?? 0 };
   }
 
-  /** The revision of a key; null where it is not there. */
+  /** Returns the revision of a key, or null if it does not exist. */
   async get(lock: string, lease: number): Promise<number | null> {
     const { kvs } = await this.ask('kv/range', { key: keyOf(lock, lease) });
     return kvs[0]?.create_revision ?? null;
   }
 
-  /** Whether a key of the lock is older than this revision. */
+  /** Returns whether a key of the lock is older than this revision. */
   async hasOlder(lock: string, revision: number): Promise<boolean> {
     const { kvs } = await this.range(lock, { max_create_revision: revision - 1 });
     return kvs.length > 0;
@@ -155,7 +158,7 @@ export class RealEtcd {
   }
 }
 
-/** At a port that nobody listens at. */
+/** Returns a URL with an unused port. */
 async function freeUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

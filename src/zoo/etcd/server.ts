@@ -1,22 +1,21 @@
 /**
- * etcd as far as locks use it: keys with the revision at which they were made, leases that keys
- * hang on, and one transaction. One server stands for the cluster, as its clients see it: what it
- * acknowledged a majority has, so that neither a crash nor a change of leader loses anything.
- *
- * - Every change raises the revision of the whole store by one; a lease that ends takes all its
- *   keys along in one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
- * - The leader alone counts leases down, by its monotonic clock. Whoever becomes leader gives every
- *   lease its whole ttl again (`Promote`), so that a ttl is only the least that a lease lasts.
- * - A ttl has whole seconds, and no fewer than 2 with the usual election timeout of one second
+ * etcd as far as locks use it: keys with the revision of their creation, leases that keys are bound
+ * to, and one transaction. One server represents the cluster as its clients see it: a majority has
+ * everything it acknowledged, so neither a crash nor a change of leader loses anything.
+ * - Every change raises the revision of the entire store by one; a lease that ends removes all its
+ *   keys in one change (etcd.io, "Data model"; server/lease/lessor.go, `Revoke`).
+ * - Only the leader counts leases down, by its monotonic clock. A new leader restarts every lease
+ *   with its full ttl (`Promote`), so a ttl is only a lower bound on the length of a lease.
+ * - A ttl is in whole seconds, at least 2 with the usual election timeout of one second
  *   (`minLeaseTTL`).
  *
- * Where it is simpler than etcd: a lease whose time has come ends before whatever is asked next,
- * not when a loop comes by twice a second; and `wait` is one request that is kept, where Go's
- * `waitDeletes` reads the last key before its own and watches that, again and again.
+ * Simpler than etcd: an expired lease ends before the next request is handled, not when a loop runs
+ * twice a second; and `wait` is one request that is kept open, whereas Go's `waitDeletes`
+ * repeatedly reads the last key before its own and watches it.
  */
 import { type Boot, LATER, LineBook, type Server, type Turn } from '../../servers.ts';
 
-/** The key of a lock that a session makes: Go calls it `<prefix>/<lease, in hexadecimal>`. */
+/** The key of a lock that a session creates. Go names it `<prefix>/<lease, in hexadecimal>`. */
 type OwnKey = { readonly lock: string; readonly lease: number };
 
 export type EtcdRequest =
@@ -30,9 +29,9 @@ export type EtcdRequest =
   | (OwnKey & { readonly kind: 'delete' });
 
 export type EtcdReply =
-  /** What the lease lasts from now on; 0 where there is none. */
+  /** The remaining ttl of the lease; 0 if there is none. */
   | { readonly kind: 'lease'; readonly ttlS: number }
-  /** When the own key was made, and when the oldest key of the lock was. */
+  /** The revisions at which the client's own key and the oldest key of the lock were created. */
   | { readonly kind: 'place'; readonly revision: number; readonly first: number }
   | { readonly kind: 'alone' }
   | { readonly kind: 'no-lease' }
@@ -46,22 +45,22 @@ interface Lease {
   readonly ttlS: number;
   /** By the leader's monotonic clock. */
   readonly endUs: number;
-  /** For the observer: whose it is, and when the request left that it was last prolonged by. */
+  /** For the observer: the owner, and when the request that last extended the lease was sent. */
   readonly client: string;
   readonly sentAtUs: number;
 }
 
 interface Key extends OwnKey {
-  /** `CreateRevision`: its place among the keys of its lock. */
+  /** `CreateRevision`: orders the keys of a lock. */
   readonly revision: number;
 }
 
-/** What etcd holds, and its rules: no clock and no network. Times are in microseconds. */
+/** The state and rules of etcd: no clock and no network. Times are in microseconds. */
 export class EtcdState {
-  /** That of an empty store. */
+  /** The revision of an empty store. */
   revision = 1;
   private readonly leases: Map<number, Lease> = new Map();
-  /** For the observer: what leases were that are over. */
+  /** For the observer: the last state of ended leases. */
   private readonly ended: Map<number, Lease> = new Map();
   private keys: readonly Key[] = [];
 
@@ -69,19 +68,19 @@ export class EtcdState {
     return this.leases.get(id);
   }
 
-  /** As it ended, where it is over. */
+  /** Returns a lease; if it has ended, its last state. */
   leaseThatWas(id: number): Lease | undefined {
     return this.leases.get(id) ?? this.ended.get(id);
   }
 
-  /** What it lasts, in seconds; 0 where there is one of that number already. */
+  /** Returns the ttl in seconds, or 0 if the id is taken. */
   grantLease(id: number, asked: Omit<Lease, 'endUs'>, nowUs: number): number {
     if (this.leases.has(id)) return 0;
     const { client, sentAtUs } = asked;
     return this.set(id, { ttlS: Math.max(LEAST_TTL_S, asked.ttlS), client, sentAtUs }, nowUs);
   }
 
-  /** What it lasts from now on, in seconds; 0 where there is none. */
+  /** Returns the renewed ttl in seconds, or 0 if there is no such lease. */
   keepAlive(id: number, sentAtUs: number, nowUs: number): number {
     const lease = this.leases.get(id);
     if (lease === undefined) return 0;
@@ -93,14 +92,14 @@ export class EtcdState {
     return ttlS;
   }
 
-  /** A leader begins: every lease lasts its whole ttl again. What they would have lasted. */
+  /** A new leader starts: every lease gets its full ttl again. Returns the previous ends. */
   promote(atUs: number, nowUs: number): readonly (readonly [id: number, endUs: number])[] {
     const before = [...this.leases].map(([id, { endUs }]) => [id, endUs] as const);
     for (const [id] of before) this.keepAlive(id, atUs, nowUs);
     return before;
   }
 
-  /** The lease ends, and its keys go with it in one change. */
+  /** Ends a lease and removes its keys in one change. */
   revoke(id: number): void {
     const lease = this.leases.get(id);
     if (lease === undefined) return;
@@ -109,7 +108,7 @@ export class EtcdState {
     this.remove(({ lease }) => lease === id);
   }
 
-  /** Ends the leases whose time has come, the earliest first. */
+  /** Ends the expired leases, earliest first. */
   expire(nowUs: number): void {
     const over = [...this.leases].filter(([, { endUs }]) => endUs <= nowUs);
     over.sort(([, a], [, b]) => a.endUs - b.endUs);
@@ -120,7 +119,7 @@ export class EtcdState {
     return this.keys.find(({ lock, lease }) => lock === own.lock && lease === own.lease);
   }
 
-  /** All keys of a lock, the oldest first. */
+  /** Returns all keys of a lock, oldest first. */
   keysOf(lock: string): readonly Key[] {
     return this.keys.filter((key) => key.lock === lock);
   }
@@ -129,7 +128,9 @@ export class EtcdState {
     return this.keys.filter((key) => key.lease === lease);
   }
 
-  /** The own key, made where it was not there; null where its lease is not. */
+  /**
+   * Returns the client's own key, created if it did not exist; null if its lease does not exist.
+   */
   take({ lock, lease }: OwnKey): Key | null {
     if (!this.leases.has(lease)) return null;
     const known = this.key({ lock, lease });
@@ -140,7 +141,7 @@ export class EtcdState {
     return key;
   }
 
-  /** How many went: 0 or 1. */
+  /** Returns the number of keys deleted: 0 or 1. */
   delete(own: OwnKey): number {
     return this.remove(({ lock, lease }) => lock === own.lock && lease === own.lease);
   }
@@ -158,13 +159,13 @@ export class EtcdState {
   }
 }
 
-/** What a scenario chooses of the server, and what its observer is to know of its clients. */
+/** The server options of a scenario, and what the observer must know about its clients. */
 interface EtcdServing {
-  /** What becomes of the list of leases that a leader counted down when it was replaced. */
+  /** What a replaced leader does with the leases that it had counted down. */
   readonly oldLeader: 'steps-down' | 'revokes';
-  /** Which answer tells a client that waited that the lock is its own. */
+  /** The answer by which a client that waited learns that it holds the lock. */
   readonly tells: 'wait' | 'recheck';
-  /** The fencing token of whoever has this key. */
+  /** Returns the fencing token of the holder of this key. */
   readonly tokenOf: (key: { readonly lease: number; readonly revision: number }) => number;
 }
 
@@ -176,10 +177,10 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
   private readonly state: EtcdState = new EtcdState();
   private readonly book: LineBook<Key>;
   private waiting: readonly { readonly request: Ask<'wait'>; readonly turn: EtcdTurn }[] = [];
-  /** What a leader that was replaced has not noticed yet: the ends that it counted to. */
+  /** Lease ends counted by a leader that has not noticed its replacement. */
   private overdue: readonly (readonly [id: number, endUs: number])[] = [];
   private isReplaced = false;
-  /** What the observer has not been told yet of them. */
+  /** Log lines about these leases, not recorded yet. */
   private readonly revoked: string[] = [];
 
   constructor(name: string, serving: EtcdServing) {
@@ -198,7 +199,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     return reply;
   }
 
-  /** `If version(key) > 0`: whether the key of that token is still there. */
+  /** `If version(key) > 0`: returns whether the key with this token still exists. */
   hasKey(asked: { readonly lock: string; readonly token: number }, nowUs: number): boolean {
     this.expire(nowUs);
     const { tokenOf } = this.serving;
@@ -263,14 +264,14 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     this.waiting = waiting.filter(({ request }) => this.state.hasOlder(request));
     for (const { request, turn } of waiting) {
       if (this.state.hasOlder(request)) continue;
-      // By the wait alone nobody learns whether its own key is still there.
+      // A wait alone does not show whether the client's own key still exists.
       const key = this.state.key(request) ?? request;
       if (this.serving.tells === 'wait') this.book.give(turn, key, atUs);
       turn.answer({ kind: 'alone' });
     }
   }
 
-  /** The terms of the lock that a key stands for; where its lease is over, as they were. */
+  /** Returns the terms of a key's grant; after its lease has ended, the last terms it had. */
   private lentTo(key: Key, boot: Boot) {
     const lease = this.state.leaseThatWas(key.lease);
     if (lease === undefined) throw new Error('a key hangs on a lease');
@@ -280,7 +281,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     return { lock: key.lock, client, token, ttlUs: ttlS * US_A_SECOND, untilUs, sentAtUs };
   }
 
-  /** Kept requests are gone with their connections. */
+  /** Waiting requests are lost with their connections. */
   restart(boot: Boot): void {
     this.waiting = [];
     const before = this.state.promote(boot.atUs, boot.monotonicUs);
@@ -289,7 +290,7 @@ export class EtcdServer implements Server<EtcdRequest, EtcdReply> {
     for (const [lease] of before) this.book.prolongAll(boot, this.state.keysOn(lease), '');
   }
 
-  /** A new leader knows all that was acknowledged, however far behind it was. */
+  /** A new leader has everything that was acknowledged, however far behind it was. */
   snapshot(): () => void {
     return () => {
       this.isReplaced = true;

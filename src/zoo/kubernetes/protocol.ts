@@ -1,23 +1,28 @@
 /**
  * Leader election by a Lease object of Kubernetes, as client-go does it
- * (k8s.io/client-go/tools/leaderelection/leaderelection.go), each section one term of leadership.
- * A candidate reads the record. Each time that it finds another one than before it notes when *by
- * its own clock*; what it has seen unchanged for `LeaseDuration` it takes over, by an update that
- * names the version it read. The leader updates its record every `RetryPeriod`; when that has not
- * worked for `RenewDeadline` it stops leading. So clocks may be off by any amount, and may run
- * apart by no more than LeaseDuration / (RetryPeriod + RenewDeadline): a scenario's `ttl` is the
- * LeaseDuration, the two others are given in percent of it, by default 15 s, 10 s and 2 s.
+ * (k8s.io/client-go/tools/leaderelection/leaderelection.go). Each section is one term of
+ * leadership.
  *
- * What the package says itself: it "does not guarantee that only one client is acting as a leader
- * (a.k.a. fencing)". What can go wrong is an option here, or a setting of clients:
- * - A leader that was paused finds its callbacks where they were, and they write on. A number that
- *   could fence them is there, `leaseTransitions`, though nobody sends it (`token: transitions`).
- * - `release: observed`: with `ReleaseOnCancel` it reads the object anew, for its version, and then
- *   asks its *old* picture of the record whether it leads: a former leader clears the record of its
- *   successor. `checked` asks what it has just read; `none` leaves the record to its time.
- * - `duration: truncated`: the record has whole seconds, cut off, so that others take 1 s for the
- *   end of a lease on which its holder counts for 1.5 s. `rounded-up` is safe.
- * - `countsLeaseFrom: reply`, as client-go does: an answer that comes late makes a lease of old.
+ * A candidate reads the record. Whenever the record differs from the last one, the candidate notes
+ * the time *by its own clock*; a record unchanged for `LeaseDuration` it takes over, by an update
+ * that names the version it read. The leader updates its record every `RetryPeriod`, and stops
+ * leading if that has failed for `RenewDeadline`. So clocks may be off by any amount, but their
+ * rates may differ by at most LeaseDuration / (RetryPeriod + RenewDeadline). A scenario's `ttl` is
+ * the LeaseDuration; the other two are given in percent of it. Their defaults match 15 s, 10 s and
+ * 2 s.
+ *
+ * The package itself "does not guarantee that only one client is acting as a leader (a.k.a.
+ * fencing)". Its failure modes are options here, or settings of clients:
+ * - A leader that was paused continues its callbacks, which go on writing. A number that could
+ *   fence them exists, `leaseTransitions`, but client-go does not send it (`token: transitions`).
+ * - `release: observed`: with `ReleaseOnCancel` the client reads the object again, for its version,
+ *   and then consults its *old* copy of the record to see if it leads: a former leader clears the
+ *   record of its successor. `checked` consults the record it has just read; `none` lets the record
+ *   expire.
+ * - `duration: truncated`: the record has whole seconds, rounded down, so that other clients
+ *   consider a lease over after 1 s while its holder counts on 1.5 s. `rounded-up` is safe.
+ * - `countsLeaseFrom: reply`, as in client-go: after a late answer the client counts on a lease
+ *   that is already old.
  */
 import {
   type Answer,
@@ -94,7 +99,7 @@ function tokenOf({ token }: Pick<Chosen, 'token'>, { transitions }: ElectionReco
   return token === 'none' ? 0 : transitions;
 }
 
-/** The record as a client saw it last, and when it first saw it so, by its own clock. */
+/** The last record that a client saw, and when it first saw it, by its own clock. */
 interface Observed {
   readonly record: ElectionRecord;
   readonly version: number;
@@ -118,9 +123,9 @@ class Elector implements LockDriver {
     this.server = server;
   }
 
-  /** `tryAcquireOrRenew` of one that does not lead. */
+  /** `tryAcquireOrRenew` of a client that does not lead. */
   *acquire(at: Section): Program<boolean> {
-    // Like a pod's: another one after a restart.
+    // Like a pod's name, it changes with each restart.
     if (this.identity === '') this.identity = `${at.self.name}#${at.section.id}`;
     const found = yield* this.get(at, 'get', 0);
     if (found === null) return false;
@@ -139,19 +144,19 @@ class Elector implements LockDriver {
     return true;
   }
 
-  /** How long a leader counts on what it was last confirmed. */
+  /** Returns how long a leader counts on its last confirmed update. */
   private countedUs({ plan: { ttlUs } }: Section): number {
     const { renewDeadline, retryPeriod } = this.options;
     return Math.floor((ttlUs * (renewDeadline + retryPeriod)) / 100);
   }
 
-  /** The record of its own leadership, after `found`. */
+  /** Returns the record of its own leadership that follows `found`. */
   private recordAfter(at: Section, { record, version }: Observed): ElectionRecord {
     const isOwn = record.holder === this.identity;
     const transitions = isOwn || version === 0 ? record.transitions : record.transitions + 1;
     const seconds = at.plan.ttlUs / US_A_SECOND;
     const whole = this.options.duration === 'truncated' ? Math.floor(seconds) : Math.ceil(seconds);
-    // The first leader of all has 0, which is no token that could be compared.
+    // client-go starts at 0, which stores do not compare as a token.
     return { holder: this.identity, seconds: whole, transitions: Math.max(1, transitions) };
   }
 
@@ -162,7 +167,7 @@ class Elector implements LockDriver {
     yield* leading.begin(term, this.beat(leading));
   }
 
-  /** The leader's update, every RetryPeriod, whether the one before worked or not. */
+  /** Updates the leader's record every RetryPeriod, whether or not the last update succeeded. */
   private *beat(leading: KeepAlive): Program<void> {
     const { at } = leading;
     const retryUs = Math.floor((at.plan.ttlUs * this.options.retryPeriod) / 100);
@@ -197,7 +202,7 @@ class Elector implements LockDriver {
     if (call.reply?.kind === 'lease') this.observe(at, call.reply);
   }
 
-  /** A leader that does not give up is gone: its heartbeat ends, and its record runs out. */
+  /** A leader that does not release stops its heartbeat, and its record expires. */
   *settle(): Program<void> {
     if (this.leading !== null) this.leading.holds = false;
     this.leading?.lose('left to its ttl');
@@ -208,7 +213,7 @@ class Elector implements LockDriver {
     return this.ownToken;
   }
 
-  /** Reads the record; when it is another than before, its time counts from now. */
+  /** Reads the record. If it has changed, its time starts now. */
   private *get(at: Section, label: string, under?: number): Program<Observed | null> {
     const ask = { kind: 'get', lock: at.section.lock } as const;
     const { reply } = yield* this.ask(at, label, ask, under);
@@ -226,7 +231,7 @@ class Elector implements LockDriver {
     return observed;
   }
 
-  /** An update of the object as it was last seen. */
+  /** Updates the object at the version last seen. */
   private put(
     at: Section,
     label: string,
@@ -254,7 +259,7 @@ class Elector implements LockDriver {
   }
 }
 
-/** What the trace says of an answer. */
+/** Returns the meaning of a reply for the trace. */
 function answerTo(
   verb: 'acquire' | 'renew' | 'release',
   ask: LeaseRequest,

@@ -1,45 +1,48 @@
 /**
- * The API server as far as a Lease object needs it (kubernetes/api, coordination/v1): it keeps one
- * record per lock, and takes an update only of whoever names the version that is stored. It has no
- * clock: that a lease is over, each client concludes for itself.
+ * The API server as far as a Lease object needs it (kubernetes/api, coordination/v1). It stores one
+ * record per lock, and accepts an update only if it names the stored version. It has no clock: each
+ * client decides for itself whether a lease has expired.
  *
- * Every change gives the object a new `resourceVersion`, which never comes back.
+ * Every change gives the object a new `resourceVersion`, which is never reused.
  */
 import { type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
 
-/** What client-go keeps in a Lease, but for the times that nobody goes by. */
+/**
+ * The fields of a Lease that client-go uses. The record's times are omitted: no client depends on
+ * them.
+ */
 export type ElectionRecord = {
-  /** `holderIdentity`: '' once it was given back. */
+  /** `holderIdentity`; '' after a release. */
   readonly holder: string;
   /** `leaseDurationSeconds`, a whole number from 1. */
   readonly seconds: number;
-  /** `leaseTransitions`: how often it went to another holder. */
+  /** `leaseTransitions`: the number of changes of the holder. */
   readonly transitions: number;
 };
 
 export type LeaseRequest =
   | { readonly kind: 'get'; readonly lock: string }
-  /** Creates the object where `version` is 0, else updates the one of that version. */
+  /** Creates the object if `version` is 0; otherwise updates the object at that version. */
   | {
       readonly kind: 'put';
       readonly lock: string;
       readonly record: ElectionRecord;
       readonly version: number;
-      /** How long its sender counts on it, for the observer. */
+      /** For the observer: how long the sender counts on it. */
       readonly countedUs: number;
     };
 
 export type LeaseReply =
-  /** Version 0: there is none. */
+  /** Version 0 means that there is no object. */
   | { readonly kind: 'lease'; readonly record: ElectionRecord; readonly version: number }
-  /** Another version is stored, or one where none should be. */
+  /** Another version is stored, or there is an object already. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'invalid' };
 
 interface Stored {
   readonly record: ElectionRecord;
   readonly version: number;
-  /** For the observer: whose it is, and until when a right clock counts it. */
+  /** For the observer: the owner, and the end of the lease by a clock without error. */
   readonly client: string;
   readonly untilUs: number;
 }
@@ -83,7 +86,7 @@ export class ApiServer implements Server<LeaseRequest, LeaseReply> {
     return { kind: 'lease', record, version: this.versions };
   }
 
-  /** For the observer: what became of the lock by this change. */
+  /** Records the effect of this change on the lock. */
   private note(
     { lock, record, countedUs: ttlUs }: Put,
     stored: Stored | undefined,
@@ -103,14 +106,14 @@ export class ApiServer implements Server<LeaseRequest, LeaseReply> {
     this.book.release(turn, { lock, client: turn.client, isEffective });
   }
 
-  /** For the observer: whoever reads this is to wait, if its clock is right. */
+  /** Records a denial for a client that must wait, if its clock is right. */
   private noteDenial(lock: string, stored: Stored | undefined, turn: Turn<LeaseReply>): void {
     if (stored === undefined || stored.record.holder === '' || turn.under !== 0) return;
     if (stored.client === turn.client || turn.atUs >= stored.untilUs) return;
     this.book.deny(turn, { lock, client: turn.client, holder: stored.client });
   }
 
-  /** All of it is in etcd: a crash loses nothing. */
+  /** All state is in etcd, so a crash loses nothing. */
   restart(_boot: Boot): void {}
 
   snapshot(): () => void {

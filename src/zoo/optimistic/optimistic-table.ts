@@ -1,44 +1,48 @@
 /**
- * Optimistic locking by itself, without the simulator: a row changes only for an update that names
- * the version it has. It is the table of the stores `versioned`, `timestamped` and `stock`. Values
- * are integers. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
+ * Optimistic locking without the simulator: a row changes only by an update that names its present
+ * version. The stores `versioned`, `timestamped` and `stock` follow the same rules. Values are
+ * integers. A refusal is a value; an argument that makes no sense throws (see
+ * `systems/argument.ts`).
  */
 import { argument } from '../../servers.ts';
 
 /** A row as a reader sees it. */
 export interface TableRow {
   readonly value: number;
-  /** Null: never written. */
+  /** Null if the row was never written. */
   readonly version: number | null;
 }
 
 /** An `UPDATE … WHERE id = ? AND version = ?`. */
 export interface Update {
   readonly id: string;
-  /** The row's new value, or what is added to the value that it has. */
+  /** The row's new value, or the amount to add to its present value. */
   readonly set: { readonly value: number } | { readonly adds: number };
-  /** The version that the row must have; null: it was never written; absent: any. */
+  /**
+   * The version that the row must have; null if it must never have been written; absent accepts
+   * any.
+   */
   readonly version?: number | null;
-  /** A name under which it is applied at most once, so that it can be sent again. */
+  /** An identifier under which the update is applied at most once, so that it can be sent again. */
   readonly once?: string;
-  /** The time, a whole number; only a table with timestamps wants it. */
+  /** The time, as an integer. Only a table with timestamps requires it. */
   readonly now?: number;
 }
 
-/** What became of an update, and what the row has now. */
+/** The outcome of an update, and the row after it. */
 export type UpdateAnswer = TableRow &
   (
     | { readonly kind: 'accepted'; readonly rows: 1 }
-    /** It was applied before, under the same name, and is not applied again. */
+    /** An update with the same identifier was applied before; this one is not applied. */
     | { readonly kind: 'repeated'; readonly rows: 0 }
     /** The row has another version: read again, and try again. */
     | { readonly kind: 'refused'; readonly rows: 0 }
-    /** The version is right, and nothing is left to take: where rows begin as something. */
+    /** The version is right, but the new value would be negative. Only in a table with `first`. */
     | { readonly kind: 'forbidden'; readonly rows: 0 }
   );
 
 /**
- * Rows with versions.
+ * A table of versioned rows.
  *
  * @example
  * const products = new OptimisticTable({ first: { value: 10, version: 5 } });
@@ -49,12 +53,13 @@ export class OptimisticTable {
   private readonly first: { readonly value: number; readonly version: number } | undefined;
   private readonly hasTimestamps: boolean;
   private readonly rows: Map<string, TableRow> = new Map();
-  /** The names under which updates were applied. */
+  /** Identifiers of the updates applied. */
   private readonly applied: Set<string> = new Set();
 
   /**
-   * `first` is what every row begins as; absent: with value 0, never written. `version` says if a
-   * version counts the changes, the default, or is the time of the last one.
+   * `first` is the initial state of every row; without it, rows are unwritten, with value 0.
+   * `version` selects whether a version counts the changes, the default, or is the time of the last
+   * one.
    */
   constructor(
     setting: {
@@ -66,7 +71,7 @@ export class OptimisticTable {
     const { first, version = 'count' } = setting;
     argument.word('version', version, ['count', 'timestamp']);
     if (first !== undefined) {
-      // A row begins with no fewer than no pieces; a version may be a time.
+      // A stock is not negative; a version may be a time.
       argument.object('first', first);
       argument.whole('first.value', first.value, 0);
       argument.safe('first.version', first.version);
@@ -75,20 +80,20 @@ export class OptimisticTable {
     this.hasTimestamps = version === 'timestamp';
   }
 
-  /** A row's value and version; null is the version of a row that was never written. */
+  /** Returns a row's value and version. The version of a row that was never written is null. */
   read(id: string): TableRow {
     argument.name('id', id);
     return this.rows.get(id) ?? this.first ?? { value: 0, version: null };
   }
 
-  /** A table with timestamps must be told the time. */
+  /** Applies an update if its version matches. A table with timestamps requires `now`. */
   update(update: Update): UpdateAnswer {
     argument.object('update', update);
     requireUpdate(update);
     const { id, set, version, once, now } = update;
     if (this.hasTimestamps || now !== undefined) argument.safe('now', now);
     const before = this.read(id);
-    // Beyond 2^53 a sum would silently be another one.
+    // Beyond 2^53 the sum would silently be rounded.
     if ('adds' in set) argument.safe('the sum of the value and set.adds', before.value + set.adds);
     const value = 'value' in set ? set.value : before.value + set.adds;
     const stamp = this.hasTimestamps ? now : undefined;

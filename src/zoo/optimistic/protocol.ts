@@ -1,6 +1,6 @@
 /**
- * Optimistic locking: nobody waits for a lock. A client reads a value and its version, writes with
- * that version, and begins anew when the store says that somebody was faster.
+ * Optimistic locking: no client waits for a lock. A client reads a value and its version, writes
+ * with that version, and starts over if the store reports that another client was faster.
  */
 import {
   accessStore,
@@ -88,6 +88,7 @@ function* attempt(
     at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${value}`);
     return 'forbidden';
   }
-  // What was never executed can be tried again; a refusal says nothing of a try before it.
+  // A write that was not executed can be tried again; a refusal does not rule out that an earlier,
+  // unanswered try was executed.
   return write.isUnknown ? 'unknown' : 'outrun';
 }

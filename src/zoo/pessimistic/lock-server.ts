@@ -1,20 +1,24 @@
 /**
- * The pessimistic lock as a server: first come, first served, and a request that has to wait is
- * answered when its turn has come. It looks for circles whenever somebody begins to wait.
+ * The pessimistic lock as a server: first come, first served. A request that has to wait is
+ * answered when its turn comes. Whenever a client starts to wait, the server looks for a cycle of
+ * waits.
  *
- * Its table says who holds which lock and who stands in line for it: pure state and rules, no clock
- * and no network. A lock is held until it is given back; a client stands in one line at a time, as
- * its program waits for one answer at a time.
+ * Its table records the holder and the queue of each lock: pure state and rules, no clock and no
+ * network. A lock is held until it is released. A client is in one queue at a time, since its
+ * program waits for one answer at a time.
  */
 import { type Answer, type Boot, GrantBook, LATER, type Server, type Turn } from '../../servers.ts';
 
-/** One acquisition, or the wish for it. `request` names it, the same in every try. */
+/** One acquisition, or the request for it. `request` identifies it and is the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
 
-/** `sinceUs`: when its client began to ask, by its monotonic clock; a later one supersedes it. */
+/**
+ * `sinceUs`: when the client started this request, by its monotonic clock; a later one supersedes
+ * it.
+ */
 type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
 
-/** A release gives the lock back, or up: that acquisition is meant. */
+/** A release ends the acquisition that `request` identifies, whether granted or still waiting. */
 export type PessimisticRequest = Acquire | (Ask & { readonly kind: 'release' });
 
 export type PessimisticReply =
@@ -27,7 +31,7 @@ export function describePessimisticReply(reply: PessimisticReply): Answer {
 }
 
 interface PessimisticServerOptions {
-  /** What becomes of a request that closes a circle: it waits as well, or it is denied. */
+  /** Whether a request that closes a cycle waits as well, or is denied. */
   readonly onDeadlock: 'wait' | 'abort';
 }
 
@@ -38,7 +42,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
   private readonly options: PessimisticServerOptions;
   private readonly table: LockTable = new LockTable();
   private readonly book: GrantBook;
-  /** By request: the turns that wait for one answer, more than one where it was sent again. */
+  /** The turns that wait for an answer, by request; several if the request was sent again. */
   private readonly kept: Map<string, LockTurn[]> = new Map();
 
   constructor(name: string, options: PessimisticServerOptions) {
@@ -62,7 +66,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     if (this.table.isOver(request) || !this.table.isNewest(client, sinceUs)) {
       return this.deny(ask, turn, holder?.client ?? '');
     }
-    // The program went on and stands nowhere else any more, whatever it stood in line for.
+    // The program has moved on, so it no longer waits in any other queue.
     this.table.stepOut(client, request);
     if (holder === null || holder.client === client) return this.give(ask, [turn], turn.atUs);
     const circle = this.table.circleOf({ client, lock });
@@ -104,7 +108,8 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
       turn.observe({ kind: 'log', atUs: turn.atUs, process: this.name, topic: 'line', text });
       return { kind: 'released' };
     }
-    // Who gives up a request does not know which grant it brought; the request names it still.
+    // A client that cancels a request does not know the grant that it brought, but the request
+    // does.
     const under = turn.under === 0 && isEffective ? this.book.current(lock) : turn.under;
     this.book.release(turn, { lock, client, isEffective, under });
     if (!isEffective) return { kind: 'denied', holder: this.table.holder(lock)?.client ?? '' };
@@ -112,7 +117,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     return { kind: 'released' };
   }
 
-  /** Gives a lock that nobody holds any more to the next in line. */
+  /** Hands a free lock to the next client in the queue. */
   private handOver(lock: string, atUs: number): void {
     const next = this.table.next(lock);
     if (next === null) return;
@@ -121,7 +126,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     for (const turn of turns) turn.answer(reply);
   }
 
-  /** Who holds what is durable; who stood in line has to ask again. */
+  /** The holders are durable; waiting clients must ask again. */
   restart(_boot: Boot): void {
     this.table.clearLines();
     this.kept.clear();
@@ -140,7 +145,9 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
 
 type Held = Ask & { readonly token: number };
 
-/** `client` waits for `lock`, which the next one holds; for the last one, the first. */
+/**
+ * `client` waits for `lock`, which the client of the next entry holds; after the last, the first.
+ */
 interface Wait {
   readonly client: string;
   readonly lock: string;
@@ -150,10 +157,10 @@ class LockTable {
   private counter = 0;
   private held: Map<string, Held> = new Map();
   private readonly lines: Map<string, Ask[]> = new Map();
-  /** Acquisitions that were given back or given up: what still comes for them is too late. */
+  /** Released or canceled acquisitions: messages that still arrive for them are too late. */
   private over: Set<string> = new Set();
 
-  /** By client: when it began with the newest thing that it asked for, by its own clock. */
+  /** Start of each client's latest request, by its own clock. */
   private newest: Map<string, number> = new Map();
 
   holder(lock: string): Held | null {
@@ -164,14 +171,20 @@ class LockTable {
     return this.over.has(request);
   }
 
-  /** Whether the client asked for nothing since: it no longer waits for what it asked before. */
+  /**
+   * Returns whether this is the client's latest request. If a later one came, the client no longer
+   * waits for this one.
+   */
   isNewest(client: string, sinceUs: number): boolean {
     const isNewest = sinceUs >= (this.newest.get(client) ?? sinceUs);
     if (isNewest) this.newest.set(client, sinceUs);
     return isNewest;
   }
 
-  /** Gives the lock, with a token above all before it; what its holder had of it is over. */
+  /**
+   * Grants the lock with a token higher than all before. Ends the holder's earlier acquisition of
+   * it.
+   */
   give(ask: Ask): Held {
     const before = this.held.get(ask.lock);
     if (before !== undefined && before.request !== ask.request) this.over.add(before.request);
@@ -182,14 +195,14 @@ class LockTable {
     return held;
   }
 
-  /** Puts the client at the end of the line; whoever stands there for the same stays there. */
+  /** Appends a request to the queue, unless it is in it already. */
   lineUp(ask: Ask): void {
     const line = this.lines.get(ask.lock) ?? [];
     if (!line.some(({ request }) => request === ask.request)) line.push(ask);
     this.lines.set(ask.lock, line);
   }
 
-  /** Takes the client out of every line, but for the one where it stands for `request`. */
+  /** Removes the client from every queue, except its entry for `request`. */
   stepOut(client: string, request: string | null): void {
     for (const [lock, line] of this.lines) {
       const left = line.filter((ask) => ask.client !== client || ask.request === request);
@@ -197,7 +210,7 @@ class LockTable {
     }
   }
 
-  /** Ends an acquisition, held or wished for; whether the client held the lock by it. */
+  /** Ends an acquisition, held or waiting. Returns whether the client held the lock by it. */
   end({ lock, client, request }: Ask): boolean {
     this.over.add(request);
     const left = this.lines.get(lock)?.filter((ask) => ask.request !== request);
@@ -208,15 +221,15 @@ class LockTable {
     return true;
   }
 
-  /** Who is next in line for a lock that nobody holds; it leaves the line. */
+  /** Removes and returns the next client in the queue of a free lock, or null if there is none. */
   next(lock: string): Ask | null {
     if (this.held.has(lock)) return null;
     return this.lines.get(lock)?.shift() ?? null;
   }
 
   /**
-   * The circle that would close if `client` waited for `lock`: from `client` along the graph of who
-   * waits for whom, back to itself; null when nobody on the way waits for it.
+   * Returns the cycle that would close if `client` waited for `lock`: from `client` along the
+   * wait-for graph, back to itself; null if there is none.
    */
   circleOf({ client, lock }: Wait): readonly Wait[] | null {
     const circle: Wait[] = [{ client, lock }];
@@ -241,17 +254,17 @@ class LockTable {
     return null;
   }
 
-  /** Forgets who holds the lock; false where nobody did. */
+  /** Forgets the holder of a lock. Returns false if there was none. */
   forget(lock: string): boolean {
     return this.held.delete(lock);
   }
 
-  /** Forgets who stands in line, as a crash makes it. */
+  /** Forgets all queues, as a crash does. */
   clearLines(): void {
     this.lines.clear();
   }
 
-  /** A copy of what is durable, all but the lines, as a function that brings it back. */
+  /** Returns a function that restores the present durable state: everything but the queues. */
   snapshot(): () => void {
     const { counter } = this;
     const [held, over, newest] = [new Map(this.held), new Set(this.over), new Map(this.newest)];

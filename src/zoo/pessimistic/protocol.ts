@@ -1,12 +1,12 @@
 /**
- * The pessimistic lock as a protocol, and what a client of it sends. The client remembers what its
- * section holds, in the order in which it was taken, and gives it back in the reverse order. When a
- * further lock is not given, it gives all of them back, waits a while, and takes them again from
- * the first: a new *round*. The server is in `lock-server.ts`.
+ * The pessimistic lock as a protocol, and its client. The client remembers the locks of its section
+ * in the order it took them, and releases them in reverse order. If a further lock is denied, it
+ * releases all of them, waits a while, and takes them again from the first: a new *round*. The
+ * server is in `lock-server.ts`.
  *
- * Each folder here is made like this one: `etcd/protocol.ts` and `zookeeper/protocol.ts` keep a
- * session beside the work, `redlock/protocol.ts` asks several servers at once, and
- * `worker-lease/protocol.ts` gets its steps from a queue.
+ * The other folders of `zoo` are organized like this one: `etcd/protocol.ts` and
+ * `zookeeper/protocol.ts` keep a session beside the work, `redlock/protocol.ts` calls several
+ * servers at once, and `worker-lease/protocol.ts` gets its steps from a queue.
  */
 import {
   backOff,
@@ -52,7 +52,7 @@ export const pessimistic: LockDefinition = {
 
 type Host = ServerHost<PessimisticRequest, PessimisticReply>;
 
-/** A lock that the section wants, and what it calls taking it and giving it back. */
+/** A lock that the section wants, and the labels of its acquire and release. */
 interface Wish {
   readonly lock: string;
   readonly take: string;
@@ -62,17 +62,17 @@ interface Wish {
 interface Holding extends Wish {
   readonly ordinal: number;
   readonly token: number;
-  /** The request that brought it. */
+  /** The request that acquired it. */
   readonly request: string;
 }
 
-/** A lease that nobody ends, a hundred years long. */
+/** The end of a lease that never ends: a hundred years. */
 const NEVER_US = 3_155_760_000_000_000;
 
 class PessimisticDriver implements LockDriver {
   private readonly client: string;
   private readonly server: Host;
-  /** The locks of the present section, its own first. */
+  /** The locks of the current section, its own first. */
   private wishes: readonly Wish[] = [];
   private holdings: readonly Holding[] = [];
   private round = 1;
@@ -84,7 +84,7 @@ class PessimisticDriver implements LockDriver {
 
   *acquire(at: Section, attempt: number): Program<boolean> {
     if (!at.plan.releases) {
-      // Without a ttl, `releases: false` would mean that it keeps the lock for good.
+      // Without a ttl, `releases: false` would keep the lock forever.
       at.self.log('pessimistic', `${at.section.lock} is not taken, as it would not be given back`);
       return false;
     }
@@ -147,7 +147,7 @@ class PessimisticDriver implements LockDriver {
     return true;
   }
 
-  /** Leaves its place in line, or gives back what it was given without hearing of it. */
+  /** Leaves the queue, or releases a lock whose grant was not received. */
   private *giveUp(at: Section, acquire: Name, lock: string): Program<void> {
     const operation = under(at.name, `${acquire.text.split('/').at(-1) ?? ''}-cancel`);
     const { client } = this;
@@ -165,7 +165,7 @@ class PessimisticDriver implements LockDriver {
     }
   }
 
-  /** `alice/1/lock` in the first round, then `alice/1/lock-round-2`. */
+  /** Returns `alice/1/lock` in the first round, then `alice/1/lock-round-2`. */
   private nameOf(at: Section, label: string): Name {
     return under(at.name, this.round === 1 ? label : `${label}-round-${this.round}`);
   }

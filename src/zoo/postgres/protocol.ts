@@ -1,19 +1,20 @@
 /**
- * PostgreSQL's advisory locks as a protocol, and what a client of them does: it asks with
- * `pg_try_advisory_lock` until it is told yes, as migration tools do, works, and unlocks. What the
- * server does about it is in `server.ts`.
+ * PostgreSQL's advisory locks as a protocol, and their client: it calls `pg_try_advisory_lock`
+ * until that returns true, as migration tools do, works, and unlocks. The server is in `server.ts`.
  *
- * What goes wrong, and what is done about it, are options here:
- * - `pooler: transaction` with `level: session`: two hold it at once, or it is held for ever. With
- *   `level: transaction` the work is one transaction, which keeps its backend: that is the cure.
- * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours; `keepaliveMs` is
- *   `tcp_keepalives_idle` and what follows, taken together. Shorter, it is the cure.
- * - `idleTimeoutMs`, a lost connection, a crash of the server, a failover: the lock is free, and
- *   its holder works on. Only what is written tells: `token: sequence` takes `nextval('fence')` in
- *   the statement that locks, for a store that compares; where the data is in the same database,
- *   writing on the session that holds the lock does the same, as it dies with the lock.
- * - `unanswered: kept`: a client that gave up waiting for an answer, asks again and is told yes has
- *   locked twice, and unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
+ * Failure modes and their cures are options here:
+ * - `pooler: transaction` with `level: session`: two clients hold the lock at once, or it is held
+ *   forever. With `level: transaction` the work is one transaction, which keeps its backend: the
+ *   cure.
+ * - `peerDeath: half-open`: a holder that vanished keeps the lock for hours. `keepaliveMs` is the
+ *   total of `tcp_keepalives_idle` and the probes after it. Shortening it is the cure.
+ * - `idleTimeoutMs`, a lost connection, a crash of the server, a failover: the lock is free, but
+ *   its holder keeps working. Only its writes can reveal this: `token: sequence` takes
+ *   `nextval('fence')` in the statement that locks, for a store that compares tokens. If the data
+ *   is in the same database, writing in the session that holds the lock has the same effect, since
+ *   the session ends with the lock.
+ * - `unanswered: kept`: a client that gave up waiting for an answer, tries again and succeeds has
+ *   locked twice but unlocks once. `unlocks-all` (`pg_advisory_unlock_all`) is the cure.
  */
 import {
   type LockDefinition,
@@ -94,7 +95,7 @@ function problem(given: Options): { option: string; what: string } | null {
 
 type Host = ServerHost<PostgresRequest, PostgresReply>;
 
-/** A lock that nobody ends, a hundred years long. */
+/** The end of a lock that never ends: a hundred years. */
 const NEVER_US = 3_155_760_000_000_000;
 
 class PostgresDriver implements LockDriver {
@@ -110,7 +111,8 @@ class PostgresDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean> {
     const { lock } = at.section;
     if (!at.plan.releases) {
-      // A program that ends closes its session; without a ttl, this one would keep the lock.
+      // A real program closes its session when it ends; here, without a ttl, it would keep the
+      // lock.
       at.self.log('postgres', `${lock} is not taken, as it would not be given back`);
       return false;
     }

@@ -1,4 +1,6 @@
-/** A real PostgreSQL on a socket of its own; each session is a `psql`, asked line by line. */
+/**
+ * A real PostgreSQL on its own socket. Each session is a `psql` that gets one statement per line.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync } from 'node:fs';
@@ -10,14 +12,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Where its programs are; null where there is none to be started. */
+/** Returns the folder of PostgreSQL's programs, or null if it is not installed. */
 export async function postgresPrograms(): Promise<string | null> {
   const versions = existsSync(DEBIAN) ? await readdir(DEBIAN) : [];
   const found = versions.map((version) => join(DEBIAN, version, 'bin'));
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
-/** It refuses to run as root: then as the user that Debian's package makes. */
+/**
+ * PostgreSQL refuses to run as root; if we are root, use the user that Debian's package creates.
+ */
 function owner(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'postgres']).stdout);
@@ -90,7 +94,7 @@ export class RealSession {
     this.lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   }
 
-  /** The one value that a statement gives. */
+  /** Returns the single value of a statement. */
   async ask(statement: string): Promise<string> {
     this.psql.stdin?.write(`${statement};\n`);
     const line = await this.lines.next();

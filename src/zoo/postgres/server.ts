@@ -1,22 +1,21 @@
 /**
- * PostgreSQL's advisory locks as its server keeps them (documentation, 13.3.5 and 9.28.10). A lock
- * belongs to a *session*, which is a connection to a backend process; it stands in shared memory,
- * so it is in no log and on no standby. Nothing ends it but its owner: no time-out, no token.
- *
- * - Taken at *session* level it is held until it is unlocked as often as it was locked, or until
- *   the session ends; taken at *transaction* level until the transaction does, with no unlock.
- * - `pg_try_advisory_lock` is true for whoever has it already. `pg_advisory_unlock` by a session
- *   that does not hold the lock is false, with a warning, and changes nothing.
- * - A session ends as its connection is closed. Of a peer that vanished without a word (a host that
- *   lost power, a link that was cut for good) the server learns only by TCP keep-alives, after two
- *   hours and eleven minutes by Linux's defaults: until then the connection is half open.
- * - It also ends a session that has been idle for too long, if it is told to
+ * PostgreSQL's advisory locks, as its server implements them (documentation, 13.3.5 and 9.28.10). A
+ * lock belongs to a *session*, which is a connection to a backend process. It is in shared memory,
+ * so it is neither logged nor replicated. Only its owner ends it: there is no timeout, no token.
+ * - At *session* level it is held until it is unlocked as often as it was locked, or until the
+ *   session ends; at *transaction* level until the transaction ends, without an unlock.
+ * - `pg_try_advisory_lock` returns true if the session holds the lock already. `pg_advisory_unlock`
+ *   by a session that does not hold the lock returns false, with a warning, and changes nothing.
+ * - A session ends when its connection is closed. If a peer vanishes silently (a host without
+ *   power, a permanently broken link), the server detects it only by TCP keepalives, after two
+ *   hours and eleven minutes by Linux's defaults: until then the connection is half-open.
+ * - The server also ends a session that has been idle for too long, if configured to
  *   (`idle_session_timeout`, `idle_in_transaction_session_timeout`), while its client works on.
  *
- * In front of it may be a pooler in transaction mode (PgBouncer, "SQL feature map for pooling
- * modes"): each transaction gets whichever server connection is free, here one after the other
- * (`server_round_robin = 1`), and these stay open. A statement by itself is a transaction, so lock
- * and unlock land on different backends, and two clients share one.
+ * A pooler in transaction mode may be in front of it (PgBouncer, "SQL feature map for pooling
+ * modes"): each transaction gets any free server connection, here in rotation (`server_round_robin
+ * = 1`), and these stay open. A statement alone is a transaction, so lock and unlock reach
+ * different backends, and two clients share one.
  */
 import { type Answer, type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
 
@@ -37,22 +36,22 @@ export function describePostgresReply(reply: PostgresReply): Answer {
 export interface PostgresSettings {
   readonly level: 'session' | 'transaction';
   readonly pooler: 'none' | 'transaction';
-  /** How many server connections the pooler keeps. */
+  /** Number of server connections that the pooler keeps. */
   readonly backends: number;
   /** Whether the end of a client's connection reaches the server. */
   readonly peerDeath: 'closes' | 'half-open';
-  /** How long after it last heard of a peer the server learns that it is gone. */
+  /** Time from the last message of a peer until the server detects that it is gone. */
   readonly keepaliveMs: number;
-  /** A session that has said nothing for so long is ended; 0: none is. */
+  /** Idle time after which a session is ended; 0 for never. */
   readonly idleTimeoutMs: number;
   readonly token: 'none' | 'sequence';
 }
 
-/** Who holds what: pure state and rules. */
+/** Owners of advisory locks: pure state and rules. */
 export class AdvisoryLocks<S extends object> {
   private readonly holds: Map<string, { readonly session: S; count: number }> = new Map();
 
-  /** The session that holds a lock; null where none does. */
+  /** Returns the session that holds a lock, or null if none does. */
   owner(lock: string): S | null {
     return this.holds.get(lock)?.session ?? null;
   }
@@ -65,7 +64,10 @@ export class AdvisoryLocks<S extends object> {
     return hold === undefined || hold.session === session;
   }
 
-  /** `pg_advisory_unlock`: false, and a warning, for who does not hold it. */
+  /**
+   * `pg_advisory_unlock`. Returns false, where PostgreSQL adds a warning, if the session does not
+   * hold the lock.
+   */
   unlock(session: S, lock: string): boolean {
     const hold = this.holds.get(lock);
     if (hold?.session !== session) return false;
@@ -74,7 +76,9 @@ export class AdvisoryLocks<S extends object> {
     return true;
   }
 
-  /** `pg_advisory_unlock_all`, and what the end of a session does; which locks it freed. */
+  /**
+   * `pg_advisory_unlock_all`, and the effect of the end of a session. Returns the locks it freed.
+   */
   unlockAll(session: S): readonly string[] {
     const own = [...this.holds].flatMap(([lock, hold]) => (hold.session === session ? [lock] : []));
     for (const lock of own) this.holds.delete(lock);
@@ -83,18 +87,20 @@ export class AdvisoryLocks<S extends object> {
 }
 
 interface Session {
-  /** The client's, as long as it is the client's alone; null for one that a pooler keeps open. */
+  /**
+   * The client's connection while only that client uses it; null for one that a pooler keeps open.
+   */
   connection: Turn['connection'] | null;
   heardUs: number;
 }
 
-/** To whom a lock was given last, and with which token. */
+/** The client that a lock was last granted to, and its token. */
 interface Given {
   readonly client: string;
   readonly token: number;
 }
 
-/** `nextval` logs so many values ahead, which a crash leaves out (`SEQ_LOG_VALS` in sequence.c). */
+/** `nextval` logs this many values ahead, which a crash skips (`SEQ_LOG_VALS` in sequence.c). */
 const LOGGED_AHEAD = 32;
 
 type LockTurn = Turn<PostgresReply>;
@@ -105,9 +111,9 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
   private locks: AdvisoryLocks<Session> = new AdvisoryLocks();
   private readonly given: Map<string, Given> = new Map();
   private sessions: Session[] = [];
-  /** Of a pooler: whose turn it is. */
+  /** The pooler's position in its rotation. */
   private turns = 0;
-  /** The sequence from which tokens come: its value, and how far it has been logged. */
+  /** The sequence that issues tokens: its value, and the highest logged value. */
   private value = 0;
   private logged = 0;
 
@@ -127,7 +133,7 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     return { kind: 'released' };
   }
 
-  /** The backend that runs a statement. */
+  /** Returns the backend session that runs a statement. */
   private sessionOf({ connection, monotonicUs: heardUs }: LockTurn): Session {
     const own = this.sessions.find((session) => session.connection === connection);
     if (own !== undefined) return own;
@@ -157,7 +163,7 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
       turn.grant(this.book.current(lock));
       return { kind: 'granted', token: last.token };
     }
-    // A backend that has it says yes to whomever the pooler sends to it.
+    // A backend that holds the lock grants it again to any client that the pooler routes to it.
     if (wasHeld && last !== undefined) {
       const backend = `the backend that took ${lock} for ${last.client}`;
       this.book.explain(turn, `the pooler sends ${client} to ${backend}`);
@@ -177,7 +183,7 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     return this.value;
   }
 
-  /** An unlock, or the end of the transaction. */
+  /** Handles an unlock, or the end of the transaction. */
   private unlock(lock: string, session: Session, turn: LockTurn): PostgresReply {
     const { level, pooler } = this.settings;
     if (level === 'transaction') {
@@ -196,12 +202,12 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     return { kind: 'denied', holder: '' };
   }
 
-  /** The observer is told that nobody has the lock now. */
+  /** Records that the lock is free. */
   private note(lock: string, turn: LockTurn): void {
     this.book.release(turn, { lock, client: turn.client, isEffective: true });
   }
 
-  /** Ends the sessions of which the server has come to know that they are over. */
+  /** Ends the sessions that the server has found to be over. */
   private endSessions(turn: LockTurn): void {
     for (const session of [...this.sessions]) {
       if (!this.isOver(session, turn.monotonicUs)) continue;
@@ -223,7 +229,7 @@ export class PostgresServer implements Server<PostgresRequest, PostgresReply> {
     return peerDeath === 'closes' || idleUs >= keepaliveMs * 1000;
   }
 
-  /** It comes back without a lock, and a standby never had one. */
+  /** Locks do not survive a restart, and a standby never had them. */
   restart(_boot: Boot): void {
     this.sessions = [];
     this.locks = new AdvisoryLocks();

@@ -1,11 +1,11 @@
 /**
  * The lock on a single Redis instance as a protocol (redis.io, "Distributed Locks with Redis",
- * "Correct Implementation with a Single Instance"): `SET lock random NX PX ttl`, given back by a
- * script that deletes the key only while it holds that value. The other ways to give it back, or to
- * prolong it, are what that page warns of, and options here.
+ * "Correct Implementation with a Single Instance"): `SET lock random NX PX ttl`, released by a
+ * script that deletes the key only if it holds that value. Other ways to release or extend it,
+ * which that page warns of, are options here.
  *
- * First the options, then what a client sends, then what the observer is told of a node that gives
- * its lock alone. The node itself is in `server.ts`; Redlock asks several of these.
+ * First the options, then the client, then the recorder for a node that grants its lock alone. The
+ * node itself is in `server.ts`; Redlock calls several of these.
  */
 import {
   enterLock,
@@ -33,7 +33,7 @@ const NAME = 'lock';
 
 const ofNodes = { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] } as const;
 
-/** Those that every Redis node has, alone or as one of several. */
+/** Options of every Redis node, alone or as one of several. */
 export const nodeOptions: ReturnType<typeof optionsFor<typeof ofNodes>> = optionsFor(ofNodes, {
   persistence: 'whether a node finds its keys again after a crash: always is AOF with fsync=always',
   expiry: 'which clock of a node judges expiry; in Redis it is the wall clock',
@@ -100,11 +100,14 @@ class RedisDriver implements LockDriver {
     return true;
   }
 
-  /** Nobody knows whether the SET was done; if it was, the key would stay until it ends. */
+  /**
+   * Deletes the key if the unanswered SET stored it, since it would otherwise stay until it
+   * expires.
+   */
   private *withdraw(at: Section, attempt: number, value: number): Program<void> {
     const operation = under(at.name, part('withdraw', attempt));
     const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
-    // It knows of no grant under which it would do so.
+    // The client does not know of a grant to do this under.
     yield* this.ask(at, 'release', { value, operation, ask, under: 0 });
   }
 
@@ -168,7 +171,10 @@ class RedisDriver implements LockDriver {
   }
 }
 
-/** `hasTokens`: whether the random value is the grant's token; else it has none, which is 0. */
+/**
+ * Returns a recorder of grants. With `hasTokens` the random value is the grant's token; otherwise
+ * the token is 0, which means none.
+ */
 export function grantWitness(process: string, hasTokens: boolean): Witness {
   const book = new GrantBook(process);
   const tokenOf = (value: number): number => (hasTokens ? value : 0);
@@ -186,7 +192,7 @@ export function grantWitness(process: string, hasTokens: boolean): Witness {
     },
     deleted: (turn, lock, entry) =>
       book.release(turn, { lock, client: turn.client, isEffective: entry !== null }),
-    // What a node forgets ends no grant: its client still counts on it.
+    // A key that a node loses does not end the grant: its client still counts on it.
     lost: () => {},
     snapshot: () => book.snapshot(),
   };

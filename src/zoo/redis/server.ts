@@ -2,14 +2,14 @@
  * A Redis node as a server of the world. It judges expiry by its wall clock, as Redis does
  * (redis.io, "Distributed Locks with Redis": it "doesn't use monotonic clock for TTL expiry", so a
  * shift of the clock may let two processes hold a lock). Without persistence a restart loses all
- * keys; a replica that takes over has what it was sent in time.
+ * keys; a replica that takes over has what it received in time.
  *
- * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
- * so at its very end it is still there: one that ends at 10 is there at 10 and gone at 11.
+ * A key has expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
+ * so one that ends at 10 still exists at 10 and is gone at 11.
  */
 import type { Answer, Boot, Server, Turn } from '../../servers.ts';
 
-/** A command; with `ifValue` a script, which compares and acts in one step. */
+/** A command. With `ifValue`, a script that compares and acts in one step. */
 export type LockNodeRequest =
   | { readonly kind: 'set'; readonly key: string; readonly value: number; readonly ttlUs: number }
   | { readonly kind: 'get'; readonly key: string }
@@ -23,20 +23,20 @@ export type LockNodeRequest =
 
 export type LockNodeReply =
   | { readonly kind: 'done' }
-  /** Nothing was changed, or nothing is there. */
+  /** Nothing was changed, or the key does not exist. */
   | { readonly kind: 'nil' }
   | { readonly kind: 'value'; readonly value: number }
   /** The node is up, but kept out of service. */
   | { readonly kind: 'unavailable' };
 
-/** A key that locks are made of: a number that nobody else has, with an end. */
+/** A key of a lock: a unique number, with an end. */
 export interface LockKey {
   readonly value: number;
-  /** The last microsecond at which it is there. */
+  /** The last microsecond at which the key exists. */
   readonly end: number;
 }
 
-/** What the trace says of a reply; `token` is what a granted `set` brings. */
+/** Returns the meaning of a reply for the trace; `token` is the token of a granted `set`. */
 export function describeRedisReply(
   request: LockNodeRequest,
   token: number,
@@ -50,21 +50,21 @@ export function describeRedisReply(
 }
 
 /**
- * Is told what the node did, for the observer; nothing of it changes what the node does. `untilUs`
- * is the true time at which the node's clock, as it now runs, lets go of the key.
+ * Records a node's actions for the observer, without affecting the node. `untilUs` is the true time
+ * at which the key expires by the node's clock at its present rate.
  */
 export interface Witness {
   taken(turn: Turn, key: string, kept: Kept): void;
   denied(turn: Turn, key: string): void;
-  /** `null`: nothing was prolonged. */
+  /** `null`: nothing was extended. */
   prolonged(turn: Turn, key: string, kept: Kept | null): void;
   deleted(turn: Turn, key: string, entry: LockKey | null): void;
-  /** The node forgot a key, null for all, and may give it again from true time `atUs` on. */
+  /** The node lost a key, or all keys if null, and may grant it again from true time `atUs` on. */
   lost(key: string | null, atUs: number): void;
   snapshot(): () => void;
 }
 
-/** What a node keeps of a key, and until when. */
+/** The value and the end of a stored key. */
 export interface Kept {
   readonly value: number;
   readonly ttlUs: number;
@@ -74,28 +74,30 @@ export interface Kept {
 export interface RedisServerOptions {
   readonly persistence: 'always' | 'none';
   readonly expiry: 'wall' | 'monotonic';
-  /** Whether it serves again at once after it lost its keys, or only when they would be expired. */
+  /**
+   * After losing its keys, whether it serves again at once, or only when they would have expired.
+   */
   readonly restart: 'at-once' | 'delayed';
 }
 
-/** `ifValue`: the value that the key must hold; null takes whatever is there. */
+/** `ifValue`: the value that the key must hold; null accepts any. */
 type Matched = { readonly ifValue: number | null; readonly nowUs: number };
 
 /**
  * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and the
- * scripts that compare the value before a DEL or PEXPIRE, in one step. Each command is told the
- * time, in microseconds; a key that is expired comes back where the clock is set back.
+ * scripts that compare the value before a DEL or PEXPIRE, in one step. Each command takes the time,
+ * in microseconds; an expired key reappears if the clock is set back.
  */
 export class LockNode {
   private keys: Map<string, LockKey> = new Map();
 
-  /** Returns what a key holds, or null if it is absent or expired. */
+  /** Returns a key's entry, or null if it does not exist or has expired. */
   entry(key: string, nowUs: number): LockKey | null {
     const entry = this.keys.get(key);
     return entry === undefined || nowUs > entry.end ? null : entry;
   }
 
-  /** `SET key value NX PX ttl`: the new entry, or null where the key was there already. */
+  /** `SET key value NX PX ttl`. Returns the new entry, or null if the key exists. */
   setIfAbsent(
     key: string,
     { value, ttlUs, nowUs }: { value: number; ttlUs: number; nowUs: number },
@@ -104,7 +106,8 @@ export class LockNode {
   }
 
   /**
-   * `DEL key`, or the script that deletes it only if it holds `ifValue`: what was deleted, or null.
+   * `DEL key`, or the script that deletes it only if it holds `ifValue`. Returns the deleted entry,
+   * or null.
    */
   delete(key: string, { ifValue, nowUs }: Matched): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
@@ -112,7 +115,7 @@ export class LockNode {
     return entry;
   }
 
-  /** `PEXPIRE key ttl`, in a script if `ifValue` is given: the entry as it now is, or null. */
+  /** `PEXPIRE key ttl`, in a script if `ifValue` is given. Returns the updated entry, or null. */
   expire(key: string, { ifValue, ttlUs, nowUs }: Matched & { ttlUs: number }): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
     return entry === null ? null : this.set(key, entry.value, nowUs + ttlUs);
@@ -129,7 +132,7 @@ export class LockNode {
     return entry;
   }
 
-  /** Evicts a key, expired or not; false if there was none. */
+  /** Evicts a key, expired or not. Returns false if there was none. */
   forget(key: string): boolean {
     return this.keys.delete(key);
   }
@@ -152,9 +155,11 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private readonly options: RedisServerOptions;
   private readonly witness: Witness;
   private readonly node: LockNode = new LockNode();
-  /** Whoever runs the node knows the longest ttl in use: at most this one is what it forgot. */
+  /**
+   * The longest ttl in use, which the operator of a node knows. Every lost key expires within it.
+   */
   private longestTtlUs = 0;
-  /** By its monotonic clock. */
+  /** By the node's monotonic clock. */
   private outOfServiceUntilUs = 0;
   private isReplica = false;
 
@@ -209,7 +214,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     return this.options.expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /** A key is there at its very end: the next microsecond is the first without it. */
+  /** A key still exists at its end; the next microsecond is the first without it. */
   private kept(turn: Turn, { value, end }: LockKey, ttlUs: number): Kept {
     return { value, ttlUs, untilUs: turn.trueTimeOf(this.options.expiry, end + 1) };
   }
@@ -226,7 +231,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     }
   }
 
-  /** A replica is sent what was written, and keeps it in memory: its start loses nothing more. */
+  /** A replica keeps what it received in memory, so its start loses nothing more. */
   snapshot(): () => void {
     const restoreNode = this.node.snapshot();
     const restoreWitness = this.witness.snapshot();

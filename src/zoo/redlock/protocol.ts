@@ -1,14 +1,14 @@
 /**
- * Redlock as a protocol (redis.io, "Distributed Locks with Redis", "The Redlock Algorithm"): as it
- * is specified, and with each of its precautions left out. A client notes the time, asks every node
- * with one random value and a timeout that is short beside the ttl, takes the lock if a majority
- * said yes and the ttl is not used up, and else unlocks every node, also those that seemed to say
- * no; then it tries again after a random delay. M. Kleppmann, "How to do distributed locking"
- * (2016), says what the options other than the first are about.
+ * Redlock as a protocol (redis.io, "Distributed Locks with Redis", "The Redlock Algorithm"): as
+ * specified, and with each precaution removed. A client notes the time and sends every node the
+ * same random value, with a timeout that is short compared to the ttl. It has the lock if a
+ * majority accepts within the ttl. Otherwise it unlocks every node, including those that seemed to
+ * refuse, and tries again after a random delay. M. Kleppmann, "How to do distributed locking"
+ * (2016), explains what the options other than the first are about.
  *
- * How long the lock may be counted on is `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`; the margin
- * for drift is that of the reference implementation redlock-rb, one hundredth of the ttl and 2 ms:
- * a ttl of 10 s that took 300 ms to get is valid for 10,000 - 300 - 102 = 9,598 ms.
+ * The lock is valid for `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The drift margin is that of
+ * the reference implementation redlock-rb, one hundredth of the ttl plus 2 ms: a ttl of 10 s that
+ * took 300 ms to acquire is valid for 10,000 - 300 - 102 = 9,598 ms.
  */
 import {
   answerOf,
@@ -84,7 +84,7 @@ export const redlock: LockDefinition = {
   source: 'redis.io, Distributed Locks with Redis: The Redlock Algorithm',
   options: [...choices.infos, ...nodeOptions.infos],
   servers: nodeNames,
-  // "After a random delay", says its page, and not how long: up to twice the backoff.
+  // The page asks for "a random delay" without a bound; here the wait is up to twice the backoff.
   jitter: { numerator: 1, denominator: 1 },
   problem,
   unpromised: ['tokens-unique', 'tokens-increase'],
@@ -127,22 +127,22 @@ type NodeCall = PendingCall<LockNodeRequest, LockNodeReply>;
 interface RedlockSettings extends Pick<Chosen, 'asks' | 'validity' | 'partial' | 'elapsed'> {
   readonly nodes: readonly Node[];
   readonly quorum: number;
-  /** Null counts no drift. */
+  /** Null if drift is ignored. */
   readonly margin: DriftMargin | null;
 }
 
-/** A lock that this client holds, or once held and has not given back. */
+/** A lock that this client acquired and has not released. */
 interface Held {
   readonly value: number;
   readonly ordinal: number;
 }
 
-/** One round of requests: when it began, by each clock, and what came of it. */
+/** One round of requests: its start by each clock, and its calls. */
 interface Round {
   readonly sentUs: number;
   readonly sentWallUs: number;
   readonly calls: readonly NodeCall[];
-  /** The first of them: the lease is counted from its departure. */
+  /** The first call. The lease is counted from its departure. */
   readonly since: NodeCall;
 }
 
@@ -175,7 +175,7 @@ class RedlockDriver implements LockDriver {
     return true;
   }
 
-  /** "Extending the lock": like acquiring it, with a script that prolongs what is still ours. */
+  /** "Extending the lock": like acquiring it, with a script that extends the keys still held. */
   *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
     const { self, section } = at;
     const { lock } = section;
@@ -193,7 +193,7 @@ class RedlockDriver implements LockDriver {
     return true;
   }
 
-  /** What the observer is told of a lease that enough nodes gave; it begins to count. */
+  /** Starts the lease that enough nodes granted, and returns its terms for the observer. */
   private termOf(
     at: Section,
     round: Round,
@@ -214,13 +214,13 @@ class RedlockDriver implements LockDriver {
     yield* this.unlock(at, under(at.name, 'release'), held.value);
   }
 
-  /** "Releasing the lock": on every node, whether or not it seemed to be taken there. */
+  /** "Releasing the lock": on every node, whether or not it seemed to grant the lock. */
   private *unlock(at: Section, name: Name, value: number): Program<void> {
     const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
     yield* this.round(at, { verb: 'release', name, ask });
   }
 
-  /** Asks every node, and waits until each has answered or its timeout is over. */
+  /** Calls every node, and waits until each has answered or timed out. */
   private *round(
     at: Section,
     asked: { verb: 'acquire' | 'renew' | 'release'; name: Name; ask: LockNodeRequest },
@@ -272,23 +272,23 @@ function countOf({ calls }: Round, kind: LockNodeReply['kind']): number {
   return calls.filter(({ reply }) => reply?.kind === kind).length;
 }
 
-/** ⌊n/2⌋ + 1: any two majorities share a node. */
+/** Returns ⌊n/2⌋ + 1: any two majorities share a node. */
 export function majorityOf(nodes: number): number {
   return Math.floor(nodes / 2) + 1;
 }
 
-/** `factorPpm` of the ttl, and `constantUs`. */
+/** `factorPpm` of the ttl, plus `constantUs`. */
 interface DriftMargin {
   readonly factorPpm: number;
   readonly constantUs: number;
 }
 
-/** By how much a client takes its lock to be over before its keys expire, rounded up. */
+/** Returns how long before the expiry of its keys a client considers its lock over, rounded up. */
 export function marginUs(ttlUs: number, { factorPpm, constantUs }: DriftMargin): number {
   return Math.ceil((ttlUs * factorPpm) / 1_000_000) + constantUs;
 }
 
-/** What is left of the lock once its answers are in; not above 0 when they came too late. */
+/** Returns the remaining validity when the answers are in; 0 or less if they came too late. */
 export function validityUs(lease: {
   readonly ttlUs: number;
   readonly elapsedUs: number;
@@ -298,15 +298,15 @@ export function validityUs(lease: {
 }
 
 /**
- * What the nodes really hold, kept for the observer: no node and no client knows it or acts on it.
- * A lock that several nodes give together ends when fewer than a quorum still hold its key: a node
- * lets go of it at its end, or when it forgets it and may give it again.
+ * The true state of all nodes, for the observer only: no node and no client uses it. A lock held on
+ * several nodes ends when fewer than a quorum still hold its key. A node stops holding a key when
+ * it expires, or when the node loses it and may grant it again.
  */
 class NodeKeys {
-  /** By random value, then by node: the true time at which the node lets go of the key. */
+  /** By random value, then by node: the true time at which the node stops holding the key. */
   private readonly ends: Map<number, Map<string, number>> = new Map();
 
-  /** The node keeps a value until then, or a replica of it does. */
+  /** Records that the node, or a replica of it, keeps a value until `untilUs`. */
   note(node: string, { value, untilUs }: Kept): void {
     const ends = this.ends.get(value) ?? new Map<string, number>();
     this.ends.set(value, ends.set(node, untilUs));
@@ -318,25 +318,27 @@ class NodeKeys {
     if (ends?.size === 0) this.ends.delete(value);
   }
 
-  /** The node lost the value at true time `atUs`, if it still had it then. */
+  /** Records that the node lost the value at true time `atUs`, if it still had it then. */
   lose(node: string, value: number, atUs: number): void {
     const ends = this.ends.get(value);
     const endUs = ends?.get(node);
     if (endUs !== undefined) ends?.set(node, Math.min(endUs, atUs));
   }
 
-  /** True time from which on fewer than `quorum` nodes hold the value; 0 if they never did. */
+  /**
+   * Returns the true time from which fewer than `quorum` nodes hold the value; 0 if they never did.
+   */
   endUs(value: number, quorum: number): number {
     const ends = [...(this.ends.get(value)?.values() ?? [])].sort((a, b) => b - a);
     return ends[quorum - 1] ?? 0;
   }
 }
 
-/** Watches one node: it gives no grant, but it denies, and it holds keys for a time. */
+/** Records the denials and the keys of one node. A node alone makes no grant. */
 function nodeWitness(process: string, nodeKeys: NodeKeys): Witness {
   const book = new GrantBook(process);
   const holders = new Map<string, string>();
-  /** By lock: the last that the node kept of it; it may have expired since. */
+  /** By lock: the last key that the node stored. It may have expired since. */
   const kept = new Map<string, Kept>();
   const note = (lock: string, one: Kept): void => {
     kept.set(lock, one);
@@ -364,7 +366,7 @@ function nodeWitness(process: string, nodeKeys: NodeKeys): Witness {
         nodeKeys.lose(process, value, atUs);
       }
     },
-    // A replica that takes over holds what it was sent in time, and nothing else.
+    // A replica that takes over holds what it received in time, and nothing else.
     snapshot: () => {
       const sent = [...kept];
       return () => {

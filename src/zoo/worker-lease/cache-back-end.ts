@@ -1,8 +1,8 @@
 /**
- * memcached or Redis as a back end of leases. A worker looks (`acquire`, `release`), decides, and
- * stores (`take`, `free`); the server stores what it is told. A crash empties memcached, and a
- * Redis that does not persist. The life of a key is counted by memcached on a monotonic clock, by
- * Redis on the wall clock.
+ * memcached or Redis as a back end of leases. A worker reads the record (`acquire`, `release`),
+ * decides, and stores a new one (`take`, `free`); the server only stores. A crash empties
+ * memcached, and a Redis without persistence. memcached expires keys by a monotonic clock, Redis by
+ * the wall clock.
  */
 import {
   type Answer,
@@ -127,10 +127,10 @@ type LeaseCacheRequest =
 type LeaseCacheReply =
   | ({ readonly kind: 'seen'; readonly wallUs: number } & Seen)
   | { readonly kind: 'stored' }
-  /** Somebody stored, or the key went, in between. */
+  /** The record was stored by another client, or its key was lost, in between. */
   | { readonly kind: 'not-stored' };
 
-/** What the trace says of a reply; of a look, the fence token that it saw. */
+/** Returns the meaning of a reply for the trace. For a `look` it is the fence token found. */
 function describeLeaseCacheReply(request: LeaseCacheRequest): (reply: LeaseCacheReply) => Answer {
   return (reply) => {
     if (reply.kind === 'seen') return { kind: 'value', value: reply.record?.fence ?? 0 };
@@ -143,7 +143,7 @@ function describeLeaseCacheReply(request: LeaseCacheRequest): (reply: LeaseCache
 
 export interface LeaseCacheSetting {
   readonly keyLifeUs: number;
-  /** By which of its clocks a key's life is counted. */
+  /** The clock that judges the expiry of keys. */
   readonly expiry: 'wall' | 'monotonic';
   readonly isDurable: boolean;
   readonly vacant: Vacant;

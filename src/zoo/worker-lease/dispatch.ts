@@ -1,27 +1,27 @@
 /**
- * How a worker dispatches one message, as published: it takes the lease of the message's machine
- * from the back end that the machine uses; on a system error it logs that, flips the machine from
- * its primary to its secondary (or back), and tries once more. Without a lease the message is
- * retried later; with one, the action runs. At last the lease is given back, and what fails is
- * logged. The lock's name is the machine's correlation id.
+ * Dispatches one message, as published. The worker takes the lease of the message's machine from
+ * the back end that the machine uses. On a system error it logs that, flips the machine from its
+ * primary to its secondary (or back), and tries once more. Without a lease the message is retried
+ * later; with one, the action runs. Finally the lease is released, and failures are logged. The
+ * lock's name is the machine's correlation id.
  *
- * The flip stays with the machine: its next dispatch begins where the last one ended. Published,
- * the machine travels in its messages, and so it does here where a queue delivers them: the flip
- * goes on with the next step and the retry, and is lost with a worker that crashes, since the
- * message that comes again is the old one. Without a queue a machine lives in its worker.
+ * The flip stays with the machine: its next dispatch starts where the last one ended. As published,
+ * the machine is part of its messages; so it is here if a queue delivers them. The flip is passed
+ * on with the next step and with a retry, and is lost if the worker crashes, since the old message
+ * is then delivered again. Without a queue a machine exists in its worker.
  *
- * Published, a lease that somebody holds (`False`) flips like a system error (`0`), since in Python
- * `False == 0`; and the release comes always, also where no lease was had, to whichever back end
- * the machine has flipped to by then. The cures: `onDenied: waits`, and a release of what is held.
+ * As published, a lease held by another worker (`False`) flips like a system error (`0`), since in
+ * Python `False == 0`. The release is always sent, even without a lease, to the back end that the
+ * machine uses by then. The cures are `onDenied: waits` and releasing only what is held.
  */
 import { enterLock, type Program, part, type Section } from '../../servers.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 
-/** What a dispatch does where the published one is wrong. */
+/** Whether a dispatch has the flaws of the published one. */
 export interface DispatchManner {
-  /** Whether a lease that somebody holds is taken for a system error, so that it flips. */
+  /** Whether a lease held by another worker counts as a system error and causes a flip. */
   readonly onDenied: 'waits' | 'flips';
-  /** Whether only a lease that was had is given back, or whatever the acquire answered. */
+  /** Whether only an acquired lease is released, or the result of any acquire. */
   readonly releases: 'held' | 'always';
 }
 
@@ -29,18 +29,20 @@ export interface DispatchManner {
 interface Attempt {
   readonly machine: Machine;
   readonly delivery: Delivery;
-  /** From 1, among those of the section. */
+  /** Number of the attempt in its section, from 1. */
   readonly number: number;
-  /** Whether nobody tries again if this one fails. */
+  /** Whether there is no retry after this attempt. */
   readonly isLast: boolean;
 }
 
-/** What of a machine outlives a dispatch: which of the back ends it uses, the primary being 0. */
+/**
+ * The state of a machine that outlasts a dispatch: the index of its back end, 0 for the primary.
+ */
 export interface Machine {
   backEnd: number;
 }
 
-/** The lease that a section has, and the number that tells its release from others of it. */
+/** The lease of a section, and the number that distinguishes its release from others. */
 interface Held {
   readonly machine: Machine;
   readonly lease: LeaseReturn;
@@ -52,13 +54,13 @@ export class Dispatch {
   private readonly manner: DispatchManner;
   private held: Held | null = null;
 
-  /** `backEnds`: the primary and, where there is one, the secondary. */
+  /** `backEnds`: the primary, and the secondary if there is one. */
   constructor(backEnds: readonly LeaseBackEnd[], manner: DispatchManner) {
     this.backEnds = backEnds;
     this.manner = manner;
   }
 
-  /** Whether the section holds the lease now; `retry` is called, before any release, if not. */
+  /** Returns whether the section holds the lease now. If not, calls `retry`, before any release. */
   *take(at: Section, attempt: Attempt, retry: () => Program<void>): Program<boolean> {
     const { lock } = at.section;
     const { machine, delivery, number } = attempt;
@@ -95,7 +97,9 @@ export class Dispatch {
     return found;
   }
 
-  /** Nothing flips while a lease is held, so the machine still uses the one that it came from. */
+  /**
+   * Releases the lease. No flip happens while it is held, so the machine still uses its back end.
+   */
   *giveBack(at: Section): Program<void> {
     const { held } = this;
     if (held === null) return;
@@ -115,30 +119,32 @@ export class Dispatch {
     at.self.log('lease', `could not release lease of ${which}${why}`);
   }
 
-  /** The fence token of the lease that is held; 0 for none. */
+  /** The fence token of the lease held; 0 if there is none. */
   get fence(): number {
     return Number(this.held?.lease.fence ?? 0);
   }
 }
 
 export interface LeaseBackEnd {
-  /** The lease; false when somebody holds it; 0 on a system error: no answer came. */
+  /** Returns the lease; false if it is held already; 0 on a system error: no answer came. */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
-  /** True when it was that very lease; false when it was not; 0 on a system error. */
+  /**
+   * Returns true if exactly this lease was released; false if it is not held; 0 on a system error.
+   */
   release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;
 }
 
 export interface TakenLease {
   readonly fence: number;
-  /** The observer's number of the grant. */
+  /** The observer's grant number. */
   readonly ordinal: number;
-  /** When its first request left, by the worker's monotonic clock. */
+  /** When its first request was sent, by the worker's monotonic clock. */
   readonly sentUs: number;
-  /** When it was taken, by the clock that judges. */
+  /** When it was taken, by the clock that judges expiry. */
   readonly issuedAtUs: number;
 }
 
-/** What a lease's operations are called at one back end: `acquire`, `acquire-standby`, `take-2`. */
+/** Returns the label of a lease operation at a back end: `acquire`, `acquire-standby`, `take-2`. */
 export function labelAt(name: string, verb: string, attempt: number): string {
   return part(name === PRIMARY ? verb : `${verb}-standby`, attempt);
 }

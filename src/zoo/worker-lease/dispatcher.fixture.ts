@@ -1,6 +1,6 @@
 /**
- * A worker whose test says when it takes which lease and gives it back, in a small world: over the
- * back ends that the driver uses, with the servers that simulations run.
+ * A worker whose test decides when it takes and releases which lease, in a small world with the
+ * back ends of the driver and the servers of simulations.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { nameOf, under } from '../../core/kernel/name.ts';
@@ -36,11 +36,11 @@ const MANNER = { onDenied: 'waits', releases: 'held' } as const;
 
 export type Keeper = 'a table' | 'memcached' | 'Redis';
 
-/** What a test's worker does, at the primary unless it says `at: 'standby'`. */
+/** The actions of a test's worker, at the primary unless `at` is 'standby'. */
 export interface Dispatcher {
   acquire(ask: Delivery & Where & { readonly timeout: number }): Program<number | false>;
   release(lease: LeaseReturn & Where): Program<boolean | 0>;
-  /** Until so many seconds after the start. */
+  /** Waits until this many seconds after the start. */
   until(seconds: number): Program<void>;
 }
 
@@ -48,7 +48,7 @@ interface Where {
   readonly at?: 'standby';
 }
 
-/** Runs the script of one worker over two back ends of that kind. */
+/** Runs the script of one worker over two back ends of the given kind. */
 export function dispatch(
   keeper: Keeper,
   script: (worker: Dispatcher) => Program<void>,

@@ -1,10 +1,9 @@
 /**
- * A worker, as the driver of its client. One that is given its steps dispatches, in each section,
- * the step of its first job. One that gets them from a queue goes through one delivery a section:
- * receive a message, dispatch it (see `dispatch.ts`), and, when the lease has been given back,
- * delete it. Where all of its work went through, the next step of the machine is sent before that;
- * where it did not, or no lease was to be had, the same step with one more retry. What a worker
- * does not delete comes again.
+ * A worker, as the driver of its client. Without a queue, it dispatches in each section the step of
+ * the section's first job. With a queue, it handles one delivery per section: receive a message,
+ * dispatch it (see `dispatch.ts`), and delete it after the lease has been released. If all of its
+ * work succeeded, the machine's next step is sent before that; otherwise, or if the lease was not
+ * available, the same step with one more retry. A message that is not deleted is delivered again.
  */
 import {
   type LockDriver,
@@ -26,9 +25,9 @@ import { describeQueueReply } from './queue-server.ts';
 
 type JobStep = Extract<Work, { readonly kind: 'job' }>;
 
-/** What all workers of a system have in common. */
+/** Shared by all workers of a system. */
 interface WorkerParts {
-  /** The primary and, where there is one, the secondary. */
+  /** The primary, and the secondary if there is one. */
   readonly backEnds: readonly LeaseBackEnd[];
   readonly guard: JobGuard | null;
   readonly manner: DispatchManner;
@@ -46,7 +45,7 @@ interface Received {
   readonly receipt: number;
   readonly machine: Machine;
   readonly queue: QueueParts;
-  /** Whether what is to follow it lies in the queue. */
+  /** Whether its successor, if it has one, is in the queue. */
   isSettled: boolean;
 }
 
@@ -54,12 +53,12 @@ export class WorkerDriver implements LockDriver {
   private readonly dispatch: Dispatch;
   private readonly guard: JobGuard | null;
   private readonly queue: QueueParts | null;
-  /** By lock, where its messages come from no queue. */
+  /** By lock, if its messages do not come from a queue. */
   private readonly machines: Map<string, Machine> = new Map();
   private lock = '';
   private received: Received | null = null;
 
-  /** Without a queue it dispatches, in each section, the step of its first job. */
+  /** Without a queue, each section dispatches the step of its first job. */
   constructor({ backEnds, guard, manner }: WorkerParts, queue: QueueParts | null) {
     this.dispatch = new Dispatch(backEnds, manner);
     this.guard = guard;
@@ -69,18 +68,18 @@ export class WorkerDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
     this.lock = at.section.lock;
     if (this.queue !== null) return yield* this.receive(at, attempt, this.queue);
-    // The step that it runs, and how often that failed before, are those of its first job.
+    // The step and its number of earlier failures are those of the section's first job.
     const job = at.section.work.find((step) => step.kind === 'job');
     const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
     this.machines.set(this.lock, machine);
-    // A message that is retried says so: each attempt counts as one more retry.
+    // Each attempt counts as one more retry of the message.
     const delivery = { steps: job?.tick ?? 0, retries: (job?.retries ?? 0) + attempt - 1 };
     const isLast = attempt >= at.plan.attempts;
     const what = { machine, delivery, number: attempt, isLast };
     return yield* this.dispatch.take(at, what, noRetry);
   }
 
-  /** Another attempt only asks the queue again: a message that fails is retried by the queue. */
+  /** A further attempt only polls the queue again: the queue retries a message that fails. */
   private *receive(at: Section, attempt: number, queue: QueueParts): Program<boolean | 'given up'> {
     const { lock } = at.section;
     const label = part('receive', attempt);
@@ -104,7 +103,7 @@ export class WorkerDriver implements LockDriver {
     return this.received?.delivery ?? null;
   }
 
-  /** Under the lease: what is to follow is sent, so that nothing is lost if the worker crashes. */
+  /** Sends the successor while the lease is held, so that nothing is lost if the worker crashes. */
   *worked(at: Section, isWhole: boolean): Program<void> {
     const { received } = this;
     if (received === null) return;
@@ -128,7 +127,7 @@ export class WorkerDriver implements LockDriver {
     yield* this.send(at, 'retry', { message, delayUs: at.plan.backoffUs, received });
   }
 
-  /** Where nobody knows whether it came, the message that it follows stays, to come again. */
+  /** Sends a message. If no answer comes, the current message is kept, to be delivered again. */
   private *send(
     at: Section,
     label: string,

@@ -1,11 +1,10 @@
 /**
- * Keeps a delivery that comes again from running its job again. `marked`, as published: looked up
- * before the job and marked after it, so a job that outlives its lease may still run twice. `step`
- * and `step-fence` claim their key before the job; a worker that crashes in it leaves it undone.
- *
- * For what belongs to one machine the key is (machine, step); for a resource that several machines
- * share and that understands fence tokens it is (machine, step, fence), and a token below the
- * highest is refused. A server keeps the keys, and forgets none.
+ * Keeps a repeated delivery from running its job again. `marked`, as published, looks the job up
+ * before it runs and marks it afterwards, so a job that outlasts its lease may still run twice.
+ * `step` and `step-fence` claim their key before the job; if the worker crashes during the job, it
+ * stays undone. For a resource of a single machine the key is (machine, step). For a resource that
+ * several machines share and that understands fence tokens it is (machine, step, fence), and a
+ * token below the highest is refused. A server keeps the keys permanently.
  */
 import {
   type Answer,
@@ -29,13 +28,15 @@ export class JobGuard {
   private readonly keys: ServerHost<KeyRequest, KeyReply>;
   private readonly idempotency: Exclude<Idempotency, 'none'>;
 
-  /** Adds a server of keys, `name`, to the world. */
+  /** Adds a key server, called `name`, to the world. */
   constructor(world: World, name: string, idempotency: Exclude<Idempotency, 'none'>) {
     this.keys = world.addServer({ name, role: 'lock' }, new JobKeys());
     this.idempotency = idempotency;
   }
 
-  /** Whether the job may run. Where no answer comes nobody knows, so it may not. */
+  /**
+   * Returns whether the job may run. Without an answer it may not, since it may have run already.
+   */
   *claim(at: Section, job: JobStep, fence: number): Program<boolean> {
     const kind = this.idempotency === 'marked' ? 'look' : 'claim';
     const isNew = yield* this.ask(at, { kind, job, fence });
@@ -70,10 +71,10 @@ export class JobGuard {
   }
 }
 
-/** A step of a machine; `fence` null where the key leaves it out. */
+/** A step of a machine; `fence` is null if the key does not include it. */
 type JobKey = { readonly lock: string; readonly tick: number; readonly fence: number | null };
 
-/** `look` only asks; `mark` and `claim` take the key, and `claim` may be refused. */
+/** `look` only reads; `mark` and `claim` take the key, and `claim` may be refused. */
 type KeyRequest = JobKey & { readonly kind: 'look' | 'mark' | 'claim' };
 
 type KeyReply = { readonly isNew: boolean };
@@ -94,7 +95,9 @@ export class JobKeys implements Server<KeyRequest, KeyReply> {
     return this.done.has(textOf(key));
   }
 
-  /** Takes the key; false when it was taken, or when a later fence token came for the machine. */
+  /**
+   * Takes the key. Returns false if it is taken, or if the machine has used a later fence token.
+   */
   claim(key: JobKey): boolean {
     const { lock, fence } = key;
     if (this.has(key)) return false;

@@ -1,7 +1,7 @@
 /**
- * Tells the observer what a back end does with its leases. A back end knows its holders by step and
- * retry, only the observer by the names of clients; and what a client means by a request, a cache
- * is not told: the client notes it here, beside its messages. Nothing reads it but the observer.
+ * Records the leases of a back end for the observer. A back end identifies holders by step and
+ * retry, and only the observer by client; a cache does not know what a request is for. So clients
+ * note the purpose of their requests here, beside their messages. Only the observer uses it.
  */
 import { GrantBook, type Turn } from '../../servers.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
@@ -14,7 +14,7 @@ export type Wish =
 /** The lease that an operation is to take. */
 interface Lent {
   readonly ttlUs: number;
-  /** The call that it rests on, where that is an earlier one. */
+  /** The earlier call that the lease depends on, if there is one. */
   readonly since?: { readonly sentAtUs: number };
 }
 
@@ -29,17 +29,20 @@ export class LeaseBook {
     this.terms = terms;
   }
 
-  /** By a client, of an operation that only looks. */
+  /** Called by a client for an operation that only reads. */
   noteWish(operation: string, wish: Wish): void {
     this.wishes.set(operation, wish);
   }
 
-  /** By a client, of an operation that is to take a lease. */
+  /** Called by a client for an operation that is to take a lease. */
   noteLease(operation: string, lent: Lent): void {
     this.lent.set(operation, lent);
   }
 
-  /** A client that sees that it may not will not come back: that was the denial. */
+  /**
+   * Records a denial, since a client that sees that the lease is held does not send another
+   * request.
+   */
   looked(turn: Turn, lock: string, record: LeaseRecord | null): void {
     const wish = this.wishes.get(turn.operation);
     if (wish === undefined) throw new Error('a client notes what it looks for');
@@ -70,7 +73,7 @@ export class LeaseBook {
     this.book.release(turn, { lock, client: turn.client, isEffective });
   }
 
-  /** Of what the back end did; what clients mean does not go back. */
+  /** Restores the grants of the back end; the clients' notes stay. */
   snapshot(restore: () => void): () => void {
     return this.book.snapshot(restore);
   }

@@ -1,19 +1,19 @@
 /**
- * The rules of the leases of Workiva's `aws-lambda-fsm-workflows`: who may take a lease, with which
- * fence token, and who may give it back. Pure, without a clock: whoever asks says what time it is.
- * Times and timeouts are integers in one unit of the caller's; the published scheme counts whole
- * seconds of the asking client's clock.
+ * The lease rules of Workiva's `aws-lambda-fsm-workflows`: which worker may take a lease, with
+ * which fence token, and which may release it. Pure, without a clock: the caller passes the time.
+ * Times and timeouts are integers in one unit of the caller's choice; the published scheme uses
+ * whole seconds of the requesting client's clock.
  *
  * Source: https://github.com/Workiva/aws-lambda-fsm-workflows, `aws_lambda_fsm/aws.py`.
  */
 import type { Turn } from '../../servers.ts';
 
-/** What is kept of a lease: `steps` and `retries` name its holder; the fence outlives it. */
+/** The record of a lease. `steps` and `retries` identify its holder; the fence outlasts it. */
 export type LeaseRecord = {
   readonly state: 'leased' | 'open';
   readonly steps: number;
   readonly retries: number;
-  /** When it was taken; the published scheme does not keep it. */
+  /** When it was taken; not stored in the published scheme. */
   readonly since: number;
   /** The last time at which it is held: it has timed out when `now > expires`. */
   readonly expires: number;
@@ -26,22 +26,22 @@ export type Delivery = { readonly steps: number; readonly retries: number };
 export type LeaseAsk = Delivery & { readonly now: number; readonly timeout: number };
 
 /**
- * A worker gives a lease back: only that very lease is meant. The published one also gives back
- * what it did not get, with the answer in the place of the fence: false or 0, which no lease has.
+ * The lease that a worker releases, and only that one. The published scheme also releases a lease
+ * that was not acquired, with the reply as the fence: false or 0, which no lease has.
  */
 export type LeaseReturn = Delivery & { readonly fence: number | false };
 
-/** Where a system may differ from the published scheme. */
+/** Differences from the published scheme. */
 export interface LeaseRules {
   /** Whether the fence token is raised when a lease that timed out changes hands. */
   readonly takeover: 'raises' | 'keeps';
-  /** Whether a lease's time is up as its own record says, or by the asking worker's timeout. */
+  /** Whether a lease times out by its record, or by the requesting worker's own timeout. */
   readonly timeout: 'recorded' | 'own';
 }
 
 export const PUBLISHED_RULES: LeaseRules = { takeover: 'raises', timeout: 'recorded' };
 
-/** The record to put over `held` (null: there is none), or null when somebody holds the lease. */
+/** Returns the record to store over `held`, null if there is none; null if the lease is held. */
 export function takenBy(
   held: LeaseRecord | null,
   { steps, retries, now, timeout }: LeaseAsk,
@@ -57,13 +57,13 @@ export function takenBy(
   return { state: 'leased', steps, retries, since: now, expires: now + timeout, fence };
 }
 
-/** The record where there was none before: its fence begins at `first` instead of 1. */
+/** Returns the first record of a lease, with a fence that starts at `first` instead of 1. */
 export function beginningAt(record: LeaseRecord, first: number): LeaseRecord {
   const { state, steps, retries, since, expires } = record;
   return { state, steps, retries, since, expires, fence: Math.max(1, first) };
 }
 
-/** The record to put over `held`, or null when it is not the lease that is given back. */
+/** Returns the record to store over `held`, or null if `held` is not the lease to release. */
 export function freedBy(held: LeaseRecord | null, given: LeaseReturn): LeaseRecord | null {
   if (held === null || held.state === 'open') return null;
   const { steps, retries, fence } = given;
@@ -75,18 +75,18 @@ export function freedBy(held: LeaseRecord | null, given: LeaseReturn): LeaseReco
 export interface LeaseTerms {
   readonly rules: LeaseRules;
   readonly time: LeaseTime;
-  /** Whether a lease's time is up by the clock of the asking client, or of the back end. */
+  /** Whether a lease times out by the clock of the requesting client, or of the back end. */
   readonly clock: 'client' | 'server';
-  /** What the fence of a lease without a record begins at: 1, or the microseconds of that clock. */
+  /** The first fence of a lease without a record: 1, or the microseconds of that clock. */
   readonly absent: 'one' | 'clock';
 }
 
-/** The time at which a request is judged; `now` is what its client takes it for. */
+/** Returns the time at which a request is judged; `now` is its client's time. */
 export function judgedAt({ clock, time }: LeaseTerms, now: number, turn: Turn): number {
   return clock === 'client' ? now : time.timeOf(turn.wallUs);
 }
 
-/** True time at which a lease times out, for a client whose clock is right or by the server's. */
+/** Returns the true time at which a lease times out, by the server's clock or by a right one. */
 export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Turn): number {
   const endUs = time.endUsOf(expires);
   return turn.trueTimeOf(clock === 'client' ? 'right' : 'wall', endUs);
@@ -95,8 +95,8 @@ export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Tu
 const SECOND_US = 1_000_000;
 
 /**
- * `whole`: seconds of a clock that is rounded down; a ttl that is no whole number of seconds is
- * rounded up. `truncated` rounds the ttl down too, `exact` counts microseconds.
+ * `whole`: whole seconds of a clock, rounded down; a ttl is rounded up. `truncated` rounds the ttl
+ * down too; `exact` uses microseconds.
  */
 export type Counting = 'whole' | 'truncated' | 'exact';
 
@@ -107,7 +107,7 @@ export class LeaseTime {
     this.counting = counting;
   }
 
-  /** What a clock that shows `us` is taken for. */
+  /** Returns the lease time for a clock reading of `us`. */
   timeOf(us: number): number {
     return this.counting === 'exact' ? us : Math.floor(us / SECOND_US);
   }
@@ -123,7 +123,7 @@ export class LeaseTime {
     }
   }
 
-  /** What a clock shows when a lease has timed out that is held until `expires`, inclusive. */
+  /** Returns the clock reading at which a lease held until `expires`, inclusive, has timed out. */
   endUsOf(expires: number): number {
     return this.counting === 'exact' ? expires + 1 : (expires + 1) * SECOND_US;
   }

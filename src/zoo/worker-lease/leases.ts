@@ -1,14 +1,14 @@
 /**
- * The leases of at-least-once workers by themselves, without the simulator: in a table, as DynamoDB
- * keeps them, and in a cache, as memcached and Redis do. Time comes with each call, as an integer
- * in whatever unit the caller counts in; what was published counts whole seconds. That a lease is
- * held is a value; an argument that cannot be meant throws (see `mistakes.ts`).
+ * The leases of at-least-once workers without the simulator: in a table, as in DynamoDB, and in a
+ * cache, as in memcached and Redis. Each call takes the time, as an integer in any unit; the
+ * published scheme uses whole seconds. A held lease is a value; an argument that makes no sense
+ * throws (see `systems/argument.ts`).
  *
- * In a table, taking a lease and giving it back is one conditional update each, and a record, with
- * its fence token, is never forgotten. In a cache a worker reads the record and the number of its
- * storing, decides, and stores it back only if nobody stored in between: memcached does it with
- * `gets`, `cas` and `add`, Redis with WATCH and MULTI. A key that was not stored for `keyLife` is
- * gone, and its fence token with it.
+ * In a table, taking and releasing a lease is one conditional update each, and a record, with its
+ * fence token, is never lost. In a cache a worker reads the record and its cas id, decides, and
+ * stores a new one only if no other worker did so in between: with `gets`, `cas` and `add` in
+ * memcached, with WATCH and MULTI in Redis. A key that was not stored for `keyLife` is lost, and
+ * its fence token with it.
  */
 
 import { argument } from '../../servers.ts';
@@ -16,42 +16,49 @@ import { Cache } from '../cache/cache.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseRules } from './lease-rules.ts';
 import { freedBy, takenBy } from './lease-rules.ts';
 
-/** One delivery of one step of a machine: who asks for a lease, or gives it back. */
+/** One delivery of one step of a machine, for which a lease is requested or released. */
 export interface LeaseHolder {
   /** The machine's correlation id; each machine has one lease. */
   readonly machine: string;
   readonly steps: number;
-  /** How often this step was tried before. */
+  /** Number of earlier tries of this step. */
   readonly retries: number;
 }
 
 /**
- * How an acquire ended. What was published answers with a number, `False` or `0`, and `False == 0`;
- * these three cannot be taken for one another.
+ * The result of an acquire. The published scheme returns a number, `False` or `0`, and `False ==
+ * 0`; these three are distinct.
  */
 export type LeaseAnswer =
-  /** Theirs who asked until `expires`, inclusive; `fence` is above those of all leases before. */
+  /**
+   * The caller holds it until `expires`, inclusive; `fence` is above those of all earlier leases.
+   */
   | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
-  /** Somebody holds it, maybe the asker: a lease cannot be taken twice. Wait; ask nobody else. */
+  /**
+   * It is held already, maybe by the caller: it is not re-entrant. Wait, and do not try a
+   * secondary.
+   */
   | { readonly kind: 'held' }
-  /** The back end was away: nobody knows. Only this may send a worker to a secondary. */
+  /**
+   * The back end was down, so the outcome is unknown. Only this may send a worker to a secondary.
+   */
   | { readonly kind: 'system error' };
 
-/** How a release ended. */
+/** The result of a release. */
 export type ReleaseAnswer =
   | { readonly kind: 'released' }
-  /** It was not that very lease: other steps, retries or fence, or it was given back before. */
+  /** It is not exactly this lease: steps, retries or fence differ, or it was released already. */
   | { readonly kind: 'not held' }
   | { readonly kind: 'system error' };
 
-/** Who asks, for how long, and what time it is for the asker. */
+/** The holder, the timeout, and the caller's time. */
 type LeaseWish = LeaseHolder & { readonly timeout: number; readonly now: number };
 
-/** What is given back, with the fence token that came with it. */
+/** The lease to release, with its fence token. */
 type GivenLease = LeaseHolder & { readonly fence: number };
 
 /**
- * Leases in a table, which forgets no fence token.
+ * Leases in a table, which never loses a fence token.
  *
  * ```ts
  * const leases = new LeaseTable();
@@ -63,12 +70,12 @@ type GivenLease = LeaseHolder & { readonly fence: number };
  */
 export class LeaseTable {
   private readonly leases: TableLeases = new TableLeases();
-  /** Set it to false to see what a worker does when the table is away. */
+  /** Set it to false to test a worker while the table is down. */
   isUp = true;
 
   /**
-   * Takes the lease of a machine, unless somebody holds it: a lease has timed out when
-   * `now > expires`. Throws where a number is no safe integer from 0.
+   * Takes the lease of a machine, unless it is held. A lease has timed out when `now > expires`.
+   * Throws if a number is not a safe integer from 0.
    */
   acquire(wish: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
     requireWish(wish);
@@ -78,7 +85,7 @@ export class LeaseTable {
     return { kind: 'leased', fence: taken.fence, expires: taken.expires };
   }
 
-  /** Gives back that very lease, timed out or not, as long as nobody took it over. */
+  /** Releases exactly this lease, timed out or not, unless another holder has taken it over. */
   release(given: LeaseHolder & { readonly fence: number }): ReleaseAnswer {
     requireGiven(given);
     if (!this.isUp) return { kind: 'system error' };
@@ -87,22 +94,22 @@ export class LeaseTable {
 }
 
 /**
- * The same in a cache: a machine whose lease was not stored for `keyLife`, in the unit of `now`, or
- * that was evicted, begins anew with fence 1.
+ * Leases in a cache: if the lease of a machine was not stored for `keyLife`, in the unit of `now`,
+ * or was evicted, it starts again with fence 1.
  */
 export class LeaseCache {
   private readonly cache: Cache = new Cache();
   private readonly leases: CacheLeases;
-  /** Set it to false to see what a worker does when the cache is away. */
+  /** Set it to false to test a worker while the cache is down. */
   isUp = true;
 
-  /** By default keys live the published 24 hours, where `now` counts seconds. */
+  /** By default keys last the published 24 hours, if `now` is in seconds. */
   constructor(keyLife: number = KEY_LIFE_SECONDS) {
     argument.whole('keyLife', keyLife, 1);
     this.leases = new CacheLeases(this.cache, keyLife, 'add');
   }
 
-  /** As `LeaseTable` does; `now` also says which keys have lived too long. */
+  /** Like `acquire` of `LeaseTable`; `now` also decides which keys have expired. */
   acquire(wish: LeaseHolder & { readonly timeout: number; readonly now: number }): LeaseAnswer {
     requireWish(wish);
     if (!this.isUp) return { kind: 'system error' };
@@ -124,7 +131,10 @@ export class LeaseCache {
     return { kind: 'released' };
   }
 
-  /** Forgets a machine's lease with its fence token, as a full cache does; false where none was. */
+  /**
+   * Evicts a machine's lease with its fence token, as a full cache does. Returns false if there was
+   * none.
+   */
   evict(machine: string): boolean {
     argument.name('machine', machine);
     return this.cache.forget(machine);
@@ -153,14 +163,14 @@ function requireGiven(given: GivenLease): void {
 export class TableLeases {
   private records: Map<string, LeaseRecord> = new Map();
 
-  /** The lease as it is now taken, or null when somebody holds it. */
+  /** Returns the lease as taken now, or null if it is held already. */
   acquire(key: string, ask: LeaseAsk, rules?: LeaseRules): LeaseRecord | null {
     const taken = takenBy(this.current(key), ask, rules);
     if (taken !== null) this.records.set(key, taken);
     return taken;
   }
 
-  /** Whether the lease was that one and is free now. */
+  /** Returns whether exactly this lease was held, and is free now. */
   release(key: string, given: LeaseReturn): boolean {
     const freed = freedBy(this.current(key), given);
     if (freed === null) return false;
@@ -180,15 +190,15 @@ export class TableLeases {
   }
 }
 
-/** Published: a key lives 24 hours after its last storing. */
+/** As published, a key lasts 24 hours after it was last stored. */
 export const KEY_LIFE_SECONDS: number = 86_400;
 
-/** A record as it was read; `unique` names that storing. Both are null where nothing was. */
+/** A record as it was read, and its cas id. Both are null if there was none. */
 export type Seen = { readonly record: LeaseRecord | null; readonly unique: number | null };
 
 /**
- * How a record is stored where none was. Early versions of the scheme used `cas` there too, which
- * python-memcached sends as a plain `set` when it has read nothing.
+ * How to store a record if there is none. Early versions of the scheme used `cas` here too, which
+ * python-memcached sends as a plain `set` if it has read nothing.
  */
 export type Vacant = 'add' | 'set';
 
@@ -211,7 +221,10 @@ export class CacheLeases {
     return { record: recordFrom(item.value), unique: item.unique };
   }
 
-  /** Stores over what was seen; false when somebody stored, or the key went, in between. */
+  /**
+   * Stores a record over the one that was seen. Returns false if another client stored one, or the
+   * key was lost, in between.
+   */
   put(key: string, record: LeaseRecord, { unique }: Pick<Seen, 'unique'>, now: number): boolean {
     const { steps, retries, since, expires, fence } = record;
     const text = [steps, retries, since, expires, fence].join(':');
@@ -224,7 +237,7 @@ export class CacheLeases {
   }
 }
 
-/** A lease that was given back belongs to step -1. */
+/** The step of a lease that was released. */
 const NOBODY = -1;
 
 function recordFrom(text: string): LeaseRecord {

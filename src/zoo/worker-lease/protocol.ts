@@ -1,4 +1,4 @@
-/** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
+/** The leases for at-least-once workers as protocols, one per back end. */
 
 import {
   type LockDefinition,
@@ -17,7 +17,7 @@ import { QueueServer } from './queue-server.ts';
 import { tableBackEnd } from './table-back-end.ts';
 
 const KEYS = 'lock-keys';
-/** As scenarios name the process that keeps the messages of a queue. */
+/** The name of the queue's process in scenarios. */
 const QUEUE = 'lock-queue';
 
 const shared = optionsFor(
@@ -68,10 +68,10 @@ const ofRedis = optionsFor(
   },
 );
 
-/** What the published dispatch does where the options do not say otherwise. */
+/** Defaults of the published dispatch that differ. */
 const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
 
-/** What two holders at a time, with tokens of two counters, break without any fault. */
+/** Claims that two holders at a time, with tokens of two counters, break without any fault. */
 const LOST_BY_FLIPPING: readonly string[] = [
   'mutual-exclusion',
   'tokens-unique',
@@ -86,15 +86,15 @@ const LOST_BY_FLIPPING: readonly string[] = [
   'linearizable',
 ];
 
-/** What keeps leases, and how that is chosen. */
+/** A back end, and its options. */
 interface Kept extends Pick<Required<LockDefinition>, 'about' | 'options'> {
-  /** Null where a table keeps them. */
+  /** Returns the settings of the cache, or null if a table keeps the leases. */
   readonly cacheOf: (given: Options) => LeaseCacheSetting | null;
 }
 
 type Leases = LockDefinition & Pick<Required<LockDefinition>, 'options' | 'unpromised'>;
 
-/** Leases with a dispatch that is right, unless options say otherwise. */
+/** Leases with a correct dispatch, unless options say otherwise. */
 function leases({ about, options, cacheOf }: Kept): Leases {
   return {
     about,
@@ -115,7 +115,7 @@ function leases({ about, options, cacheOf }: Kept): Leases {
   };
 }
 
-/** The same back end under the dispatch as it was published. */
+/** The same back end with the published dispatch. */
 function published(kept: Kept): Leases {
   const lock = leases(kept);
   return {

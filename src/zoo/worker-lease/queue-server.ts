@@ -1,20 +1,20 @@
 /**
- * A queue of messages, delivered at least once, as a server of the world. Each asks for one step of
- * one machine. Who receives a message has it for the visibility time-out: until then it is hidden
- * from all others, after that it is delivered again. This is itself a lease, and a worker that
- * stalls past it is not the only one that has the message. Only its last receiver can delete it.
+ * A queue of messages with at-least-once delivery, as a server of the world. Each message requests
+ * one step of one machine. A received message is hidden for the visibility timeout, and delivered
+ * again after that. This is itself a lease, and a worker that stalls past it is not the only one
+ * with the message. Only the last receiver can delete a message.
  *
- * A queue may also deliver a message twice of its own accord: the plan says of which it keeps a
- * copy, and for how long that stays behind, so that messages overtake one another as well.
+ * A queue may also deliver a message twice on its own: the plan lists which messages have a copy,
+ * and by how much the copy is delayed, so messages may overtake each other too.
  */
 import type { Answer, QueuePlan, Server, Turn } from '../../servers.ts';
 
-/** A message as it travels: the step that it asks for, and what of its machine goes with it. */
+/** A message: the step that it requests, and the state that it carries for its machine. */
 export type Message = {
   readonly steps: number;
-  /** How often this step was tried before. */
+  /** Number of earlier tries of this step. */
   readonly retries: number;
-  /** The place of the back end that the machine uses. */
+  /** Index of the back end that the machine uses. */
   readonly backEnd: number;
 };
 
@@ -26,7 +26,7 @@ export type QueueRequest =
 export type QueueReply =
   | ({ readonly kind: 'message'; readonly receipt: number } & Message)
   | { readonly kind: 'empty' | 'sent' | 'deleted' }
-  /** It was delivered again since, or deleted. */
+  /** The message has been delivered again or deleted since. */
   | { readonly kind: 'stale' };
 
 export function describeQueueReply(reply: QueueReply): Answer {
@@ -45,9 +45,9 @@ export function describeQueueReply(reply: QueueReply): Answer {
 interface Stored {
   readonly lock: string;
   readonly message: Message;
-  /** On the queue's own monotonic clock. */
+  /** By the queue's monotonic clock. */
   readonly visibleAtUs: number;
-  /** Of its last delivery; 0 before the first. */
+  /** Receipt of its last delivery; 0 before the first. */
   readonly receipt: number;
   readonly deliveries: number;
   readonly isCopy: boolean;
@@ -56,9 +56,9 @@ interface Stored {
 export class QueueServer implements Server<QueueRequest, QueueReply> {
   private readonly plan: QueuePlan;
   private readonly process: string;
-  /** In the order in which they were put in. */
+  /** In order of insertion. */
   private messages: readonly Stored[] = [];
-  /** Messages of which a copy was kept; only the first of a name has one. */
+  /** Names of messages that had a copy; only the first message of a name gets one. */
   private copied: ReadonlySet<string> = new Set();
   private receipts = 0;
 
@@ -108,7 +108,7 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
     }
   }
 
-  /** The one that became visible first; of several the one that was put in first. */
+  /** Delivers the message that became visible first; among equals, the one inserted first. */
   private deliver(lock: string, turn: Turn): QueueReply {
     let found: Stored | null = null;
     for (const message of this.messages) {
@@ -139,7 +139,7 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
     return { kind: 'message', receipt, steps, retries, backEnd };
   }
 
-  /** All of it is durable; a replica that lags delivers again what was deleted since. */
+  /** All state is durable; a replica that lags delivers messages again that were deleted since. */
   snapshot(): () => void {
     const { messages, copied, receipts } = this;
     return () => {

@@ -1,4 +1,4 @@
-/** DynamoDB as a back end of leases: one request takes a lease or gives it back. */
+/** DynamoDB as a back end of leases: one request takes or releases a lease. */
 import {
   type Answer,
   questionOf,
@@ -13,7 +13,7 @@ import { LeaseBook } from './lease-book.ts';
 import { judgedAt, type LeaseAsk, type LeaseReturn, type LeaseTerms } from './lease-rules.ts';
 import { TableLeases } from './leases.ts';
 
-/** Adds a table to the world, and says how a worker uses it. */
+/** Adds a table to the world, and returns its client's side. */
 export function tableBackEnd(world: World, name: string, terms: LeaseTerms): LeaseBackEnd {
   const { time, clock } = terms;
   const book = new LeaseBook(name, terms);
@@ -65,7 +65,7 @@ function describeLeaseTableReply(reply: LeaseTableReply): Answer {
   return reply.kind === 'granted' ? { kind: 'granted', token: reply.token } : reply;
 }
 
-/** A table forgets nothing, neither in a crash nor by eviction. */
+/** A table loses nothing, neither in a crash nor by eviction. */
 function tableServer(
   terms: LeaseTerms,
   book: LeaseBook,

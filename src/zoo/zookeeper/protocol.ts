@@ -1,27 +1,27 @@
 /**
  * The lock of Apache Curator on ZooKeeper as a protocol (`LockInternals`, after the recipe in
- * zookeeper.apache.org, "Recipes and Solutions"): a client makes an ephemeral sequential child of
- * the lock, lists all children, and has the lock if its own is the lowest; else it watches the one
- * before its own, and looks again when that is gone. It gives the lock back by deleting its child.
- * A heartbeat keeps its session, which is all that keeps its child.
+ * zookeeper.apache.org, "Recipes and Solutions"). A client creates an ephemeral sequential child of
+ * the lock and lists all children. If its own is the lowest it has the lock; otherwise it watches
+ * the one before its own, and lists again when that is gone. It releases the lock by deleting its
+ * child. A heartbeat keeps its session alive, and the child exists only as long as the session.
  *
- * What people get wrong is an option here:
- * - `token: sequence`: the number in the child's name looks like a fencing token. It is a count of
- *   the parent, which a container forgets when it was empty for a while, and which wraps at 2³¹.
- *   The `czxid` of the child grows over the whole ensemble and never begins again.
- * - `protection: any`: a create whose answer was lost is looked for by the name that it was given.
- *   Where that finds the child of the client's *previous* session, which a server that is behind
- *   still shows, the client counts on a child that is gone. `session` asks whose it is
- *   (`ProtectedMode` of Curator), and deletes it in the background once its tries are over
- *   (`FindAndDeleteProtectedNodeInBackground`). `none` makes another one, and stands in line behind
- *   itself.
- * - `release: once`: a delete without an answer leaves the child to the session, whose heartbeat
- *   keeps it for as long as the process lives. `guaranteed` tries again in the background, as
- *   Curator's `deleteOurPath` does.
- * - A pause that outlasts the session leaves its program where it was, as with any lease: a store
- *   that compares czxids refuses what it sends then.
+ * Common mistakes are options here:
+ * - `token: sequence`: the number in the child's name looks like a fencing token. But it is a
+ *   counter of the parent, which a container loses after it was empty for a while, and which wraps
+ *   at 2³¹. The child's `czxid` increases across the entire ensemble and never restarts.
+ * - `protection: any`: after a create whose answer was lost, the client looks for a child with the
+ *   name it chose. If that finds the child of the client's *previous* session, which a server that
+ *   lags still shows, the client counts on a child that is gone. `session` checks the child's
+ *   session (`ProtectedMode` of Curator), and deletes the child in the background once its tries
+ *   are used up (`FindAndDeleteProtectedNodeInBackground`). `none` creates another child, and waits
+ *   behind its own.
+ * - `release: once`: an unanswered delete leaves the child to the session, whose heartbeat keeps it
+ *   for as long as the process lives. `guaranteed` tries again in the background, as Curator's
+ *   `deleteOurPath` does.
+ * - After a pause that outlasts the session, the program continues where it was, as with any lease:
+ *   a store that compares czxids refuses its writes then.
  *
- * Read `server.ts` first: what ZooKeeper keeps, and when a session ends.
+ * Read `server.ts` first: the state of ZooKeeper, and when a session ends.
  */
 import {
   type Answer,
@@ -99,7 +99,7 @@ type Host = ServerHost<ZkRequest, ZkReply>;
 type Asked = Program<PendingCall<ZkRequest, ZkReply>>;
 type Verb = 'acquire' | 'release';
 
-/** The child by which a client has its lock, and the grant that it stands for; 0 for none. */
+/** The child by which a client has its lock, and its grant number; 0 if it has none. */
 interface Held {
   readonly child: LockChild;
   readonly ordinal: number;
@@ -109,7 +109,7 @@ class CuratorDriver implements LockDriver {
   private readonly options: Chosen;
   private readonly server: Host;
   private readonly session: OwnSession;
-  /** What a create was named that got no answer. */
+  /** The name in an unanswered create. */
   private unanswered: string | null = null;
   private held: Held | null = null;
 
@@ -136,7 +136,7 @@ class CuratorDriver implements LockDriver {
     return this.options.protection === 'session';
   }
 
-  /** The child to stand in line with; null where it is not known whether there is one. */
+  /** Returns the child to queue with, or null if it is unknown whether one exists. */
   private *child(at: Section, session: KeepAlive): Program<LockChild | null> {
     const found = yield* this.find(at, session);
     if (found !== null) return found;
@@ -144,7 +144,7 @@ class CuratorDriver implements LockDriver {
     return isUnknown ? null : yield* this.create(at, session);
   }
 
-  /** Gives up a create without an answer: what it made is looked for until that is answered. */
+  /** Gives up an unanswered create: looks for its child until a reply comes, and deletes it. */
   private *deleteFound(session: KeepAlive, lock: string, named: string): Program<void> {
     const { id } = session;
     while (!session.isOver) {
@@ -174,7 +174,7 @@ class CuratorDriver implements LockDriver {
     });
   }
 
-  /** The child that an earlier create made whose answer was lost; null where there is none. */
+  /** Returns the child of an earlier create whose answer was lost, or null if none is found. */
   private *find(at: Section, session: KeepAlive): Program<LockChild | null> {
     const { unanswered } = this;
     const { protection } = this.options;
@@ -199,7 +199,10 @@ class CuratorDriver implements LockDriver {
     return reply?.kind === 'created' ? reply.child : null;
   }
 
-  /** Stands in line until its child is the lowest; false where it has none any more. */
+  /**
+   * Queues until its child is the lowest. Returns false if the child is gone or the session is
+   * over.
+   */
   private *stand(at: Section, session: KeepAlive, child: LockChild): Program<boolean> {
     const { lock } = at.section;
     while (!session.isOver) {
@@ -244,7 +247,7 @@ class CuratorDriver implements LockDriver {
     }
   }
 
-  /** Whether it was answered. */
+  /** Returns whether the delete was answered. */
   private *delete(
     at: Section,
     { id: session }: KeepAlive,
@@ -283,7 +286,7 @@ class CuratorDriver implements LockDriver {
   }
 }
 
-/** What the trace says of an answer. */
+/** Returns the meaning of a reply for the trace. */
 function answerTo(ask: ZkRequest, reply: ZkReply, options: Pick<Chosen, 'token'>): Answer {
   if (reply.kind === 'expired') return { kind: 'denied', holder: '' };
   if (ask.kind === 'delete') return { kind: 'released' };

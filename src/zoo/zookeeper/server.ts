@@ -1,19 +1,18 @@
 /**
  * ZooKeeper as far as locks use it (zookeeper.apache.org, "Programmer's Guide", "Internals"): the
- * ephemeral sequential children of one node per lock, and sessions. One server stands for the
- * ensemble; what it acknowledged a majority has, so that no crash loses it.
+ * ephemeral sequential children of one node per lock, and sessions. One server represents the
+ * ensemble: a majority has everything it acknowledged, so no crash loses it.
+ * - Every change has the next `zxid` of the entire ensemble; a child keeps the one of its creation
+ *   (`czxid`). Its *sequence* is a counter of its parent, which restarts when the parent is
+ *   removed. A container node is removed if it is empty at a check, once a minute.
+ * - A session that sends nothing for its timeout ends at the leader's next tick, and its children
+ *   with it (`SessionTrackerImpl`, `ExpiryQueue.roundToNextInterval`). A timeout is at least two
+ *   ticks and at most twenty. A new leader restarts every session with its full timeout.
+ * - A read is answered by the server that a client is connected to, which may lag: a session that
+ *   has not written yet may see the children of an ended session.
  *
- * - Every change has the next `zxid` of the whole ensemble; a child keeps that of its creation
- *   (`czxid`). Its *sequence* is a count that its parent keeps, so that it begins again when the
- *   parent goes: a container node does so if it is empty when a check comes by, once a minute.
- * - A session that is not heard of for its timeout ends at the leader's next tick, and its children
- *   go with it (`SessionTrackerImpl`, `ExpiryQueue.roundToNextInterval`). A timeout is at least two
- *   ticks and at most twenty. Who leads anew gives every session its whole timeout again.
- * - A read is answered by whatever server a client is connected to, which may be behind: a session
- *   that has written nothing yet may see the children of a session that is over.
- *
- * Where it is simpler: a session whose time has come ends before whatever is asked next, and a
- * container goes once it has been empty for a whole minute.
+ * Simpler than ZooKeeper: a session that has timed out ends before the next request is handled, and
+ * a container is removed once it has been empty for a whole minute.
  */
 import { type Boot, LATER, LineBook, type Server, type Turn } from '../../servers.ts';
 
@@ -24,7 +23,7 @@ export type LockChild = {
   /** From 1, which ZooKeeper writes as 0000000000. */
   readonly sequence: number;
   readonly session: number;
-  /** What its client named it by, so as to find it again; Curator's `_c_<guid>-`. */
+  /** The name that its client chose, to find it again; Curator's `_c_<guid>-`. */
   readonly named: string;
 };
 
@@ -37,7 +36,7 @@ export type ZkRequest =
       readonly lock: string;
       readonly named: string;
     }
-  /** `own` says for the observer which of them is the client's. */
+  /** `own`: the client's own child, for the observer. */
   | {
       readonly kind: 'children';
       readonly session: number;
@@ -59,7 +58,7 @@ export type ZkReply =
   /** The session is over. */
   | { readonly kind: 'expired' }
   | { readonly kind: 'created'; readonly child: LockChild }
-  /** In the order of their sequences. */
+  /** In sequence order. */
   | { readonly kind: 'children'; readonly children: readonly LockChild[] }
   | { readonly kind: 'gone' };
 
@@ -69,16 +68,16 @@ interface ZkSession {
   readonly endUs: number;
   readonly isOver: boolean;
   readonly hasWritten: boolean;
-  /** For the observer: whose it is, and when what was heard of it last had left. */
+  /** For the observer: the owner, and when its last message was sent. */
   readonly client: string;
   readonly sentAtUs: number;
 }
 
 export interface ZkServing {
   readonly tickUs: number;
-  /** How far behind a server may be that answers a read. */
+  /** How far the server that answers a read may lag. */
   readonly lagUs: number;
-  /** Whether the parent of a lock's children goes when it is empty. */
+  /** Whether the parent of a lock's children is removed when it is empty. */
   readonly isContainer: boolean;
   readonly tokenOf: (child: LockChild) => number;
 }
@@ -94,11 +93,11 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
   private zxid = 0;
   private readonly sessions: Map<number, ZkSession> = new Map();
   private children: readonly LockChild[] = [];
-  /** Children of sessions that are over, and when they went, for those who read behind. */
+  /** Children that were removed, and when, for reads that lag. */
   private gone: readonly { readonly child: LockChild; readonly atUs: number }[] = [];
-  /** By lock: the count of its parent, and since when that is empty. */
+  /** By lock: the counter of its parent, and since when the parent has been empty. */
   private readonly parents: Map<string, { count: number; emptyUs: number | null }> = new Map();
-  /** Locks whose parent went. */
+  /** Locks whose parent was removed. */
   private readonly lostParents: Set<string> = new Set();
   private watches: readonly { readonly request: Ask<'watch'>; readonly turn: ZkTurn }[] = [];
 
@@ -146,13 +145,15 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     return { kind: 'session', session: this.zxid, timeoutUs };
   }
 
-  /** The leader's tick after the timeout is over. */
+  /** Returns the leader's next tick after the timeout. */
   private endAfter(nowUs: number, timeoutUs: number): number {
     const { tickUs } = this.serving;
     return (Math.floor((nowUs + timeoutUs) / tickUs) + 1) * tickUs;
   }
 
-  /** Whatever is heard of a session keeps it alive; false where it is over. */
+  /**
+   * Extends a session, since every request keeps it alive. Returns false if the session is over.
+   */
   private touch(id: number, turn: ZkTurn): boolean {
     const session = this.sessions.get(id);
     if (session === undefined || session.isOver) return false;
@@ -256,7 +257,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     for (const { turn } of over) turn.answer({ kind: 'gone' });
   }
 
-  /** The terms of the lock that a child stands for; where its session is over, as they were. */
+  /** Returns the terms of a child's grant; after its session has ended, the last terms it had. */
   private lentTo(child: LockChild, boot: Boot) {
     const { lock } = child;
     const session = this.sessions.get(child.session);
@@ -265,7 +266,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     return { lock, client, token: this.serving.tokenOf(child), ttlUs, untilUs, sentAtUs };
   }
 
-  /** Watches are gone with their connections; whoever leads now waits for every session anew. */
+  /** Watches are lost with their connections. A new leader restarts every session. */
   restart(boot: Boot): void {
     this.watches = [];
     for (const id of this.sessions.keys()) this.prolong(id, boot, boot.atUs, '');
