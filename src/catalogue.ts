@@ -1,7 +1,7 @@
 /**
- * What systems may be made of and judged by: locks, stores, claims and models by name. A catalogue
- * is a plain value that is handed to whatever looks a name up; the built-in one is the default, and
- * `extend` adds what people define themselves.
+ * The parts of systems and the claims that judge them: locks, stores, claims and models by name. A
+ * catalogue is a plain value, passed to every function that looks up a name. The built-in one is
+ * the default; `extend` adds user definitions.
  */
 import type { Checker, ClaimAbout } from './check/claim.ts';
 import { builtInClaims, claims } from './check/claims.ts';
@@ -10,11 +10,11 @@ import { ownParts } from './parts.ts';
 import type { Protocol } from './systems/protocol.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
 
-/** What `defineSystem` returns: definitions with their defaults filled in. */
+/** The result of `defineSystem`: definitions with their defaults filled in. */
 export interface SystemDefinition {
-  /** Tells it from whatever else a module may export. */
+  /** Distinguishes a definition from other exports of a module. */
   readonly kind: 'fencepost-system';
-  /** The version of this form. */
+  /** The version of this format. */
   readonly version: 1;
   /** @internal */
   readonly locks: ReadonlyMap<string, Protocol>;
@@ -30,22 +30,24 @@ export interface SystemDefinition {
 
 /** A module that definitions were loaded from. */
 export interface LoadedModule {
-  /** As the scenario or the plan names it: `./my-lock.mjs`. */
+  /** Its path in the scenario or plan: `./my-lock.mjs`. */
   readonly path: string;
-  /** `sha256:…` of its file and of those that it reaches, with the versions of packages. */
+  /** `sha256:…` of its file, the files that it imports, and the versions of packages. */
   readonly digest: string;
-  /** Where its file is. */
+  /** The URL of its file. */
   readonly url: string;
 }
 
 export interface Catalogue extends Omit<SystemDefinition, 'kind' | 'version'> {
-  /** The modules that were loaded into it, in the order in which they were named. */
+  /** The modules loaded into it, in the order in which they were named. */
   readonly modules: readonly LoadedModule[];
-  /** Whether all that is not built in comes from modules, so that worker threads can load it. */
+  /**
+   * True if all definitions that are not built in come from modules, so that workers can load them.
+   */
   readonly isLoadable: boolean;
 }
 
-/** All that `fencepost list` prints. */
+/** The locks, stores, claims and models that `fencepost list` prints. */
 export const builtIn: Catalogue = {
   ...ownParts,
   claims,
@@ -56,8 +58,8 @@ export const builtIn: Catalogue = {
 };
 
 /**
- * A catalogue with the words of a definition as well; `module` is where it was loaded from. Throws
- * an error that names the word where one means something already.
+ * Returns a catalogue with the words of a definition added; `module` is where it was loaded from.
+ * Throws an error that names the first word that is already taken.
  */
 export function extend(
   catalogue: Catalogue,
@@ -79,7 +81,7 @@ export function extend(
 
 const NOUNS = { locks: 'lock', stores: 'store', models: 'model', claims: 'claim' } as const;
 
-/** Which word of a definition means something in the catalogue already; null for none. */
+/** Returns why a word of a definition clashes with one in the catalogue, or null if none does. */
 export function whyClash(catalogue: Catalogue, definition: SystemDefinition): string | null {
   for (const kind of ['locks', 'stores', 'models', 'claims'] as const) {
     for (const name of definition[kind].keys()) {

@@ -1,6 +1,6 @@
 /**
  * The public names of `fencepost/check`: reads recorded histories, decides whether they are
- * linearizable, and explains why one is not. It needs no simulator.
+ * linearizable, and explains why one is not. It does not need the simulator.
  */
 export type { Json } from './core/kernel/json.ts';
 export {

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-/** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
+/** Turns argv into an exit code. `--version` is answered at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
 
-/** Streams that take nothing more, as on a full disk, each until that is told. */
+/** Streams that can no longer be written, for example on a full disk, and the report of each. */
 const unwritten = new Map<string, Promise<void>>();
 
 /**
- * A reader that closes early, as `| head` does, is no error, and ends nothing: pages are written
- * all the same, and the exit code is the whole result's. Nor does a full disk, but it is told.
+ * Keeps the program running if stdout or stderr cannot be written. A reader that closes early, such
+ * as `| head`, is not an error: pages are still written, and the exit code is that of the full
+ * result. Other failures, such as a full disk, are reported.
  */
 function goOnUnread(): void {
   for (const [name, stream] of Object.entries({ stdout: process.stdout, stderr: process.stderr })) {
@@ -23,7 +24,7 @@ async function tellUnwritten(name: string, error: unknown): Promise<void> {
   process.stderr.write(`${name} cannot be written: ${systemMessage(error)}\n`);
 }
 
-/** Not a user's mistake: those were reported where they arose. */
+/** Reports an internal error. User errors were reported where they arose. */
 function fail(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${text}\n`);
@@ -37,13 +38,16 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // Judges histories, and runs nobody's code; on this thread Ctrl-C ends a search with its result.
+  // `check` runs no user code, so it needs no supervisor. On this thread, Ctrl-C ends a search with
+  // its result.
   if (argv[0] === 'check')
     return await (await import('./cli/program.ts')).runProgram(argv, version);
   return await (await import('./cli/supervisor.ts')).supervise(argv, version);
 }
 
-/** What was printed is there; threads, and timers that a module left behind, keep nothing alive. */
+/**
+ * Exits once all output is written, even if threads or timers that a module left behind are active.
+ */
 function leave(): void {
   const exit = async (): Promise<void> => {
     await Promise.all(unwritten.values());

@@ -1,6 +1,6 @@
 /**
- * How people define systems of their own: locks, stores, claims and models, each with its name. The
- * fields are checked here, since the code that gives them may be plain JavaScript.
+ * Defines user systems: locks, stores, claims and models, each with its name. Fields are validated
+ * here, since the caller may be plain JavaScript.
  */
 import { builtIn, type SystemDefinition, whyClash } from './catalogue.ts';
 import { linearizableTo } from './check/linearizable.ts';
@@ -10,25 +10,27 @@ import { protocolOf } from './systems/define-lock.ts';
 import type { LockDefinition } from './systems/protocol.ts';
 import { type StoreDefinition, storeKindOf } from './systems/store/store-kinds.ts';
 
-/** What a definition may bring, each by the name that scenarios call it. */
+/** The parts of a definition, each by the name that scenarios use. */
 export interface Definitions {
-  /** Lock protocols: their servers, and the driver by which a client takes and returns the lock. */
+  /**
+   * Lock protocols: their servers, and the driver by which a client acquires and releases the lock.
+   */
   readonly locks?: Readonly<Record<string, LockDefinition>>;
-  /** What the lock guards. */
+  /** Stores, which locks protect. */
   readonly stores?: Readonly<Record<string, StoreDefinition>>;
-  /** What a system may promise. */
+  /** Properties that a system may guarantee. */
   readonly claims?: Readonly<Record<string, ClaimDefinition>>;
-  /** Sequential specifications; of each, `linearizable(<name>)` becomes a claim. */
+  /** Sequential specifications. Each adds a claim `linearizable(<name>)`. */
   readonly models?: Readonly<Record<string, ModelDefinition>>;
 }
 
-/** Letters, digits and `. _ -`, so that names can stand in file names and points. */
+/** Letters, digits and `. _ -`, so that names are valid in file names and points. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,79}$/u;
 
 /**
- * Checks definitions and fills in their defaults. Export what it returns as a module's default and
- * name the module in a scenario (`use: ./my-lock.mjs`), or give it to `loadScenario` as `use`.
- * Throws an error that says which field is wrong, or which name is that of a built-in one.
+ * Validates definitions and fills in their defaults. Export the result as a module's default and
+ * name the module in a scenario (`use: ./my-lock.mjs`), or pass it to `loadScenario` as `use`.
+ * Throws an error that names the invalid field, or the name that is already built in.
  *
  * @example
  * export default defineSystem({

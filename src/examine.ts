@@ -1,4 +1,4 @@
-/** Runs one plan and judges it, or judges a run of it that is there already. */
+/** Runs one plan and judges it, or judges an existing trace of it. */
 import { builtIn, type Catalogue } from './catalogue.ts';
 import { type BreachCause, causeOf } from './check/breach-cause.ts';
 import { judgeIndexed } from './check/claims.ts';
@@ -16,24 +16,28 @@ import { addsItself, hasGrants, isFenced, modelOf } from './systems/assemble.ts'
 export interface Examination {
   readonly plan: Plan;
   readonly trace: Trace;
-  /** One for each claim asked for, in that order. */
+  /** One verdict per requested claim, in the same order. */
   readonly verdicts: readonly Verdict[];
-  /** What each claim that broke came from, by its name. */
+  /** The cause of each breach, by the claim's name. */
   readonly causes: ReadonlyMap<string, BreachCause>;
-  /** How often, and how long, two programs believed at once: measured, never judged. */
+  /**
+   * Number and duration of overlaps between two programs that believed to hold the lock: measured,
+   * never judged.
+   */
   readonly overlap: Lasted;
-  /** How often programs lost a lock that they counted on, and how long they did not know. */
+  /** Number of lost locks that programs still counted on, and the time until they noticed. */
   readonly losses: Lasted;
-  /** How many programs computed one memoized value at once: measured, never judged. */
+  /** Number of programs that computed one memoized value at once: measured, never judged. */
   readonly stampede: Stampede;
 }
 
 /**
- * Configurations that a linearizability search may visit; counted, so the same on every machine.
+ * Limit on the configurations that a linearizability search visits; counted, so that it is the same
+ * on every machine.
  */
 const MAX_CONFIGURATIONS = 100_000;
 
-/** Runs a plan and judges `claims`; what both name is looked up in the catalogue. */
+/** Runs a plan and judges `claims`. The catalogue resolves the names in both. */
 export function examine(
   plan: Plan,
   claims: readonly string[],
@@ -42,7 +46,7 @@ export function examine(
   return judgeRun(plan, run(plan, catalogue), claims, catalogue);
 }
 
-/** Judges what a run of `plan` gave. */
+/** Judges the trace of a run of `plan`. */
 export function judgeRun(
   plan: Plan,
   trace: Trace,

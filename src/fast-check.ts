@@ -1,6 +1,6 @@
 /**
- * `fencepost/fast-check`: the plans of a scenario as a fast-check arbitrary, for properties that
- * people write themselves. A plan that fails one is made smaller by fencepost's own shrinker.
+ * `fencepost/fast-check`: the plans of a scenario as a fast-check arbitrary, for user-written
+ * properties. A failing plan is shrunk by fencepost's own shrinker.
  */
 import { Arbitrary, integer, type Random, Stream, Value } from 'fast-check';
 import { requireVersions } from './adapters/installed-version.ts';
@@ -15,9 +15,10 @@ import { isAsync } from './systems/assemble.ts';
 requireVersions(['fast-check']);
 
 /**
- * Plans of one system of a scenario, each expanded from a seed: inside the ranges and bounds that
- * the scenario allows. A counterexample is pinned, and then loses clients, sections and faults, and
- * its times get lower and rounder, as long as the property fails; smaller seeds would mean nothing.
+ * Returns an arbitrary of plans of one system of a scenario, each expanded from a seed, within the
+ * ranges and bounds of the scenario. A counterexample is pinned; then clients, sections and faults
+ * are removed, and times become lower and rounder, as long as the property fails. Shrinking the
+ * seed would be meaningless.
  *
  * @param options `maxSeed`: the highest seed, `2³¹ − 1` by default.
  */
@@ -30,7 +31,7 @@ export function planArbitrary(
 }
 
 const MAX_SEED = 2 ** 31 - 1;
-/** As many candidates of one plan as fast-check is offered. */
+/** Maximum number of candidates of one plan for fast-check. */
 const MAX_CANDIDATES = 1_000;
 
 class PlanArbitrary extends Arbitrary<Plan> {
@@ -49,7 +50,7 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 
   override generate(random: Random): Value<Plan> {
-    // Without the bias towards small seeds, which would try the same few again and again.
+    // No bias towards small seeds, which would try the same few again and again.
     const seed = this.seeds.generate(random, undefined).value;
     const { data, catalogue } = this.scenario;
     return new Value(new Plan(expand(data, this.system, seed), catalogue), undefined);
@@ -60,7 +61,7 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 
   override shrink({ data, catalogue }: Plan): Stream<Value<Plan>> {
-    // To pin asynchronous code takes a run, which cannot be waited for here.
+    // Pinning asynchronous code needs a run, which cannot be awaited here.
     const isAsIs = data.chance === null || isAsync(data, catalogue);
     const simpler = isAsIs ? candidatesOf(data) : [pin(data, catalogue)].values();
     return new Stream(simpler).map((candidate) => {
@@ -69,13 +70,13 @@ class PlanArbitrary extends Arbitrary<Plan> {
   }
 }
 
-/** What the shrinker would try on `plan` next, one after the other, if none of it failed. */
+/** Yields the plans that the shrinker would try next on `plan`, if none of them failed. */
 function* candidatesOf(plan: PlanData): IterableIterator<PlanData> {
   const steps = shrink(plan, { maxRuns: MAX_CANDIDATES });
   let step = steps.next();
   let isPlanItself = true;
   while (step.done !== true) {
-    // Where the boundary lies is asked with plans that are no simpler, and is not of interest here.
+    // The search for the boundary uses plans that are not simpler; skip them.
     if (!isPlanItself && isSimpler(step.value, plan)) yield step.value;
     step = steps.next(isPlanItself);
     isPlanItself = false;

@@ -1,6 +1,6 @@
 /**
- * `fencepost/fleet`: a worker for sweeps on an existing queue, in programs of one's own. It needs
- * the packages `bullmq` and `ioredis`; the command `worker` does the same.
+ * `fencepost/fleet`: a worker for sweeps on an existing queue, for use in your own programs. It
+ * needs the packages `bullmq` and `ioredis`; the command `worker` does the same.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -16,19 +16,22 @@ export interface StartWorkerOptions {
    * printed.
    */
   readonly queue: string;
-  /** Worker threads; by default one a core. */
+  /** Number of worker threads. Default: one per core. */
   readonly threads?: number;
-  /** The folder below which the scenarios’ modules lie; without it none that uses any is taken. */
+  /**
+   * The folder that contains the scenarios’ modules. Without it, scenarios with modules are
+   * refused.
+   */
   readonly modules?: string;
-  /** Called with what is refused or goes wrong, in one line each. */
+  /** Called with a one-line message for each refusal or problem. */
   readonly onNote?: (line: string) => void;
-  /** Called with each shard that is done, in one line. */
+  /** Called with a one-line message for each completed shard. */
   readonly onShard?: (line: string) => void;
 }
 
 /**
- * Works for the sweeps on a queue until `close()`, which finishes the shard at hand. Rejects where
- * the URL is none, the queue cannot be reached, or `bullmq` or `ioredis` is too old.
+ * Works on the sweeps of a queue until `close()`, which finishes the current shard. Rejects if the
+ * URL is invalid, the queue cannot be reached, or `bullmq` or `ioredis` is too old.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<FleetWorker> {
   const { queue, threads = availableParallelism(), modules = null } = options;

@@ -1,7 +1,7 @@
 /**
- * The flow of the whole tool on one page: a scenario and a seed give a plan, a plan gives a trace,
- * the trace is judged, and a plan that breaks a claim is shrunk to the few events that matter.
- * Every step is a pure function over plain data.
+ * The flow of the tool on one page: a scenario and a seed give a plan, a plan gives a trace, the
+ * trace is judged, and a plan that breaks a claim is shrunk to the few events that matter. Every
+ * step is a pure function over plain data.
  */
 import { builtIn, type Catalogue } from './catalogue.ts';
 import { type BreachCause, causeText, isPartOf, isSameCause } from './check/breach-cause.ts';
@@ -17,8 +17,8 @@ import type { Scenario } from './scenario/scenario.ts';
 export { type Examination, examine, judgeRun } from './examine.ts';
 
 /**
- * Expands one seed of one system of a scenario, runs it and judges `claims`, on the caller's thread
- * and without a watchdog, as all here.
+ * Expands one seed of one system of a scenario, runs it and judges `claims`. Like everything here,
+ * it runs on the caller's thread without a watchdog.
  */
 export function examineSeed(
   scenario: Scenario,
@@ -30,17 +30,17 @@ export function examineSeed(
   return examine(expand(scenario, system, seed), claims, catalogue);
 }
 
-/** Whether `plan` breaks `claim`. */
+/** Returns whether `plan` breaks `claim`. */
 export function breaks(plan: Plan, claim: string, catalogue: Catalogue = builtIn): boolean {
   return examine(plan, [claim], catalogue).verdicts[0]?.kind === 'invalid';
 }
 
-/** How to shrink, and where the names in the plan are looked up: built-in ones by default. */
+/** Shrink options, and the catalogue for the names in the plan, by default the built-in one. */
 export interface ShrinkFailureOptions extends ShrinkOptions {
   readonly catalogue?: Catalogue;
 }
 
-/** Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. */
+/** Pins a plan that breaks `claim` and shrinks it. The result states what a replay should find. */
 export function shrinkFailure(
   plan: Plan,
   claim: string,
@@ -52,10 +52,10 @@ export function shrinkFailure(
 }
 
 /**
- * What a shrink is told of each examination: whether it breaks `claim` by the cause of the first
- * one that did. Where that has more faults than a later one, what the later one needs is the cause
- * from then on: the others were not needed. A plan in which a fault was injected at a point at a
- * time that the scenario does not allow is out of place, unless the first was so itself.
+ * Returns a function that answers the shrinker: does a run break `claim` by the same cause as the
+ * first run that did? If a later run needs only some of that cause's faults, its cause is required
+ * from then on, since the others were not needed. A plan in which a fault at a point was injected
+ * at a time that the scenario does not allow is out of place, unless the first one was too.
  */
 export function answersWith(claim: string): (examination: Examination) => Tried {
   let cause: BreachCause | null = null;
@@ -73,7 +73,7 @@ export function answersWith(claim: string): (examination: Examination) => Tried 
   };
 }
 
-/** Whether each fault was injected where the scenario of the plan allows it. */
+/** Returns whether each fault was injected where the plan's scenario allows it. */
 function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolean {
   if (plan.bounds.places === undefined) return true;
   return trace.events.every((event) => {
@@ -82,7 +82,9 @@ function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolea
   });
 }
 
-/** A plan that is expected to break `claim` when it is replayed, by this cause if one is known. */
+/**
+ * Returns a plan that is expected to break `claim` when replayed, by this cause if one is known.
+ */
 export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
   const expect = { claim, outcome: 'reproduced' } as const;
   if (cause === undefined) return { ...plan, expect };

@@ -1,8 +1,8 @@
 /**
- * The functions of `fencepost`, for programs: load a scenario, expand a seed to a plan, run it,
- * judge the run, shrink and explain what breaks. All are asynchronous, whatever the system is made
- * of. They run the system's code on the caller's thread, and nothing ends a loop in it: the command
- * line and `checkScenario` watch it.
+ * The functions of `fencepost` for programs: load a scenario, expand a seed to a plan, run it,
+ * judge the run, shrink and explain a failure. All are asynchronous, for every kind of system. They
+ * run the system's code on the caller's thread without a watchdog, so an endless loop in it never
+ * returns. The command line and `checkScenario` have a watchdog.
  */
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -27,10 +27,10 @@ import { claimsJudged } from './search/sweep/examiner.ts';
 import { prepare } from './systems/store/store-kinds.ts';
 import { type Problem, renderProblem, suggest } from './text/problem.ts';
 
-/** A file, or a name or a plan given to a function, cannot be used. */
+/** A file is invalid, or a name or plan passed to a function is. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
-  /** What is wrong with a file and where, in its order: a line each in the message. */
+  /** The problems in a file and their places, in file order. The message has one line for each. */
   readonly problems: readonly Problem[];
 
   /** @internal */
@@ -40,12 +40,12 @@ export class InvalidInput extends Error {
   }
 }
 
-/** A scenario that was loaded, with the modules that it uses. */
+/** A loaded scenario, with the modules that it uses. */
 export class Scenario {
   readonly name: string;
-  /** The names of its systems, in the order of the file. */
+  /** The names of its systems, in file order. */
   readonly systems: readonly string[];
-  /** What is probably a mistake, but does not keep it from being used. */
+  /** Probable mistakes that do not make it invalid. */
   readonly warnings: readonly Problem[];
   /** @internal */
   readonly data: ScenarioData;
@@ -62,22 +62,23 @@ export class Scenario {
   }
 }
 
-/** The complete input of one run. Its text, `String(plan)`, is what `loadPlan` reads. */
+/** The complete input of one run. Its text, `String(plan)`, can be read by `loadPlan`. */
 export class Plan {
-  /** The system that it is about, as the scenario calls it. */
+  /** The system that it runs, by its name in the scenario. */
   readonly system: string;
-  /** The claim that it is expected to break; null where it was not kept for one. */
+  /** The claim that it is expected to break, or null if it was not kept for one. */
   readonly claim: string | null;
   /** As in its text: `{ pause: { process: 'bob', before: 'bob/1/write', for: '20ms' } }`. */
   readonly faults: readonly Readonly<Record<string, unknown>>[];
-  /** Modules that differ from those that it was made with, and in what. */
+  /** Modules that have changed since the plan was made, and their changes. */
   readonly moduleChanges: readonly string[];
   /** @internal */
   readonly data: PlanData;
   /** @internal */
   readonly catalogue: Catalogue;
   /**
-   * What the shrinker found beside it.
+   * The boundary that the shrinker found.
+   *
    * @internal
    */
   readonly boundary: Boundary | null;
@@ -100,19 +101,18 @@ export class Plan {
     this.boundary = boundary;
   }
 
-  /** The plan as YAML. */
+  /** Returns the plan as YAML. */
   toString(): string {
     return renderPlan(this.data);
   }
 }
 
 /**
- * Loads a scenario and the modules that it uses, which lie in or below its folder. Rejects with
- * `InvalidInput`, and with the error of the file system where the file cannot be read.
+ * Loads a scenario and the modules that it uses, which must be in or below its folder. Rejects with
+ * `InvalidInput`, or with the file system's error if the file cannot be read.
  *
  * @param source A path, or the text of a file with the path at which it would stand.
  * @param options `use`: definitions whose names the scenario may use, beside those of its modules.
- *
  * @example
  * const scenario = await loadScenario('fixtures/zombie-writer.yaml');
  * console.log(scenario.systems); // [ 'unfenced', 'fenced', … ]
@@ -129,8 +129,8 @@ export async function loadScenario(
 }
 
 /**
- * Loads a plan and the modules that it uses: those of its folder, or of the one above if that is
- * called `plans`. They have to be those that the plan was made with, unless `modules` names their
+ * Loads a plan and the modules that it uses, from its folder, or from the parent folder if that is
+ * called `plans`. They must be unchanged since the plan was made, unless `modules` names their
  * folder. Rejects as `loadScenario` does.
  *
  * @param source A path, or the text of a file with the path at which it would stand.
@@ -164,8 +164,8 @@ function listOf<T extends object>(given: T | readonly T[]): readonly T[] {
 }
 
 /**
- * The plan of one seed, a whole number from 0. Rejects with `InvalidInput` where the scenario has
- * no such system.
+ * Returns the plan of one seed, a whole number from 0. Rejects with `InvalidInput` if the scenario
+ * has no such system.
  */
 export async function expand(scenario: Scenario, system: string, seed: number): Promise<Plan> {
   const { name, systems } = scenario;
@@ -181,8 +181,8 @@ export async function expand(scenario: Scenario, system: string, seed: number): 
 }
 
 /**
- * Runs a plan. The same plan gives the same trace. What the system's code throws ends the run, and
- * stands in the trace's `ending`.
+ * Runs a plan. The same plan gives the same trace. An error thrown by the system's code ends the
+ * run and is recorded in the trace's `ending`.
  *
  * @example
  * const scenario = await loadScenario('fixtures/zombie-writer.yaml');
@@ -195,8 +195,8 @@ export async function run(plan: Plan): Promise<Trace> {
 }
 
 /**
- * Judges the trace of a plan: a verdict for each of `claims`, in their order, or for each claim
- * that is judged on every run. Rejects with `InvalidInput` where a claim is unknown.
+ * Judges the trace of a plan. Returns a verdict for each of `claims`, in their order; by default
+ * for each claim that is judged on every run. Rejects with `InvalidInput` if a claim is unknown.
  *
  * @example
  * const [verdict] = await judge(plan, await run(plan), ['grant-order']);
@@ -211,32 +211,31 @@ export async function judge(
   return judgeRun(plan.data, trace, claims, plan.catalogue).verdicts;
 }
 
-/** A plan that was made smaller. */
+/** The result of shrinking a plan. */
 export interface ShrinkResult {
   /** The simplest plan found that breaks the claim by the same cause. */
   readonly plan: Plan;
-  /** Whether no pass can make it any simpler; false where the search ended before. */
+  /** True if no pass can simplify it further; false if the search ended early. */
   readonly isMinimal: boolean;
-  /** How many plans were run. */
+  /** Number of plans run. */
   readonly runs: number;
-  /** How much is just enough: one number of the plan, on both sides of its boundary. */
+  /** The boundary of one number in the plan: values on both sides of it; null if none was found. */
   readonly boundary: {
     /** The number: `pause of alice`. */
     readonly what: string;
     readonly breaksAtUs: number;
     readonly holdsAtUs: number;
   } | null;
-  /** Simpler plans that break the claim too, each by another cause. */
+  /** Simpler plans that also break the claim, each by another cause. */
   readonly others: readonly { readonly cause: string; readonly plan: Plan }[];
 }
 
 /**
- * Shrinks a plan that breaks a claim to the few events that matter. Rejects with `InvalidInput`
- * where the plan does not break it, or the claim is unknown.
+ * Shrinks a plan that breaks a claim to the few events that matter. Rejects with `InvalidInput` if
+ * the plan does not break it, or the claim is unknown.
  *
  * @param options `maxRuns`: how many plans may be run, 1000 if absent; `signal`: an `AbortSignal`;
  * once it is aborted, the best plan so far is the result.
- *
  * @example
  * const { plan: smallest } = await shrink(plan, 'grant-order');
  * console.log(String(smallest));
@@ -270,25 +269,25 @@ export async function shrink(
   return { plan: smallest, isMinimal, runs, boundary, others };
 }
 
-/** What became of a plan that was kept because it broke a claim. */
+/** The result of replaying a plan that was kept because it broke a claim. */
 export interface Replay {
   readonly claim: string;
   /**
    * `reproduced`: the claim breaks; `fixed`: its hazard arose and it held; `diverged`: a name in
-   * the plan found no match in the run; `inert`: everything matched, but the hazard does not arise.
+   * the plan has no match in the run; `inert`: everything matched, but the hazard did not arise.
    */
   readonly outcome: 'reproduced' | 'fixed' | 'diverged' | 'inert';
-  /** The first name in the plan that found no match; null when all did. */
+  /** The first name in the plan without a match, or null if all matched. */
   readonly divergedAt: string | null;
-  /** `sha256:…` over the events of the trace: the same for the same plan on every machine. */
+  /** `sha256:…` of the trace's events: the same for the same plan on every machine. */
   readonly digest: string;
   readonly trace: Trace;
   readonly verdict: Verdict;
 }
 
 /**
- * Runs a plan and says whether it still breaks `claim`: by default the one that it was kept for, or
- * `grant-order`. Rejects with `InvalidInput` where the claim is unknown.
+ * Runs a plan and reports whether it still breaks `claim`: by default the one that it was kept for,
+ * or `grant-order`. Rejects with `InvalidInput` if the claim is unknown.
  *
  * @example
  * const plan = await loadPlan('fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
@@ -303,8 +302,8 @@ export async function replay(plan: Plan, claim?: string): Promise<Replay> {
 
 /**
  * Explains why a plan breaks a claim, in the words of the command line, by runs that differ from it
- * in one thing; null where it does not break the claim. A cure is named only where it held on the
- * same plan. Rejects with `InvalidInput` where the claim is unknown.
+ * in one thing. Resolves with null if the plan does not break the claim. A cure is named only if it
+ * held on the same plan. Rejects with `InvalidInput` if the claim is unknown.
  *
  * @example
  * const explained = await explain(plan, 'grant-order');

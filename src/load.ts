@@ -1,4 +1,4 @@
-/** Reads scenarios in the words that a catalogue provides, by default those of fencepost. */
+/** Reads scenarios with the vocabulary of a catalogue, by default the built-in one. */
 import { builtIn, type Catalogue } from './catalogue.ts';
 import { isAboutGrants } from './check/claims.ts';
 import type { ModuleDigests } from './core/plan/plan.ts';
@@ -43,7 +43,7 @@ function replicaNamesOf({ replicated, options = [] }: StoreKind): ReplicaNames |
   };
 }
 
-/** By path. */
+/** Returns the digests by module path. */
 export function digestsOf(modules: Catalogue['modules']): ModuleDigests {
   return Object.fromEntries(modules.map(({ path, digest }) => [path, digest]));
 }
@@ -56,7 +56,7 @@ function optionWordOf({ name, values, range }: OptionInfo): OptionWord {
   };
 }
 
-/** Of asynchronous clients nothing is known that their lock does not say. */
+/** Operations of asynchronous clients are known only if their lock lists them. */
 function operationsOf({ operations, buildAsync }: Protocol): Pick<LockWord, 'operations'> {
   if (operations !== undefined) return { operations };
   return buildAsync === undefined ? {} : { operations: [] };
@@ -83,8 +83,8 @@ function wordOf(protocol: Protocol): LockWord {
 }
 
 /**
- * The scenario that `text` means, or every problem in it; `file` is only named in the problems. It
- * may `use` the modules that the catalogue was loaded from; `loadScenarioFile` loads them.
+ * Reads a scenario from `text`, or returns every problem in it. `file` only appears in the
+ * problems. The scenario may `use` the modules in the catalogue; `loadScenarioFile` loads them.
  */
 export function loadScenario(
   text: string,

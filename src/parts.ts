@@ -1,4 +1,4 @@
-/** Every lock protocol and store that fencepost brings along, by its name in scenarios. */
+/** The built-in lock protocols and stores, by their names in scenarios. */
 
 import type { SystemParts } from './systems/assemble.ts';
 import { protocolOf } from './systems/define-lock.ts';
@@ -34,7 +34,7 @@ const noLock: LockDriver = {
   *release() {},
 };
 
-/** No lock: clients work at once. The baseline for all others. */
+/** No lock: all clients work at once. The baseline for all others. */
 const none: LockDefinition = {
   about: 'no lock: everybody works at once',
   source: 'the baseline',
@@ -72,5 +72,5 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map(
   ),
 );
 
-/** Those that fencepost brings along. */
+/** The built-in locks and stores. */
 export const ownParts: SystemParts = { locks: protocols, stores: storeKinds };

@@ -1,6 +1,6 @@
 /**
- * Plan → Trace, and what belongs to it: a trace's digest, and the plan that leaves nothing to
- * chance.
+ * Runs a plan to get a trace. Also computes a trace's digest, and pins a plan, so that nothing is
+ * left to chance.
  */
 
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -16,14 +16,16 @@ import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './s
 
 /**
  * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws
- * `UnknownSystem`, and `UnpreparedSystem` where a store is to be loaded first. A system's code runs
- * on the caller's thread, without a watchdog: a loop in it never returns.
+ * `UnknownSystem`, or `UnpreparedSystem` if a store must be loaded first. The system's code runs on
+ * the caller's thread, without a watchdog: an endless loop in it never returns.
  */
 export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
   return runWatched(plan, parts, null);
 }
 
-/** The same, with a watcher that is told of each event before it happens; null for nobody. */
+/**
+ * Runs a plan like `run`. The watcher, if not null, is notified of each event before it happens.
+ */
 export function runWatched(plan: Plan, parts: SystemParts, watcher: RunWatcher | null): Trace {
   return runIn(new World(plan, null), plan, { parts, watcher });
 }
@@ -43,8 +45,8 @@ function runIn(
 }
 
 /**
- * Why `run` would refuse a plan: it names a system, an option or an option's value that does not
- * exist, or two processes alike. Null when it would run.
+ * Returns why `run` would refuse a plan: it names an unknown system, option or option value, or two
+ * processes have the same name. Returns null if the plan would run.
  */
 export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | null {
   try {
@@ -56,7 +58,7 @@ export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | 
   }
 }
 
-/** The servers of a plan that `run` would not refuse; none of one that it would. */
+/** Returns the servers of a plan; none if `run` would refuse it. */
 export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly ServerPlace[] {
   const world = new World(plan, null);
   try {
@@ -73,8 +75,8 @@ export function serversIn(plan: Plan, parts: SystemParts = ownParts): readonly S
 const NOBODY: AsyncHosting = { openHosts: () => {}, addClient: () => {} };
 
 /**
- * Runs a plan and writes down all that was drawn: the plan returned has no chance left and gives a
- * trace with the same digest. A plan without chance is returned as it is.
+ * Runs a plan and records every draw. The returned plan has no chance left and gives a trace with
+ * the same digest. A plan without chance is returned unchanged.
  */
 export function pin(plan: Plan, parts: SystemParts = ownParts): Plan {
   if (plan.chance === null) return plan;
@@ -84,9 +86,10 @@ export function pin(plan: Plan, parts: SystemParts = ownParts): Plan {
 }
 
 /**
- * `sha256:…` over the trace's events as JSON with sorted keys. Which line of the plan caused a
- * fault is left out, since it is no part of what happened: a pinned plan has the digest of the one
- * it came from. So is what the recorder of holders adds, which follows from the rest.
+ * Returns `sha256:…` of the trace's events as JSON with sorted keys. The position in the plan of
+ * the fault behind an event is omitted, since it is not part of what happened: a pinned plan has
+ * the same digest as the original. The events that recorders add, which follow from the others, are
+ * omitted too.
  */
 export function digestOf(trace: Trace): string {
   const happened = trace.events.filter(({ kind }) => kind !== 'key-change' && kind !== 'grant-end');
@@ -94,7 +97,7 @@ export function digestOf(trace: Trace): string {
   return `sha256:${bytesToHex(sha256(utf8ToBytes(`${text}\n${trace.ending.kind}`)))}`;
 }
 
-/** One event as JSON with sorted keys, without its place in the plan. */
+/** Returns one event as JSON with sorted keys, without its position in the plan. */
 export function canonical(event: object): string {
   return objectOf(Object.entries(event).filter(([key]) => key !== 'index'));
 }

@@ -1,8 +1,8 @@
 /**
- * The public names of `fencepost/servers`: what locks, stores and servers are made of that are
- * simulated as state machines. A client is a generator, in which every `yield*` is a point at which
- * it may be paused or crash; a server takes a message and a turn, and answers. The systems in `zoo`
- * are made of nothing else.
+ * The public names of `fencepost/servers`: the building blocks of locks, stores and servers that
+ * are simulated as state machines. A client is a generator, in which every `yield*` is a point at
+ * which it may be paused or crash; a server takes a message and a turn, and replies. The systems in
+ * `zoo` use nothing else.
  */
 export type { Answer } from './core/history/call.ts';
 export { randomOf } from './core/kernel/chance.ts';

@@ -1,5 +1,5 @@
 /**
- * `fencepost/vitest`: one test of vitest is one property of a lock, over many seeds.
+ * `fencepost/vitest`: one vitest test checks one property of a lock, over many seeds.
  *
  *     simTest('two clients never lose an update', {
  *       clients: { count: 2, ttl: '20ms' },
@@ -8,20 +8,21 @@
  *       servers: (world) => ({ redis: … world.addServer({ name: 'lock', role: 'lock' }, …) … }),
  *     }, async (section, { redis, client }) => { … });
  *
- * It is `checkScenario` as a test of vitest. What was decided, and why. The body is the lock's
- * client, written as in production: it takes the lock, says so (`section.guard()`), works and gives
- * it back; without a body `lock` names one that fencepost has, or is a definition. All that a
- * scenario file says is said in the same words, flat and beside one another, since a test has one
- * system: its reader reads them, so that mistakes are reported as there. `faults` has no default: a
- * test in which nothing can go wrong is to look like that. `store` is `unfenced` and `holds` is
- * `grant-order`, the least that a lock is taken for.
- * `time` is virtual, as in a scenario; what a test may take in reality is `timeout` and `budgetMs`.
+ * It is `checkScenario` as a vitest test. Its design decisions:
  *
- * A test replays its kept plans (`__fencepost__/<test file>/`), repeats a few seeds to see that
- * they are deterministic, then takes fresh seeds until one breaks what should hold. It fails where
- * that happens, where what should break did not, and where a fault or a claim was never put to the
- * test. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change what
- * it does without an edit; see `scenario-check/test-place.ts`.
+ * The body is the lock's client, written as in production: it acquires the lock, declares that it
+ * holds it (`section.guard()`), works, and releases it. Without a body, `lock` names a built-in
+ * lock or is a definition. The other options are the fields of a scenario file, at the top level,
+ * since a test has one system. The file reader reads them, so it reports mistakes in the same way.
+ * `faults` has no default: a test without faults should show that. The defaults of `store` and
+ * `holds` are `unfenced` and `grant-order`, the least that a lock is used for. `time` is virtual,
+ * as in a scenario; `timeout` and `budgetMs` limit the real duration of a test.
+ *
+ * A test replays its kept plans (`__fencepost__/<test file>/`), runs a few seeds twice to check
+ * that they are deterministic, then runs fresh seeds until one breaks a claim that should hold. It
+ * fails in this case, if a claim that should break does not, or if a fault or a claim was not
+ * exercised. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change
+ * this without an edit; see `scenario-check/test-place.ts`.
  */
 export type {
   Body,

@@ -1,4 +1,4 @@
-/** Gives every client of a scenario its name, its settings and its work. */
+/** Builds the clients of a scenario: their names, settings and work. */
 import { settingsOver } from '../core/plan/client-text.ts';
 import { isReserved } from '../core/plan/operation-names.ts';
 import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../core/plan/plan.ts';
@@ -14,7 +14,7 @@ import type {
   ScenarioFile,
 } from './scenario-file.ts';
 
-/** Words that name groups of processes. */
+/** Names of groups of processes. */
 const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
 const SECTIONS = 3;
@@ -22,12 +22,12 @@ const THINK = { minUs: 0, maxUs: 5_000 };
 
 export interface BuiltClients {
   readonly clients: readonly ClientScenario[];
-  /** Every store that some client uses. */
+  /** Every store that at least one client uses. */
   readonly stores: readonly string[];
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** The clients of the scenario, and what is wrong with how they are named. */
+/** Returns the clients of the scenario, and the problems with their names and workloads. */
 export function buildClients(file: ScenarioFile): BuiltClients {
   const shared = sharedOf(file);
   const names = namesGiven(shared);
@@ -76,11 +76,11 @@ function isList(clients: readonly string[] | ReadClientMap): clients is readonly
   return Array.isArray(clients);
 }
 
-/** Counted or given; else those of `each`; else two. */
+/** Returns the client names: the given ones, or as many as counted, or those of `each`, or two. */
 function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const own = Object.keys(each ?? {});
-  // `alice`, `bob`, … and from the 27th on `client-27`.
+  // `alice`, `bob`, …; from the 27th on `client-27`.
   return count === undefined && own.length > 0
     ? own
     : Array.from({ length: count ?? 2 }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
@@ -89,7 +89,7 @@ function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
 const CLIENTS = `alice bob carol dave erin frank grace heidi ivan judy kim leo mallory nina olivia
   peggy quinn rupert sybil trent uma victor walter xena yuri zoe`.split(/\s+/);
 
-/** Those given; or `base` for one, and `base-1`, `base-2`, … for more. */
+/** Returns the given names; for a count, `base` for 1, and `base-1`, `base-2`, … for more. */
 function namesOf(read: ReadNames | undefined, base: string): readonly string[] {
   if (read === undefined || read === 1) return [base];
   if (typeof read !== 'number') return read;
@@ -126,7 +126,9 @@ function stepStores(step: ReadStep, stores: readonly string[]): readonly string[
   }
 }
 
-/** From where to where a transfer moves: as stated, else between the first two stores. */
+/**
+ * Returns the source and target of a transfer: the given ones, or by default the first two stores.
+ */
 export function transferStores(
   step: { readonly from?: string | undefined; readonly to?: string | undefined },
   stores: readonly string[],
@@ -164,7 +166,7 @@ function nameFindings(
   return findings;
 }
 
-/** Where a client's name stands in the file. */
+/** Returns a function that locates a client's name in the file. */
 function namePaths({
   clients,
 }: ScenarioFile): (name: string, at: number) => Omit<UnplacedProblem, 'what'> {
@@ -220,7 +222,7 @@ function workloadFindings(
   ];
 }
 
-/** Transfers whose two stores are one, as stated or by what was left out. */
+/** Reports transfers from a store to itself, by the given names or by the defaults. */
 function transferFindings(
   { steps, stores }: Workload,
   path: readonly PathStep[],
@@ -234,7 +236,7 @@ function transferFindings(
   });
 }
 
-/** Steps are numbered by their place where they have no id of their own. */
+/** Reports problems of the steps. A step without an id is numbered by its position. */
 function stepFindings(
   steps: readonly ReadStep[],
   path: readonly PathStep[],

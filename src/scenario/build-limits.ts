@@ -1,6 +1,6 @@
 /**
- * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside:
- * as the file says, else long enough for all the work.
+ * Computes when a scenario's world heals, the probe's slack, and the bounds for shrinking: the
+ * values of the file, or defaults that leave enough time for all work.
  */
 
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -25,17 +25,17 @@ import type { ClientScenario, FaultTemplate, Place, SystemScenario, Workload } f
 import type { ListedFile } from './scenario-file.ts';
 
 const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
-/** Times are rounded up to a multiple of this, to be easy to read. */
+/** Times are rounded up to a multiple of this, for readability. */
 const ROUND_US = 10_000;
-/** More events than any operation takes, retries of a busy lock included. */
+/** More events than any section takes, including retries of a busy lock. */
 const EVENTS_PER_SECTION = 2_000;
 
-/** One way, as the file says or by default. */
+/** Returns the one-way latency of the file, or the default. */
 export function latencyOf({ network }: ListedFile): RangeUs {
   return network?.latency ?? LATENCY;
 }
 
-/** The limits of every run of the scenario. */
+/** Returns the limits of every run of the scenario. */
 export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]): Limits {
   const latencyUs = latencyOf(file).maxUs;
   let workUs = 0;
@@ -63,7 +63,9 @@ export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]
   };
 }
 
-/** When the last message has come, and one that nobody deleted twice more. */
+/**
+ * Returns when the last message has arrived, plus time for two redeliveries of an undeleted one.
+ */
 function queueUs({ queue }: ListedFile): number {
   if (queue === undefined) return 0;
   const latest = Math.max(0, ...(queue.messages ?? []).map(({ at = 0 }) => at));
@@ -80,7 +82,7 @@ function capped(us: number): number {
   return Math.min(us, Number.MAX_SAFE_INTEGER);
 }
 
-/** When the effect of a fault is over, as far as its times say. */
+/** Returns the latest end of a fault's effect, as far as its times determine it. */
 function latestUs(fault: ReadFault): number {
   const lasting = fieldsOfKind(fault.kind)
     .filter(({ type }) => type === 'duration' || type === 'durationOrNever')
@@ -88,7 +90,7 @@ function latestUs(fault: ReadFault): number {
   return (rangeIn(fault, 'at')?.maxUs ?? 0) + Math.max(0, ...lasting);
 }
 
-/** What the file's ranges allow; a plan of the scenario lies inside. */
+/** Returns the ranges that the file allows. Every plan of the scenario is within them. */
 export function buildBounds(
   file: ListedFile,
   clients: readonly ClientScenario[],
@@ -99,7 +101,8 @@ export function buildBounds(
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] ??= apart(faults.filter(({ kind }) => kind === fault.kind));
-    // A fault that says so goes beyond what is declared: that may be drawn, and was not promised.
+    // A fault may explicitly exceed the declared clock bounds: it may be drawn, but was not
+    // promised.
     for (const { type, value } of fault.fields) {
       if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
       if (type === 'rate' && driftPpm !== null) driftPpm = Math.max(driftPpm, largest(value));
@@ -114,7 +117,9 @@ export function buildBounds(
   return isBeyond ? { ...bounds, declared } : bounds;
 }
 
-/** Where each kind that has places may be, in the order of the faults, each place once. */
+/**
+ * Returns the allowed places of each fault kind that has places, in file order, without duplicates.
+ */
 function placesOf(faults: readonly FaultTemplate[]): FaultPlaces {
   const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
   for (const { kind, fields } of faults) {
@@ -143,7 +148,9 @@ function allowedBy(place: Place): readonly FaultPlace[] {
 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 
-/** How long these last: one range, or several with lengths between them that none may have. */
+/**
+ * Returns the durations of these faults as one range, or as several if there are gaps between them.
+ */
 function apart(faults: readonly FaultTemplate[]): RangeUs | readonly RangeUs[] {
   const ranges = faults
     .flatMap(({ fields }) => fields)
@@ -169,7 +176,7 @@ function largest({ minUs, maxUs }: RangeUs): number {
   return Math.max(Math.abs(minUs), Math.abs(maxUs));
 }
 
-/** More sections than a run can hold: it would take minutes and gigabytes without a word. */
+/** Reports more sections than a run can hold, which would silently take minutes and gigabytes. */
 export function sizeFindings(clients: readonly ClientScenario[]): readonly UnplacedProblem[] {
   const sections = clients.reduce((sum, client) => sum + client.sections, 0);
   if (sections <= CAPS.sections) return [];
@@ -178,10 +185,13 @@ export function sizeFindings(clients: readonly ClientScenario[]): readonly Unpla
   return [{ path: ['clients'], isKey: true, what }];
 }
 
-/** Clients of one lock, who ask again and again: their tries grow with the square. */
+/**
+ * With this many clients polling one lock, the number of attempts, which grows with the square, is
+ * too high.
+ */
 const CROWD = 50;
 
-/** Systems whose clients poll a lock in a crowd, though they could wait in line. */
+/** Warns of systems whose clients poll a lock in a crowd, although they could wait in a queue. */
 function crowdWarnings(
   clients: readonly ClientScenario[],
   systems: readonly SystemScenario[],
@@ -201,7 +211,7 @@ function crowdWarnings(
   });
 }
 
-/** What is probably not meant: work that outlives its lease, faults that come after healing. */
+/** Warns of probable mistakes: work that outlasts its lease, faults that come after healing. */
 export function warnings(
   file: ListedFile,
   clients: readonly ClientScenario[],
@@ -212,12 +222,12 @@ export function warnings(
   }: {
     readonly systems: readonly SystemScenario[];
     readonly limits: Limits;
-    /** Whether a server grants the system's lock: without one it has no lease. */
+    /** Returns whether a server grants the system's lock. Without one there is no lease. */
     readonly hasServer: (system: SystemScenario) => boolean;
   },
 ): readonly UnplacedProblem[] {
   const latencyUs = latencyOf(file).maxUs;
-  // A heartbeat makes a lease last as long as the work.
+  // With a heartbeat, a lease lasts as long as the work.
   const lent = systems.filter(
     (system) => hasServer(system) && !(system.operations ?? []).includes(HEARTBEAT),
   );
@@ -246,15 +256,18 @@ export function warnings(
   return found;
 }
 
-/** How long a section takes when nothing goes wrong and every message takes its longest. */
+/** Duration of a section without faults, if every message takes the maximum latency. */
 interface SectionTime {
-  /** From the acquire's sending to the handling of the last access that needs the lease. */
+  /** From sending the acquire to handling the last access that needs the lease. */
   readonly leasedUs: number;
   /** From the first attempt to the end of the section. */
   readonly wholeUs: number;
 }
 
-/** `opens` says whether the store is told of the token before its first use. */
+/**
+ * Computes the durations of a section. `opens`: its token is announced to the store before first
+ * use.
+ */
 function sectionTime(
   client: ClientScenario,
   { latencyUs, opens }: { readonly latencyUs: number; readonly opens: boolean },
@@ -265,7 +278,7 @@ function sectionTime(
   let longestUs = 0;
   for (const step of stepsOf(client.workload)) {
     const tookUs = stepUs(step, latencyUs);
-    // A round trip's way back needs no lease; the way there does.
+    // Only the request of a round trip needs the lease, not the reply.
     if (step.kind !== 'compute') {
       longestUs = Math.max(
         longestUs,
@@ -282,7 +295,7 @@ function sectionTime(
 
 type Timed = Exclude<ReadStep, { readonly kind: 'memoize' }>;
 
-/** The steps of one section, as far as their time goes. */
+/** Returns the steps of one section, as far as they take time. */
 function stepsOf(workload: Workload): readonly Timed[] {
   const { kind, writesPerGrant, awaits, steps } = workload;
   if (kind === 'steps') return steps.flatMap(timedOf);
@@ -293,7 +306,7 @@ function stepsOf(workload: Workload): readonly Timed[] {
   return Array.from({ length: writesPerGrant }, () => one);
 }
 
-/** A memoize reads twice, and writes; of several pieces each has a write and a renew of its own. */
+/** A memoize reads twice and writes; with several pieces, each has its own write and renew. */
 function timedOf(step: ReadStep): readonly Timed[] {
   if (step.kind !== 'memoize') return [step];
   const { forUs, pieces = 1 } = step;

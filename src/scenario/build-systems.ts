@@ -1,4 +1,4 @@
-/** Checks the systems of a scenario, and the system of a plan, against the words that are known. */
+/** Checks the systems of a scenario, and the system of a plan, against the vocabulary. */
 import type { Draft, Json } from '../core/kernel/json.ts';
 import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
@@ -13,7 +13,7 @@ import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from 
 interface Terms {
   readonly vocabulary: Vocabulary;
   readonly clients: readonly ClientScenario[];
-  /** The stores that they access. */
+  /** The stores that the clients access. */
   readonly stores: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface BuiltSystems {
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** The systems, in the order of the file, and every word in them that is unknown or idle. */
+/** Returns the systems in file order, and reports every unknown or ineffective word in them. */
 export function buildSystems(
   file: ListedFile,
   { vocabulary, clients, stores }: Terms,
@@ -63,10 +63,10 @@ function expectedOf({ expect = {} }: ReadSystem): SystemScenario['expect'] {
   return may.length === 0 ? { holds, breaks } : { holds, breaks, may };
 }
 
-/** What a system is made of, as a scenario or a plan names it. */
+/** The parts of a system, as a scenario or a plan names them. */
 type Parts = Pick<ReadSystem, 'lock' | 'store' | 'options'>;
 
-/** The words of a system that stands `at` this path, as far as they are unknown. */
+/** Reports the unknown words of the system at this path. */
 function partFindings(
   system: Parts,
   at: readonly PathStep[],
@@ -84,7 +84,7 @@ function partFindings(
   ];
 }
 
-/** Every word in a plan's system and its expectation that is unknown, in the order of the file. */
+/** Reports the unknown words of a plan's system and expectation, in file order. */
 export function planWordFindings(
   { system, expect }: Pick<Plan, 'system' | 'expect'>,
   vocabulary: Vocabulary,
@@ -109,14 +109,16 @@ function planHostFindings(
   );
 }
 
-/** The processes of the system's lock; none where it is unknown or an option is wrong. */
+/**
+ * Returns the processes of the system's lock; none if the lock is unknown or an option is invalid.
+ */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
   const given = lockOptionsOf(system, vocabulary);
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
 }
 
-/** The servers of its stores, where each is several; null where each is one. */
+/** Returns the servers of replicated stores, or null if each store is a single server. */
 function replicasOf(
   system: ReadSystem,
   stores: readonly string[],
@@ -128,7 +130,7 @@ function replicasOf(
   return stores.flatMap((store) => namesOf(store, own));
 }
 
-/** What others of the scenario store in, and this system does not. */
+/** Returns the store processes of the scenario that this system does not have. */
 function absentFrom(
   system: ReadSystem,
   replicas: ReadonlyMap<ReadSystem, readonly string[] | null>,
@@ -140,17 +142,17 @@ function absentFrom(
   return absent.length === 0 ? {} : { absent };
 }
 
-/** Its clients are asynchronous code, which may have drivers of its own. */
+/** Returns whether the clients are asynchronous code, which may use its own drivers. */
 function isAsync({ lock }: Parts, { locks }: Vocabulary): boolean {
   return locks.get(lock)?.isAsync === true;
 }
 
-/** Those of its servers that can listen at an address. */
+/** Returns the system's servers that can listen at an address. */
 function listenersOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   return isAsync(system, vocabulary) ? serversOf(system, vocabulary) : [];
 }
 
-/** The addresses at which these servers listen. */
+/** Returns the addresses at which these servers listen. */
 function listening(
   hosts: HostNames = {},
   servers: readonly string[],
@@ -159,13 +161,13 @@ function listening(
   return own.length === 0 ? {} : { hosts: Object.fromEntries(own) };
 }
 
-/** Addresses at which no system has a server. */
+/** Reports addresses at which no system has a server. */
 function hostFindings(
   { hosts = {}, systems }: ListedFile,
   vocabulary: Vocabulary,
 ): readonly UnplacedProblem[] {
   const all = Object.values(systems);
-  // An unknown lock, or an option that is wrong, is told by itself.
+  // Unknown locks and invalid options are reported separately.
   if (all.some((system) => isWrong(system, vocabulary))) return [];
   if (Object.keys(hosts).length > 0 && !all.some((system) => isAsync(system, vocabulary))) {
     const what = 'no client connects to these: no system has a lock of asynchronous code';
@@ -197,7 +199,7 @@ function isWrong(system: ReadSystem, vocabulary: Vocabulary): boolean {
   return partFindings(system, [], vocabulary).length > 0;
 }
 
-/** What is given of the lock's own options. */
+/** Returns the given options that belong to the lock. */
 function lockOptionsOf({ lock, options }: Parts, { locks }: Vocabulary): Record<string, Json> {
   return optionsAmong({ options }, locks.get(lock)?.options ?? []);
 }
@@ -212,7 +214,7 @@ function optionsAmong(
 
 type OwnWays = Pick<SystemScenario, 'operations' | 'jitter' | 'hasGrants'>;
 
-/** What the clients of a lock do in their own way. */
+/** Returns the properties in which clients of this lock differ from the defaults. */
 function ownWaysOf({ operations, jitter, hasGrants }: Pick<LockWord, keyof OwnWays>): OwnWays {
   const ways: Draft<OwnWays> = {};
   if (operations !== undefined) ways.operations = operations;
@@ -225,14 +227,14 @@ function path(system: string, ...rest: readonly PathStep[]): readonly PathStep[]
   return ['systems', system, ...rest];
 }
 
-/** A word, what it should be one of, and where it stands. */
+/** The noun for a word, its accepted values, and its path. */
 interface Word {
   readonly noun: string;
   readonly known: readonly string[];
   readonly path: readonly PathStep[];
 }
 
-/** Nothing where the word is known. */
+/** Reports a word that is not known. */
 function unknownWord(word: string, { noun, known, path: at }: Word): readonly UnplacedProblem[] {
   if (known.includes(word)) return [];
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
@@ -261,7 +263,7 @@ function optionFindings(
   });
 }
 
-/** What a system accepts and would not heed: an option, or a step of its clients. */
+/** Reports options and steps that a system would accept and ignore. */
 function idleFindings(
   name: string,
   system: ReadSystem,
@@ -326,7 +328,7 @@ function claimFindings(
   return [...findings, ...contradictions(name, system)];
 }
 
-/** Claims that are expected in two ways at once. */
+/** Reports claims that are expected in two ways at once. */
 function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProblem[] {
   const { holds = [], breaks = [], may = [] } = expect;
   const sides = [
@@ -343,7 +345,10 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   );
 }
 
-/** Why a lock cannot promise that only one client believes it holds it, in this scenario. */
+/**
+ * Returns why no lock can guarantee, in this scenario, that only one client believes it holds the
+ * lock; null if a lock can.
+ */
 function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {

@@ -1,4 +1,4 @@
-/** A stream of integers per name and seed: a client's draws never depend on another's. */
+/** A stream of integers per name and seed: the draws of a client never depend on another's. */
 import alea from 'seedrandom/lib/alea.js';
 import type { RangeUs } from '../core/plan/duration.ts';
 import type { Odds } from '../core/plan/plan.ts';
@@ -7,36 +7,36 @@ const MILLISECOND_US = 1_000;
 
 export class Draw {
   private readonly stream: ReturnType<typeof alea>;
-  /** Whether times are drawn as whole milliseconds, where the range has any. */
+  /** True if times are drawn as whole milliseconds, if the range contains any. */
   private readonly isWhole: boolean;
 
-  /** Making one takes 1–2 µs, a draw some nanoseconds. */
+  /** Creating a stream takes 1–2 µs; a draw takes nanoseconds. */
   constructor(name: string, isWhole: boolean) {
     this.stream = alea(name);
     this.isWhole = isWhole;
   }
 
-  /** An unsigned 32-bit integer. */
+  /** Returns an unsigned 32-bit integer. */
   bits(): number {
     return this.stream.int32() >>> 0;
   }
 
-  /** From 0 to `count - 1`. */
+  /** Returns an integer from 0 to `count - 1`. */
   below(count: number): number {
     return this.bits() % count;
   }
 
-  /** One of `items`; draws nothing when there is only one. */
+  /** Returns one of `items`. Draws nothing if there is only one. */
   oneOf<Item>(items: readonly Item[]): Item | undefined {
     return items.length < 2 ? items[0] : items[this.below(items.length)];
   }
 
-  /** Whether it happens; always, and without a draw, when `odds` is null. */
+  /** Returns true with the given odds. If they are null, returns true without a draw. */
   happens(odds: Odds | null): boolean {
     return odds === null || this.wide() % odds.denominator < odds.numerator;
   }
 
-  /** A time in the range; draws nothing when the range has only one. */
+  /** Returns a time in the range. Draws nothing if the range has only one. */
   time({ minUs, maxUs }: RangeUs): number {
     if (minUs === maxUs) return minUs;
     if (this.isWhole) {
@@ -47,7 +47,7 @@ export class Draw {
     return this.within(minUs, maxUs);
   }
 
-  /** An integer in the range; draws nothing when there is only one. */
+  /** Returns an integer in the range. Draws nothing if there is only one. */
   integer({ minUs, maxUs }: RangeUs): number {
     return minUs === maxUs ? minUs : this.within(minUs, maxUs);
   }
@@ -57,7 +57,7 @@ export class Draw {
     return min + (count <= 0x1_0000_0000 ? this.bits() % count : this.wide() % count);
   }
 
-  /** An unsigned 53-bit integer. */
+  /** Returns an unsigned 53-bit integer. */
   private wide(): number {
     return this.bits() * 0x20_0000 + (this.bits() >>> 11);
   }

@@ -1,8 +1,8 @@
 /**
- * The faults of one plan, drawn from a scenario's templates. Each process that a template names
- * draws for itself, from its own stream and in the order of the templates. A fault's place is drawn
- * first and the message or timer that it waits for last, whatever the order of its fields: what a
- * seed means depends on it.
+ * Draws the faults of one plan from a scenario's templates. Each process that a template names
+ * draws from its own stream, in the order of the templates. A fault's place is drawn first, and the
+ * message or timer that it waits for last, whatever the order of its fields: the meaning of a seed
+ * depends on this order.
  */
 import { unreachable } from '../core/kernel/assert.ts';
 import { entryOf } from '../core/kernel/entries.ts';
@@ -31,15 +31,18 @@ import {
 
 export interface FaultContext {
   readonly clients: readonly ClientPlan[];
-  /** The kind of store, which decides what operations there are. */
+  /** The kind of store, which determines the operations. */
   readonly store: string;
-  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
+  /** Labels of the clients' operations at the lock. Default: `acquire` and `release`. */
   readonly operations?: readonly string[];
   readonly seed: number;
   readonly isWhole: boolean;
 }
 
-/** All but those left to the run's own chance. A verb that a section lacks gives none. */
+/**
+ * Returns the drawn faults, without those left to the run's own chance. A fault at a verb that the
+ * drawn section lacks is omitted.
+ */
 export function expandFaults(
   templates: readonly FaultTemplate[],
   context: FaultContext,
@@ -48,7 +51,7 @@ export function expandFaults(
   return templates.flatMap((template) => drawer.draw(template));
 }
 
-/** The same fault on those of its processes that `system` has: no servers of the others. */
+/** Returns the fault restricted to the processes that `system` has. */
 export function inSystem(
   { servers, absent = [], spared = {} }: SystemScenario,
   fault: FaultTemplate,
@@ -59,7 +62,10 @@ export function inSystem(
   return onlyOn((name) => isThere(name) && !safe.includes(name), fault);
 }
 
-/** Whether one of the palette of `faults: all` can befall a system; a listed one always may. */
+/**
+ * Returns whether a fault can affect a system. A fault that the file lists always can; one of the
+ * palette of `faults: all` only if the system has a process for it.
+ */
 export function canBefall(system: SystemScenario, fault: FaultTemplate): boolean {
   if (system.spared === undefined) return true;
   return inSystem(system, fault).fields.every(({ type, value }) => {
@@ -67,7 +73,7 @@ export function canBefall(system: SystemScenario, fault: FaultTemplate): boolean
   });
 }
 
-/** The same fault on those of its processes that are there. */
+/** Returns the fault restricted to the processes for which `isThere` returns true. */
 export function onlyOn(isThere: (name: string) => boolean, fault: FaultTemplate): FaultTemplate {
   const here = (names: readonly string[]): readonly string[] => names.filter(isThere);
   const fields = fault.fields.map((field): TemplateField => {
@@ -116,8 +122,8 @@ class FaultDrawer {
   }
 
   /**
-   * Nothing where the section that was drawn has no such point, or where nobody is meant in this
-   * system, such as the lock servers of one that has none; all else is drawn all the same.
+   * Returns no fault if the drawn section has no such point, or this system has no such process,
+   * such as a lock server. All other draws are made all the same.
    */
   private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
     const values = new Map<string, Value>();
@@ -203,8 +209,8 @@ class FaultDrawer {
   }
 
   /**
-   * As often a point of a drawn section as a time. No time falls into a gap without width, such as
-   * that between a test of the lease and the write that it allows.
+   * Draws a point of a drawn section or a time, with equal odds. No time falls into a gap without
+   * width, such as that between a test of the lease and the write that it allows.
    */
   private anywhere(at: RangeUs, process: string, draw: Draw): When {
     const [isPoint, isBefore] = [draw.below(2) === 0, draw.below(2) === 0];
@@ -215,8 +221,8 @@ class FaultDrawer {
   }
 
   /**
-   * An operation (for null, of any verb) of a drawn section of this client; for a server, of a
-   * drawn client.
+   * Returns an operation of a drawn section, for null of any verb: of this client, or for a server
+   * of a drawn client.
    */
   private operation(verb: string | null, process: string, draw: Draw): string | null {
     const { clients, store, operations } = this.context;
@@ -237,12 +243,18 @@ function turnOf({ type }: TemplateField): number {
   return type === 'message' || type === 'timer' ? 2 : 1;
 }
 
-/** Points that only some systems of a scenario may have, of which all get the same faults. */
+/**
+ * Points that only some systems of a scenario have; excluded, since all systems get the same
+ * faults.
+ */
 const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'checked']);
 
 const NOBODY: readonly string[] = [''];
 
-/** Who draws whether there is the fault; one that names its message draws under no name. */
+/**
+ * Returns the names of the streams that decide about the fault. If it names its message, that is
+ * ''.
+ */
 function subjectsOf(template: FaultTemplate): readonly string[] {
   const [first] = template.fields;
   if (first?.type === 'process') return first.value;
@@ -267,7 +279,8 @@ function joined(group: readonly string[]): string {
 }
 
 /**
- * The client whose name and the draw have the highest mix: another's absence does not change it.
+ * Returns the client with the highest mix of its name and the draw, so that removing another client
+ * does not change the choice.
  */
 function chosen(clients: readonly ClientPlan[], drawn: number): ClientPlan | undefined {
   let best: ClientPlan | undefined;

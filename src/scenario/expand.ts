@@ -1,12 +1,12 @@
 /**
- * A scenario, one of its systems and a seed give one plan. Everything is drawn from streams keyed
- * by the names of clients and servers, so all systems of a scenario get the same draws for one
- * seed, and taking one client away leaves what the others do as it was.
+ * Expands a scenario, one of its systems and a seed to one plan. Every draw is from a stream keyed
+ * by the name of a client or server. So all systems of a scenario get the same draws for one seed,
+ * and removing a client leaves the draws of the others unchanged.
  *
- * Read on in `scenario.ts` (what is expanded), `draw.ts` (a stream of draws) and
- * `expand-faults.ts`. How a file becomes a scenario: `scenario-file.ts` (its schema), then
- * `read-scenario.ts` with `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and
- * `read-faults.ts`, by the words of `vocabulary.ts`; `json-schema.ts` is for editors.
+ * Read next: `scenario.ts` (the input), `draw.ts` (a stream of draws) and `expand-faults.ts`. A
+ * file becomes a scenario by `scenario-file.ts` (its schema), then `read-scenario.ts` with
+ * `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and `read-faults.ts`, according to
+ * `vocabulary.ts`; `json-schema.ts` is for editors.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, runningAtOnce, settingsOver } from '../core/plan/client-text.ts';
@@ -36,7 +36,10 @@ import {
   targetIn,
   type Workload,
 } from './scenario.ts';
-/** The plan of one seed, a safe integer from 0. `systemName` is one of the scenario's systems. */
+/**
+ * Returns the plan of one seed, a safe integer from 0. `systemName` is one of the scenario's
+ * systems.
+ */
 export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
   assert(Number.isSafeInteger(seed) && seed >= 0, `${seed} is no seed`);
   const system = scenario.systems.find(({ name }) => name === systemName);
@@ -73,7 +76,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   };
 }
 
-/** Each message draws by its own name whether the queue keeps a copy of it. */
+/** Draws the copies of a queue's messages. Each message draws under its own name. */
 function expandQueue(
   queue: QueueScenario | undefined,
   seed: number,
@@ -90,7 +93,7 @@ function expandQueue(
   return { queue: { ...plan, copies: [...plan.copies, ...drawn] } };
 }
 
-/** Every message that may ever lie in a queue. */
+/** Returns every message that can ever be in a queue. */
 function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMachine[] {
   const machines = [...new Set(messages.map(({ machine }) => machine))];
   return machines.flatMap((machine) =>
@@ -102,10 +105,10 @@ function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMac
   );
 }
 
-/** Seeds that are looked at to see whether anything is drawn. */
+/** Number of seeds to compare. */
 const SEEDS_COMPARED = 8;
 
-/** Whether no seed of a system draws anything but the order of simultaneous events. */
+/** Returns whether all seeds of a system differ only in the order of simultaneous events. */
 export function drawsNothing(scenario: Scenario, systemName: string): boolean {
   const texts = new Set<string>();
   for (let seed = 0; seed < SEEDS_COMPARED; seed += 1) {
@@ -121,8 +124,8 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
 }
 
 /**
- * The kinds of fault that this seed may draw: with swarm a random subset, and never none. Each kind
- * draws under its own name, so that one more leaves the others as they were.
+ * Returns the fault kinds that this seed may draw: with swarm a random, non-empty subset. Each kind
+ * draws under its own name, so that adding one leaves the others unchanged.
  */
 function enabledKinds({ faults, isSwarm }: Scenario, seed: number): ReadonlySet<FaultKind> {
   const drawn = new Set(faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind])));
@@ -158,7 +161,7 @@ interface ChanceContext {
   readonly faults: readonly FaultTemplate[];
 }
 
-/** What is left to draw while the run goes on; at least the order of events at one instant. */
+/** Returns what is drawn during the run: at least the order of events at one instant. */
 function chancePlan(
   scenario: Scenario,
   system: SystemScenario,
@@ -187,15 +190,16 @@ function chancePlan(
 }
 
 /**
- * Every write of a run has its own value, in digits that say whose it is: client, section and,
- * where sections have several, step. Alice's second section writes 12, its third step 123.
+ * Powers of ten that make every written value of a run unique. The digits name the client, the
+ * section and, if sections have several steps, the step. Alice's second section writes 12; its
+ * third step 123.
  */
 interface ValueScale {
   readonly client: number;
   readonly section: number;
 }
 
-/** The powers of ten that keep the values of these clients apart. */
+/** Returns the powers of ten that keep the values of these clients distinct. */
 function valueScale(clients: readonly ClientScenario[]): ValueScale {
   let sections = 1;
   let steps = 1;
@@ -209,7 +213,7 @@ function valueScale(clients: readonly ClientScenario[]): ValueScale {
   return { section, client: section * powerAbove(sections) };
 }
 
-/** The least power of ten that is larger than `count`. */
+/** Returns the smallest power of ten above `count`. */
 function powerAbove(count: number): number {
   let power = 10;
   while (power <= count) power *= 10;
@@ -226,7 +230,7 @@ interface WorkContext {
   readonly ttlUs: number;
 }
 
-/** The steps of one section: which keys and stores they use, and the values that they write. */
+/** Draws the steps of one section: their keys, stores and written values. */
 function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
   if (workload.kind === 'steps') {
     const otherwise = otherwiseDrawn(workload, context);
@@ -243,7 +247,7 @@ function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
   return work;
 }
 
-/** What a step has that its scenario leaves out: what is drawn, and values of its own. */
+/** Returns values for the fields that the scenario omits from a step. */
 function otherwiseDrawn(workload: Workload, context: WorkContext): Otherwise {
   const { draw, values, ttlUs } = context;
   return {

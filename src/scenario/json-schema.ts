@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of scenario files, with which editors complete and check them, and from such a
- * schema the words of a scenario with what each means.
+ * The JSON Schema of scenario files, by which editors complete and check them, and the words of
+ * such a schema with their descriptions.
  */
 import { z } from 'zod';
 import { isRecord } from '../core/plan/document.ts';
@@ -8,8 +8,8 @@ import { scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /**
- * Draft 7; with a vocabulary it lists the names that are known, for an editor to offer. A scenario
- * that uses modules may have others.
+ * Returns a schema of draft 7. With a vocabulary, it lists the known names for editors to offer. A
+ * scenario that uses modules may have others.
  */
 export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
   const schema = z.toJSONSchema(scenarioFileSchema, { io: 'input', target: 'draft-7' });
@@ -35,32 +35,32 @@ function objectWith(properties: Readonly<Record<string, object>>): object {
   return { type: 'object', properties };
 }
 
-/** A word that a scenario may use, in one line. */
+/** A word that a scenario may use, with a one-line description. */
 export interface DescribedWord {
   readonly name: string;
   readonly about: string;
 }
 
-/** One that has fields of its own; of some it says only what they are: `a number`. */
+/** A word with fields. The description of a field may be only its type: `a number`. */
 export interface FieldedWord extends DescribedWord {
   readonly fields: readonly DescribedWord[];
 }
 
-/** All words that are not of a system, each kind in the order of the schema. */
+/** All words that do not belong to a system, each kind in schema order. */
 export interface SchemaWords {
-  /** What stands in a scenario itself. */
+  /** The fields of a scenario. */
   readonly fields: readonly FieldedWord[];
-  /** Which claims a system may be expected to hold or to break. */
+  /** The ways in which a claim can be expected. */
   readonly expectations: readonly DescribedWord[];
-  /** What a client may be set to. */
+  /** The settings of a client. */
   readonly settings: readonly DescribedWord[];
-  /** What `workload.kind` may be. */
+  /** The values of `workload.kind`. */
   readonly workloads: readonly DescribedWord[];
   readonly steps: readonly FieldedWord[];
   readonly faults: readonly FieldedWord[];
 }
 
-/** Read from the schema, so that editors and `fencepost list` say the same. */
+/** Returns the words of a schema, so that editors and `fencepost list` agree. */
 export function schemaWords(schema: object): SchemaWords {
   const workload = inside(schema, 'properties', 'workload', 'properties');
   const clients = listOf(inside(schema, 'properties', 'clients', 'anyOf')).at(-1);
@@ -98,7 +98,7 @@ function fieldedIn(map: unknown): readonly FieldedWord[] {
   });
 }
 
-/** What a field without a description may be. */
+/** Returns the type of a field without a description. */
 function shapeText(schema: unknown): string {
   const type = inside(schema, 'type');
   const words = listOf(inside(schema, 'enum'));

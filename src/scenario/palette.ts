@@ -1,10 +1,10 @@
 /**
- * `faults: all`: every kind of fault that the systems of a scenario can suffer, each with low odds,
- * as if the file had listed them. Lengths go by the ttl, from a tenth of it to beyond twice, so
- * that what outlasts a lease is drawn as well as what does not.
+ * `faults: all`: every kind of fault that can affect the systems of a scenario, each with low odds,
+ * as if the file listed them. Durations are from a tenth of the ttl to more than twice the ttl, so
+ * that some outlast a lease and some do not.
  *
- * Servers of locks may lose what they held, in a failover or an eviction. Stores may not: data that
- * a store loses by itself are lost behind every lock.
+ * Lock servers may lose state, in a failover or an eviction. Stores may not: no lock protects data
+ * that the store itself loses.
  */
 
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -17,13 +17,13 @@ import type { Scenario, SystemScenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** What the kinds of the palette go by. */
+/** The properties of a scenario that its palette depends on. */
 interface Setting {
   readonly ttlUs: number;
   readonly isDatagram: boolean;
-  /** Whether the file says how far off clocks may be; a fault then stays inside that. */
+  /** True if the file bounds the error of clocks. Faults then stay within the bound. */
   readonly isBound: boolean;
-  /** What there is in some system, in the order of the systems. */
+  /** Servers of at least one system, in system order. */
   readonly servers: readonly string[];
   readonly failingOver: readonly string[];
   readonly forgetting: readonly string[];
@@ -33,7 +33,7 @@ interface Setting {
 
 type Fields = ReadFault['fields'];
 
-/** Of each kind what a scenario would list; nothing where none of its systems can suffer it. */
+/** The faults that a scenario would list for each kind; none if no system can be affected. */
 const PALETTE: { readonly [Kind in FaultKind]: (setting: Setting) => readonly Fields[] } = {
   pause: ({ ttlUs, servers }) => [
     { process: ['clients'], for: lasting(ttlUs), chance: oneIn(4) },
@@ -79,11 +79,11 @@ function oneIn(denominator: number): NonNullable<ReadFault['fields'][string]> {
 
 export interface Palette {
   readonly faults: readonly ReadFault[];
-  /** What the servers of each system cannot suffer, in the order of the systems. */
+  /** Servers that each kind cannot affect, per system, in system order. */
   readonly spared: readonly NonNullable<SystemScenario['spared']>[];
 }
 
-/** The palette of a scenario that was built without faults. */
+/** Returns the palette of a scenario that was built without faults. */
 export function paletteOf(
   file: ScenarioFile,
   scenario: Scenario,

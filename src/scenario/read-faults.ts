@@ -1,8 +1,8 @@
 /**
- * Faults as a scenario file writes them: maps of one key, with chances and ranges. Their fields
- * have the names that they have in a plan, so a fault can be copied from a plan into a scenario.
- * From them come templates whose processes have names, with what could never be injected or does
- * not say enough. Schema and reading go by the types of a kind's fields.
+ * Reads the faults of a scenario file: maps with one key, with chances and ranges. Fields have the
+ * names that they have in a plan, so a fault can be copied from a plan into a scenario. The result
+ * is templates whose processes are resolved to names. Faults that can never be injected, or are
+ * incomplete, are reported. Schema and reading follow the types of a kind's fields.
  */
 import { z } from 'zod';
 import { unreachable } from '../core/kernel/assert.ts';
@@ -43,7 +43,7 @@ import {
 
 type FileValue = readonly string[] | string | RangeUs | Odds | undefined;
 
-/** A fault as it was read: its fields by their names in the file, without those left out. */
+/** A fault as read from the file: the given fields by name. */
 export interface ReadFault {
   readonly kind: FaultKind;
   readonly fields: Readonly<Record<string, FileValue>>;
@@ -75,8 +75,8 @@ const chance = odds
 type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
 
 /**
- * What a file has for a field of each type, under the field's own name or in several. A kind's
- * fields stand in this order, and its chance last.
+ * The shape in a file of a field of each type: one field of the same name, or several. The fields
+ * of a kind are in this order, its chance last.
  */
 const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) => Shape } = {
   process: (field, kind) => ({
@@ -166,7 +166,7 @@ export const readFaultSchema: z.ZodType<ReadFault> = closed(
   return z.NEVER;
 });
 
-/** The range that a file gives a field of this name; absent where it gives none. */
+/** Returns the range of a field of this name, or undefined if the file has none. */
 export function rangeIn({ fields }: ReadFault, field: string): RangeUs | undefined {
   const value = fields[field];
   return typeof value === 'object' && 'minUs' in value ? value : undefined;
@@ -186,17 +186,17 @@ function isList(value: FileValue): value is readonly string[] {
   return Array.isArray(value);
 }
 
-/** What the faults of a scenario refer to. */
+/** The processes, operations and clock bounds that faults can refer to. */
 export interface Cast {
   readonly clients: readonly ClientScenario[];
   readonly stores: readonly string[];
-  /** The servers of the locks of all systems. */
+  /** The lock servers of all systems. */
   readonly locks: readonly string[];
-  /** What the clients of some systems call their operations. */
+  /** Operation labels that only some systems have. */
   readonly operations: readonly string[];
   readonly healAtUs: number;
   readonly isDatagram: boolean;
-  /** How far off clocks may be, where a fault of a clock does not say. */
+  /** Bounds on the error of clocks, used if a clock fault gives no values. */
   readonly clocks: { readonly skew?: number | undefined; readonly drift?: number | undefined };
 }
 
@@ -205,7 +205,7 @@ export interface BuiltFaults {
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** The templates in the order of the file. */
+/** Builds the templates, in file order. */
 export function buildFaults(read: readonly ReadFault[], cast: Cast): BuiltFaults {
   const findings: UnplacedProblem[] = [];
   const drawn = new Set<FaultKind>();
@@ -233,7 +233,7 @@ const VERBS: readonly Verb[] = ['acquire', 'renew', 'release', 'read', 'write', 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
-/** Reads one fault; what is wrong with it goes to `report`, with the field that is meant. */
+/** Builds the template of one fault. Problems are passed to `report`, with the field at fault. */
 class FaultBuilder {
   private readonly read: ReadFault;
   private readonly cast: Cast;
@@ -295,7 +295,7 @@ class FaultBuilder {
     return this.named(field, words);
   }
 
-  /** The processes that words and names stand for. */
+  /** Returns the processes that words and names refer to. */
   private named(field: string, words: readonly string[]): readonly string[] {
     const clients = this.cast.clients.map(({ name }) => name);
     const { locks, stores } = this.cast;
@@ -311,7 +311,7 @@ class FaultBuilder {
       }
       if (clients.includes(word) || servers.includes(word)) return [word];
       const known = [...GROUPS, ...servers, ...clients];
-      // A name that ends in a number is near none: `lock-1` is another process than `lock-4`.
+      // No suggestion for a name that ends in a number: `lock-1` is not a misspelling of `lock-4`.
       const near = /\d$/.test(word) ? '' : suggest(word, known);
       const hint = near.includes('did you mean') ? near : '';
       const there = hint === '' ? '; known' : `${hint} Known`;
@@ -321,7 +321,10 @@ class FaultBuilder {
     return [...new Set(found)];
   }
 
-  /** As the subject a word cuts each of its processes off by itself; a list is cut off together. */
+  /**
+   * Returns the groups of a field. In the first field, a group word makes a group of each process;
+   * a list makes one group.
+   */
   private groups(field: string, isSubject: boolean): readonly (readonly string[])[] {
     const words = namesIn(this.read, field) ?? [];
     const names = this.named(field, words);
@@ -330,7 +333,10 @@ class FaultBuilder {
     return isSubject && isWord ? names.map((one) => [one]) : [names];
   }
 
-  /** Where it is injected; else anywhere: most work is done in the first third of the run. */
+  /**
+   * Returns the place of the fault. Default: any point, or a time in the first third of the run,
+   * when most of the work is done.
+   */
   private place(): Place {
     const at = rangeIn(this.read, 'at');
     const [before, after] = [textIn(this.read, 'before'), textIn(this.read, 'after')];
@@ -349,7 +355,7 @@ class FaultBuilder {
     return verb === null ? { kind: 'point', side, point } : { kind: 'verb', side, verb };
   }
 
-  /** Null when `point` is a full name, of which the client and the section must exist. */
+  /** Returns the verb, or null if `point` is a full name, whose client and section must exist. */
   private verb(field: string, point: string): string | null {
     const verbs: readonly string[] = [...VERBS, ...this.cast.operations];
     const verb = verbs.find((known) => known === point);
@@ -381,7 +387,9 @@ class FaultBuilder {
     return this.reading(field, skew);
   }
 
-  /** A step or rate; where a fault says neither, both are drawn inside what clocks are allowed. */
+  /**
+   * Returns the step or rate. If the fault gives neither, both are drawn within the clock bounds.
+   */
   private reading(field: string, bound = 0): RangeUs {
     return this.saysReading()
       ? (rangeIn(this.read, field) ?? NOTHING)
@@ -441,7 +449,7 @@ class FaultBuilder {
   }
 }
 
-/** All of them, since no single one is sure to be meant. */
+/** Lists known names, without singling out a suggestion. */
 function listed(known: readonly string[]): string {
   return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
 }

@@ -1,4 +1,4 @@
-/** Reads the text of a scenario file: a scenario, or everything that is wrong with it. */
+/** Reads the text of a scenario file. The result is a scenario, or all problems in it. */
 import { check, isRecord, parseFile, type SourceFile } from '../core/plan/document.ts';
 import { CAPS, type QueuePlan } from '../core/plan/plan.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
@@ -22,12 +22,12 @@ export type ScenarioRead =
   | {
       readonly kind: 'scenario';
       readonly scenario: Scenario;
-      /** What is allowed and probably not meant. */
+      /** Valid, but probably a mistake. */
       readonly warnings: readonly Problem[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-/** Everything that `source.text` says, with every default filled in. */
+/** Reads `source.text`, with every default filled in. */
 export function readScenario(
   source: SourceFile & { readonly vocabulary: Vocabulary },
 ): ScenarioRead {
@@ -48,8 +48,9 @@ export function readScenario(
 }
 
 /**
- * What else is wrong, as far as the file can be built without what was refused. Without a fault all
- * else means the same; where other things are left out, only the words of systems still do.
+ * Returns further problems in the rest of a file that the schema refused. If only faults were
+ * refused, the rest has its full meaning. If other parts were, only problems with the words of
+ * systems are still valid.
  */
 function foundBeside(
   refused: readonly UnplacedProblem[],
@@ -85,7 +86,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !Array.isArray(value);
 }
 
-/** What is said of `all` in a list says all of that entry. */
+/** Adds the problems of `all` in a list, which replace other problems of these entries. */
 function withMixed(
   findings: readonly UnplacedProblem[],
   mixed: readonly UnplacedProblem[],
@@ -95,7 +96,7 @@ function withMixed(
   return [...mixed, ...findings.filter((finding) => !isTold(finding))];
 }
 
-/** Where `all` stands in a list of faults, beside others or alone. */
+/** Reports `all` in a list of faults, beside others or alone. */
 function mixedFindings(file: unknown): readonly UnplacedProblem[] {
   const faults = isRecord(file) ? file['faults'] : null;
   if (!Array.isArray(faults)) return [];
@@ -113,7 +114,7 @@ interface Built {
   readonly warned: readonly UnplacedProblem[];
 }
 
-/** With the palette in place of `faults: all`, for which all else has to be known. */
+/** Builds a scenario. `faults: all` is replaced by the palette, once everything else is known. */
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const { faults = [] } = file;
   if (faults !== ALL) return buildListed({ ...file, faults }, vocabulary);
@@ -182,7 +183,7 @@ interface BuiltUse {
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** The digests of the modules that the file names, in its order. */
+/** Returns the digests of the modules that the file uses, in file order. */
 function buildUse({ use }: ScenarioFile, { modules = {} }: Vocabulary): BuiltUse {
   if (use === undefined) return { fields: {}, findings: [] };
   const paths = typeof use === 'string' ? [use] : use;
@@ -203,7 +204,7 @@ interface BuiltQueue {
   readonly findings: readonly UnplacedProblem[];
 }
 
-/** Its queue, and which transitions and locks do not go with it. */
+/** Builds the queue, and reports transitions and locks that do not fit it. */
 function buildQueue(
   file: ScenarioFile,
   clients: readonly ClientScenario[],
@@ -245,7 +246,10 @@ function buildQueue(
   };
 }
 
-/** Each message that may ever lie in the queue draws a copy; of so many a plan has no room. */
+/**
+ * Reports too many copies: each message that can ever be in the queue may draw one, and a plan has
+ * limited room.
+ */
 function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   const { steps, retries, messages, copies } = plan;
   const machines = new Set(messages.map(({ machine }) => machine)).size;
@@ -257,7 +261,7 @@ function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   return [{ path: ['queue', 'duplicates'], isKey: true, what }];
 }
 
-/** Every workload that the file writes down, and where. */
+/** Returns every workload in the file, with its path. */
 function workloadsOf({
   workload,
   clients,

@@ -1,6 +1,6 @@
 /**
- * What a scenario file may contain. Everything but the name and the systems has a default. What the
- * words mean to one another is checked later, by `readScenario`.
+ * The schema of a scenario file. Everything but the name and the systems has a default.
+ * `readScenario` checks later how the words fit together.
  */
 import { z } from 'zod';
 import type { Json } from '../core/kernel/json.ts';
@@ -24,10 +24,10 @@ import { whyNoModulePath } from '../core/plan/used-modules.ts';
 import { stepSchema } from '../core/plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './read-faults.ts';
 
-/** Names, or how many. */
+/** Names, or their number. */
 export type ReadNames = number | readonly string[];
 
-/** In place of a list of faults. */
+/** Replaces the list of faults. */
 export const ALL = 'all';
 
 const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
@@ -122,7 +122,7 @@ const clients = z.union([
   }),
 ]);
 
-/** Settings that all clients share and that `each` can differ from. */
+/** Settings that all clients share, and those that `each` overrides. */
 export type ReadClientMap = Exclude<Data<typeof clients>, number | readonly string[]>;
 
 const drift = z
@@ -203,7 +203,7 @@ export const scenarioFileSchema = closed('field', {
 
 export type ScenarioFile = Data<typeof scenarioFileSchema>;
 
-/** With its faults written out. */
+/** A scenario file whose faults are listed. */
 export interface ListedFile extends ScenarioFile {
   readonly faults: readonly ReadFault[];
 }

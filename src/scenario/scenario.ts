@@ -1,8 +1,7 @@
 /**
- * A scenario is what a person writes once for many seeds: the systems to compare, the clients and
- * their work, the network, and faults as chances and ranges. Here everything has its value:
- * defaults are filled in, groups of processes are resolved to names. All times are integer
- * microseconds.
+ * A scenario is written once, by a person, for many seeds: the systems to compare, the clients and
+ * their work, the network, and faults as chances and ranges. In this form it is complete: defaults
+ * are filled in, and groups of processes are resolved to names. All times are integer microseconds.
  */
 import type { ClientSettings, ReadSettings } from '../core/plan/client-text.ts';
 import type { RangeUs } from '../core/plan/duration.ts';
@@ -21,37 +20,43 @@ import type { ReadStep } from '../core/plan/work-text.ts';
 export interface Scenario {
   readonly name: string;
   readonly description: string;
-  /** The modules that it uses, with the digests of their files; absent where it uses none. */
+  /** The modules that it uses, with the digests of their files; absent if it uses none. */
   readonly use?: ModuleDigests;
   readonly systems: readonly SystemScenario[];
   readonly clients: readonly ClientScenario[];
   readonly queue?: QueueScenario;
   readonly network: { readonly link: NetworkPlan['link']; readonly latency: RangeUs };
-  /** How much of its length a backoff may be lengthened by; null: as each system's lock does. */
+  /**
+   * Maximum extension of a backoff, as a fraction of it; null for the default of each system's
+   * lock.
+   */
   readonly jitter: Odds | null;
   readonly faults: readonly FaultTemplate[];
-  /** Whether each seed enables a random subset of the kinds of fault that have a chance. */
+  /** True if each seed enables a random subset of the fault kinds that have a chance. */
   readonly isSwarm: boolean;
   /** As in a plan; absent for the default. */
   readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
-  /** Every plan in this scope is examined, and no seed; absent where seeds are. */
+  /**
+   * The scope of an exhaustive search, which runs every plan in it instead of seeds; absent for
+   * seeds.
+   */
   readonly exhaust?: ExhaustScope;
 }
 
-/** What an exhaustive search goes through. */
+/** The scope of an exhaustive search. */
 export interface ExhaustScope {
-  /** How many faults a plan has at most. */
+  /** Maximum number of faults in a plan. */
   readonly faults: number;
-  /** How many swaps of neighbours among the events that one receiver has at one instant. */
+  /** Maximum number of swaps of neighbors among the events that one receiver has at one instant. */
   readonly ties: number;
-  /** Only the first of the clients, and the first sections of each; null for all. */
+  /** Number of clients, and of sections of each, that take part, from the first; null for all. */
   readonly clients: number | null;
   readonly sections: number | null;
 }
 
-/** The queue of every plan, and how often it keeps a copy of a message, to come so much later. */
+/** The queue of every plan; the odds that it keeps a copy of a message, and the copy's delay. */
 export interface QueueScenario {
   readonly plan: QueuePlan;
   readonly duplicates: { readonly odds: Odds; readonly after: RangeUs } | null;
@@ -61,39 +66,39 @@ export interface SystemScenario extends SystemPlan {
   readonly expect: {
     readonly holds: readonly string[];
     readonly breaks: readonly string[];
-    /** Known to break now and then, and no failure either way; absent for none. */
+    /** Claims that break now and then; neither outcome is a failure. Absent if there are none. */
     readonly may?: readonly string[];
   };
   /** The processes that serve its lock. */
   readonly servers: readonly string[];
-  /** Stores that it has not, being made of replicas, or replicas that others have; for none. */
+  /** Store processes of other systems that this one does not have; absent if there are none. */
   readonly absent?: readonly string[];
-  /** Servers that a kind of `faults: all` cannot befall; absent where faults are listed. */
+  /** Servers that a kind of `faults: all` cannot affect; absent if the file lists its faults. */
   readonly spared?: { readonly [Kind in FaultKind]?: readonly string[] };
-  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
+  /** Labels of the clients' operations at the lock. Default: `acquire` and `release`. */
   readonly operations?: readonly string[];
-  /** Whether its sections acquire a lock; absent: they do. */
+  /** False if its sections acquire no lock. Default true. */
   readonly hasGrants?: boolean;
-  /** The jitter of its lock; absent for none. */
+  /** The jitter of its lock; absent if there is none. */
   readonly jitter?: Odds;
-  /** Settings of all clients that differ in this system. */
+  /** Client settings that differ in this system. */
   readonly clients: ReadSettings;
 }
 
 export interface ClientScenario {
   readonly name: string;
-  /** Its place among the clients, from 1; the leading digits of the values that it writes. */
+  /** Position among the clients, from 1; the leading digits of the values that it writes. */
   readonly number: number;
   readonly settings: ClientSettings;
-  /** How many sections it runs; they are numbered from 1. */
+  /** Number of sections that it runs. They are numbered from 1. */
   readonly sections: number;
-  /** How many of them its process runs at once. */
+  /** Number of sections that its process runs at once. */
   readonly concurrency: number;
   readonly think: RangeUs;
   readonly workload: Workload;
 }
 
-/** What a client does in a section. Where there are several locks, keys or stores, one is drawn. */
+/** The work of a client in a section. Of several locks, keys or stores, one is drawn. */
 export interface Workload {
   readonly kind: 'blind-writes' | 'read-modify-write' | 'transfer' | 'steps';
   readonly writesPerGrant: number;
@@ -106,15 +111,15 @@ export interface Workload {
 }
 
 /**
- * When a fault is injected: at a drawn time, at a point of a drawn section, or at one given point.
- * Where nothing is said it is `anywhere`: at a point of a drawn section as often as at a time.
+ * The place of a fault: a drawn time, a point of a drawn section, or one given point. By default it
+ * is `anywhere`: a point of a drawn section or a time, with equal odds.
  */
 export type Place =
   | { readonly kind: 'at' | 'anywhere'; readonly at: RangeUs }
   | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: string }
   | { readonly kind: 'point'; readonly side: 'before' | 'after'; readonly point: string };
 
-/** Which message or timer: any by chance while the run goes on, or one that `expand` names. */
+/** The message or timer of a fault: any by chance during the run, or one that `expand` names. */
 export type Target =
   | { readonly kind: 'any' }
   | { readonly kind: 'named' | 'timer'; readonly name: string }
@@ -132,11 +137,13 @@ export type Target =
     }
   | { readonly kind: 'process'; readonly processes: readonly string[]; readonly at: RangeUs };
 
-/** What a scenario says of a field of each type, from which each seed draws the plan's. */
+/** The form of each field type in a scenario, from which each seed draws the plan's. */
 interface TemplateTypes {
-  /** As the subject each draws for itself whether it is hit; else one is drawn. */
+  /**
+   * In a fault's first field, each process draws whether it is affected; in others, one is drawn.
+   */
   readonly process: readonly string[];
-  /** As the subject each of these groups by itself; else there is one. */
+  /** In a fault's first field, each group draws separately; in others there is one. */
   readonly group: readonly (readonly string[])[];
   readonly message: Target;
   readonly timer: Target;
@@ -161,14 +168,14 @@ export type TemplateField = {
   };
 }[FieldType];
 
-/** One fault of a scenario, with the fields of its kind; null odds: always. */
+/** One fault of a scenario, with the fields of its kind. Null odds mean always. */
 export interface FaultTemplate {
   readonly kind: FaultKind;
   readonly odds: Odds | null;
   readonly fields: readonly TemplateField[];
 }
 
-/** Which message or timer it waits for; absent for a fault with a time or a point. */
+/** Returns the message or timer that a fault waits for; undefined if it has a time or a point. */
 export function targetIn({
   fields,
 }: FaultTemplate): Extract<TemplateField, { readonly type: 'message' | 'timer' }> | undefined {

@@ -1,4 +1,4 @@
-/** The words that a scenario may use for what other parts of fencepost provide. */
+/** The words that a scenario may use for locks, stores and claims, which other layers provide. */
 
 import type { Json } from '../core/kernel/json.ts';
 import type { ClientSettings } from '../core/plan/client-text.ts';
@@ -10,21 +10,21 @@ export interface Vocabulary {
   readonly locks: ReadonlyMap<string, LockWord>;
   /** Names of stores: `unfenced`, `fenced`, … */
   readonly stores: readonly string[];
-  /** What a system may choose of its store, by the store's name; absent for nothing. */
+  /** Options of stores, by the store's name; absent if there are none. */
   readonly storeOptions?: ReadonlyMap<string, readonly OptionWord[]>;
-  /** Of stores that are several servers, by the store's name: what these are called. */
+  /** Server names of replicated stores, by the store's name. */
   readonly replicas?: ReadonlyMap<string, ReplicaNames>;
-  /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
+  /** Claims with their parameters: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
-  /** Of these, those that say nothing where sections run without acquiring; absent: none. */
+  /** The claims that do not apply if sections acquire no lock; absent if there are none. */
   readonly grantClaims?: ReadonlySet<string>;
-  /** The servers that run in a plan of these words; absent where no plan can be run. */
+  /** Returns the servers that run in a plan; absent if no plan can be run. */
   readonly serversOf?: (plan: Plan) => readonly ServerPlace[];
-  /** The modules that some of these words were loaded from; absent for none. */
+  /** The modules that some of these words were loaded from; absent if there are none. */
   readonly modules?: ModuleDigests;
 }
 
-/** The servers of a store under options that are all right. */
+/** Returns the servers of a store, for valid options. */
 export type ReplicaNames = (
   store: string,
   options: Readonly<Record<string, Json>>,
@@ -32,35 +32,35 @@ export type ReplicaNames = (
 
 export interface LockWord {
   readonly options: readonly OptionWord[];
-  /** The names of its processes under options that are all right. */
+  /** Returns the names of the lock's processes, for valid options. */
   readonly servers: (options: Readonly<Record<string, Json>>) => readonly string[];
-  /** Which of these options, each all right, cannot be meant beside the others; null for none. */
+  /** Returns the option, valid in itself, that conflicts with the others, or null if none does. */
   readonly problem?: (
     options: Readonly<Record<string, Json>>,
     clients: readonly ClientSettings[],
   ) => { readonly option: string; readonly what: string } | null;
-  /** Whether sections may have `renew` steps. Default true. */
+  /** True if sections may have `renew` steps. Default true. */
   readonly canRenew?: boolean;
-  /** Whether its clients can get their steps from a queue. Default false. */
+  /** True if its clients can get their steps from a queue. Default false. */
   readonly takesMessages?: boolean;
-  /** Whether sections acquire it. Default true. */
+  /** True if sections acquire it. Default true. */
   readonly hasGrants?: boolean;
-  /** Whether its clients are asynchronous code. Default false. */
+  /** True if its clients are asynchronous code. Default false. */
   readonly isAsync?: boolean;
-  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
+  /** Labels of the clients' operations at the lock. Default: `acquire` and `release`. */
   readonly operations?: readonly string[];
-  /** How much of its length a backoff may be lengthened by where a scenario does not say. */
+  /** Maximum extension of a backoff, as a fraction of it, for scenarios that set none. */
   readonly jitter?: Odds;
 }
 
-/** An option of a lock protocol or of a store, e.g. `counter: volatile`. */
+/** An option of a lock protocol or of a store, such as `counter: volatile`. */
 export interface OptionWord {
   readonly name: string;
-  /** Every value that it may have; null for a whole number from 0. */
+  /** All accepted values; null for a whole number from 0. */
   readonly values: readonly string[] | null;
-  /** The least and the largest number that it may be; absent: any from 0. */
+  /** The smallest and the largest accepted number; absent for any from 0. */
   readonly range?: readonly [number, number];
 }
 
-/** Reported for every run, but no lock can promise it while processes may pause. */
+/** Reported for every run, but no lock can guarantee it if processes may pause. */
 export const MEASURED_CLAIM = 'holder-overlap';

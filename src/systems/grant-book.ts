@@ -20,8 +20,8 @@ export interface GrantTerms {
    */
   readonly untilUs: number | null;
   /**
-   * When the first of the requests that the grant depends on was sent. Default: when this turn's
-   * request was sent.
+   * Time at which the first of the requests that the grant depends on was sent. Default: that of
+   * this turn's request.
    */
   readonly sentAtUs?: number;
 }

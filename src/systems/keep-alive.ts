@@ -21,7 +21,7 @@ export class KeepAlive {
   readonly id: number;
   /** The current section of the process. Background operations are named after it. */
   at: Section;
-  /** Whether the section counts on the lease now. */
+  /** True while the section counts on the lease. */
   holds = false;
   isOver = false;
   /** The last confirmed term: when it was requested, on both clocks, and its length. */

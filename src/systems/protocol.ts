@@ -57,11 +57,11 @@ export interface LockDefinition {
    * empty list if it has no server; a function if they depend on options. Default: `lock`.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
-  /** Whether a section may take further locks with a `lock` step. Default false. */
+  /** True if a section may take further locks with a `lock` step. Default false. */
   readonly takesSeveral?: boolean;
-  /** Whether an acquire waits in a queue and is answered when its turn comes. Default false. */
+  /** True if an acquire waits in a queue and is answered when its turn comes. Default false. */
   readonly waitsInLine?: boolean;
-  /** Whether a `renew` step can extend a lease. Default true with `build`. */
+  /** True if a `renew` step can extend a lease. Default true with `build`. */
   readonly canRenew?: boolean;
   /**
    * Jitter for scenarios that set none: how much the wait before another attempt may exceed the
@@ -72,8 +72,8 @@ export interface LockDefinition {
   readonly unpromised?: readonly string[];
   /**
    * The labels of client operations at the lock (`set` of `alice/1/set`) and of marks, so that
-   * scenarios can place faults at them; `heartbeat` stands for the first few of a section. Default
-   * with `build`: `acquire`, and `release` if clients release.
+   * scenarios can place faults at them; `heartbeat` means the first few of a section. Default with
+   * `build`: `acquire`, and `release` if clients release.
    */
   readonly operations?: readonly string[];
   /**
@@ -93,7 +93,7 @@ export interface LockDefinition {
     options: Options,
     queue?: QueuePlan,
   ) => (client: ClientPlan, role: 'client' | 'probe') => LockDriver;
-  /** Whether clients can get their work from a queue, with `transition` steps. Default false. */
+  /** True if clients can get their work from a queue, with `transition` steps. Default false. */
   readonly takesMessages?: boolean;
   /** Like `build`, for stores that check tokens with the lock. */
   readonly buildAsked?: (
@@ -122,7 +122,7 @@ export interface Protocol extends Omit<LockDefinition, 'lock' | 'section' | 'ser
   readonly servers: (options: Options) => readonly string[];
   readonly takesSeveral: boolean;
   readonly unpromised: readonly string[];
-  /** Whether sections acquire a lock. Default true. If false, guards have no grants. */
+  /** False if sections acquire no lock; guards then have no grants. Default true. */
   readonly hasGrants?: boolean;
 }
 
@@ -250,7 +250,7 @@ export interface Section {
    * @internal
    */
   readonly versions: Map<string, number | null> | null;
-  /** When the client considers its lease to end. Set by the driver. */
+  /** The end of the lease, as the client sees it. Set by the driver. */
   end: LeaseEnd;
   /** The token that the section was entered with; 0 if there is none. Set by the driver. */
   token: number;
@@ -286,7 +286,7 @@ export interface AsyncSection extends Caller {
   guard(setting?: GuardSetting): Guard;
 }
 
-/** What the program knows of the lock that it counts on. */
+/** The client's knowledge of the lock that it counts on. */
 export interface GuardSetting {
   /** Fencing token to attach to each access. Default 0, lower than any granted token. */
   readonly token?: number;
@@ -339,7 +339,7 @@ export type SectionProgram = ReturnType<SectionProgramOf>;
 export interface AsyncClientSetting extends Pick<Servers, 'stores' | 'replicas' | 'manners'> {
   readonly plan: ClientPlan;
   readonly role: 'client' | 'probe';
-  /** Whether its guards have grants. */
+  /** True if its guards have grants. */
   readonly hasGrants: boolean;
   readonly programOf: SectionProgramOf;
 }

@@ -121,7 +121,7 @@ interface Put {
   readonly adds: number | null;
   /** Whether the section waits for the answer before it continues. */
   readonly awaits: boolean;
-  /** False skips the lease test even if the client tests its lease before each write. */
+  /** True if the section waits for the answer before it continues. */
   readonly testsLease?: false;
 }
 

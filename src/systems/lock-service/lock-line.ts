@@ -29,7 +29,7 @@ type LineAnswer =
 
 export class LockLine {
   private readonly firstToken: number;
-  /** Whether a client at the front must still have its own entry. */
+  /** True if a client at the front must still have its own entry. */
   private readonly verifies: boolean;
   private counter = 0;
   /** The entries of all locks, in token order. */

@@ -53,9 +53,9 @@ export interface LockServerOptions {
   readonly clock: 'monotonic' | 'wall';
   readonly firstToken: number;
   readonly rules: LockRules;
-  /** Whether a release names its grant, or applies to any grant that the client holds. */
+  /** The scope of a release: the grant that it names, or any grant that the client holds. */
   readonly release: 'named' | 'by-client';
-  /** Whether clients retry a busy lock, or wait in a queue. */
+  /** The client's reaction to a busy lock: it retries, or waits in a queue. */
   readonly waits: 'retry' | 'in-line' | 'in-line-unverified';
 }
 

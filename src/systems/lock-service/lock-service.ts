@@ -67,11 +67,11 @@ export class LockService {
        * counter, which wraps; `random`: unique opaque ids.
        */
       readonly numbering?: 'exact' | 'double' | '32-bit' | 'random';
-      /** Whether a renew issues a new token instead of keeping the grant's. */
+      /** True if a renew issues a new token; false if it keeps the grant's. */
       readonly renewRaises?: boolean;
       /** Time after the end of an unreleased lease during which the lock is not granted. */
       readonly lockDelay?: number;
-      /** Which clients are ever granted a lock; `one`: only the first that requests it. */
+      /** The clients that are ever granted a lock; `one`: only the first that requests it. */
       readonly serves?: 'all' | 'nobody' | 'one';
     } = {},
   ) {

@@ -120,7 +120,7 @@ function build(
   };
 }
 
-/** How long a store waits for the lock service before it refuses a token that it cannot verify. */
+/** Timeout of a check, after which a store refuses the token as unverified. */
 const CHECK_TIMEOUT_US = 100_000;
 
 function checkWith(target: ServerHost<LockRequest, LockReply>): CheckToken {
@@ -149,7 +149,7 @@ interface DriverManner {
    * `getToken`.
    */
   readonly attaches: 'own' | 'at-times' | 'current';
-  /** Whether a repeated acquire names its place in the queue. */
+  /** True if a repeated acquire names its place in the queue. */
   readonly waitsInLine: boolean;
 }
 

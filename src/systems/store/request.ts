@@ -62,7 +62,7 @@ export interface PendingAccess {
   readonly setting: { readonly operation: Name };
   readonly isSettled: boolean;
   readonly state: CallState;
-  /** Whether an unanswered try may have been executed. */
+  /** True if an unanswered try may have been executed. */
   readonly mayHaveHappened: boolean;
   /** Null if no answer came. */
   readonly reply: StoreReply | null;

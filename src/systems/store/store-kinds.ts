@@ -20,11 +20,11 @@ export interface StoreKind extends Pick<FenceRule, 'about' | 'source' | 'unpromi
   readonly manners: Manners;
   /** Name of the model that the store guarantees to its clients, or null if it has none. */
   readonly model: string | null;
-  /** Whether the store is supposed to remember the highest token. */
+  /** True if the store is supposed to remember the highest token. */
   readonly isFenced: boolean;
-  /** Whether it needs the SQL engine. */
+  /** True if it needs the SQL engine. */
   readonly needsSql: boolean;
-  /** Whether it checks tokens with the lock. If so, `build` requires `check`. */
+  /** True if it checks tokens with the lock. `build` then requires `check`. */
   readonly asksLock: boolean;
   /** Options that a system may set. Default: none. */
   readonly options?: readonly OptionInfo[];
@@ -208,9 +208,9 @@ export interface StoreDefinition {
   readonly source?: string;
   /** Claims that it does not guarantee, even without faults. Default: it guarantees all. */
   readonly unpromised?: readonly string[];
-  /** Whether the store is supposed to remember the highest token. Default false. */
+  /** True if the store is supposed to remember the highest token. Default false. */
   readonly isFenced?: boolean;
-  /** Whether it checks tokens with the lock. If true, `build` gets a `check`. Default false. */
+  /** True if it checks tokens with the lock. `build` then gets a `check`. Default false. */
   readonly asksLock?: boolean;
   /** Client requirements, each false by default. */
   readonly manners?: {

@@ -29,7 +29,7 @@ type ByResource<V> = Map<string, Map<string, V>>;
 export class Store {
   readonly rule: FenceRule;
   private readonly takesAnyToken: boolean;
-  /** Whether tokens are ignored. */
+  /** True if tokens are ignored. */
   private isOpen: boolean;
   private values: ByResource<number> = new Map();
   /** By resource, then by key; the key is '' if the resource has one highest token. */
@@ -216,25 +216,25 @@ export interface FenceRule {
     | 'lower-or-repeated'
     | 'higher'
     | 'other';
-  /** Whether the highest token of accepted accesses is registered. */
+  /** True if the highest token of accepted accesses is registered. */
   readonly registers: boolean;
-  /** Whether reads are compared, and register their token, too. */
+  /** True if reads are compared, and register their token, too. */
   readonly coversReads: boolean;
-  /** Whether a client must announce its token (`open`) before its first access. */
+  /** True if a client must announce its token (`open`) before its first access. */
   readonly needsOpen: boolean;
-  /** Whether an announced token replaces the registered one, even a higher one. */
+  /** True if an announced token replaces the registered one, even a higher one. */
   readonly opensAnything: boolean;
-  /** Whether there is one highest token per resource, or one per key. */
+  /** The scope of a highest token: a resource, or a key. */
   readonly scope: 'resource' | 'key';
-  /** Whether the highest token survives a crash. */
+  /** True if the highest token survives a crash. */
   readonly isDurable: boolean;
-  /** Whether an access without a token (0) is accepted without a comparison. */
+  /** True if an access without a token (0) is accepted without a comparison. */
   readonly takesMissing: boolean;
-  /** Whether a replica that takes over compares tokens too. */
+  /** True if a replica that takes over compares tokens too. */
   readonly replicaCompares: boolean;
   /** The component that compares a write: the store, or the client with the token it just read. */
   readonly comparedBy: 'store' | 'client';
-  /** Whether the store discards what it accepts. Default false. */
+  /** True if the store discards what it accepts. Default false. */
   readonly dropsWrites?: boolean;
   /** A one-line description, for `fencepost list`. */
   readonly about: string;

@@ -85,7 +85,7 @@ export class StoreWitness {
     }: Omit<Parameters<StoreWitness['read']>[1], 'version'> & {
       readonly version?: Extract<TraceEvent, { readonly kind: 'write' }>['version'] | undefined;
       readonly highest?: number;
-      /** When the write took effect. Default: when it arrived. */
+      /** Time at which the write took effect. Default: when it arrived. */
       readonly atUs?: number;
       /** The stored value, if it is not the value that was sent. */
       readonly value?: number | null;

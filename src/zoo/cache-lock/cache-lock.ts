@@ -21,23 +21,25 @@ import {
 /** Settings of a `CacheLock`. Times are in the unit of `now`. */
 export interface CacheLockSettings {
   readonly key: string;
-  /** How long the key stays in the cache, after which the lock has expired. */
+  /** Time that the key stays in the cache, after which the lock has expired. */
   readonly expiration: number;
   /** Time between two tries for a busy lock; djblets adds a random amount of up to a quarter. */
   readonly retry: number;
-  /** How long to wait for a busy lock. Default -1: without limit. */
+  /** Maximum wait for a busy lock. Default -1: without limit. */
   readonly timeout?: number;
-  /** Whether to wait for a busy lock. Default true. */
+  /** False to give up at once if the lock is busy. Default true. */
   readonly blocking?: boolean;
   /** Returns a value that no other client stores, such as `() => crypto.randomUUID()`. */
   readonly newToken: () => string;
   /**
-   * How to release the lock. `published` touches the key, reads it, and deletes it if the value is
-   * its own; `add-again` adds the key first instead of the touch; `compare-and-delete` compares and
-   * deletes in one command; `delete` does not compare. Default `published`.
+   * The way to release the lock. `published` touches the key, reads it, and deletes it if the value
+   * is its own; `add-again` adds the key first instead of the touch; `compare-and-delete` compares
+   * and deletes in one command; `delete` does not compare. Default `published`.
    */
   readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
-  /** Whether a touch extends any key that is there, or only the lock's own. Default `anyone`. */
+  /**
+   * The keys that a touch extends: any key that is there, or only the lock's own. Default `anyone`.
+   */
   readonly extends?: 'anyone' | 'owner';
 }
 
@@ -76,7 +78,7 @@ export class CacheLock {
     requireSettings(this.settings);
   }
 
-  /** Whether the lock was acquired and not released, even if it has expired since. */
+  /** True if the lock was acquired and not released, even if it has expired since. */
   get isAcquired(): boolean {
     return this.held !== null;
   }

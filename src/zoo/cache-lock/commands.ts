@@ -64,9 +64,9 @@ export type ReleaseRule = (typeof RELEASES)[number];
 interface Returned {
   readonly key: string;
   readonly value: string;
-  /** How long a touch, or an add, keeps the key. */
+  /** Time for which a touch, or an add, keeps the key. */
   readonly ttlUs: number;
-  /** Whether a touch extends any key that is there, or only one with this value. */
+  /** The keys that a touch extends: any key that is there, or only one with this value. */
   readonly extends: 'anyone' | 'owner';
   readonly release: ReleaseRule;
 }
@@ -118,11 +118,11 @@ export const FOR_EVER = -1;
 /** Times in one unit of the caller's choice. */
 export interface LockArguments {
   readonly key: string;
-  /** How long the key stays in the cache. */
+  /** Time that the key stays in the cache. */
   readonly expiration: number;
   /** Time between two tries for a busy lock, before jitter. */
   readonly retry: number;
-  /** How long to wait for a busy lock, or `FOR_EVER`. */
+  /** Maximum wait for a busy lock, or `FOR_EVER`. */
   readonly timeout: number;
 }
 

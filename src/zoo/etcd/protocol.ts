@@ -51,7 +51,7 @@ import { type EtcdReply, type EtcdRequest, EtcdServer, US_A_SECOND } from './ser
 
 const NAME = 'lock';
 
-/** How long the client waits before it opens a new stream for its heartbeat. */
+/** Delay before the client opens a new stream for its heartbeat. */
 const RETRY_US = 500_000;
 
 const choices = optionsFor(
@@ -128,7 +128,7 @@ class EtcdDriver implements LockDriver {
   private readonly server: ServerHost<EtcdRequest, EtcdReply>;
   private readonly session: OwnSession;
   private held: readonly Held[] = [];
-  /** Whether the last attempt may have created a key that no answer reported. */
+  /** True if the last attempt may have created a key that no answer reported. */
   private isUnknown = false;
 
   constructor(options: Chosen, server: ServerHost<EtcdRequest, EtcdReply>) {

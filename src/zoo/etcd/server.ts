@@ -161,7 +161,7 @@ export class EtcdState {
 
 /** The server options of a scenario, and what the observer must know about its clients. */
 interface EtcdServing {
-  /** What a replaced leader does with the leases that it had counted down. */
+  /** A replaced leader's handling of the leases that it had counted down. */
   readonly oldLeader: 'steps-down' | 'revokes';
   /** The answer by which a client that waited learns that it holds the lock. */
   readonly tells: 'wait' | 'recheck';

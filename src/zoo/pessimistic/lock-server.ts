@@ -31,7 +31,7 @@ export function describePessimisticReply(reply: PessimisticReply): Answer {
 }
 
 interface PessimisticServerOptions {
-  /** Whether a request that closes a cycle waits as well, or is denied. */
+  /** Handling of a request that closes a cycle: it waits as well, or is denied. */
   readonly onDeadlock: 'wait' | 'abort';
 }
 

@@ -38,7 +38,7 @@ export interface PostgresSettings {
   readonly pooler: 'none' | 'transaction';
   /** Number of server connections that the pooler keeps. */
   readonly backends: number;
-  /** Whether the end of a client's connection reaches the server. */
+  /** `closes`: the end of a client's connection reaches the server; `half-open`: it does not. */
   readonly peerDeath: 'closes' | 'half-open';
   /** Time from the last message of a peer until the server detects that it is gone. */
   readonly keepaliveMs: number;

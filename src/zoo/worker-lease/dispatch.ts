@@ -17,11 +17,11 @@
 import { enterLock, type Program, part, type Section } from '../../servers.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 
-/** Whether a dispatch has the flaws of the published one. */
+/** The behavior of a dispatch where the published one is flawed. */
 export interface DispatchManner {
-  /** Whether a lease held by another worker counts as a system error and causes a flip. */
+  /** `flips`: a lease held by another worker counts as a system error and causes a flip. */
   readonly onDenied: 'waits' | 'flips';
-  /** Whether only an acquired lease is released, or the result of any acquire. */
+  /** `held`: only an acquired lease is released; `always`: so is the reply of a failed acquire. */
   readonly releases: 'held' | 'always';
 }
 
@@ -31,7 +31,7 @@ interface Attempt {
   readonly delivery: Delivery;
   /** Number of the attempt in its section, from 1. */
   readonly number: number;
-  /** Whether there is no retry after this attempt. */
+  /** True if there is no retry after this attempt. */
   readonly isLast: boolean;
 }
 
@@ -138,9 +138,9 @@ export interface TakenLease {
   readonly fence: number;
   /** The observer's grant number. */
   readonly ordinal: number;
-  /** When its first request was sent, by the worker's monotonic clock. */
+  /** Time at which its first request was sent, by the worker's monotonic clock. */
   readonly sentUs: number;
-  /** When it was taken, by the clock that judges expiry. */
+  /** Time at which it was taken, by the clock that judges expiry. */
   readonly issuedAtUs: number;
 }
 

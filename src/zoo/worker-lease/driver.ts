@@ -45,7 +45,7 @@ interface Received {
   readonly receipt: number;
   readonly machine: Machine;
   readonly queue: QueueParts;
-  /** Whether its successor, if it has one, is in the queue. */
+  /** True if its successor, if it has one, is in the queue. */
   isSettled: boolean;
 }
 

@@ -13,7 +13,7 @@ export type LeaseRecord = {
   readonly state: 'leased' | 'open';
   readonly steps: number;
   readonly retries: number;
-  /** When it was taken; not stored in the published scheme. */
+  /** Time at which it was taken; not stored in the published scheme. */
   readonly since: number;
   /** The last time at which it is held: it has timed out when `now > expires`. */
   readonly expires: number;
@@ -33,9 +33,9 @@ export type LeaseReturn = Delivery & { readonly fence: number | false };
 
 /** Differences from the published scheme. */
 export interface LeaseRules {
-  /** Whether the fence token is raised when a lease that timed out changes hands. */
+  /** `raises`: the fence token is raised when a lease that timed out changes hands. */
   readonly takeover: 'raises' | 'keeps';
-  /** Whether a lease times out by its record, or by the requesting worker's own timeout. */
+  /** The timeout that ends a lease: that of its record, or the requesting worker's own. */
   readonly timeout: 'recorded' | 'own';
 }
 
@@ -75,7 +75,7 @@ export function freedBy(held: LeaseRecord | null, given: LeaseReturn): LeaseReco
 export interface LeaseTerms {
   readonly rules: LeaseRules;
   readonly time: LeaseTime;
-  /** Whether a lease times out by the clock of the requesting client, or of the back end. */
+  /** The clock that ends a lease: that of the requesting client, or of the back end. */
   readonly clock: 'client' | 'server';
   /** The first fence of a lease without a record: 1, or the microseconds of that clock. */
   readonly absent: 'one' | 'clock';

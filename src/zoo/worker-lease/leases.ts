@@ -197,8 +197,8 @@ export const KEY_LIFE_SECONDS: number = 86_400;
 export type Seen = { readonly record: LeaseRecord | null; readonly unique: number | null };
 
 /**
- * How to store a record if there is none. Early versions of the scheme used `cas` here too, which
- * python-memcached sends as a plain `set` if it has read nothing.
+ * The command that stores a record if there is none. Early versions of the scheme used `cas` here
+ * too, which python-memcached sends as a plain `set` if it has read nothing.
  */
 export type Vacant = 'add' | 'set';
 

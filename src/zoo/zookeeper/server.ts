@@ -75,9 +75,9 @@ interface ZkSession {
 
 export interface ZkServing {
   readonly tickUs: number;
-  /** How far the server that answers a read may lag. */
+  /** Maximum lag of the server that answers a read. */
   readonly lagUs: number;
-  /** Whether the parent of a lock's children is removed when it is empty. */
+  /** True if the parent of a lock's children is removed when it is empty. */
   readonly isContainer: boolean;
   readonly tokenOf: (child: LockChild) => number;
 }
