@@ -119,9 +119,9 @@ interface Put {
   readonly value: number;
   /** The increment over the value that the section read; null if the write is not an increment. */
   readonly adds: number | null;
-  /** Whether the section waits for the answer before it continues. */
-  readonly awaits: boolean;
   /** True if the section waits for the answer before it continues. */
+  readonly awaits: boolean;
+  /** False skips the lease test even if the client tests its lease before each write. */
   readonly testsLease?: false;
 }
 
