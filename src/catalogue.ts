@@ -41,9 +41,7 @@ export interface LoadedModule {
 export interface Catalogue extends Omit<SystemDefinition, 'kind' | 'version'> {
   /** The modules loaded into it, in the order in which they were named. */
   readonly modules: readonly LoadedModule[];
-  /**
-   * True if all definitions that are not built in come from modules, so that workers can load them.
-   */
+  /** True if all user definitions come from modules, so that worker threads can load them. */
   readonly isLoadable: boolean;
 }
 

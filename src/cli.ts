@@ -45,9 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return await (await import('./cli/supervisor.ts')).supervise(argv, version);
 }
 
-/**
- * Exits once all output is written, even if threads or timers that a module left behind are active.
- */
+/** Exits once all output is written, even if threads or timers of a module are still active. */
 function leave(): void {
   const exit = async (): Promise<void> => {
     await Promise.all(unwritten.values());

@@ -12,9 +12,7 @@ import { type StoreDefinition, storeKindOf } from './systems/store/store-kinds.t
 
 /** The parts of a definition, each by the name that scenarios use. */
 export interface Definitions {
-  /**
-   * Lock protocols: their servers, and the driver by which a client acquires and releases the lock.
-   */
+  /** Lock protocols: their servers, and the driver through which a client uses the lock. */
   readonly locks?: Readonly<Record<string, LockDefinition>>;
   /** Stores, which locks protect. */
   readonly stores?: Readonly<Record<string, StoreDefinition>>;

@@ -20,10 +20,7 @@ export interface Examination {
   readonly verdicts: readonly Verdict[];
   /** The cause of each breach, by the claim's name. */
   readonly causes: ReadonlyMap<string, BreachCause>;
-  /**
-   * Number and duration of overlaps between two programs that believed to hold the lock: measured,
-   * never judged.
-   */
+  /** Number and duration of overlaps of two believed holders: measured, never judged. */
   readonly overlap: Lasted;
   /** Number of lost locks that programs still counted on, and the time until they noticed. */
   readonly losses: Lasted;
@@ -31,10 +28,7 @@ export interface Examination {
   readonly stampede: Stampede;
 }
 
-/**
- * Limit on the configurations that a linearizability search visits; counted, so that it is the same
- * on every machine.
- */
+/** Configurations that a linearizability search may visit; a count is the same on every machine. */
 const MAX_CONFIGURATIONS = 100_000;
 
 /** Runs a plan and judges `claims`. The catalogue resolves the names in both. */

@@ -11,17 +11,11 @@ import { requireVersions } from './adapters/installed-version.ts';
 export type { FleetWorker } from './adapters/fleet/worker.ts';
 
 export interface StartWorkerOptions {
-  /**
-   * `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`. Its credentials are never
-   * printed.
-   */
+  /** `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`. Credentials are not printed. */
   readonly queue: string;
   /** Number of worker threads. Default: one per core. */
   readonly threads?: number;
-  /**
-   * The folder that contains the scenarios’ modules. Without it, scenarios with modules are
-   * refused.
-   */
+  /** The folder of the scenarios’ modules. Without it, scenarios with modules are refused. */
   readonly modules?: string;
   /** Called with a one-line message for each refusal or problem. */
   readonly onNote?: (line: string) => void;

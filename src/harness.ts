@@ -82,9 +82,7 @@ function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolea
   });
 }
 
-/**
- * Returns a plan that is expected to break `claim` when replayed, by this cause if one is known.
- */
+/** Returns a plan that expects `claim` to break when replayed, by this cause if one is known. */
 export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
   const expect = { claim, outcome: 'reproduced' } as const;
   if (cause === undefined) return { ...plan, expect };

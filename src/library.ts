@@ -164,8 +164,8 @@ function listOf<T extends object>(given: T | readonly T[]): readonly T[] {
 }
 
 /**
- * Returns the plan of one seed, a whole number from 0. Rejects with `InvalidInput` if the scenario
- * has no such system.
+ * Returns the plan of one seed, an integer from 0. Rejects with `InvalidInput` if there is no such
+ * system.
  */
 export async function expand(scenario: Scenario, system: string, seed: number): Promise<Plan> {
   const { name, systems } = scenario;

@@ -1,7 +1,4 @@
-/**
- * Runs a plan to get a trace. Also computes a trace's digest, and pins a plan, so that nothing is
- * left to chance.
- */
+/** Runs a plan to get a trace, computes the digest of a trace, and pins a plan. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -23,9 +20,7 @@ export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
   return runWatched(plan, parts, null);
 }
 
-/**
- * Runs a plan like `run`. The watcher, if not null, is notified of each event before it happens.
- */
+/** Runs a plan like `run`. Notifies the watcher, if there is one, before each event. */
 export function runWatched(plan: Plan, parts: SystemParts, watcher: RunWatcher | null): Trace {
   return runIn(new World(plan, null), plan, { parts, watcher });
 }

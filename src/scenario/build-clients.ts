@@ -126,9 +126,7 @@ function stepStores(step: ReadStep, stores: readonly string[]): readonly string[
   }
 }
 
-/**
- * Returns the source and target of a transfer: the given ones, or by default the first two stores.
- */
+/** Returns the source and target of a transfer; by default they are the first two stores. */
 export function transferStores(
   step: { readonly from?: string | undefined; readonly to?: string | undefined },
   stores: readonly string[],

@@ -63,9 +63,7 @@ export function buildLimits(file: ListedFile, clients: readonly ClientScenario[]
   };
 }
 
-/**
- * Returns when the last message has arrived, plus time for two redeliveries of an undeleted one.
- */
+/** Returns when the last message has arrived, plus time for two redeliveries. */
 function queueUs({ queue }: ListedFile): number {
   if (queue === undefined) return 0;
   const latest = Math.max(0, ...(queue.messages ?? []).map(({ at = 0 }) => at));
@@ -117,9 +115,7 @@ export function buildBounds(
   return isBeyond ? { ...bounds, declared } : bounds;
 }
 
-/**
- * Returns the allowed places of each fault kind that has places, in file order, without duplicates.
- */
+/** Returns the allowed places of each fault kind, in file order, without duplicates. */
 function placesOf(faults: readonly FaultTemplate[]): FaultPlaces {
   const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
   for (const { kind, fields } of faults) {
@@ -148,9 +144,7 @@ function allowedBy(place: Place): readonly FaultPlace[] {
 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 
-/**
- * Returns the durations of these faults as one range, or as several if there are gaps between them.
- */
+/** Returns the durations of these faults: one range, or several if there are gaps. */
 function apart(faults: readonly FaultTemplate[]): RangeUs | readonly RangeUs[] {
   const ranges = faults
     .flatMap(({ fields }) => fields)
@@ -185,10 +179,7 @@ export function sizeFindings(clients: readonly ClientScenario[]): readonly Unpla
   return [{ path: ['clients'], isKey: true, what }];
 }
 
-/**
- * With this many clients polling one lock, the number of attempts, which grows with the square, is
- * too high.
- */
+/** A crowd: the number of attempts by clients polling one lock grows with its square. */
 const CROWD = 50;
 
 /** Warns of systems whose clients poll a lock in a crowd, although they could wait in a queue. */
@@ -264,10 +255,7 @@ interface SectionTime {
   readonly wholeUs: number;
 }
 
-/**
- * Computes the durations of a section. `opens`: its token is announced to the store before first
- * use.
- */
+/** Computes the durations of a section. `opens`: the store requires the token to be announced. */
 function sectionTime(
   client: ClientScenario,
   { latencyUs, opens }: { readonly latencyUs: number; readonly opens: boolean },

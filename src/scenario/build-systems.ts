@@ -109,9 +109,7 @@ function planHostFindings(
   );
 }
 
-/**
- * Returns the processes of the system's lock; none if the lock is unknown or an option is invalid.
- */
+/** Returns the processes of the system's lock; none if its lock or an option is invalid. */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
   const given = lockOptionsOf(system, vocabulary);
@@ -345,10 +343,7 @@ function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProb
   );
 }
 
-/**
- * Returns why no lock can guarantee, in this scenario, that only one client believes it holds the
- * lock; null if a lock can.
- */
+/** Returns why no lock can guarantee a single believed holder in this scenario, or null. */
 function whyMeasured({ faults }: ListedFile): string | null {
   const present = new Set<string>();
   for (const fault of faults) {

@@ -221,8 +221,8 @@ class FaultDrawer {
   }
 
   /**
-   * Returns an operation of a drawn section, for null of any verb: of this client, or for a server
-   * of a drawn client.
+   * Returns an operation of a drawn section of this client; for a server, of a drawn client. A null
+   * verb means any.
    */
   private operation(verb: string | null, process: string, draw: Draw): string | null {
     const { clients, store, operations } = this.context;
@@ -243,17 +243,13 @@ function turnOf({ type }: TemplateField): number {
   return type === 'message' || type === 'timer' ? 2 : 1;
 }
 
-/**
- * Points that only some systems of a scenario have; excluded, since all systems get the same
- * faults.
- */
+/** Points that not all systems have; not drawn, since all systems get the same faults. */
 const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'checked']);
 
 const NOBODY: readonly string[] = [''];
 
 /**
- * Returns the names of the streams that decide about the fault. If it names its message, that is
- * ''.
+ * Returns the names of the streams that decide about the fault; '' for one with a named message.
  */
 function subjectsOf(template: FaultTemplate): readonly string[] {
   const [first] = template.fields;
@@ -279,8 +275,8 @@ function joined(group: readonly string[]): string {
 }
 
 /**
- * Returns the client with the highest mix of its name and the draw, so that removing another client
- * does not change the choice.
+ * Returns the client whose name and the draw have the highest mix: removing another client does not
+ * change the choice.
  */
 function chosen(clients: readonly ClientPlan[], drawn: number): ClientPlan | undefined {
   let best: ClientPlan | undefined;

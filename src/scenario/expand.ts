@@ -36,10 +36,7 @@ import {
   targetIn,
   type Workload,
 } from './scenario.ts';
-/**
- * Returns the plan of one seed, a safe integer from 0. `systemName` is one of the scenario's
- * systems.
- */
+/** Returns the plan of one seed, a safe integer from 0, for one of the scenario's systems. */
 export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
   assert(Number.isSafeInteger(seed) && seed >= 0, `${seed} is no seed`);
   const system = scenario.systems.find(({ name }) => name === systemName);

@@ -322,8 +322,8 @@ class FaultBuilder {
   }
 
   /**
-   * Returns the groups of a field. In the first field, a group word makes a group of each process;
-   * a list makes one group.
+   * Returns the groups of a field. In a fault's first field, each process of a group word is its
+   * own group; a list is one group.
    */
   private groups(field: string, isSubject: boolean): readonly (readonly string[])[] {
     const words = namesIn(this.read, field) ?? [];
@@ -387,9 +387,7 @@ class FaultBuilder {
     return this.reading(field, skew);
   }
 
-  /**
-   * Returns the step or rate. If the fault gives neither, both are drawn within the clock bounds.
-   */
+  /** Returns the step or rate. Without either, both are drawn within the clock bounds. */
   private reading(field: string, bound = 0): RangeUs {
     return this.saysReading()
       ? (rangeIn(this.read, field) ?? NOTHING)

@@ -246,10 +246,7 @@ function buildQueue(
   };
 }
 
-/**
- * Reports too many copies: each message that can ever be in the queue may draw one, and a plan has
- * limited room.
- */
+/** Reports more copies than a plan has room for. Every possible message may draw one. */
 function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   const { steps, retries, messages, copies } = plan;
   const machines = new Set(messages.map(({ machine }) => machine)).size;

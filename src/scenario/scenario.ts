@@ -26,10 +26,7 @@ export interface Scenario {
   readonly clients: readonly ClientScenario[];
   readonly queue?: QueueScenario;
   readonly network: { readonly link: NetworkPlan['link']; readonly latency: RangeUs };
-  /**
-   * Maximum extension of a backoff, as a fraction of it; null for the default of each system's
-   * lock.
-   */
+  /** Maximum extension of a backoff, as a fraction; null for the default of each system's lock. */
   readonly jitter: Odds | null;
   readonly faults: readonly FaultTemplate[];
   /** True if each seed enables a random subset of the fault kinds that have a chance. */
@@ -38,10 +35,7 @@ export interface Scenario {
   readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
-  /**
-   * The scope of an exhaustive search, which runs every plan in it instead of seeds; absent for
-   * seeds.
-   */
+  /** The scope of an exhaustive search, which replaces the seeds; absent if there is none. */
   readonly exhaust?: ExhaustScope;
 }
 
@@ -139,9 +133,7 @@ export type Target =
 
 /** The form of each field type in a scenario, from which each seed draws the plan's. */
 interface TemplateTypes {
-  /**
-   * In a fault's first field, each process draws whether it is affected; in others, one is drawn.
-   */
+  /** In a fault's first field, each process draws if it is affected; in others, one is drawn. */
   readonly process: readonly string[];
   /** In a fault's first field, each group draws separately; in others there is one. */
   readonly group: readonly (readonly string[])[];

@@ -26,10 +26,7 @@ export interface SystemParts {
 /** Name of the fresh client that starts after healing. */
 const PROBE = 'probe';
 
-/**
- * The plan names an unknown lock, store or option, gives two processes one name, or asks for what
- * its lock or store cannot do.
- */
+/** The plan has an unknown name, uses a name twice, or asks for something impossible. */
 export class UnknownSystem extends Error {}
 
 /** The plan's store must be loaded first. */
@@ -287,10 +284,7 @@ function addClient(
   );
 }
 
-/**
- * Returns the name of the sequential specification that the plan's store guarantees to its clients,
- * or null if it has none.
- */
+/** Returns the name of the store's sequential specification, or null if it has none. */
 export function modelOf(plan: Plan, { stores }: SystemParts): string | null {
   return stores.get(plan.system.store)?.model ?? null;
 }
@@ -328,10 +322,7 @@ export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   return names.size === 0 ? ['store'] : [...names];
 }
 
-/**
- * Returns a fresh client that takes each lock of the plan once and does the first step of the work
- * that the lock protects.
- */
+/** Returns a fresh client that takes each lock once and does the first step of its work. */
 function probeOf(plan: Plan): ClientPlan {
   const ttlUs = Math.max(1, longestTtlUs(plan));
   return {

@@ -4,9 +4,7 @@ import type { LockDefinition, Protocol } from './protocol.ts';
 
 const ONE_SERVER: readonly string[] = ['lock'];
 
-/**
- * Returns the complete protocol. Throws an error that names the field if one is missing or invalid.
- */
+/** Returns the complete protocol. Throws an error that names the field if one is invalid. */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
   const { about, source = '', options = [], servers = ONE_SERVER } = definition;

@@ -14,15 +14,9 @@ export interface GrantTerms {
   /** Fencing token; 0 if there is none. */
   readonly token: number;
   readonly ttlUs: number;
-  /**
-   * True time at which the lease ends by the server's clock at its present rate; null if it never
-   * ends.
-   */
+  /** True time at which the lease ends, by the server's clock at its present rate; null: never. */
   readonly untilUs: number | null;
-  /**
-   * Time at which the first of the requests that the grant depends on was sent. Default: that of
-   * this turn's request.
-   */
+  /** Time at which the first request behind the grant was sent. Default: that of this turn. */
   readonly sentAtUs?: number;
 }
 
@@ -175,8 +169,7 @@ export class GrantBook {
   }
 
   /**
-   * Records that the server ends the current grant on its own. `why` is a clause: `its session was
-   * over`.
+   * Records that the server ends the grant on its own. `why` is a clause: `its session was over`.
    */
   end(
     boot: Pick<Boot, 'atUs' | 'observe'>,
@@ -218,9 +211,7 @@ export class LineBook<K extends { readonly lock: string }> extends GrantBook {
     line: {
       /** Returns a number that is unique among the keys of all locks. */
       readonly numberOf: (key: K) => number;
-      /**
-       * Returns the terms of the key's grant; after its session has ended, the last terms it had.
-       */
+      /** Returns the terms of a key's grant; after its session has ended, the last terms. */
       readonly lentTo: (key: K, boot: Boot) => Required<GrantTerms>;
     },
   ) {

@@ -54,15 +54,12 @@ export class KeepAlive {
   }
 
   /**
-   * Runs a heartbeat that renews the lease for its full length a third of the way through each
-   * term, until the lease is lost.
+   * Renews the lease for its full length, a third of a term after each answer, until it is lost.
    */
   *beat<Q extends Json, R extends Json>(beat: {
     readonly target: ServerHost<Q, R>;
     readonly request: Q;
-    /**
-     * Returns the length of the term, counted from the request; null if the lease no longer exists.
-     */
+    /** Returns the length of the term, from the request on; null if the lease is gone. */
     readonly ttlUsOf: (reply: R) => number | null;
     /** The reason to record if the lease no longer exists. */
     readonly lost: string;
@@ -132,7 +129,7 @@ export class OwnSession {
 
   constructor(opening: {
     /**
-     * Requests a session. Returns null if no answer came; the session may exist, and will expire.
+     * Requests a session. Returns null without an answer; a session may then exist, and expires.
      */
     open(at: Section): Program<{ readonly id: number; readonly ttlUs: number } | null>;
     /** Keeps the session alive, for example by `session.beat`. */

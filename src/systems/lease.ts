@@ -131,10 +131,7 @@ export function leaseEnd(
   }
 }
 
-/**
- * Moves the end of the lease after a renewal. If the confirmation came too late, the lease has
- * ended already.
- */
+/** Moves the end of a renewed lease, and tests it: the confirmation may have come too late. */
 export function prolongLease(at: Section, lease: Parameters<typeof leaseEnd>[1]): void {
   at.end = leaseEnd(at, lease);
   testLease(at);

@@ -1,6 +1,4 @@
-/**
- * Small plans for tests of the systems: constant latencies of 1 ms, no chance, default settings.
- */
+/** Small plans for tests of the systems: latencies of 1 ms, no chance, default settings. */
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import {

@@ -39,10 +39,7 @@ export interface LockDefinition {
   readonly source?: string;
   /** Options that scenarios may set, each with its accepted values. Default: none. */
   readonly options?: readonly OptionInfo[];
-  /**
-   * Returns the option that conflicts with the others or with these clients, and why, or null if
-   * none does.
-   */
+  /** Returns the option that conflicts with the others or with these clients, or null. */
   readonly problem?: (
     options: Options,
     clients: readonly Omit<ClientPlan, 'name' | 'sections' | 'concurrency'>[],
@@ -162,18 +159,14 @@ export interface LockDriver {
    * none. Without this method, accesses carry the token that the section was entered with.
    */
   token?(lock: string): number;
-  /**
-   * Takes the step's lock too, until the section ends. Called only if the protocol `takesSeveral`.
-   */
+  /** Takes a further lock until the section ends. Called only if the protocol `takesSeveral`. */
   also?(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean>;
   /**
-   * Changes one value by a read and a write, for a protocol with its own way to do so. Returns
-   * false if the section must stop.
+   * Changes a value by a read and a write in the protocol's own way. Returns false if the section
+   * must stop.
    */
   change?(at: Section, change: Change): Program<boolean>;
-  /**
-   * Returns whether it holds this lock and would refuse it again. Only for protocols that do so.
-   */
+  /** Returns whether it holds this lock and would refuse to acquire it again. */
   holds?(lock: string): boolean;
   /** Called when the client's program ends normally, not in a crash. */
   finish?(self: Self): void;
@@ -181,9 +174,7 @@ export interface LockDriver {
   beforeWrite?(at: Section, label: string): Program<void>;
   /** Returns the message that the section handles. Called only if the protocol `takesMessages`. */
   delivery?(): { readonly steps: number; readonly retries: number } | null;
-  /**
-   * Called while the lock is still held. `isWhole` means that all work of the section succeeded.
-   */
+  /** Called while the lock is still held. `isWhole` means that all of the work succeeded. */
   worked?(at: Section, isWhole: boolean): Program<void>;
   /** Called at the end of the section, after the release. */
   settle?(at: Section): Program<void>;
@@ -212,10 +203,7 @@ export interface Change {
 export interface Servers {
   readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
-  /**
-   * The servers of each store, if every store is replicated; otherwise absent, and `stores`
-   * applies.
-   */
+  /** The servers of the stores, if each store is several servers; otherwise absent. */
   readonly replicas?: SeveralServers;
   /** Client requirements of all of these stores. */
   readonly manners: Manners;
@@ -228,9 +216,7 @@ export interface Section {
   readonly section: ClientPlan['sections'][number];
   /** `alice/1`: the prefix of the names of its operations and timers. */
   readonly name: Name;
-  /**
-   * Returns the name of its next operation or timer with this label: `alice/1/beat`, `…/beat-2`.
-   */
+  /** Returns the name of its next operation or timer of a label: `alice/1/beat`, `…/beat-2`. */
   nextName(label: string): Name;
   /** @internal */
   readonly driver: LockDriver;
@@ -259,9 +245,7 @@ export interface Section {
 /** A client process, as its own code sees it. */
 export interface AsyncClient extends Caller {
   readonly name: string;
-  /**
-   * The client's settings in the scenario: ttl, timeouts and sections. Times are in microseconds.
-   */
+  /** The client's settings: ttl, timeouts and sections. Times are in microseconds. */
   readonly plan: ClientPlan;
   /** Incarnation number: 1, plus one per restart. */
   readonly life: number;

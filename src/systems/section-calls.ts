@@ -1,6 +1,4 @@
-/**
- * Builds the calls of a section to a store: their names, and their requests with the cached token.
- */
+/** Builds the store calls of a section: names, and requests with the cached token. */
 import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/json.ts';
 import { type Name, under } from '../core/kernel/name.ts';
@@ -32,9 +30,7 @@ export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
 }
 
-/**
- * Returns a function that names the operations of a section: `alice/1/beat`, `alice/1/beat-2`, ….
- */
+/** Returns a function that names a section's operations: `alice/1/beat`, `alice/1/beat-2`, …. */
 export function namesUnder(section: Name): Section['nextName'] {
   const counts = new Map<string, number>();
   return (label) => {
@@ -44,9 +40,7 @@ export function namesUnder(section: Name): Section['nextName'] {
   };
 }
 
-/**
- * Returns `write`, or `write-2` for step 2; for a repeated step `write-again` or `write-2-again-2`.
- */
+/** Returns `write`, or `write-2` for step 2; if repeated, `write-again` or `write-2-again-2`. */
 export function labelOf(place: Pick<AccessPlace, 'label' | 'id' | 'again'>): string {
   const { again = 0 } = place;
   const first = part(place.label, place.id);
@@ -70,9 +64,7 @@ export type StoreAsk =
   | WriteAsk
   | { kind: 'read' | 'open' | 'fence'; key: string; value: null; adds: null };
 
-/**
- * Returns a store access with the cached token, under the section's lock, which names the resource.
- */
+/** Returns a store access with the cached token. The section's lock names the resource. */
 function accessOf(at: Section, place: AccessPlace, ask: StoreAsk): StoreAccess {
   const resource = at.section.lock;
   const token = carriedToken(at);
@@ -176,9 +168,7 @@ function storeCall(
   };
 }
 
-/**
- * Returns the condition that a write sends to a store with versions; undefined for other stores.
- */
+/** Returns the condition of a write, for a store with versions; undefined for other stores. */
 export function conditionOf(
   { versions, servers, self }: Section,
   { adds }: { readonly adds: number | null },

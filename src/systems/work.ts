@@ -125,10 +125,7 @@ interface Put {
   readonly testsLease?: false;
 }
 
-/**
- * Writes a value. Returns false if the store refused it, or if the lease or a fence check prevented
- * it.
- */
+/** Writes a value. Returns false if it was refused, or prevented by the lease or a fence check. */
 export function* write(at: Section, place: AccessPlace, put: Put): Program<boolean> {
   const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
@@ -173,8 +170,8 @@ function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
 }
 
 /**
- * Announces the token to a store that requires this, once per section. Returns false if the token
- * is too low.
+ * Announces the token, once per section, to a store that requires it. Returns false if it is too
+ * low.
  */
 function* open(at: Section, place: AccessPlace): Program<boolean> {
   if (!at.servers.manners.needsOpen || at.opened.has(place.store)) return true;

@@ -42,9 +42,7 @@ export class LockClient {
     return this.heed(this.servedBy().renew({ lock, client: this.id, token, ttl, now }));
   }
 
-  /**
-   * Releases the grant whose token the client remembers, and forgets the token whatever the reply.
-   */
+  /** Releases the grant whose token the client remembers. The token is forgotten in any case. */
   release(lock: string): LockAnswer {
     const answer = this.servedBy().release({ lock, client: this.id, token: this.token(lock) });
     this.forget(lock);
@@ -94,8 +92,8 @@ export class LockClient {
   }
 
   /**
-   * Returns the token to attach to an access under `lock`; 0, lower than any granted token, if the
-   * client has none.
+   * Returns the token for an access under `lock`; 0, lower than any granted token, if there is
+   * none.
    */
   token(lock: string): number {
     argument.name('lock', lock);

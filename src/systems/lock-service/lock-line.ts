@@ -10,10 +10,7 @@
 import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';
 import { hasExpired } from './lock-service.ts';
 
-/**
- * A place in the queue. It becomes a grant (`isHeld`) when its client learns that it holds the
- * lock.
- */
+/** A place in the queue. It is a grant (`isHeld`) once its client learns that it has the lock. */
 interface Entry extends LockGrant {
   readonly isHeld: boolean;
 }
@@ -40,9 +37,7 @@ export class LockLine {
     this.verifies = verifies;
   }
 
-  /**
-   * `place` is the one from the last reply, 0 at first. The entry's lease starts again at `now`.
-   */
+  /** `place` is that of the last reply, 0 at first. The entry's lease starts again at `now`. */
   acquire(ask: AcquireAsk & { readonly place: number }): LineAnswer {
     const { lock, client, ttl, now } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));

@@ -13,9 +13,7 @@ import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-
 type Asked = { readonly lock: string; readonly client: string; readonly nowUs: number };
 
 export type LockRequest =
-  /**
-   * `place`: the client's place in the queue, 0 while it has none; absent if clients do not queue.
-   */
+  /** `place`: the client's place in the queue, 0 for none; absent if clients do not queue. */
   | (Asked & { readonly kind: 'acquire'; readonly ttlUs: number; readonly place?: number })
   | (Asked & { readonly kind: 'renew'; readonly token: number; readonly ttlUs: number })
   | (Asked & { readonly kind: 'release'; readonly token: number })
@@ -144,17 +142,12 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /**
-   * Returns the time of day that the client receives as the start of its grant, whichever clock
-   * judges expiry.
-   */
+  /** Returns the start of a grant for the client: a time of day, whichever clock judges expiry. */
   private issuedAt(request: Ask<'acquire' | 'renew'>, turn: Turn): number {
     return this.options.isPublished ? request.nowUs : turn.wallUs;
   }
 
-  /**
-   * True time at which a grant ends; in the published variant, by callers whose clocks are right.
-   */
+  /** True time at which a grant ends; in the published variant, by a right clock. */
   private endOf(grant: LockGrant, turn: Turn): number {
     const { isPublished, clock } = this.options;
     return turn.trueTimeOf(isPublished ? 'right' : clock, grant.issuedAt + grant.ttl);

@@ -29,10 +29,7 @@ export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/**
- * A reply of a `LockService`. A denial is a reply and never thrown; `holder` is '' if there is
- * none.
- */
+/** A reply of a `LockService`. A denial is a reply, never thrown; `holder` is '' for none. */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: LockGrant }
   | { readonly kind: 'renewed'; readonly grant: LockGrant }
@@ -152,9 +149,7 @@ export class LockService {
     return { kind: 'denied', holder: this.grants.get(lock)?.client ?? '' };
   }
 
-  /**
-   * Returns the latest grant of `lock`, expired or not, or null if it was released or never made.
-   */
+  /** Returns the latest grant of `lock`, expired or not, or null if there is none. */
   current(lock: string): LockGrant | null {
     argument.name('lock', lock);
     return this.grants.get(lock) ?? null;

@@ -98,10 +98,7 @@ class Replica implements Server<ReplicaRequest, ReplicaReply> {
   private readonly isTimed: boolean;
   private cells: Map<string, Cell> = new Map();
 
-  /**
-   * `store` is the name of the replicated store. The observer gets timestamps relative to the
-   * start.
-   */
+  /** `store` is the replicated store. The observer gets timestamps relative to the start. */
   constructor(store: string, { stamp }: Pick<Chosen, 'stamp'>) {
     this.store = store;
     this.isTimed = stamp !== 'token-and-count';

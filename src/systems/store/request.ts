@@ -4,10 +4,7 @@ import type { Name } from '../../core/kernel/name.ts';
 import type { CallSetting, CallState } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';
 
-/**
- * An access as it is sent to a store. `sequence` is its number among the accesses of its grant,
- * from 1.
- */
+/** An access to a store. `sequence` is its number among the accesses of its grant, from 1. */
 export type StoreRequest = {
   readonly resource: string;
   readonly key: string;
@@ -17,10 +14,7 @@ export type StoreRequest = {
   | {
       readonly kind: 'write';
       readonly value: number;
-      /**
-       * The version that the key must have; null if it must never have been written; absent accepts
-       * any.
-       */
+      /** The version that the key must have; null: never written; absent: any. */
       readonly version?: number | null;
       /** Identifies the write, so that it is not applied twice; null if it has no identifier. */
       readonly once?: string | null;

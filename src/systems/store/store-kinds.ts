@@ -220,9 +220,7 @@ export interface StoreDefinition {
     readonly comparesItself?: boolean;
     /** A read returns a version, and a write may name the version that it expects. */
     readonly hasVersions?: boolean;
-    /**
-     * The store applies increments itself: a write carries the increment beside the client's value.
-     */
+    /** The store applies increments itself; a write carries one beside the client's value. */
     readonly addsItself?: boolean;
   };
   /** Name of the model that `linearizable` uses. Without one, that claim is unknown. */
@@ -239,10 +237,7 @@ export interface StoreDefinition {
   ) => Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 }
 
-/**
- * Returns the complete store kind. Throws an error that names the field if one is missing or
- * invalid.
- */
+/** Returns the complete store kind. Throws an error that names the field if one is invalid. */
 export function storeKindOf(name: string, definition: StoreDefinition): StoreKind {
   const { about, source = '', unpromised = [], manners = {}, build } = definition;
   const { model = null, isFenced = false, asksLock = false } = definition;

@@ -19,10 +19,7 @@ export interface Row {
 export interface Commit {
   readonly cell: Cell;
   readonly value: number;
-  /**
-   * The amount to add to the row's value, in a table that applies increments itself; otherwise
-   * null.
-   */
+  /** The amount to add to the row's value, if the table applies increments; otherwise null. */
   readonly adds: number | null;
   /** The row's next version; null for its present version plus one. */
   readonly stamp: number | null;
@@ -42,10 +39,7 @@ export type VersionOutcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 export interface VersionTable {
   find(cell: Cell): Row;
   commit(commit: Commit): VersionOutcome;
-  /**
-   * Creates the initial row and returns it, in a table whose rows have one; null if there is
-   * nothing to create.
-   */
+  /** Creates and returns the initial row, if the table has one and it is new; otherwise null. */
   begin(cell: Cell): Row | null;
   /** Returns the values of one resource by key. */
   contents(resource: string): ReadonlyMap<string, number>;

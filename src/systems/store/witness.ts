@@ -33,8 +33,7 @@ export class StoreWitness {
   }
 
   /**
-   * Records the reply to a read. `refusal` is the reason for a refusal, unless it is that the token
-   * is below the highest.
+   * Records the reply to a read. `refusal` is the reason, unless the token is below the highest.
    */
   read(
     turn: Turn<StoreReply>,
@@ -131,10 +130,7 @@ export class StoreWitness {
     for (const resource of this.known) this.note(resource, boot);
   }
 
-  /**
-   * Records the contents of these resources after a key was evicted. Returns false if there are
-   * none.
-   */
+  /** Records these resources after a key was evicted. Returns false if there are none. */
   evict(resources: readonly string[], boot: Boot): boolean {
     for (const resource of resources) this.note(resource, boot);
     return resources.length > 0;

@@ -37,9 +37,7 @@ export interface CacheLockSettings {
    * and deletes in one command; `delete` does not compare. Default `published`.
    */
   readonly release?: 'published' | 'add-again' | 'compare-and-delete' | 'delete';
-  /**
-   * The keys that a touch extends: any key that is there, or only the lock's own. Default `anyone`.
-   */
+  /** The keys that a touch extends: any that is there, or only the lock's own. Default `anyone`. */
   readonly extends?: 'anyone' | 'owner';
 }
 
@@ -115,9 +113,7 @@ export class CacheLock {
     return { kind: 'extended', until: now + expiration };
   }
 
-  /**
-   * Releases the lock, unless `now` is past its end, since another client may hold the key by then.
-   */
+  /** Releases the lock, unless `now` is past its end: another client may hold the key then. */
   release(now: number): CacheLockAnswer {
     const { key, expiration, release, extends: whose } = this.settings;
     argument.safe('now', now);

@@ -147,9 +147,7 @@ export function acquiredAlready(key: string): string {
   return `this lock on ${key} is acquired already`;
 }
 
-/**
- * Returns the error for extending or releasing a lock that is not held; a RuntimeError in Python.
- */
+/** Returns the error for extending or releasing a lock that is not held; also a RuntimeError. */
 export function notAcquired(key: string, deed: 'extended' | 'released'): string {
   return `this lock on ${key} is not acquired, and cannot be ${deed}`;
 }

@@ -264,10 +264,7 @@ class CacheLockDriver implements LockDriver {
     return null;
   }
 
-  /**
-   * Returns whether the lock has expired by the client's own clock, so that it need not be
-   * released.
-   */
+  /** Returns whether the lock has expired by the client's clock, so that no release is needed. */
   private isOver({ self, end, plan }: Section): boolean {
     const nowUs = self.monotonicUs();
     const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;

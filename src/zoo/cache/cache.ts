@@ -11,8 +11,8 @@ export class Cache {
   private readonly entries: Map<string, CacheEntry> = new Map();
 
   /**
-   * Returns the value of a key and its cas id, a number that is new after each store; null if there
-   * is no item.
+   * Returns the value of a key, and its cas id, which is new after each store; null if there is
+   * none.
    */
   get(key: string, now: number): { readonly value: unknown; readonly unique: number } | null {
     const entry = liveIn(this.entries, { key, now });

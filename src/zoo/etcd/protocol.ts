@@ -211,9 +211,7 @@ class EtcdDriver implements LockDriver {
     return true;
   }
 
-  /**
-   * Returns the answer by which the client knows that it holds the lock, or null if it does not.
-   */
+  /** Returns the answer by which the client knows that it holds the lock, or null. */
   private *waitFor(
     at: Section,
     session: KeepAlive,

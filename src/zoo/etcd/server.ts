@@ -128,9 +128,7 @@ export class EtcdState {
     return this.keys.filter((key) => key.lease === lease);
   }
 
-  /**
-   * Returns the client's own key, created if it did not exist; null if its lease does not exist.
-   */
+  /** Returns the client's own key, created if necessary; null if its lease does not exist. */
   take({ lock, lease }: OwnKey): Key | null {
     if (!this.leases.has(lease)) return null;
     const known = this.key({ lock, lease });

@@ -156,7 +156,7 @@ class Elector implements LockDriver {
     const transitions = isOwn || version === 0 ? record.transitions : record.transitions + 1;
     const seconds = at.plan.ttlUs / US_A_SECOND;
     const whole = this.options.duration === 'truncated' ? Math.floor(seconds) : Math.ceil(seconds);
-    // client-go starts at 0, which stores do not compare as a token.
+    // client-go starts at 0, which means no token to a store.
     return { holder: this.identity, seconds: whole, transitions: Math.max(1, transitions) };
   }
 

@@ -7,10 +7,7 @@
  */
 import { type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
 
-/**
- * The fields of a Lease that client-go uses. The record's times are omitted: no client depends on
- * them.
- */
+/** The fields of a Lease that client-go depends on; the times in it are only informative. */
 export type ElectionRecord = {
   /** `holderIdentity`; '' after a release. */
   readonly holder: string;

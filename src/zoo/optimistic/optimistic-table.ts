@@ -18,10 +18,7 @@ export interface Update {
   readonly id: string;
   /** The row's new value, or the amount to add to its present value. */
   readonly set: { readonly value: number } | { readonly adds: number };
-  /**
-   * The version that the row must have; null if it must never have been written; absent accepts
-   * any.
-   */
+  /** The version that the row must have; null: never written; absent: any. */
   readonly version?: number | null;
   /** An identifier under which the update is applied at most once, so that it can be sent again. */
   readonly once?: string;

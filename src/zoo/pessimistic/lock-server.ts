@@ -12,10 +12,7 @@ import { type Answer, type Boot, GrantBook, LATER, type Server, type Turn } from
 /** One acquisition, or the request for it. `request` identifies it and is the same in every try. */
 type Ask = { readonly lock: string; readonly client: string; readonly request: string };
 
-/**
- * `sinceUs`: when the client started this request, by its monotonic clock; a later one supersedes
- * it.
- */
+/** `sinceUs`: start of the request, by the client's monotonic clock; a later one supersedes it. */
 type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
 
 /** A release ends the acquisition that `request` identifies, whether granted or still waiting. */
@@ -145,9 +142,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
 
 type Held = Ask & { readonly token: number };
 
-/**
- * `client` waits for `lock`, which the client of the next entry holds; after the last, the first.
- */
+/** `client` waits for `lock`, held by the client of the next entry; after the last, the first. */
 interface Wait {
   readonly client: string;
   readonly lock: string;
@@ -171,20 +166,14 @@ class LockTable {
     return this.over.has(request);
   }
 
-  /**
-   * Returns whether this is the client's latest request. If a later one came, the client no longer
-   * waits for this one.
-   */
+  /** Returns whether the client has made no later request, and remembers this one if so. */
   isNewest(client: string, sinceUs: number): boolean {
     const isNewest = sinceUs >= (this.newest.get(client) ?? sinceUs);
     if (isNewest) this.newest.set(client, sinceUs);
     return isNewest;
   }
 
-  /**
-   * Grants the lock with a token higher than all before. Ends the holder's earlier acquisition of
-   * it.
-   */
+  /** Grants the lock with a higher token. The holder's earlier acquisition of it is over. */
   give(ask: Ask): Held {
     const before = this.held.get(ask.lock);
     if (before !== undefined && before.request !== ask.request) this.over.add(before.request);

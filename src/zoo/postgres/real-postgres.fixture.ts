@@ -1,6 +1,4 @@
-/**
- * A real PostgreSQL on its own socket. Each session is a `psql` that gets one statement per line.
- */
+/** A real PostgreSQL on its own socket. Each session is a `psql`, one statement per line. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync } from 'node:fs';
@@ -19,9 +17,7 @@ export async function postgresPrograms(): Promise<string | null> {
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
-/**
- * PostgreSQL refuses to run as root; if we are root, use the user that Debian's package creates.
- */
+/** PostgreSQL refuses to run as root. If we are root, use the user of Debian's package. */
 function owner(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'postgres']).stdout);

@@ -64,10 +64,7 @@ export class AdvisoryLocks<S extends object> {
     return hold === undefined || hold.session === session;
   }
 
-  /**
-   * `pg_advisory_unlock`. Returns false, where PostgreSQL adds a warning, if the session does not
-   * hold the lock.
-   */
+  /** `pg_advisory_unlock`. Returns false if the session does not hold the lock. */
   unlock(session: S, lock: string): boolean {
     const hold = this.holds.get(lock);
     if (hold?.session !== session) return false;
@@ -76,9 +73,7 @@ export class AdvisoryLocks<S extends object> {
     return true;
   }
 
-  /**
-   * `pg_advisory_unlock_all`, and the effect of the end of a session. Returns the locks it freed.
-   */
+  /** `pg_advisory_unlock_all`, as at the end of a session. Returns the locks that it freed. */
   unlockAll(session: S): readonly string[] {
     const own = [...this.holds].flatMap(([lock, hold]) => (hold.session === session ? [lock] : []));
     for (const lock of own) this.holds.delete(lock);
@@ -87,9 +82,7 @@ export class AdvisoryLocks<S extends object> {
 }
 
 interface Session {
-  /**
-   * The client's connection while only that client uses it; null for one that a pooler keeps open.
-   */
+  /** The connection of its only client; null for a session that a pooler keeps open. */
   connection: Turn['connection'] | null;
   heardUs: number;
 }

@@ -100,10 +100,7 @@ class RedisDriver implements LockDriver {
     return true;
   }
 
-  /**
-   * Deletes the key if the unanswered SET stored it, since it would otherwise stay until it
-   * expires.
-   */
+  /** Deletes the key if the unanswered SET stored it; otherwise it would stay until it expires. */
   private *withdraw(at: Section, attempt: number, value: number): Program<void> {
     const operation = under(at.name, part('withdraw', attempt));
     const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;

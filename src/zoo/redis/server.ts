@@ -74,9 +74,7 @@ export interface Kept {
 export interface RedisServerOptions {
   readonly persistence: 'always' | 'none';
   readonly expiry: 'wall' | 'monotonic';
-  /**
-   * After losing its keys, whether it serves again at once, or only when they would have expired.
-   */
+  /** Start of service after its keys are lost: at once, or when they would have expired. */
   readonly restart: 'at-once' | 'delayed';
 }
 
@@ -105,10 +103,7 @@ export class LockNode {
     return this.entry(key, nowUs) === null ? this.set(key, value, nowUs + ttlUs) : null;
   }
 
-  /**
-   * `DEL key`, or the script that deletes it only if it holds `ifValue`. Returns the deleted entry,
-   * or null.
-   */
+  /** `DEL key`, in a script if `ifValue` is given. Returns the deleted entry, or null. */
   delete(key: string, { ifValue, nowUs }: Matched): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
     if (entry !== null) this.keys.delete(key);
@@ -155,9 +150,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private readonly options: RedisServerOptions;
   private readonly witness: Witness;
   private readonly node: LockNode = new LockNode();
-  /**
-   * The longest ttl in use, which the operator of a node knows. Every lost key expires within it.
-   */
+  /** The longest ttl in use, which the operator knows. Every lost key expires within it. */
   private longestTtlUs = 0;
   /** By the node's monotonic clock. */
   private outOfServiceUntilUs = 0;

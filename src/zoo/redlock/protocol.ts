@@ -326,7 +326,7 @@ class NodeKeys {
   }
 
   /**
-   * Returns the true time from which fewer than `quorum` nodes hold the value; 0 if they never did.
+   * Returns the true time from which fewer than `quorum` nodes hold the value; 0: they never did.
    */
   endUs(value: number, quorum: number): number {
     const ends = [...(this.ends.get(value)?.values() ?? [])].sort((a, b) => b - a);

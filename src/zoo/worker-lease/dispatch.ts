@@ -35,9 +35,7 @@ interface Attempt {
   readonly isLast: boolean;
 }
 
-/**
- * The state of a machine that outlasts a dispatch: the index of its back end, 0 for the primary.
- */
+/** The state of a machine between dispatches: the index of its back end, 0 for the primary. */
 export interface Machine {
   backEnd: number;
 }
@@ -97,9 +95,7 @@ export class Dispatch {
     return found;
   }
 
-  /**
-   * Releases the lease. No flip happens while it is held, so the machine still uses its back end.
-   */
+  /** Releases the lease at the back end that it came from: no flip happens while it is held. */
   *giveBack(at: Section): Program<void> {
     const { held } = this;
     if (held === null) return;
@@ -128,9 +124,7 @@ export class Dispatch {
 export interface LeaseBackEnd {
   /** Returns the lease; false if it is held already; 0 on a system error: no answer came. */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
-  /**
-   * Returns true if exactly this lease was released; false if it is not held; 0 on a system error.
-   */
+  /** Returns true if it released exactly this lease; false if not held; 0 on a system error. */
   release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;
 }
 

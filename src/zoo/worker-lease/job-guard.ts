@@ -34,9 +34,7 @@ export class JobGuard {
     this.idempotency = idempotency;
   }
 
-  /**
-   * Returns whether the job may run. Without an answer it may not, since it may have run already.
-   */
+  /** Returns whether the job may run. Without an answer it may not: it may have run already. */
   *claim(at: Section, job: JobStep, fence: number): Program<boolean> {
     const kind = this.idempotency === 'marked' ? 'look' : 'claim';
     const isNew = yield* this.ask(at, { kind, job, fence });
@@ -95,9 +93,7 @@ export class JobKeys implements Server<KeyRequest, KeyReply> {
     return this.done.has(textOf(key));
   }
 
-  /**
-   * Takes the key. Returns false if it is taken, or if the machine has used a later fence token.
-   */
+  /** Takes the key. Returns false if it is taken, or a later fence token came for the machine. */
   claim(key: JobKey): boolean {
     const { lock, fence } = key;
     if (this.has(key)) return false;

@@ -39,10 +39,7 @@ export class LeaseBook {
     this.lent.set(operation, lent);
   }
 
-  /**
-   * Records a denial, since a client that sees that the lease is held does not send another
-   * request.
-   */
+  /** Records a denial. A client that sees that the lease is held sends no other request. */
   looked(turn: Turn, lock: string, record: LeaseRecord | null): void {
     const wish = this.wishes.get(turn.operation);
     if (wish === undefined) throw new Error('a client notes what it looks for');

@@ -26,22 +26,15 @@ export interface LeaseHolder {
 }
 
 /**
- * The result of an acquire. The published scheme returns a number, `False` or `0`, and `False ==
- * 0`; these three are distinct.
+ * The result of an acquire. The published scheme returns a number, `False` or `0`, which Python
+ * confuses: `False == 0`. These three are distinct.
  */
 export type LeaseAnswer =
-  /**
-   * The caller holds it until `expires`, inclusive; `fence` is above those of all earlier leases.
-   */
+  /** The caller holds it until `expires`, inclusive; `fence` is above those of earlier leases. */
   | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
-  /**
-   * It is held already, maybe by the caller: it is not re-entrant. Wait, and do not try a
-   * secondary.
-   */
+  /** It is held, maybe by the caller: it is not re-entrant. Wait, and do not try a secondary. */
   | { readonly kind: 'held' }
-  /**
-   * The back end was down, so the outcome is unknown. Only this may send a worker to a secondary.
-   */
+  /** The back end was down, the outcome is unknown. Only this may send a worker to a secondary. */
   | { readonly kind: 'system error' };
 
 /** The result of a release. */
@@ -132,7 +125,7 @@ export class LeaseCache {
   }
 
   /**
-   * Evicts a machine's lease with its fence token, as a full cache does. Returns false if there was
+   * Evicts a machine's lease and fence token, as a full cache does. Returns false if there was
    * none.
    */
   evict(machine: string): boolean {
@@ -221,10 +214,7 @@ export class CacheLeases {
     return { record: recordFrom(item.value), unique: item.unique };
   }
 
-  /**
-   * Stores a record over the one that was seen. Returns false if another client stored one, or the
-   * key was lost, in between.
-   */
+  /** Stores a record over the one seen. Returns false if that was replaced or lost in between. */
   put(key: string, record: LeaseRecord, { unique }: Pick<Seen, 'unique'>, now: number): boolean {
     const { steps, retries, since, expires, fence } = record;
     const text = [steps, retries, since, expires, fence].join(':');

@@ -199,10 +199,7 @@ class CuratorDriver implements LockDriver {
     return reply?.kind === 'created' ? reply.child : null;
   }
 
-  /**
-   * Queues until its child is the lowest. Returns false if the child is gone or the session is
-   * over.
-   */
+  /** Queues until its child is the lowest. Returns false if its child or session is gone. */
   private *stand(at: Section, session: KeepAlive, child: LockChild): Program<boolean> {
     const { lock } = at.section;
     while (!session.isOver) {

@@ -151,9 +151,7 @@ export class ZkServer implements Server<ZkRequest, ZkReply> {
     return (Math.floor((nowUs + timeoutUs) / tickUs) + 1) * tickUs;
   }
 
-  /**
-   * Extends a session, since every request keeps it alive. Returns false if the session is over.
-   */
+  /** Extends a session: every request keeps it alive. Returns false if the session is over. */
   private touch(id: number, turn: ZkTurn): boolean {
     const session = this.sessions.get(id);
     if (session === undefined || session.isOver) return false;
