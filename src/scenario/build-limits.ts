@@ -99,8 +99,7 @@ export function buildBounds(
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] ??= apart(faults.filter(({ kind }) => kind === fault.kind));
-    // A fault may explicitly exceed the declared clock bounds: it may be drawn, but was not
-    // promised.
+    // A fault may explicitly exceed the declared clock bounds, which are still what was promised.
     for (const { type, value } of fault.fields) {
       if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
       if (type === 'rate' && driftPpm !== null) driftPpm = Math.max(driftPpm, largest(value));

@@ -123,7 +123,7 @@ class FaultDrawer {
 
   /**
    * Returns no fault if the drawn section has no such point, or this system has no such process,
-   * such as a lock server. All other draws are made all the same.
+   * such as a lock server. The other draws are still made.
    */
   private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
     const values = new Map<string, Value>();

@@ -1,7 +1,7 @@
 /**
  * Expands a scenario, one of its systems and a seed to one plan. Every draw is from a stream keyed
- * by the name of a client or server. So all systems of a scenario get the same draws for one seed,
- * and removing a client leaves the draws of the others unchanged.
+ * by a name, such as that of a client. So all systems of a scenario get the same draws for one
+ * seed, and removing a client leaves the draws of the others unchanged.
  *
  * Read next: `scenario.ts` (the input), `draw.ts` (a stream of draws) and `expand-faults.ts`. A
  * file becomes a scenario by `scenario-file.ts` (its schema), then `read-scenario.ts` with

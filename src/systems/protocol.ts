@@ -69,8 +69,8 @@ export interface LockDefinition {
   readonly unpromised?: readonly string[];
   /**
    * The labels of client operations at the lock (`set` of `alice/1/set`) and of marks, so that
-   * scenarios can place faults at them; `heartbeat` means the first few of a section. Default with
-   * `build`: `acquire`, and `release` if clients release.
+   * scenarios can place faults at them; `heartbeat` means the first few heartbeats of a section.
+   * Default with `build`: `acquire`, and `release` if clients release.
    */
   readonly operations?: readonly string[];
   /**
@@ -265,7 +265,7 @@ export interface AsyncSection extends Caller {
   /**
    * Declares that the program counts on its lock from now on, so that its accesses until it leaves
    * can be judged. Without a guard, the section counts as one that had no lock. Each guard is a
-   * separate acquisition: two guards open at once conflict as those of two processes do.
+   * separate acquisition: two guards open at once overlap just as those of two processes would.
    */
   guard(setting?: GuardSetting): Guard;
 }
@@ -291,7 +291,10 @@ export interface Guard {
    * `AccessRefused` if the store refuses the token.
    */
   read(key: string): Promise<number>;
-  /** Resolves with whether the store accepted the write. Rejects with `NoAnswer` if it may have. */
+  /**
+   * Resolves with true if the store accepted the write. Rejects with `NoAnswer`: the store may have
+   * accepted it.
+   */
   write(key: string, value: number): Promise<boolean>;
   /**
    * Continues the same acquisition until `untilMs`, or until the program leaves. Call it when the

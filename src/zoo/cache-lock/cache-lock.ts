@@ -43,7 +43,7 @@ export interface CacheLockSettings {
 
 /**
  * The result of a call. A call that does not fit the state of the lock returns `refused`; an
- * argument that makes no sense throws (see `argument.ts` in `systems`).
+ * argument that makes no sense throws a `TypeError` or a `RangeError`.
  */
 export type CacheLockAnswer =
   | { readonly kind: 'acquired' | 'extended'; readonly until: number }
