@@ -38,8 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // `check` runs no user code, so it needs no supervisor. On this thread, Ctrl-C ends a search with
-  // its result.
+  // `check` runs no user code. On this thread, Ctrl-C ends a search with its result.
   if (argv[0] === 'check')
     return await (await import('./cli/program.ts')).runProgram(argv, version);
   return await (await import('./cli/supervisor.ts')).supervise(argv, version);

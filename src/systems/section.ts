@@ -7,8 +7,8 @@
  * read, or without the lock, all clients that miss at once compute at once: a stampede. As in
  * djblets' `cache_memoize` and `cache_memoize_iter`, for any lock:
  * - A client that cannot get the lock in time reads again and then computes *without* it, since its
- *   caller wants the value. It has no grant then and attaches no token. (With `withoutLock:
- *   gives-up` it does without the value instead.)
+ *   caller wants the value. It has no grant then and attaches no token. (It does without the value
+ *   instead if `withoutLock: gives-up` is set.)
  * - The lock is extended after each piece that is stored, so a lease need only outlast a piece.
  * - The lease is not tested before the value is stored, regardless of `checksLease`: if two clients
  *   computed the value, either result will do.

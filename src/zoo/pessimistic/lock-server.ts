@@ -105,8 +105,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
       turn.observe({ kind: 'log', atUs: turn.atUs, process: this.name, topic: 'line', text });
       return { kind: 'released' };
     }
-    // A client that cancels a request does not know the grant that it brought, but the request
-    // does.
+    // A client that cancels a request does not know its grant, but the request identifies it.
     const under = turn.under === 0 && isEffective ? this.book.current(lock) : turn.under;
     this.book.release(turn, { lock, client, isEffective, under });
     if (!isEffective) return { kind: 'denied', holder: this.table.holder(lock)?.client ?? '' };

@@ -111,8 +111,7 @@ class PostgresDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean> {
     const { lock } = at.section;
     if (!at.plan.releases) {
-      // A real program closes its session when it ends; here, without a ttl, it would keep the
-      // lock.
+      // A real program would close its session; without a ttl, this one would keep the lock.
       at.self.log('postgres', `${lock} is not taken, as it would not be given back`);
       return false;
     }

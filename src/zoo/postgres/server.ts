@@ -13,9 +13,9 @@
  *   (`idle_session_timeout`, `idle_in_transaction_session_timeout`), while its client works on.
  *
  * A pooler in transaction mode may be in front of it (PgBouncer, "SQL feature map for pooling
- * modes"): each transaction gets any free server connection, here in rotation (`server_round_robin
- * = 1`), and these stay open. A statement alone is a transaction, so lock and unlock reach
- * different backends, and two clients share one.
+ * modes"): each transaction gets any free server connection, here in rotation, as with
+ * `server_round_robin = 1`, and these stay open. A statement alone is a transaction, so lock and
+ * unlock reach different backends, and two clients share one.
  */
 import { type Answer, type Boot, GrantBook, type Server, type Turn } from '../../servers.ts';
 
