@@ -44,7 +44,7 @@ const none: LockDefinition = {
   build: () => () => noLock,
 };
 
-/** A page has only the locks that its findings need: the others are undefined in it. */
+/** In a page, locks that its findings do not need are undefined. */
 const definitions: readonly (readonly [string, LockDefinition | undefined])[] = [
   ['cache-lock', cacheLock],
   ['etcd', etcd],
