@@ -1,6 +1,7 @@
 /**
- * Says which simulated process real code runs for at this moment: a plain variable, set while an
- * event's jobs run, since these run to their end before the next event and belong to one process.
+ * Holds the simulated process that real code runs for at the moment. A plain variable is enough: it
+ * is set while an event's jobs run, and these belong to one process and finish before the next
+ * event.
  */
 import { setImmediate } from 'node:timers';
 import type { Unsimulated } from '../../core/history/trace.ts';
@@ -9,61 +10,65 @@ import type { CallSite } from './call-site.ts';
 import type { Randomness } from './randomness.ts';
 import type { TimerSetting, VirtualTimer } from './timers.ts';
 
-/** What a simulated process is to the globals that its code calls. */
+/** A simulated process as the virtual globals see it. */
 export interface Inhabitant {
   readonly name: string;
-  /** Another for each life of each process. */
+  /** Unique to each incarnation of each process. */
   readonly pid: number;
-  /** By its own wall clock, in milliseconds since 1970. */
+  /** The process's wall clock, in milliseconds since 1970. */
   dateMs(): number;
-  /** By its own monotonic clock, in microseconds since its machine started. */
+  /** The process's monotonic clock, in microseconds since its machine started. */
   monotonicUs(): number;
   setTimer(setting: TimerSetting): VirtualTimer;
-  /** The timer that `Number(timer)` stands for. */
+  /** Returns the timer that `Number(timer)` refers to. */
   timerOf(id: number): VirtualTimer | undefined;
-  /** Its streams; while a module is loaded, those of that module. */
+  /** Random streams of the process, or of the module that is being loaded. */
   readonly randomness: Randomness;
-  /** Null where it connects to nothing. */
+  /** Null if the process cannot connect to anything. */
   readonly network: Uplink | null;
-  /** Whether it may call this, `net.connect` say, which is virtual. */
+  /**
+   * Returns true if the process may make this call because it is virtual, such as `net.connect`.
+   */
   mayCall(call: string): boolean;
-  /** Whether it may read files at this moment, as modules do while they are loaded. */
+  /** True while the process may read any file, which is while it loads modules. */
   readonly mayRead: boolean;
-  /** Keeps what its code prints; `stream` is 1 or 2. */
+  /** Records output of the process's code; `stream` is 1 or 2. */
   print(text: string, stream: unknown): void;
-  /** One more job runs of what it does in one event; throws where that has no end. */
+  /** Counts one more job of the current event; throws if there are too many to ever end. */
   countJob(): void;
-  /** It asked for something that is not simulated. */
+  /** Records that the process used something that is not simulated. */
   noteUnsimulated(asked: Pick<Unsimulated, 'kind' | 'what'>, site: CallSite): void;
-  /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
+  /** Fails the run because of an uncaught error. Only the first error counts. */
   fail(error: unknown, why?: string): void;
 }
 
-/** A module while its code runs for the first time. */
+/** A module whose code is running for the first time. */
 export interface Loading {
   readonly name: string;
-  /** Whether it drew, read and began nothing so far that is another in each process and run. */
+  /**
+   * True until the module draws, reads or starts anything that differs between processes or runs.
+   */
   isPure: boolean;
-  /** Whether it drew a random value. */
+  /** True once the module has drawn a random value. */
   hasDrawn: boolean;
 }
 
-/** Null while no simulated process runs: every global is then what it always was. */
+/** `current` is null while no simulated process runs; every global then behaves as usual. */
 export const ambient: {
   current: Inhabitant | null;
-  /** The module that is being loaded; null while none is. */
+  /** The module that is being loaded, or null. */
   loading: Loading | null;
 } = { current: null, loading: null };
 
-/** How many modules of a process wait for something as they are loaded. */
+/** Number of modules of a process that are suspended at a top-level `await`. */
 const waiting: WeakMap<Inhabitant, number> = new WeakMap();
 
-/** Whether a module of this process is being loaded. */
+/** Returns true if this process is loading a module. */
 export function isLoading(current: Inhabitant): boolean {
   return ambient.loading !== null || (waiting.get(current) ?? 0) > 0;
 }
 
-/** Counts a module of the current process as being loaded until this has ended. */
+/** Counts a module of the current process as being loaded until `ended` settles. */
 export function loadsUntil(ended: Promise<unknown>): Promise<void> {
   const { current } = ambient;
   const count = (by: number): void => {
@@ -77,7 +82,10 @@ export function loadsUntil(ended: Promise<unknown>): Promise<void> {
   return ended.then(() => count(-1), fail);
 }
 
-/** What fencepost does for a simulated process, such as to find a module, is no deed of its own. */
+/**
+ * Runs `action` outside any simulated process, for work that fencepost does on its behalf, such as
+ * finding a module.
+ */
 export function asNobody<T>(action: () => T): T {
   const { current } = ambient;
   ambient.current = null;
@@ -88,7 +96,7 @@ export function asNobody<T>(action: () => T): T {
   }
 }
 
-/** Called where code draws, reads or begins what is another in each process and run. */
+/** Called when code draws, reads or starts something that differs between processes or runs. */
 export function noteImpure(): void {
   const { loading } = ambient;
   if (loading !== null) loading.isPure = false;
@@ -96,12 +104,11 @@ export function noteImpure(): void {
 
 const immediate: typeof setImmediate = setImmediate;
 
-/** Calls `action` in a turn of the real event loop. */
 export function inRealTurn(action: () => void): void {
   immediate(action);
 }
 
-/** Lets all else that waits in this thread have its turn, such as signals and timers. */
+/** Gives the event loop a turn, so that signals and timers of this thread are handled. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => inRealTurn(resolve));
 }

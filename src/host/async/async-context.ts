@@ -1,25 +1,25 @@
 /**
- * Asynchronous contexts: what an `AsyncLocalStorage` holds, and the numbers and hooks of
- * `node:async_hooks`. Each event of a simulated process begins in a context of its own, and what it
- * enters ends with it, so that nothing reaches another process, another run or the host.
+ * Virtualizes asynchronous contexts: the values of `AsyncLocalStorage`, and the ids and hooks of
+ * `node:async_hooks`. Each event of a simulated process begins in a new context, and whatever it
+ * enters ends with it, so that nothing leaks into another process, another run or the host.
  *
- * Node numbers promises only while a hook or, before version 24, a storage is in use; what goes on
- * from one that has no number shares the context of the thread. So a thread whose code asks for
- * `node:async_hooks` numbers all of them, from before its first run on: then the first run is as
- * every later one, on every version of Node.
+ * Node assigns ids to promises only while a hook is enabled or, before version 24, a storage is in
+ * use; a continuation of a promise without an id runs in the context of the thread. A thread whose
+ * code uses `node:async_hooks` therefore tracks all promises from before its first run, which makes
+ * the first run equal to all later ones on every version of Node.
  */
 import asyncHooks from 'node:async_hooks';
 import { entryOf } from '../../core/kernel/entries.ts';
 import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 
-// As they were before they were virtual, which an import of them would follow.
+// The originals; named imports would follow the patched exports.
 const { AsyncLocalStorage, AsyncResource, createHook } = asyncHooks;
 
-/** Runs code in a context; what the code enters there ends with it. */
+/** Runs code in a saved context. Contexts that the code enters end with it. */
 export type InContext = <T>(code: () => T) => T;
 
-/** Keeps the present context for later, as a resource of this type does. */
+/** Saves the current context, as a resource of this type would. */
 export function contextNow(type: string): InContext {
   const here = new AsyncResource(type);
   return (code) => here.runInAsyncScope(() => new AsyncResource('EVENT').runInAsyncScope(code));
@@ -30,7 +30,10 @@ export const inThread: InContext = contextNow('THREAD');
 
 let isTracked = false;
 
-/** Whether promises of this thread have numbers; a run in which that begins is to be repeated. */
+/**
+ * Returns true if promises of this thread have ids. A run during which tracking starts must be
+ * repeated.
+ */
 export function areTracked(): boolean {
   return isTracked;
 }
@@ -41,7 +44,7 @@ export function trackContexts(): void {
   createHook({ init: () => {} }).enable();
 }
 
-/** Ends the run of a process that is the first to look at a context, before it has. */
+/** Ends the run if this process is the first to look at a context, before it sees untracked ids. */
 function requireTracked(current: Inhabitant): void {
   if (isTracked) return;
   trackContexts();
@@ -50,11 +53,11 @@ function requireTracked(current: Inhabitant): void {
   throw error;
 }
 
-/** What one process has of `node:async_hooks`. */
+/** State that one process has in `node:async_hooks`. */
 interface Contexts {
-  /** Its hooks, and storages that it made: each would cost later runs time. */
+  /** Hooks and storages that the process created; left enabled, they would slow down later runs. */
   readonly inUse: Set<{ disable(): unknown }>;
-  /** Its own number of each resource that it asked for, by Node's number. */
+  /** The process's own id of each resource it has asked for, by Node's id. */
   readonly numbers: Map<number, number>;
 }
 
@@ -64,7 +67,7 @@ function contextsOf(current: Inhabitant): Contexts {
   return entryOf(contexts, current, () => ({ inUse: new Set(), numbers: new Map([[0, 0]]) }));
 }
 
-/** The process is over: nothing that it made listens or stores any longer. */
+/** Disables the hooks and storages of a process that has ended. */
 export function endContexts(current: Inhabitant): void {
   for (const one of contexts.get(current)?.inUse ?? []) one.disable();
   contexts.delete(current);
@@ -92,14 +95,18 @@ export function patchContexts(patches: Patches): void {
   patchStorages(patches);
 }
 
-/** Returns the number that a process knows a resource by: they count from 1 as it asks for them. */
+/**
+ * Returns the id that a process sees for a resource. Ids count from 1 in the order of first use.
+ */
 function numberFor(current: Inhabitant, real: number): number {
   noteImpure();
   const { numbers } = contextsOf(current);
   return entryOf(numbers, real, () => numbers.size);
 }
 
-/** A resource may be given the number of another one, which is that of its process. */
+/**
+ * A resource may be given the id of another as its trigger; translates the process's id to Node's.
+ */
 function patchResources(patches: Patches): void {
   const realOf = (given: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;
@@ -121,8 +128,8 @@ function patchResources(patches: Patches): void {
 const HEARD = ['init', 'before', 'after', 'promiseResolve'];
 
 /**
- * A hook hears of what its own process does. It never hears that a resource was destroyed, since
- * the collector of garbage decides when that is.
+ * A hook observes only its own process. It never observes that a resource is destroyed, because the
+ * garbage collector decides when that happens.
  */
 function patchHooks(patches: Patches): void {
   patches.set(asyncHooks, 'createHook', (given: object) => {
@@ -153,14 +160,14 @@ function listenerFor(owner: Inhabitant, listener: unknown): AnyFunction | undefi
 
 const ofHost = new WeakSet<object>();
 
-/** Makes a storage that no process looks at. */
+/** Returns a storage for the host's own use, which does not count as use by a process. */
 export function storageOfHost<T>(): asyncHooks.AsyncLocalStorage<T> {
   const storage = new AsyncLocalStorage<T>();
   ofHost.add(storage);
   return storage;
 }
 
-/** Before version 24 a storage that is in use is asked for each promise that is made. */
+/** Before Node 24, each new promise queries every storage that is in use. */
 function patchStorages(patches: Patches): void {
   const enable: unknown = Reflect.get(AsyncLocalStorage.prototype, '_enable');
   if (!isFunction(enable)) return;

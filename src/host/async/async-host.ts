@@ -1,6 +1,6 @@
 /**
  * Runs real asynchronous code as a process of the world. A pause holds back what the code sends and
- * what it waits for; a crash ends the life that all of that belongs to. How all of it meets:
+ * what it waits for; a crash ends the incarnation that all of it belongs to. The parts:
  *
  *        the world's scheduler: the next event
  *            │ wakes a process (a reply, a timer, a restart)
@@ -11,14 +11,14 @@
  *            │ (Context, LeaseHold)                                │ Date, setTimeout, randomUUID …
  *            └─────────────────────────────────────────────────────┤
  *                                                                  ▼
- *        Life: this life's clock, timers  ◄── ambient ── the virtual globals of this thread
+ *        Life: clock and timers of an incarnation  ◄── ambient ── this thread's virtual globals
  *            │ an alarm for each timer
  *            ▼
  *        the scheduler again, once `run-filled.ts` has drained all jobs of this event
  *
- * Read on in `run-filled.ts` (the drain), `life.ts`, `ambient.ts` and `globals.ts` (what is
- * virtual), `escapes.ts` (what is refused), `planned-section.ts` (what a plan asks of the code),
- * `waits.ts` (where that code waits), and `run-async.ts`, which is what others call.
+ * Read next: `run-filled.ts` (draining jobs), `life.ts`, `ambient.ts` and `globals.ts` (the virtual
+ * environment), `escapes.ts` (refused calls), `planned-section.ts` (the plan's demands on the
+ * code), `waits.ts` (where the code waits), and `run-async.ts`, the entry point for other layers.
  */
 import type { SectionRun } from '../../core/history/trace.ts';
 import type { Defect } from '../../core/kernel/assert.ts';
@@ -45,10 +45,10 @@ import { CallLog } from './unsettled.ts';
 import type { UnsimulatedLog } from './unsimulated.ts';
 import { waitOf } from './waits.ts';
 
-/** A client's whole program; run anew after a restart. */
+/** A client's complete program. It runs again from the start after a restart. */
 export type AsyncProgram = (context: Context) => Promise<void>;
 
-/** A program that passes more points than this without waiting for anything never will. */
+/** A program that passes more points than this at one instant is in an endless loop. */
 const POINTS_AT_ONE_INSTANT = 100_000;
 
 export class AsyncHost implements Resident, Client {
@@ -63,15 +63,15 @@ export class AsyncHost implements Resident, Client {
   private readonly waiters: Map<Awaitable, () => void> = new Map();
   private life: Life | null = null;
   private lives = 0;
-  /** How many it opened, in all its lives. */
+  /** Connections opened so far, in all incarnations. */
   private connections = 0;
-  /** Those of this life. */
+  /** The conversations of the current incarnation. */
   private talks: Talk[] = [];
   private lastCallUs = 0;
   private pointsPassed = 0;
   private pointsAtUs = 0;
   readonly sectionLog: SectionLog;
-  /** The acquisitions that its program has not left, in the order in which it entered. */
+  /** Acquisitions that the program has not left, in the order of entry. */
   readonly leaseHolds: Set<LeaseHold> = new Set();
 
   constructor(
@@ -152,7 +152,7 @@ export class AsyncHost implements Resident, Client {
     this.close();
   }
 
-  /** Its code has no effect any more. */
+  /** Ends the incarnation; its code has no effect from then on. */
   close(): void {
     this.waiters.clear();
     this.life?.close();
@@ -172,26 +172,29 @@ export class AsyncHost implements Resident, Client {
     });
   }
 
-  /** An error ended a section, null for the latest; the probe tries again, and is left out. */
+  /**
+   * Records that an error ended a section; null stands for the latest one. Errors of the probe are
+   * not recorded, because it tries again.
+   */
   noteError(life: Life, section: Name | null, error: unknown): void {
     if (life.isOver || this.process.info.role === 'probe') return;
     this.sectionLog.fail(section, sectionErrorOf(error));
   }
 
-  /** Its run failed: the section that it was in ended so, whatever was informed of it. */
+  /** Attributes the failure of the run to the section that was in progress. */
   noteFailure(): void {
     const { life } = this;
-    // Else it is the scenario that failed, rather than a section.
+    // Otherwise the scenario failed, not a section.
     const isOfCode = life !== null && !(life.thrown?.error instanceof SystemFailure);
     if (isOfCode && life.thrown !== null) this.noteError(life, null, life.thrown.error);
   }
 
-  /** A failure of its code that came when none of its code was to run. */
+  /** Failure of code that ran outside an event of the process, or null if there is none. */
   get failure(): SystemFailure | Defect | null {
     return this.life?.failure ?? null;
   }
 
-  /** Fails at the end of the run if the process waits for a server that is not simulated. */
+  /** Fails the run, at its end, if the process still waits for a server that is not simulated. */
   endTalks(endedAtUs: number): void {
     const { life, isBusy, nowUs, name } = this;
     const end = { isBusy, waitedUs: endedAtUs - this.lastCallUs, nowUs };
@@ -205,7 +208,10 @@ export class AsyncHost implements Resident, Client {
     return this.calls.connectionsTo(server);
   }
 
-  /** Sends a call, unless a fault holds it back; `told` is run as code once it has ended. */
+  /**
+   * Sends a call unless a fault holds it back. Runs `told` as the process's code once the call
+   * ends.
+   */
   ask<Q extends Json, R extends Json>(
     life: Life,
     { setting, under, issue }: { setting: CallSetting<Q, R>; under: number; issue: number },
@@ -223,7 +229,7 @@ export class AsyncHost implements Resident, Client {
     return call;
   }
 
-  /** Runs `told` as code once the call has ended. */
+  /** Runs `told` as the process's code once the call ends. */
   await(life: Life, call: Awaitable, told: () => void): void {
     if (life.isOver) return;
     life.openCalls += 1;
@@ -243,7 +249,10 @@ export class AsyncHost implements Resident, Client {
     this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
-  /** The answer reached the process; a fault may fire before its code learns of it. */
+  /**
+   * Called when the answer has reached the process; a fault may fire before its code sees the
+   * answer.
+   */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
     const tell = this.waiters.get(call);
@@ -251,7 +260,7 @@ export class AsyncHost implements Resident, Client {
     tell?.();
   }
 
-  /** Passes a point that the program set itself; resolves when it may go on. */
+  /** Passes a point set by the program itself; resolves when the program may continue. */
   pass(life: Life, point: Name, told: () => void = () => {}): Promise<void> {
     if (life.isOver) return new Promise(() => {});
     life.requireInside();
@@ -287,9 +296,9 @@ export class AsyncHost implements Resident, Client {
 export class Context implements Caller {
   readonly host: AsyncHost;
   readonly life: Life;
-  /** The section that began last, by which calls are named that are made outside of one. */
+  /** The section that began last; names calls that are made outside any section. */
   private calls: SectionCalls;
-  /** What is called for no section in particular; null while there is one at a time. */
+  /** Calls that belong to no particular section; null while sections run one at a time. */
   private shared: SectionCalls | null = null;
 
   constructor(host: AsyncHost, life: Life) {
@@ -302,12 +311,12 @@ export class Context implements Caller {
     return this.host.name;
   }
 
-  /** How many sections began before: a restarted program goes on behind them. */
+  /** Number of sections begun so far; a restarted program continues after them. */
   get begun(): number {
     return this.host.sectionLog.begun;
   }
 
-  /** Section `id` begins: what is done in it is called `alice/<id>/…`. */
+  /** Begins section `id`; its operations are named `alice/<id>/…`. */
   section(id: number): SectionCalls {
     const name = under(nameOf(this.name), String(id));
     if (!this.life.isOver) this.host.beginSection(name);
@@ -315,7 +324,7 @@ export class Context implements Caller {
     return this.calls;
   }
 
-  /** From now on several sections may go on at once. */
+  /** Allows several sections to run concurrently from now on. */
   runSeveral(): void {
     this.shared = new SectionCalls(this.host, this.life, under(this.life.root, 'shared'));
   }
@@ -331,7 +340,7 @@ export class Context implements Caller {
     return calls.call(port, ask, options);
   }
 
-  /** Writes a line into the trace. */
+  /** Records a line in the trace. */
   log(topic: string, text: string): void {
     if (this.life.isOver) return;
     this.life.requireInside();
@@ -339,19 +348,19 @@ export class Context implements Caller {
   }
 }
 
-/** The calls of one section of a program, and the acquisitions that it counts on. */
+/** The calls of one section of a program, and the acquisitions it relies on. */
 export class SectionCalls implements Caller {
   readonly name: Name;
   readonly life: Life;
   private readonly host: AsyncHost;
-  /** How often each label was asked for, and the names of all operations: no two are the same. */
+  /** Uses of each label, and all operation names taken, which keeps names unique. */
   private readonly counts: Map<string, number> = new Map();
   private readonly taken: Set<string> = new Set();
-  /** The grants that its calls were answered with, by lock, until a guard stands for them. */
+  /** Grants received in answers, by lock, until a guard takes them over. */
   private readonly grants: Map<string, number[]> = new Map();
   readonly log: CallLog = new CallLog();
   private issued = 0;
-  /** Entered or left last: what the section calls on its own is done under it. */
+  /** The acquisition entered or left last; the section's own calls are recorded under it. */
   private leaseHold: LeaseHold | null = null;
 
   constructor(host: AsyncHost, life: Life, name: Name) {
@@ -392,24 +401,27 @@ export class SectionCalls implements Caller {
     });
   }
 
-  /** The place of a call among those of this section, from 1. */
+  /** Returns the number of the next call of this section, counted from 1. */
   takeIssue(): number {
     this.issued += 1;
     return this.issued;
   }
 
-  /** The place that the next call will have. */
+  /** The number that `takeIssue` would return next. */
   get nextIssue(): number {
     return this.issued + 1;
   }
 
-  /** Passes the point `alice/1/<point>`, at which a plan may place a fault. */
+  /** Passes the point `alice/1/<point>`, where a plan may place a fault. */
   mark(point: string): Promise<void> {
     const told = this.log.pass(point, siteOf(this.mark));
     return this.host.pass(this.life, under(this.name, point), told);
   }
 
-  /** The name of an operation, or where it is taken the first of `write-2`, … that is not. */
+  /**
+   * Returns the name of an operation; if it is taken, the first free one of `write-2`, `write-3`,
+   * ….
+   */
   nameFor(name: Name): Name {
     let free = name;
     const before = this.counts.get(name.text) ?? 1;
@@ -429,8 +441,8 @@ export class SectionCalls implements Caller {
   }
 
   /**
-   * The program counts on its lock from now on: by the grant that a server gave last, unless it
-   * counts on that one already; else by a grant of its own.
+   * Records that the program relies on its lock from now on, under the grant that a server gave
+   * last. If the program relies on that grant already, the acquisition gets a grant of its own.
    */
   enter(setting: LeaseHoldSetting): LeaseHold {
     const last = this.grants.get(setting.lock)?.pop() ?? null;

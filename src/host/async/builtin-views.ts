@@ -1,13 +1,12 @@
 /**
- * What code of simulated processes gets for a builtin module: a view of its exports, in which each
- * start of a process has what it sets, defines or deletes there, `fs.cache = {}` or a function in
- * place of `fs.close` as `graceful-fs` and `shimmer` put, to itself. What no process has replaced
- * is read from the module, where virtual functions are. The objects in it are seen in the same way,
- * as far as they are plain or agents of HTTP; its functions and classes are those of all, and
- * changes of these are found by `GlobalObjects`.
+ * Gives simulated processes a view of each builtin module. Properties that a process sets, defines
+ * or deletes on it, such as `fs.cache = {}` or the replacement of `fs.close` by `graceful-fs` and
+ * `shimmer`, affect only that incarnation. All other properties are read from the module, which
+ * holds the virtual functions. Plain objects and HTTP agents in a module are viewed in the same
+ * way; functions and classes are shared, and `GlobalObjects` finds changes to them.
  *
- * A view is one object for all processes and asks whose code runs, so all ways to import a module
- * agree, in a module that is used again too.
+ * One view object serves all processes and looks up the current process on each access. All ways to
+ * import a module therefore agree, also in a module that is reused.
  */
 import http from 'node:http';
 import nodeModule, { createRequire, isBuiltin } from 'node:module';
@@ -24,10 +23,10 @@ const hostRequire = createRequire(import.meta.url);
 
 const known: Map<string, object> = new Map();
 
-/** What simulated processes get for a builtin module, named without `node:`. */
+/** Returns the view of a builtin module, named without `node:`. */
 export function builtinFor(name: string): object {
   return entryOf(known, name, () => {
-    // As no process, for which `_load` would ask here again.
+    // Outside any process, because `_load` would call this function again.
     const load = (): object => asNobody(() => hostRequire(`node:${name}`));
     const exports = isLoadedBuiltin(name) ? load() : sharedState.admit(name, load);
     const given = LEAVING_MODULES.has(name) ? guardedModule(name, exports) : exports;
@@ -35,7 +34,7 @@ export function builtinFor(name: string): object {
   });
 }
 
-/** What gives builtin modules without asking a realm gives what an import does. */
+/** Makes the functions that return builtin modules without a realm return the same as an import. */
 export function patchBuiltins(patches: Patches): void {
   for (const [owner, key] of [
     [process, 'getBuiltinModule'] as const,
@@ -51,13 +50,13 @@ export function patchBuiltins(patches: Patches): void {
   }
 }
 
-/** What one process has put there; null where it has deleted something. */
+/** Properties that one process has set; null marks a deleted one. */
 type Own = Map<string | symbol, PropertyDescriptor | null>;
 
 const views: WeakMap<object, object> = new WeakMap();
 const behind: WeakMap<object, object> = new WeakMap();
 
-/** The object that a view shows; undefined for what is no view. */
+/** Returns the object behind a view, or undefined if `object` is not a view. */
 export function behindView(object: object): object | undefined {
   return behind.get(object);
 }
@@ -68,10 +67,10 @@ function isViewed(value: unknown): value is object {
   return prototype === null || prototype === Object.prototype || value instanceof http.Agent;
 }
 
-/** An object as each process has it. */
+/** Returns the view of an object. */
 export function viewOf(real: object): object {
   return entryOf(views, real, () => {
-    // It has no property, so that nothing binds what the view says of those of the object.
+    // A target without properties imposes no proxy invariants on the viewed ones.
     const view = new Proxy(Object.create(Reflect.getPrototypeOf(real)), new View(real));
     behind.set(view, real);
     return view;

@@ -1,6 +1,6 @@
 /**
- * What a client of a plan does whose lock is asynchronous code: its sections, each with the wait
- * before it, one after the other or several at once, whatever became of those before.
+ * The program of a client whose lock is asynchronous code: runs its planned sections, each after
+ * its think time, one at a time or several at once, regardless of how earlier ones ended.
  */
 
 import { under } from '../../core/kernel/name.ts';
@@ -19,7 +19,7 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
     const { host, life } = context;
     const program: unknown = programOf(clientOf(context, plan));
     if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
-    // A section is an event of its own, as a request to a service is.
+    // Each section is an event of its own, like a request to a service.
     const asEvent = contextNow('PROGRAM');
     const { concurrency = 1 } = plan;
     const isOneOfSeveral = concurrency > 1;
@@ -31,7 +31,7 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
         const calls = context.section(section.id);
         const planned = new PlannedSection(section, { host, life, calls, client: setting });
         await perform(host, life, sleep(under(calls.name, 'think'), section.thinkUs));
-        // From here on it may wait for the others of its process, which no call shows.
+        // From here on the section may wait for others of its process, which no call would show.
         if (isOneOfSeveral) await calls.mark(BEGIN);
         const place = { context, calls };
         const run = (): Promise<boolean> => attempts.goThrough(program, planned, place);
@@ -66,11 +66,11 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
   };
 }
 
-/** A method, as these keep their names in the package: by it the stack shows a section's awaits. */
+/** A method keeps its name in the built package; stacks identify the awaits of a section by it. */
 const attempts = {
   /**
-   * One run of the program; whatever the world did to it is no failure of the run. True where it
-   * returned without a guard and had been denied nothing.
+   * Runs the program once. Faults of the world do not fail the run. Returns true if the program
+   * returned without a guard although nothing was denied.
    */
   async goThrough(
     program: SectionProgram,
@@ -100,12 +100,12 @@ const attempts = {
   },
 };
 
-/** So often in a row it returns without a guard, which nobody kept it from having. */
+/** Attempts in a row that return without a guard although nothing was denied. */
 const UNGUARDED_ATTEMPTS = 3;
 
 /**
- * The probe, who comes when all is healed, tries until it had the lock, or until it is clear that
- * its program has no use for it.
+ * Repeats the probe's attempts after the world has healed, until one gets the lock or until the
+ * program clearly does not use a lock.
  */
 async function insist(
   attempt: () => Promise<boolean>,

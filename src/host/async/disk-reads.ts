@@ -1,14 +1,14 @@
 /**
- * Lets code read the disk, and change nothing on it. While a module is loaded it may read any
- * file, and packages may read their own at any time. A call with a callback or a promise reads at
- * once and answers in a job of its own, so the code that goes on is still that of its process.
+ * Lets code read the disk but change nothing on it. Any file may be read while a module is loaded,
+ * and packages may read their own files at any time. A call with a callback or a promise reads at
+ * once and answers in a later job, so the code that continues still belongs to its process.
  */
 import fs from 'node:fs';
 import process from 'node:process';
 import { noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction } from './patches.ts';
 
-/** Stands for a call: the value that it returns. */
+/** The result that replaces a call. */
 export interface CallResult {
   readonly value: unknown;
 }
@@ -18,16 +18,16 @@ type Arguments = readonly unknown[];
 const READERS =
   'access|exists|[fl]?stat|statfs|readFile|readdir|readlink|realpath|readv?|open|opendir|close|glob';
 
-/** Calls that change nothing, where their flags open a file to read it. */
+/** Calls that change nothing if their flags open the file for reading. */
 export const READS: RegExp = new RegExp(
   `^(?:new )?fs\\.(?:(promises\\.)?(${READERS})(Sync)?|createReadStream|(?:File)?ReadStream)$`,
 );
 
-/** By name, before any code replaced them. */
+/** The originals by name, before any code could replace them. */
 const REAL: ReadonlyMap<string, unknown> = new Map<string, unknown>(Object.entries(fs));
 const { ReadStream } = fs;
 
-/** Wrong arguments throw at once, as in Node. */
+/** Invalid arguments throw synchronously, as in Node. */
 function answerLater(read: () => unknown, done: AnyFunction | undefined, more?: unknown): void {
   try {
     const value = read();
@@ -46,27 +46,27 @@ function areToRead(flags: unknown): boolean {
   return flags === undefined || flags === null || flags === 'r' || flags === 'rs' || flags === 'sr';
 }
 
-/** The folder of a user, and the one that programs run in, which stands for that of the command. */
+/** A user's home folder, and the working folder that programs see in place of the command's. */
 export const HOME = '/home/user';
 export const FOLDER = '/home/user/simulated';
 
 const realFolder = process.cwd.bind(process);
 const IN_FOLDER = new RegExp(`^(file://)?${FOLDER}(?=/|$)`);
 
-/** A path in the folder that programs see is one in the folder of the command. */
+/** Maps a path in the folder that programs see to the command's folder. */
 export function inRealFolder<T>(given: T): T | string {
   if (typeof given !== 'string') return given;
   return given.replace(IN_FOLDER, (_, scheme = '') => scheme + realFolder());
 }
 
 interface Reader {
-  /** Only files of packages are there. */
+  /** Only files of packages exist for this reader. */
   readonly isOfPackage: boolean;
-  /** Throws an error that names a call as refused. */
+  /** Throws an error that names the refused call. */
   readonly refuse: (call: string, args: Arguments) => unknown;
 }
 
-/** Carries out a call that only reads; null for all others. */
+/** Performs a call that only reads; returns null for all others. */
 export function readFromDisk(call: string, args: Arguments, reader: Reader): CallResult | null {
   const [match, promises, name = '', sync] = READS.exec(call) ?? [];
   if (match === undefined) return null;
@@ -86,7 +86,7 @@ export function readFromDisk(call: string, args: Arguments, reader: Reader): Cal
     return { value: new Promise((resolve) => resolve(promised(name, read, reader))) };
   }
   const real = REAL.get(name);
-  // Without a callback it throws.
+  // Without a callback it throws, as in Node.
   if (done === undefined && name !== 'close' && isFunction(real)) return { value: real(...args) };
   noteImpure();
   if (name === 'exists') process.nextTick(() => done?.(read()));
@@ -94,17 +94,20 @@ export function readFromDisk(call: string, args: Arguments, reader: Reader): Cal
   return { value: undefined };
 }
 
-/** The arguments of a call that reads, with the buffer first. */
+/** Returns the arguments of a read call with the buffer first. */
 function withBuffer(given: Arguments): Arguments {
   if (ArrayBuffer.isView(given[0])) return given;
   const { buffer = Buffer.alloc(16_384) } = Object(given[0]);
   return [buffer, ...given];
 }
 
-/** The files that code has opened to read them; it may close no other. */
+/** File descriptors that code has opened for reading; it may not close any other. */
 const opened: Set<unknown> = new Set();
 
-/** The form of a call that reads at once; null where that could write, or closes another file. */
+/**
+ * Returns a function that performs the call synchronously, or null if the call could write or
+ * closes another file.
+ */
 function readingOf(
   name: string,
   given: Arguments,
@@ -132,7 +135,10 @@ function readingOf(
   };
 }
 
-/** Options whose properties have the same value each time; of a file that is open its number. */
+/**
+ * Returns options whose properties keep the value of their first read, or the descriptor if the
+ * first argument is an open file.
+ */
 function steady(given: unknown, at: number): unknown {
   if (typeof given !== 'object' || given === null) return given;
   if (at === 0) return opened.has(Reflect.get(given, 'fd')) ? Reflect.get(given, 'fd') : given;
@@ -150,7 +156,10 @@ const REFUSED_OF_FILE =
   'appendFile chmod chown createReadStream createWriteStream datasync readLines readableWebStream ' +
   'readv sync truncate utimes write writeFile writev';
 
-/** What a promise of a call is for: the value, or a `FileHandle` that reads. */
+/**
+ * Returns the value that a promise of the call resolves to: the result, or a `FileHandle` that can
+ * only read.
+ */
 function promised(name: string, read: () => unknown, reader: Reader): unknown {
   const fd = read();
   if (name !== 'open') return fd;

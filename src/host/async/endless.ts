@@ -1,10 +1,10 @@
 /**
- * Counts the jobs that code of users runs within one event: a chain of promises without an end
- * (`for (;;) await null`) never gives its thread back. By a count, and not by a clock, the same run
- * ends at the same job on every machine.
+ * Counts the jobs that user code runs within one event. An endless chain of promises (`for (;;)
+ * await null`) never returns control to the thread. A count, unlike a clock, ends the same run at
+ * the same job on every machine.
  *
- * Nothing within a thread can end such a chain, not even an error that its run has failed by then.
- * So the thread is ended: by its own hand where somebody outside of it takes its last words.
+ * Nothing within the thread can stop such a chain, not even an error after the run has failed. The
+ * thread therefore exits, if an observer outside receives its last words.
  */
 import process from 'node:process';
 import { promiseHooks } from 'node:v8';
@@ -13,22 +13,26 @@ import { ambient } from './ambient.ts';
 import { ownPlaceIn } from './call-site.ts';
 import { Shared } from './patches.ts';
 
-// As it is before simulated processes are refused it.
+// The original, which simulated processes may not call.
 const { onInit } = promiseHooks;
 
-/** Jobs in one event, after which there is no end to them. */
+/** More jobs than this in one event count as endless. */
 const MOST_JOBS = 1_000_000;
 
-/** Throws where there are too many in one event. */
+/** Throws if there were too many jobs in one event. */
 export function requireFewJobs(jobs: number): void {
   if (jobs < MOST_JOBS) return;
   throw new Error('it never waits: a million jobs of promises, one after the other');
 }
 
-/** Takes the last words of this thread, with the process at fault; null where nobody does. */
+/**
+ * Receives the thread's last words, which name the process at fault; null if there is no receiver.
+ */
 let lastWords: ((words: string) => void) | null = null;
 
-/** From here on a chain without an end ends this thread, once `take` has its last words. */
+/**
+ * From now on, an endless chain of jobs ends this thread after its last words are passed to `take`.
+ */
 export function endEndless(take: (words: string) => void): void {
   lastWords = take;
 }
@@ -44,10 +48,12 @@ function countJob(): void {
 }
 
 let isEnding = false;
-/** Promises of a chain, one of which is made by code of users. */
+/** Promises of a chain within which at least one is created by user code. */
 const MOST_PROMISES = 1_000;
 
-/** Ends this thread where the chain makes one of its next promises, and names that place. */
+/**
+ * Ends this thread when the chain creates its next promise in user code, and reports that place.
+ */
 function endInChain(words: string): void {
   isEnding = true;
   let left = MOST_PROMISES;
@@ -63,7 +69,7 @@ function endInChain(words: string): void {
 
 let stop = (): void => {};
 
-/** In place while somebody wants it. */
+/** Counts jobs while in use. */
 export const countedJobs: Shared = new Shared(
   () => {
     const end = promiseHooks.onBefore(countJob);

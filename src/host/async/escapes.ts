@@ -1,7 +1,7 @@
 /**
- * Decides what leaves the simulated world: whatever waits for the real one, changes it or reads it.
- * A simulated process that calls such a thing gets an error that names the call, and its run fails
- * even where it catches that.
+ * Detects calls that leave the simulated world: those that wait for, change or read the real one. A
+ * simulated process that makes such a call gets an error that names it, and its run fails even if
+ * the process catches the error.
  */
 import { AsyncResource, createHook } from 'node:async_hooks';
 import fs from 'node:fs';
@@ -23,13 +23,16 @@ import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
 import { isObject } from './reachable.ts';
 
-/** What is virtual: a process that connects where no server listens fails once it has spoken. */
+/**
+ * Virtual calls: connecting to an address where no server listens fails only once the process has
+ * sent data.
+ */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
 
-/** Names are virtual where the scenario has hosts. */
+/** Name lookups, which are virtual if the scenario has hosts. */
 export const LOOKS_UP: RegExp = /^dns\.(?:promises\.)?lookup$/;
 
-/** What to do instead, by the call; the first row that matches counts. */
+/** Advice by call; the first matching row applies. */
 const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
   [/^net\.Server/, 'a server is added with `world.addServer`'],
   [LOOKS_UP, 'name a Redis in `hosts`; for another server, hand your code a fake client'],
@@ -50,11 +53,14 @@ const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
   [/^crypto\.subtle\./, 'use `createHash` and `createHmac` of node:crypto'],
 ];
 
-/** Changes something outside of this thread; code of users may have Node's own code call it. */
+/**
+ * Calls that change something outside this thread. User code may cause Node's own code to make
+ * them.
+ */
 const ACTS =
   /^(?:new )?(?:fs|FileHandle|child_process|ChildProcess|cluster|worker_threads|dgram|process)\b/;
 
-/** A simulated process called something that leaves the simulated world. */
+/** Thrown when a simulated process calls something that leaves the simulated world. */
 class LeftTheWorld extends Error {
   override readonly name: string = 'LeftTheWorld';
 
@@ -68,7 +74,7 @@ class LeftTheWorld extends Error {
   }
 }
 
-/** Closes every exit to simulated processes; to all others they stay open. */
+/** Refuses these calls to simulated processes; other code may still make them. */
 export function patchExits(patches: Patches): void {
   for (const [target, name, keys] of exitsOfNode()) {
     const prefix = target === globalThis ? '' : `${name}.`;
@@ -85,7 +91,7 @@ export function patchExits(patches: Patches): void {
   patchWebAssembly(patches);
 }
 
-/** Compiles at once what Node compiles on a thread of its own. */
+/** Compiles WebAssembly synchronously instead of on a background thread of Node. */
 function patchWebAssembly(patches: Patches): void {
   const target = webAssembly();
   const {
@@ -112,12 +118,12 @@ function patchWebAssembly(patches: Patches): void {
   }
 }
 
-/** The exports of a builtin module, of which simulated processes may call nothing. */
+/** Returns the exports of a builtin module with every function refused to simulated processes. */
 export function guardedModule(name: string, exports: object): object {
   const entries = Object.entries(exports).map(([key, value]: [string, unknown]) => {
     if (typeof value !== 'function') return [key, value];
     const own = guarded(value, `${name}.${key}`);
-    // To all others it is the class that it was.
+    // Keeps the identity of the class for all other code.
     if (value.prototype?.constructor === value) value.prototype.constructor = own;
     return [key, own];
   });
@@ -139,11 +145,14 @@ function guarded(real: object, call: string): object {
   });
 }
 
-/** Throws, unless it is harmless; what it returns, if anything, stands for the call. */
+/**
+ * Throws unless the call is harmless. Returns the result that replaces the call, or null to make
+ * it.
+ */
 function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
   if (current === null || isPrint(call, args) || current.mayCall(call)) return null;
-  if (call === 'process.umask' && args.length === 0) return { value: 0o22 }; // it only asks
+  if (call === 'process.umask' && args.length === 0) return { value: 0o22 }; // only a query
   const read = (isOfPackage: boolean): CallResult | null =>
     readFromDisk(call, args.map(inRealFolder), { isOfPackage, refuse });
   const given = current.mayRead ? read(false) : null;
@@ -151,7 +160,7 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const site = deepSiteOf(refuse);
   const leaver = leaverIn(site);
   if (leaver.isMachinery && (!ACTS.test(call) || READS.test(call))) return null;
-  // What vitest reports of its tests, by a timer of its own that comes while a process runs.
+  // vitest reports test results from its own timer, which may fire while a process runs.
   if (call === 'process._send' && leaver.isOfVitest) return null;
   const ofPackage = leaver.isOfPackage ? read(true) : null;
   if (ofPackage !== null) return ofPackage;
@@ -162,24 +171,24 @@ function refuse(call: string, args: readonly unknown[]): CallResult | null {
 }
 
 /**
- * Node's own code that runs files, prints, ends a thread and, once, makes its reader of HTTP ready
- * for requests that are refused, and hooks: no part of what a program does.
+ * Node's own code that runs files, prints, ends a thread or updates hooks, and that once prepares
+ * its HTTP parser for requests which are then refused. None of it is the program's doing.
  */
 const MACHINERY =
   /node:internal\/(?:modules|console|main)\/|\b(?:lazyllhttp|updatePromiseHookMode)\b/;
 
-/** The code that made a call, as far as the stack tells. */
+/** The code that made a call, as far as the stack shows. */
 interface Leaver {
   /** `lock.mjs:12:5`; in a package `node_modules/a/a.js:3:1, called from lock.mjs:12:5`. */
   readonly text: string;
-  /** The code that called Node is in a package. */
+  /** The caller of Node is in a package. */
   readonly isOfPackage: boolean;
   readonly isOfVitest: boolean;
-  /** It was Node itself that called, to load a module or to print. */
+  /** Node itself made the call, to load a module or to print. */
   readonly isMachinery: boolean;
 }
 
-/** The place of the code that made a call. */
+/** Returns the place of the code that made a call. */
 export function callerText(site: CallSite): string {
   return leaverIn(site).text;
 }
@@ -187,7 +196,7 @@ export function callerText(site: CallSite): string {
 const [{ file: HERE } = { file: '' }] = framesIn(new Error().stack ?? '');
 
 function leaverIn({ stack = '' }: CallSite): Leaver {
-  // Without who called `called`, and without guards that let the call through.
+  // Skips the first frame, and the guards that let the call through.
   const [, ...others] = framesIn(stack);
   const frames = others.filter(({ file }) => file !== HERE);
   const at = frames.findIndex((frame) => !isOfNode(frame));
@@ -207,25 +216,28 @@ function leaverIn({ stack = '' }: CallSite): Leaver {
 }
 
 /*
- * The net below the exits: real work that a simulated process began by what was no exit, a timer
- * that was taken hold of before the globals were virtual, say. Nothing tells that while it happens
- * but a hook on every promise, which would slow each run down. So what the thread waits for is
- * counted before a run and after it; where there is more, the run is made again with that hook, and
- * only what a simulated process began by itself is its failure. All else is the thread's own: a
- * test runner, say, sets timers too.
+ * The safety net below the refused calls: real work that a simulated process started in another
+ * way, such as by a timer function saved before the globals became virtual. Only a hook on every
+ * promise could detect it as it happens, which would slow each run down. So the thread's active
+ * resources are counted before and after a run; if there are more, the run is repeated with that
+ * hook, and only work that a simulated process started is a failure. Anything else belongs to the
+ * thread: a test runner, for example, sets timers too.
  */
 
-/** By their names, as Node counts them. */
+/** Active resources by type, as Node counts them. */
 type Work = ReadonlyMap<string, number>;
 
-/** Before anybody replaced it. */
+/** The original, before any code could replace it. */
 const activeResources: () => readonly string[] = process.getActiveResourcesInfo.bind(process);
 
-/** What goes on beside simulated processes, or is theirs to do: jobs, turns of the loop, prints. */
+/**
+ * Resources that are not real work, or that simulated processes may use: jobs, turns of the loop,
+ * output.
+ */
 const HARMLESS =
   /^(?:Immediate|TickObject|Microtask|PROMISE|MessagePort|(?:Write|Pipe|TTY|Shutdown)(?:Wrap)?)$/i;
 
-/** What the thread waits for. */
+/** Counts the resources that the thread waits for. */
 export function realWork(): Work {
   const work = new Map<string, number>();
   for (const kind of activeResources()) {
@@ -239,14 +251,17 @@ export function hasMore(after: Work, before: Work): boolean {
   return false;
 }
 
-/** From now on whoever begins real work fails, until what it returns is called. */
+/**
+ * From now on any real work that a simulated process starts fails its run, until the returned
+ * function is called.
+ */
 export function blameForRealWork(): () => void {
   const hook = createHook({ init: blame });
   hook.enable();
   return () => void hook.disable();
 }
 
-/** A resource that code makes, as virtual timers do, is no work. */
+/** Resources created by code, such as those of virtual timers, are not real work. */
 export function isRealWork(kind: string, resource: object): boolean {
   return !HARMLESS.test(kind) && !(resource instanceof AsyncResource);
 }

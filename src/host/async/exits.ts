@@ -1,7 +1,7 @@
 /**
- * What leaves the simulated world, by the object that has it: whatever waits for the real one,
- * changes it or reads it, and is not virtual. `leaks.test.ts` asks for each function of Node
- * whether it is here, virtual, or harmless.
+ * Lists the functions that leave the simulated world, by the object that has them: those that wait
+ * for, change or read the real world and are not virtual. `leaks.test.ts` requires each function of
+ * Node to be listed here, virtual, or known to be harmless.
  */
 import buffer from 'node:buffer';
 import childProcess from 'node:child_process';
@@ -27,10 +27,10 @@ import vm from 'node:vm';
 import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
 
-/** An object, what it is called, and which of its functions leave. */
+/** An object, its name, and those of its functions that leave the simulated world. */
 type Exit = readonly [target: object, name: string, keys: readonly string[]];
 
-/** Modules of which a realm gets nothing that could be called; others are not even loaded. */
+/** Modules whose functions are all refused in a realm, and which are loaded only when needed. */
 export const LEAVING_MODULES: ReadonlySet<string> = new Set([
   'inspector',
   'inspector/promises',
@@ -45,7 +45,7 @@ const SUBTLE: object = Reflect.getPrototypeOf(crypto.webcrypto.subtle) ?? {};
 
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-/** Asked for at each start, since others may have replaced something before. */
+/** Evaluated at each start, because other code may have replaced functions since. */
 export function exitsOfNode(): readonly Exit[] {
   return [...toOthers(), ...toChance(), ...toThreads(), ...toMachine()];
 }
@@ -93,23 +93,23 @@ function toOthers(): readonly Exit[] {
   ];
 }
 
-/** Chance and clocks that nobody makes virtual. */
+/** Randomness and clocks that are not virtual. */
 function toChance(): readonly Exit[] {
   return [
-    // Chance that no stream of a process can stand for.
+    // Randomness that no stream of a process can replace.
     [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
     [crypto, 'crypto', ['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman']],
     [crypto, 'crypto', ['DiffieHellman', 'DiffieHellmanGroup', 'createECDH', 'publicEncrypt']],
     [crypto, 'crypto', ['setEngine', 'sign', 'createSign', 'encapsulate']],
     [crypto.Sign.prototype, 'crypto.Sign', ['sign']],
     [crypto.ECDH.prototype, 'crypto.ECDH', ['generateKeys']],
-    // Whoever has another context has other clocks and chance, which nobody makes virtual.
+    // Another context has its own clocks and randomness, which are not virtual.
     [vm, 'vm', ['createContext', 'runInContext', 'runInNewContext', 'measureMemory']],
     [vm.Script.prototype, 'vm.Script', ['runInContext', 'runInNewContext']],
   ];
 }
 
-/** Work that is done on threads of its own, and ends when these do. */
+/** Work on background threads, which ends when they finish. */
 function toThreads(): readonly Exit[] {
   return [
     [
@@ -133,7 +133,7 @@ function toThreads(): readonly Exit[] {
   ];
 }
 
-/** What the machine, the thread and the process are at. */
+/** The state of the machine, the thread and the process. */
 function toMachine(): readonly Exit[] {
   return [
     [
@@ -167,18 +167,20 @@ function toMachine(): readonly Exit[] {
   ];
 }
 
-/** It has no type without that of browsers, and is not there with `--jitless`. */
+/**
+ * Returns `WebAssembly`, which has no type without the DOM library and is absent with `--jitless`.
+ */
 export function webAssembly(): object {
   const found: unknown = Reflect.get(globalThis, 'WebAssembly');
   return typeof found === 'object' && found !== null ? found : {};
 }
 
-/** Names with blanks or ends of lines between them. */
+/** Splits text at whitespace. */
 function words(text: string): readonly string[] {
   return text.split(/\s+/);
 }
 
-/** The names of what can be called, but not of the classes and what is hidden. */
+/** Returns the names of all enumerable and inherited functions except classes and private ones. */
 function functionsOf(target: object): readonly string[] {
   const own = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
     Object.entries(Object.getOwnPropertyDescriptors(one)),

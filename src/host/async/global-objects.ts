@@ -1,12 +1,12 @@
 /**
- * The objects that no realm keeps apart: `globalThis`, what the language and Node put there, and
- * all that can be reached from these and from the builtin modules. All simulated processes share
- * them, so code that changes one while it is loaded or run fails with the name of the change, which
- * is undone before other code runs.
+ * Protects the objects that no realm isolates: `globalThis`, the objects that the language and Node
+ * put there, and everything reachable from these and from the builtin modules. All simulated
+ * processes share them, so code that changes one while it is loaded or run fails with the name of
+ * the change, which is undone before other code runs.
  *
- * The globals, each with its prototype, are compared after each run. To compare all else takes
- * about 2 ms, so that is done after each block of seeds (`walked` in `walk.ts`): an object
- * that a seed of the block has changed is compared after each run from then on.
+ * The globals and their prototypes are compared after each run. Comparing everything else takes
+ * about 2 ms, so it is done after each block of seeds (`walked` in `walk.ts`); an object that a
+ * seed of the block changed is compared after each run from then on.
  */
 
 import { Buffer } from 'node:buffer';
@@ -24,12 +24,14 @@ import {
   reachableObjects,
 } from './reachable.ts';
 
-// As they are before code under test could replace them.
+// The originals, before code under test could replace them.
 const { get: read, getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKeys } = Reflect;
 const { defineProperty, deleteProperty, setPrototypeOf } = Reflect;
 const { is } = Object;
 
-/** An object as it was, its data apart from its accessors, since that is quicker to compare. */
+/**
+ * A snapshot of an object. Data properties are separate from accessors because they compare faster.
+ */
 interface KeptObject {
   readonly name: string;
   readonly target: object;
@@ -38,44 +40,52 @@ interface KeptObject {
   readonly keys: readonly PropertyKey[];
   readonly data: readonly Property[];
   readonly accessors: readonly Property[];
-  /** What polyfills have put there since it was first kept: each realm may put its own. */
+  /** Properties added by polyfills since the first snapshot; each realm may add its own. */
   readonly added: readonly Property[];
 }
 
-/** A change, which is undone. */
+/** A change, which has been undone. */
 export interface SharedChange {
-  /** `globalThis.cache`. */
+  /** For example `globalThis.cache`. */
   readonly name: string;
   readonly target: object;
-  /** The property; null where the object itself was changed. */
+  /** The property, or null if the object itself was changed. */
   readonly key: PropertyKey | null;
 }
 
-/** Objects beyond the globals that were once found changed, by object what it is called. */
+/** Names of the objects beyond the globals that were ever found changed. */
 const watched: Map<object, string> = new Map();
 
 /**
- * Kept as they are at one moment, to see what was changed since, and to put it back. A function or
- * a symbol that was added is no change, nor a frozen object of functions: every realm that loads
- * the same module would add the same, as polyfills do, and Bluebird with its classes of errors.
+ * Snapshots of the shared objects, to find what was changed since and to restore it. An added
+ * function, symbol, or frozen object of functions is not a change: every realm that loads the same
+ * module would add the same, as polyfills do, and Bluebird with its error classes.
  */
 export class GlobalObjects {
   private objects: readonly KeptObject[] = keptNow();
-  /** All else that can be reached. */
+  /** Snapshots of everything else that is reachable. */
   private others: readonly KeptObject[] = [];
 
-  /** When the globals were last found as kept, as `Patches.restorations`; null in a later turn. */
+  /**
+   * Value of `Patches.restorations` when the globals were last found unchanged; null in a later
+   * turn.
+   */
   private foundAt: number | null = null;
-  /** When the others were kept. */
+  /**
+   * Value of `Patches.restorations` when the other objects were captured, or null if they were not.
+   */
   private othersAt: number | null = null;
 
-  /** Takes the globals as they are now, whatever was changed since. */
+  /** Captures the globals as they are now, including any changes. */
   renew(): void {
     if (this.foundAt === Patches.restorations || this.objects.every(isAsKept)) return;
     this.objects = keptNow();
   }
 
-  /** Takes all as it is now; the others only if globals were replaced since they were kept. */
+  /**
+   * Captures all objects as they are now; the others only if patches were restored since they were
+   * captured.
+   */
   renewAll(): void {
     this.foundAt = null;
     this.renew();
@@ -92,8 +102,9 @@ export class GlobalObjects {
   }
 
   /**
-   * The change of a global, `globalThis.cache`, once that is undone; null for none. What was there
-   * comes first: `Map.prototype.get` must be itself again before a map is asked.
+   * Undoes all changes of globals and returns the first, such as `globalThis.cache`, or null if
+   * there is none. Properties that existed before are restored first: `Map.prototype.get` must be
+   * the original again before a map is used.
    */
   takeBack(): SharedChange | null {
     if (this.objects.every(isAsKept)) {
@@ -103,7 +114,7 @@ export class GlobalObjects {
     return undone(this.objects);
   }
 
-  /** The same of all objects; those that were changed count as globals from here on. */
+  /** The same for all objects; changed ones are treated as globals from now on. */
   takeBackAll(): SharedChange | null {
     const global = this.takeBack();
     const touched = this.others.filter((object) => !isAsKept(object));
@@ -112,7 +123,7 @@ export class GlobalObjects {
     return global ?? change;
   }
 
-  /** Loads a builtin module; one that changes others as it is loaded, as `domain` does, may. */
+  /** Loads a builtin module, which may change others as it loads, as `domain` does. */
   admit(name: string, load: () => object): object {
     const asKept = [...this.objects, ...this.others].filter(isAsKept);
     const exports = load();
@@ -121,7 +132,7 @@ export class GlobalObjects {
     return exports;
   }
 
-  /** Takes these as they are now. */
+  /** Captures these objects again. */
   private keepAgain(touched: readonly KeptObject[]): void {
     if (touched.length === 0) return;
     this.objects = keptNow();
@@ -132,7 +143,7 @@ export class GlobalObjects {
     this.others = [...this.others.filter((object) => !touched.includes(object)), ...kept];
   }
 
-  /** Code that runs next in this turn, as the next seed does, need not compare again. */
+  /** Code that runs later in this turn, such as the next seed, does not need to compare again. */
   private noteFound(): void {
     if (this.foundAt === null) {
       inRealTurn(() => {
@@ -143,7 +154,7 @@ export class GlobalObjects {
   }
 }
 
-/** About 100 µs for the globals, mostly once a run; what follows takes its time. */
+/** Takes about 100 µs for the globals, usually once per run, so it is written for speed. */
 function isAsKept(object: KeptObject): boolean {
   const { target, prototype, wasExtensible, keys, data, accessors, added } = object;
   if (ownKeys(target).length !== keys.length) return false;
@@ -159,7 +170,7 @@ function isAsKept(object: KeptObject): boolean {
   return true;
 }
 
-/** Undoes what was changed and returns the first change; calls `onUndone` with each object. */
+/** Undoes all changes and returns the first one; calls `onUndone` with each changed object. */
 function undone(
   objects: readonly KeptObject[],
   onUndone: (object: KeptObject) => void = () => {},
@@ -175,7 +186,10 @@ function undone(
   return first;
 }
 
-/** Makes an object what it was, with its former properties; the first that was changed, or gone. */
+/**
+ * Restores the prototype and the former properties of an object; returns the first that was changed
+ * or removed.
+ */
 function putBack(object: KeptObject): SharedChange | null {
   const { name, target, prototype, wasExtensible, data, accessors, added } = object;
   let change: SharedChange | null = null;
@@ -199,9 +213,9 @@ function putBack(object: KeptObject): SharedChange | null {
 }
 
 /**
- * How a stack is printed, and how many lines it has: libraries change it for good, as Bluebird does
- * while it is loaded. Which functions find modules, as tools replace them that look on: no code
- * under test finds modules so. To put it back is enough.
+ * Harmless changes, which are undone but not reported: the format and length of stack traces, which
+ * libraries change permanently, as Bluebird does while it is loaded; and the functions that find
+ * modules, which instrumentation replaces, since no code under test finds modules that way.
  */
 function isTuning(
   { name, target }: KeptObject,
@@ -212,7 +226,7 @@ function isTuning(
   return /^module\b/.test(name) && typeof now?.value === 'function';
 }
 
-/** Takes away what was added, unless that is no change; the first such property. */
+/** Deletes added properties that count as changes; returns the first. */
 function takeAway(object: KeptObject): SharedChange | null {
   const { name, target, keys } = object;
   let change: SharedChange | null = null;
@@ -227,8 +241,8 @@ function takeAway(object: KeptObject): SharedChange | null {
 }
 
 /**
- * Node puts what sends requests there once somebody makes a `Response`, as `pg` does, and keeps in
- * `process` who listens to it.
+ * Node adds the dispatcher of HTTP requests when a `Response` is first created, as `pg` does, and
+ * keeps the listeners of `process` in its fields.
  */
 function isOfNode(target: object, key: PropertyKey): boolean {
   if (target === process) return KEPT_BY_NODE.has(key);
@@ -245,7 +259,7 @@ const KEPT_BY_NODE: ReadonlySet<PropertyKey> = new Set([
   'domain',
 ]);
 
-/** Node loads some of its classes as they are first looked at, and then puts them in place. */
+/** Node loads some of its classes on first access and then replaces the accessor with the class. */
 function isLoaded(
   target: object,
   { get }: PropertyDescriptor,
@@ -256,20 +270,20 @@ function isLoaded(
 }
 
 function keptNow(): readonly KeptObject[] {
-  // By name, so that which of two changes is named does not depend on which was found first.
+  // In sorted order, so that the change reported does not depend on which object was found first.
   const others = [...watched].sort(([, a], [, b]) => (a < b ? -1 : 1));
   return keptOf(new Map([...globalObjects(), ...others]));
 }
 
-/** How each object was called when it was first kept, and which keys it had. */
+/** Name and keys of each object at its first snapshot. */
 const firstKept: WeakMap<object, Pick<KeptObject, 'name' | 'keys'>> = new WeakMap();
 
-/** What an object that all simulated processes share is called; null for any other. */
+/** Returns the name of an object that all simulated processes share, or null for any other. */
 export function sharedName(object: object): string | null {
   return firstKept.get(object)?.name ?? null;
 }
 
-/** The end of the error of a process that changes it. */
+/** The end of the message about a process that changes a shared object. */
 export const OF_ALL = 'which all simulated processes share';
 
 function keptOf(objects: NamedObjects): readonly KeptObject[] {
@@ -294,21 +308,21 @@ function keptOf(objects: NamedObjects): readonly KeptObject[] {
   });
 }
 
-/** By object, what it is called. */
+/** Returns the global objects with their names. */
 function globalObjects(): NamedObjects {
   const found = new Map<object, string>([
     [globalThis, 'globalThis'],
     [console, 'console'],
     [crypto, 'crypto'],
     [performance, 'performance'],
-    // Node 20 makes it as it is first looked at.
+    // Node 20 creates `Buffer` on first access.
     ...withPrototype('Buffer', Buffer),
     [process, 'process'],
     [process.argv, 'process.argv'],
     [process.execArgv, 'process.execArgv'],
   ]);
   for (const [key, { value }] of propertiesOf(globalThis)) {
-    // `Array`, `JSON`; what begins with a small letter is not of the language.
+    // Such as `Array` and `JSON`; the language's own globals begin with a capital letter.
     if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;
     for (const [object, name] of withPrototype(key, value)) {
       if (!found.has(object)) found.set(object, name);
@@ -330,12 +344,15 @@ function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined)
   return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
 }
 
-/** What every realm that loads the same module would add the same, as polyfills do. */
+/**
+ * Returns true for values that every realm loading the same module would add alike, as polyfills
+ * do.
+ */
 export function isAddition({ value }: PropertyDescriptor): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return true;
   if (!isObject(value) || !Object.isFrozen(value)) return false;
   return propertiesOf(value).every(([, { value: part }]) => typeof part === 'function');
 }
 
-/** Those that all runs of the thread share. */
+/** The objects that all runs of this thread share. */
 export const sharedState: GlobalObjects = new GlobalObjects();

@@ -1,8 +1,8 @@
 /**
- * Makes the globals and builtin modules of this thread those of whichever simulated process runs,
- * and what they always were where none does. Everything is put back by the last who asked for it.
- * The clocks are here, each process reads its own, of which faults know; timers, random values and
- * what would leave the simulated world are in files of their own.
+ * Makes the globals and builtin modules of this thread act for the simulated process that runs, and
+ * as usual while none runs. The last user restores the originals. This file has the clocks, since
+ * each process reads its own, which faults affect; timers, random values and refused calls have
+ * files of their own.
  */
 
 import { Buffer } from 'node:buffer';
@@ -24,7 +24,7 @@ import { keepExitCode, patchMachine } from './virtual-machine.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
 
 const sources = layerOf((patches) => {
-  // Waits first: `promisify(setTimeout)` is to be theirs.
+  // Waits come first: `promisify(setTimeout)` must return the virtual one.
   keepExitCode();
   patchWaits(patches);
   patchTimers(patches);
@@ -47,11 +47,14 @@ const exits = layerOf((patches) => {
 });
 
 export interface GlobalsOptions {
-  /** Whether leaving the simulated world is an error; true if absent. */
+  /** If true, leaving the simulated world is an error. Default true. */
   readonly detectsEscapes?: boolean;
 }
 
-/** Puts them in place; call what it returns when it is over, in a `finally`. */
+/**
+ * Installs the virtual globals and returns the function that removes them, to be called in a
+ * `finally`.
+ */
 export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}): () => void {
   const restoreOutput = capturedOutput.use();
   const restoreSources = sources.use();
@@ -66,8 +69,9 @@ export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}
 }
 
 /**
- * Loads modules, as `() => import('./my-lock.mjs')`, so that what they take out of builtin modules
- * as they are loaded, `const { randomBytes } = require('crypto')`, is virtual in every run.
+ * Loads modules, such as `() => import('./my-lock.mjs')`, so that functions which they take from
+ * builtin modules while loading, as in `const { randomBytes } = require('crypto')`, are virtual in
+ * every run.
  */
 export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
   const restore = virtualizeGlobals();
@@ -80,14 +84,16 @@ export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
 
 const BILLION = 1_000_000_000n;
 
-/** What the simulated process at hand reads, and where none runs, what is real. */
+/**
+ * Returns a function that reads from the current simulated process, or the real value if none runs.
+ */
 function either<T>(real: () => T, read: (current: Inhabitant) => T): () => T {
   return () => (ambient.current === null ? real() : read(ambient.current));
 }
 
 /**
- * The constructor is a proxy, so that dates made before and after are of one class; `now` is set
- * on the real one, which modules may have kept.
+ * The constructor is a proxy, so that dates created before and after belong to one class; `now` is
+ * set on the original, which modules may have saved.
  */
 function patchDate(patches: Patches): void {
   const RealDate = Date;
@@ -109,7 +115,7 @@ function patchDate(patches: Patches): void {
   patches.set(RealDate.prototype, 'constructor', VirtualDate);
 }
 
-/** The time that `new Date(…)` means, in UTC where no zone stands there. */
+/** Returns the time that `new Date(…)` stands for, in UTC if the arguments name no time zone. */
 function epochFor(
   given: readonly unknown[],
   current: Inhabitant,
@@ -125,14 +131,14 @@ function epochFor(
   return Date.UTC(year, ...others);
 }
 
-/** As `new Date` reads its argument. */
+/** Converts a value as `new Date` does with its argument. */
 function primitiveOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const own: unknown = value.valueOf();
   return typeof own === 'object' ? String(value) : own;
 }
 
-/** Memory that is not filled would hold what other processes, or the machine, left there. */
+/** Uninitialized memory would expose data of other processes or of the machine. */
 function patchBuffers(patches: Patches): void {
   for (const key of ['allocUnsafe', 'allocUnsafeSlow'] as const) {
     const real = Buffer[key];
@@ -159,7 +165,7 @@ function patchProcess(patches: Patches): void {
   patches.set(process, 'uptime', uptime);
 }
 
-/** A process is alone on its machine, which has its name. */
+/** Each process has a machine of its own, with the same name. */
 function patchIdentity(patches: Patches): void {
   const { pid, ppid } = process;
   const { hostname } = os;
@@ -185,12 +191,15 @@ function patchIdentity(patches: Patches): void {
   );
 }
 
-/** What a call draws; undefined where its arguments are wrong, which Node's own version says. */
+/**
+ * Draws the result of a call; undefined if the arguments are invalid, so that Node's own function
+ * throws.
+ */
 type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;
 
 /**
- * `Math.random`, and what draws in `node:crypto` and in the global `crypto`: each process draws
- * from streams of its own.
+ * Patches `Math.random` and all random functions of `node:crypto` and the global `crypto`: each
+ * process draws from streams of its own.
  */
 function patchRandom(patches: Patches): void {
   const { webcrypto } = crypto;
@@ -226,7 +235,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Gives `value` to a callback that is there, as Node does: later. */
+/** Passes `value` to the callback, if there is one, asynchronously as Node does. */
 function give(callback: unknown, value: unknown): unknown {
   if (!isFunction(callback)) return value;
   process.nextTick(callback, null, value);
@@ -248,7 +257,7 @@ function drawInteger(randomness: Randomness, args: readonly unknown[]): unknown 
   return give(args[numbers.length], randomness.integer(min, max));
 }
 
-/** The bytes of a buffer or view, from `offset` (in its elements) on. */
+/** Returns the bytes of a buffer or view from `offset` on, which counts elements. */
 function bytesOf([target, offset, size]: readonly unknown[]): Uint8Array | null {
   const isView = ArrayBuffer.isView(target);
   if (!isView && !(target instanceof ArrayBuffer)) return null;

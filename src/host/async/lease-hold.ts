@@ -1,6 +1,6 @@
 /**
- * One acquisition as the program says it, by `guard`: the grant that it counts on and until when.
- * A process may have several, of one section or of several, and each ends alone.
+ * One acquisition as the program declares it with `guard`: the grant that it relies on, and until
+ * when. A process may have several acquisitions, in one or more sections, which end independently.
  */
 import type { Name } from '../../core/kernel/name.ts';
 import { ClientView, type Quorum } from '../../core/world/client-view.ts';
@@ -10,27 +10,27 @@ import type { HostedParts } from '../../core/world/world.ts';
 import type { Life } from './life.ts';
 
 interface LeaseTerm {
-  /** 0 if absent. */
+  /** Default 0: none. */
   readonly token?: number;
-  /** By the program's own `Date`; if absent, until it leaves. */
+  /** By the program's own `Date`; if omitted, until the program leaves. */
   readonly untilMs?: number;
 }
 
 export interface LeaseHoldSetting extends LeaseTerm {
   readonly lock: string;
-  /** Whether it stands for a grant; absent: it does. */
+  /** False if the acquisition stands for no grant. Default true. */
   readonly hasGrants?: boolean;
 }
 
-/** Where it begins. */
+/** An acquisition with its place. */
 interface Entered extends LeaseHoldSetting {
   readonly section: Name;
-  /** The grant that a server said it gave; null where none did. */
+  /** The grant that a server reported, or null if there is none. */
   readonly given: number | null;
   readonly whenLeft: (left: LeaseHold) => void;
 }
 
-/** A hundred years: no run lasts so long. */
+/** A hundred years, longer than any run. */
 const NEVER_MS = 3_155_760_000_000;
 
 /** The process that holds it. */
@@ -39,13 +39,13 @@ interface Holder {
   readonly parts: HostedParts;
   readonly nowUs: number;
   readonly ownGrants: Quorum;
-  /** Its acquisitions that were not left. */
+  /** Acquisitions that the process has not left. */
   readonly leaseHolds: Set<LeaseHold>;
 }
 
 /** One acquisition, from its entry until its program leaves or its process crashes. */
 export class LeaseHold {
-  /** The grant under which it is; 0 if its process is gone, or if it stands for none. */
+  /** Its grant number; 0 if its process is gone, or if it stands for no grant. */
   readonly ordinal: number;
   token: number;
   end: LeaseEnd;
@@ -54,7 +54,7 @@ export class LeaseHold {
   private readonly life: Life;
   private readonly lock: string;
   private readonly whenLeft: (left: LeaseHold) => void;
-  /** Whether it ends only when the program says so, since no server knows of an end. */
+  /** True if it ends only when the program leaves, because no server knows of an end. */
   private isOpen: boolean;
   private readonly isOwnGrant: boolean;
 
@@ -78,7 +78,7 @@ export class LeaseHold {
     host.leaseHolds.add(this);
   }
 
-  /** The program counts on it until another time from now on, and attaches this token. */
+  /** Changes the time until which the program relies on the lock, and the token. */
   renew({ token = this.token, untilMs }: LeaseTerm): void {
     if (this.life.isOver || !this.host.leaseHolds.has(this)) return;
     this.life.requireInside();
@@ -100,7 +100,7 @@ export class LeaseHold {
     return host.process.clock.wallUs(host.nowUs);
   }
 
-  /** What a grant of its own says. */
+  /** The terms of a grant of its own. */
   private term() {
     const { host, lock, token, end } = this;
     const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - this.wallUs);
@@ -115,7 +115,7 @@ export class LeaseHold {
     this.whenLeft(this);
   }
 
-  /** Its process crashed: what has no end of its own ends with it. */
+  /** Ends the acquisition because its process crashed. A grant without an end is released. */
   crash(): void {
     this.host.leaseHolds.delete(this);
     if (this.isOpen) this.giveBack();

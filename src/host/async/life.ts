@@ -1,7 +1,7 @@
 /**
- * One life of a process that runs real asynchronous code, from a start to the next crash or its
- * end: its clocks, timers and random streams, and what a pause holds back. After its end nothing
- * that it still tries has an effect.
+ * One incarnation of a process that runs real asynchronous code, from a start to the next crash or
+ * its end: its clocks, timers and random streams, and the steps that a pause holds back. After its
+ * end its code has no effect.
  */
 
 import { Defect } from '../../core/kernel/assert.ts';
@@ -24,31 +24,31 @@ import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 import type { UnsimulatedLog } from './unsimulated.ts';
 import { clearMatches, takeExitCode } from './virtual-machine.ts';
 
-/** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
+/** 2024-01-01T00:00:00Z, the initial `Date.now()` if the plan has no `epoch`. */
 export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 
-/** Code that reads its clock more often than this, without waiting, waits for it to move. */
+/** Code that reads its clock more often than this within one event is waiting for it to advance. */
 const MOST_READINGS = 1_000_000;
 
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
-  /** From 1; one more after each restart. */
+  /** The number of this incarnation, counted from 1. */
   readonly ordinal: number;
   readonly root: Name;
   private readonly parts: HostedParts;
   private readonly timers: Timers;
-  /** By module that is loaded; '' is what the program draws itself. */
+  /** Random streams by the module that is being loaded; '' stands for the program itself. */
   private readonly drawn: Map<string, Randomness> = new Map();
   private held: (() => void)[] = [];
-  /** What went wrong in its code; null for nothing. */
+  /** Failure of its code, or null if there is none. */
   failure: SystemFailure | Defect | null = null;
-  /** What was thrown then, whatever it is; null for nothing. */
+  /** The value that was thrown, or null if nothing was. */
   thrown: { readonly error: unknown } | null = null;
   private readings = 0;
   private jobs = 0;
-  /** Calls that are not answered yet. */
+  /** Calls without an answer so far. */
   openCalls = 0;
-  /** Its program has ended: what keeps it alive is what it still waits for. */
+  /** The program has ended; only timers and open calls keep the process alive. */
   hasFinished = false;
   isOver = false;
   network: Uplink | null = null;
@@ -68,7 +68,7 @@ export class Life implements Inhabitant, JobOwner {
     return this.process.name;
   }
 
-  /** As Linux gives them out: below 32,768, and above those of the system's own. */
+  /** Within Linux's default range: below 32,768 and above the pids of system processes. */
   get pid(): number {
     noteImpure();
     return 300 + ((nameOf(`${this.name}/${this.ordinal}`).hash >>> 0) % 32_000);
@@ -142,7 +142,7 @@ export class Life implements Inhabitant, JobOwner {
     return LOOKS_UP.test(call) && this.hasHosts;
   }
 
-  /** What comes with a module may be read while it is loaded. */
+  /** A module may read files while it is loaded. */
   get mayRead(): boolean {
     return isLoading(this);
   }
@@ -162,7 +162,10 @@ export class Life implements Inhabitant, JobOwner {
     this.failure = isTold ? error : new SystemFailure(this.name, why);
   }
 
-  /** Fails the run where its code goes on that waited for something real. */
+  /**
+   * Fails the run if code continues outside the simulated world because it waited for something
+   * real.
+   */
   requireInside(): void {
     if (this.isOver || ambient.current === this) return;
     const error = new Error(
@@ -172,7 +175,7 @@ export class Life implements Inhabitant, JobOwner {
     throw error;
   }
 
-  /** Runs a piece of the user's code; its jobs come before anything else happens. */
+  /** Runs a piece of user code; its jobs run before anything else happens. */
   run(code: () => void): void {
     const { current } = ambient;
     this.parts.jobs.take(this);
@@ -208,28 +211,30 @@ export class Life implements Inhabitant, JobOwner {
     return this.openCalls > 0 || this.held.length > 0 || this.timers.referenced > 0;
   }
 
-  /** Does `step` now, or when the pause that its process is in has ended. */
+  /** Runs `step` now, or after the current pause of its process ends. */
   whenRunning(step: () => void): void {
     if (this.isOver) return;
     if (this.process.isRunning && this.held.length === 0) step();
     else this.held.push(step);
   }
 
-  /** The same for what belongs to the present step: it comes before all else that is held. */
+  /**
+   * Like `whenRunning`, for a continuation of the current step: it precedes all steps held back.
+   */
   next(step: () => void): void {
     if (this.isOver) return;
     if (this.process.isRunning) step();
     else this.held.unshift(step);
   }
 
-  /** Goes on, after a pause, with what it held back, in order. */
+  /** Runs the steps that a pause held back, in order. */
   goOn(): void {
     while (this.held.length > 0 && this.process.isRunning && !this.process.mustWait) {
       this.held.shift()?.();
     }
   }
 
-  /** It crashed, or its program ended and nothing keeps it alive. */
+  /** Ends the incarnation: its process crashed, or its program ended and nothing keeps it alive. */
   close(): void {
     this.isOver = true;
     this.held = [];

@@ -1,13 +1,13 @@
 /**
- * What Node keeps once for the whole thread, and each start of a simulated process has for itself:
- * the listeners of `process`, its environment, what is put in the place of its functions, as
- * `signal-exit` does, and of those of `console`, what is defined anew in objects that all share,
- * and the defaults of `events`. All of it is as on the machine when a process starts; what it
- * changes, no other one sees, nor its next start, nor the next run. Signals and the end of the real
- * process reach none of them.
+ * Gives each incarnation of a simulated process its own copy of state that Node keeps once per
+ * thread: listeners and environment of `process`, replaced functions of `process` (as by
+ * `signal-exit`) and of `console`, properties defined on shared objects, and the defaults of
+ * `events`. Each incarnation begins with the machine's initial state; its changes are invisible to
+ * other processes, later incarnations and later runs. Signals and the exit of the real process do
+ * not reach it.
  *
- * `process` stays the one object that it is: its fields find out whose they are asked for. The
- * defaults of `events` cannot be replaced, so they are set while its code runs.
+ * `process` remains one object, whose fields look up the current process. The defaults of `events`
+ * cannot be replaced by accessors, so they are set while the code of a process runs.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
@@ -25,17 +25,17 @@ import { isFunction, type Patches } from './patches.ts';
 import { NO_READER, printingTo, warningText } from './printing.ts';
 import { isObject, ofEachProcess } from './reachable.ts';
 
-/** The fields in which an emitter keeps its listeners, and what they hold. */
+/** The fields in which an emitter keeps its listeners, and their values. */
 const FIELDS = ['_events', '_eventsCount', '_maxListeners'] as const;
 type Listeners = Map<(typeof FIELDS)[number], unknown>;
 
 interface Belongings {
   readonly listeners: Listeners;
-  /** As it began. */
+  /** The initial environment. */
   readonly givenEnv: object;
-  /** Null until it changes something there. */
+  /** Null until the process changes its environment. */
   env: object | null;
-  /** Those that it has set. */
+  /** The defaults that the process has set. */
   readonly defaults: Map<Default, unknown>;
 }
 
@@ -61,14 +61,14 @@ export function patchOwnProcess(patches: Patches): void {
     const own = ownValue(Reflect.get(process, key), key === 'title' ? () => 'node' : undefined);
     patches.define(process, key, { ...own, enumerable: false });
   }
-  // What Node's own loader has found is that of the thread, and other processes'.
+  // Modules that Node's loader has found belong to the thread and to other processes.
   for (const key of ['_cache', '_pathCache']) {
     const own = ownValue(Reflect.get(nodeModule, key), () => Object.create(null));
     patches.define(nodeModule, key, own);
   }
 }
 
-/** The first two are what `signal-exit` 3 and `cls-hooked` add to `process`. */
+/** `signal-exit` 3 and `cls-hooked` add the first two to `process`. */
 const OWN_VALUES = [
   '__signal_exit_emitter__',
   'namespaces',
@@ -78,8 +78,8 @@ const OWN_VALUES = [
 ] as const;
 
 /**
- * Each process replaces a function of `process`, or of `console`, for itself; to be called once
- * they are virtual, and again once the exits are, which are functions anew.
+ * Lets each process replace functions of `process` and `console` for itself. Called once they are
+ * virtual, and again once the refused calls are patched, which creates new functions.
  */
 export function patchReplaceable(patches: Patches): void {
   for (const owner of [process, console]) {
@@ -92,8 +92,8 @@ export function patchReplaceable(patches: Patches): void {
 }
 
 /**
- * What stands there, until a process puts something else in its place, for itself; `initial` makes
- * what a process finds there first, if that is another value.
+ * Describes a property that each process may replace for itself; until then it has the shared
+ * value. `initial` creates the first value that a process sees, if it differs.
  */
 export function ownValue(
   real: unknown,
@@ -125,9 +125,9 @@ export function ownValue(
 }
 
 /**
- * What a process defines anew in an object that all share, as `signal-exit` 4, `graceful-fs` and
- * `reflect-metadata` do to be found by other copies of themselves, it has for itself. What is set
- * there without a definition cannot be told apart, and is refused by `GlobalObjects`.
+ * Keeps the properties that a process defines on shared objects to that process; `signal-exit` 4,
+ * `graceful-fs` and `reflect-metadata` do so to find other copies of themselves. A plain assignment
+ * cannot be attributed to a process, and `GlobalObjects` refuses it.
  */
 function patchDefinitions(patches: Patches): void {
   const { defineProperty } = Object;
@@ -159,13 +159,13 @@ function patchDefinitions(patches: Patches): void {
   const define = (target: object, key: PropertyKey, property: PropertyDescriptor): object => {
     const { current } = ambient;
     if (current !== null && behindView(target) !== undefined) {
-      // A proxy cannot take it otherwise.
+      // A proxy accepts only configurable properties here.
       return defineProperty(target, key, { ...property, configurable: true });
     }
     if (current === null || sharedName(target) === null)
       return defineProperty(target, key, property);
     if (isAddition(property) && !Object.hasOwn(target, key)) {
-      // The next realm defines it again.
+      // Configurable, because the next realm defines it again.
       return defineProperty(target, key, { ...property, configurable: true });
     }
     const own = ownOf(target, key);
@@ -183,7 +183,7 @@ function patchDefinitions(patches: Patches): void {
   });
 }
 
-/** A shared object that is closed once cannot be opened again, so that is refused as it is done. */
+/** Closing a shared object cannot be undone, so the call itself is refused. */
 function patchFreezing(patches: Patches): void {
   const close = (owner: object, key: string, call: string): void => {
     const real: unknown = Reflect.get(owner, key);
@@ -207,10 +207,10 @@ function patchFreezing(patches: Patches): void {
   close(Reflect, 'preventExtensions', 'Reflect.preventExtensions');
 }
 
-/** What an object is given that inherits a property. */
+/** Attributes of a property that an inheriting object receives. */
 const INHERITED = { configurable: true, enumerable: true };
 
-/** Emitted by Node itself while the code of a process runs. */
+/** Events that Node itself emits while the code of a process runs. */
 const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
   'unhandledRejection',
   'rejectionHandled',
@@ -220,15 +220,15 @@ const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
   'uncaughtExceptionMonitor',
 ]);
 
-/** Of these, what the host itself listens to: it asks whose code went wrong. */
+/** Those that the host listens to itself, to find the process whose code failed. */
 const FAILURES: ReadonlySet<unknown> = new Set(['unhandledRejection', 'uncaughtException']);
 
-/** Whether the listeners of the real process are asked for, though a simulated one runs. */
+/** True if the real process's listeners are wanted although a simulated process runs. */
 let isReal = false;
 
 /**
- * Whoever asks `process` for its listeners asks its fields: methods of its own, those of
- * `EventEmitter.prototype`, and Node.
+ * All access to listeners of `process` goes through its fields, by its own methods, by those of
+ * `EventEmitter.prototype`, and by Node.
  */
 function patchListeners(patches: Patches): void {
   for (const field of FIELDS) {
@@ -255,7 +255,7 @@ function patchListeners(patches: Patches): void {
       const [event] = args;
       if (this !== process || ambient.current === null || !EVENTS_OF_NODE.has(event)) return call();
       if (event === 'warning') printWarning(args[1]);
-      // Node prints a warning too, with what differs from run to run.
+      // Node also prints the warning, with details that differ between runs.
       const calm = (): unknown => printingTo(NO_READER, () => asNobody(call));
       const isHeard = FAILURES.has(event) ? byReal(call) : calm();
       return call() === true || isHeard;
@@ -265,7 +265,9 @@ function patchListeners(patches: Patches): void {
   });
 }
 
-/** What Node says once per thread is no part of a run: the next one would lack it. */
+/**
+ * Warnings that Node prints once per thread are not part of a run: the next run would lack them.
+ */
 function printWarning(warning: unknown): void {
   const { current } = ambient;
   if (!(warning instanceof Error) || warning.name === 'ExperimentalWarning') return;
@@ -286,10 +288,10 @@ function byReal(call: () => unknown): unknown {
 /** The environment of the machine. */
 let ofMachine: NodeJS.ProcessEnv = process.env;
 
-/** Variables of the machine that a process sees: `FENCEPOST_ENV` names further ones. */
+/** Variables of the machine that a process sees; `FENCEPOST_ENV` names more. */
 const SEEN = ['NODE_ENV', 'DEBUG', 'NO_COLOR', 'FORCE_COLOR'];
 
-/** The environment that a process begins with, the same on each machine. */
+/** Returns the initial environment of a process, the same on each machine. */
 function givenEnv(): object {
   const named = ofMachine['FENCEPOST_ENV']?.split(',') ?? [];
   const seen = [...SEEN, ...named].filter((name) => ofMachine[name] !== undefined);
@@ -310,7 +312,7 @@ function patchEnvironment(patches: Patches): void {
     const { current } = ambient;
     if (current === null) return ofMachine;
     const { env: own, givenEnv } = belongingsOf(current);
-    // Who reads after something was changed may read that.
+    // Reads after a change may return what was changed.
     if (own !== null) noteImpure();
     return own ?? givenEnv;
   };
@@ -336,15 +338,15 @@ function patchEnvironment(patches: Patches): void {
   patches.define(process, 'env', ownValue(env));
 }
 
-/** What a variable is set to becomes a text, and a symbol is neither name nor text. */
+/** Node converts the value of a variable to text, and refuses symbols as names and values. */
 function textOf(key: PropertyKey, value: unknown): string {
   if (typeof key !== 'symbol' && typeof value !== 'symbol') return `${value}`;
   throw new TypeError('Cannot convert a Symbol value to a string');
 }
 
 /**
- * The channels of `diagnostics_channel` are found by their names in the whole thread; each process
- * finds channels of its own.
+ * Channels of `diagnostics_channel` are looked up by name in the thread; each process gets channels
+ * of its own.
  */
 function patchChannels(patches: Patches): void {
   const { channel, tracingChannel } = diagnostics;
@@ -375,7 +377,7 @@ function patchChannels(patches: Patches): void {
   for (const [key, value] of Object.entries(changes)) patches.set(diagnostics, key, value);
 }
 
-/** A value that Node keeps, and that cannot be replaced by one of each process. */
+/** A setting of Node that cannot be replaced by an accessor. */
 type Default = readonly [owner: object, key: string];
 
 const DEFAULTS: readonly Default[] = [
@@ -385,14 +387,14 @@ const DEFAULTS: readonly Default[] = [
 ];
 
 let user: Inhabitant | null = null;
-/** The defaults of the machine meanwhile. */
+/** The machine's defaults while a process runs. */
 let defaults: readonly unknown[] = [];
 
 function valuesOfDefaults(): readonly unknown[] {
   return DEFAULTS.map(([owner, key]) => Reflect.get(owner, key));
 }
 
-/** Its code runs from here on, with what it has set as the defaults. */
+/** Installs the defaults that a process has set, while its code runs. */
 export function takeDefaults(current: Inhabitant): void {
   if (user === current) return;
   giveBackDefaults();
@@ -403,12 +405,12 @@ export function takeDefaults(current: Inhabitant): void {
   }
 }
 
-/** Another text where one of the defaults is another. */
+/** Returns a text that changes whenever one of the defaults does. */
 export function defaultsNow(): string {
   return valuesOfDefaults().map(String).join();
 }
 
-/** It runs no more. */
+/** Saves the defaults of the process that ran, and restores the machine's. */
 export function giveBackDefaults(): void {
   const owner = user;
   if (owner === null) return;
