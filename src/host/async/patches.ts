@@ -1,7 +1,7 @@
-/** Replaces properties of objects that belong to others, and puts every one back as it was. */
+/** Replaces properties of objects that belong to others, and restores them. */
 import { syncBuiltinESMExports } from 'node:module';
 
-// As it is before a process could get its own.
+// The original, before a process could get its own.
 const { defineProperty } = Reflect;
 
 export type AnyFunction = (...args: unknown[]) => unknown;
@@ -10,7 +10,7 @@ export function isFunction(value: unknown): value is AnyFunction {
   return typeof value === 'function';
 }
 
-/** Something that is changed while at least one wants it so. */
+/** A change that stays in place while it has at least one user. */
 export class Shared {
   private readonly begin: () => void;
   private readonly end: () => void;
@@ -21,7 +21,7 @@ export class Shared {
     this.end = end;
   }
 
-  /** Changes it until what this returns is called. */
+  /** Applies the change until the returned function is called. */
   use(): () => void {
     this.users += 1;
     if (this.users === 1) this.begin();
@@ -38,22 +38,22 @@ export class Shared {
 interface Replaced {
   readonly target: object;
   readonly key: PropertyKey;
-  /** Undefined where it had none of its own. */
+  /** Undefined if the target had no such own property. */
   readonly before: PropertyDescriptor | undefined;
 }
 
 export class Patches {
-  /** How often any of them put something back. */
+  /** Number of times that any `Patches` restored its properties. */
   static restorations = 0;
   private readonly replaced: Replaced[] = [];
   private readonly afterwards: (() => void)[] = [];
 
-  /** Sets `target[key]`, hiding whatever is there. */
+  /** Sets `target[key]`, hiding the current property. */
   set(target: object, key: PropertyKey, value: unknown): void {
     this.define(target, key, { value, writable: true });
   }
 
-  /** The same with a getter, or another descriptor. */
+  /** Like `set`, with a getter or another descriptor. */
   define(target: object, key: PropertyKey, descriptor: PropertyDescriptor): void {
     const before = Reflect.getOwnPropertyDescriptor(target, key);
     const enumerable = before?.enumerable ?? true;
@@ -65,12 +65,12 @@ export class Patches {
     if (isDone) this.replaced.push({ target, key, before });
   }
 
-  /** Once all is put back: what somebody has meanwhile given such a property is to be kept. */
+  /** Calls `action` after everything is restored, to keep values set in the meantime. */
   onRestored(action: () => void): void {
     this.afterwards.push(action);
   }
 
-  /** Puts back what was replaced, the last first. */
+  /** Restores the replaced properties, last one first. */
   restore(): void {
     for (const { target, key, before } of this.replaced.reverse()) {
       if (before === undefined) Reflect.deleteProperty(target, key);
@@ -82,7 +82,7 @@ export class Patches {
   }
 }
 
-/** Patches that several may want at the same time. */
+/** Returns patches that several users may want at the same time. */
 export function layerOf(fill: (patches: Patches) => void): Shared {
   const patches = new Patches();
   const restore = (): void => {
@@ -92,7 +92,7 @@ export function layerOf(fill: (patches: Patches) => void): Shared {
   const putInPlace = (): void => {
     try {
       fill(patches);
-      // `import { randomBytes } from 'node:crypto'` sees it from here on.
+      // `import { randomBytes } from 'node:crypto'` sees the new functions from here on.
       syncBuiltinESMExports();
     } catch (error) {
       restore();

@@ -1,7 +1,7 @@
 /**
- * A section of a plan as asynchronous code sees it, and the guard under which it works: by itself,
- * or by the steps that the plan gives it, which are generators and run in the midst of that code,
- * each at its own point.
+ * A section of a plan as asynchronous code sees it, and the guard under which it works: with its
+ * own accesses, or with the steps of the plan, which are generators that run within that code, each
+ * at its own point.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
@@ -56,7 +56,7 @@ export class PlannedSection implements AsyncSection {
     this.at = at;
   }
 
-  /** Whether its program said that it had the lock. */
+  /** True if the program has reported that it has the lock. */
   get hasEntered(): boolean {
     return this.guards.length > 0;
   }
@@ -72,7 +72,7 @@ export class PlannedSection implements AsyncSection {
     return guard;
   }
 
-  /** Fails the run of a program that returned and did not wait for an access. */
+  /** Fails the run if the program returned without waiting for an access. */
   requireSettled(): void {
     for (const guard of this.guards) guard.requireSettled();
   }
@@ -82,7 +82,7 @@ export class PlannedSection implements AsyncSection {
   }
 }
 
-/** Where something is under way the run fails, also where the program catches this. */
+/** Fails the run if something is still in progress, even if the program catches this error. */
 function requireNone(begun: Begun | null, life: Life, when: string): void {
   if (begun === null || life.isOver) return;
   const error = unfinished(begun, when);
@@ -90,7 +90,7 @@ function requireNone(begun: Begun | null, life: Life, when: string): void {
   throw error;
 }
 
-/** Refuses what a type would: a promise, a text from a reply, or what is no number any more. */
+/** Rejects what TypeScript would: a promise, text from a reply, or NaN. */
 function requireTerm(of: 'guard' | 'renew', setting: GuardSetting): void {
   if ('then' in setting) throw new TypeError(`${of}: it was given a promise: await it`);
   requireNumber(of, 'token', setting.token ?? 0);
@@ -108,11 +108,11 @@ class PlannedGuard implements Guard {
   private readonly place: Place;
   private readonly at: Section;
   private readonly accesses: Unsettled = new Unsettled();
-  /** By key, the last operation by which the program knows what it holds, as far as it does. */
+  /** By key, the last operation from which the program knows the value. */
   private readonly known: Map<string, string> = new Map();
-  /** One of them was rejected: whoever waits for several need not wait for the others then. */
+  /** An access was rejected; a program that waits for several need not wait for the others then. */
   private hasFailed = false;
-  /** What was under way as the guard was left. */
+  /** The access in progress when the guard was left. */
   private leftBehind: Begun | null = null;
 
   constructor(section: SectionPlan, place: Place, leaseHold: LeaseHold) {
@@ -196,7 +196,7 @@ class PlannedGuard implements Guard {
     return perform(host, life, this.untilDone(begun, program));
   }
 
-  /** An access has come to its end before whoever waits for it goes on. */
+  /** Marks the access as ended before the code that waits for it continues. */
   private *untilDone<T>(begun: Begun, program: () => Program<T>): Program<T> {
     const done = yield* program();
     this.accesses.end(begun);
@@ -215,19 +215,22 @@ class PlannedGuard implements Guard {
     this.at.end = this.leaseHold.end;
   }
 
-  /** What is left behind is told at the end of the section, and not where it ends by an error. */
+  /**
+   * Records an unfinished access, to be reported at the end of the section unless an error ends
+   * that.
+   */
   leave(): void {
     if (!this.hasFailed) this.leftBehind ??= this.accesses.first();
     this.leaseHold.leave();
   }
 
-  /** Its section has ended. */
+  /** Called when the section has ended. */
   end(): void {
     this.leaseHold.leave();
   }
 }
 
-/** What the steps of a workload want of the lock: its token. */
+/** The only part of a lock that the steps of a workload use is its token. */
 function driverWith(leaseHold: LeaseHold): LockDriver {
   const isNone = function* (): Program<false> {
     return false;
@@ -236,8 +239,9 @@ function driverWith(leaseHold: LeaseHold): LockDriver {
 }
 
 /**
- * Whoever takes the steps of a workload under this grant, also when the program has come to another
- * section. These neither begin sections nor enter them: asynchronous code does.
+ * Returns the process as the steps of a workload under this grant see it, even after the program
+ * has moved on to another section. The steps neither begin nor enter sections; asynchronous code
+ * does.
  */
 function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   const { clock } = host.process;
@@ -265,7 +269,7 @@ function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   };
 }
 
-/** What the program returns; for ever pending where its process does not live to see it. */
+/** Runs a program and returns its result; never resolves if the process ends first. */
 export async function perform<T>(host: AsyncHost, life: Life, program: Program<T>): Promise<T> {
   for (;;) {
     const step = program.next();
@@ -275,7 +279,7 @@ export async function perform<T>(host: AsyncHost, life: Life, program: Program<T
   }
 }
 
-/** Resolves once the program may go on; null where it may at once. */
+/** Resolves once the program may continue; null if it may continue at once. */
 function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | null {
   switch (effect.kind) {
     case 'send':

@@ -1,7 +1,7 @@
 /**
- * Captures everything that code under test prints, by whichever way: `console`, the two standard
- * streams, their file descriptors, warnings. It is kept per run, with the name of its process, and
- * never reaches the terminal. What prints where no such code runs goes where it always went.
+ * Captures all output of code under test: `console`, the two standard streams, their file
+ * descriptors, and warnings. It is recorded per run, with the name of the process, and never
+ * reaches the terminal. Output of other code goes where it always does.
  */
 import { Buffer } from 'node:buffer';
 import realConsole, { Console } from 'node:console';
@@ -15,21 +15,21 @@ import { ambient, noteImpure } from './ambient.ts';
 import { framesIn, isUnderTest, pathOf } from './call-site.ts';
 import { isFunction, layerOf, type Patches, type Shared } from './patches.ts';
 
-/** Takes what is printed: a simulated process, or the output of a run. */
+/** Receives output: a simulated process, or the record of a run. */
 interface Printer {
   print(text: string, stream?: unknown): void;
-  /** By its own clock. */
+  /** The process's own monotonic clock. */
   monotonicUs?(): number;
 }
 
-/** What one run printed. */
+/** The output of one run. */
 export class Printed implements Printer {
   private readonly complete: OutputLines = new OutputLines();
-  /** By process and stream, a line of which the end is still to come. */
+  /** Incomplete lines, by process and stream. */
   private readonly begun: Map<string, { readonly process: string; readonly text: string }> =
     new Map();
 
-  /** Frames of a stack that are of Node and of fencepost are left out. */
+  /** Omits stack frames of Node and of fencepost. */
   write(process: string, printed: string, stream: unknown = 1): void {
     const key = `${stream} ${process}`;
     const text = `${this.begun.get(key)?.text ?? ''}${stripVTControlCharacters(printed)}`;
@@ -50,7 +50,7 @@ export class Printed implements Printer {
     this.write('', text, stream);
   }
 
-  /** The lines, once nothing more is printed. */
+  /** Ends all incomplete lines and returns the output. */
   end(): readonly string[] {
     for (const { process, text } of this.begun.values()) this.complete.add(process, text);
     this.begun.clear();
@@ -60,19 +60,19 @@ export class Printed implements Printer {
 
 const MOST_BEGUN = 10_000;
 
-/** Returns the trace with what its run printed, and more that was printed about it. */
+/** Returns the trace with the output of its run after any that it already has. */
 export function withOutput(trace: Trace, printed: Printed): Trace {
   const lines = printed.end();
   return lines.length === 0 ? trace : { ...trace, output: [...(trace.output ?? []), ...lines] };
 }
 
-/** Keeps nothing. */
+/** Discards all output. */
 export const NO_READER: Printer = { print: () => {} };
 
-/** Takes what code under test prints that runs as no process; null while there is none. */
+/** Receives output of code under test outside any process, or null if there is no receiver. */
 let shared: Printer | null = null;
 
-/** Runs `code`; what it prints as no simulated process goes to `printer`. */
+/** Runs `code`; its output outside any simulated process goes to `printer`. */
 export function printingTo<T>(printer: Printer, code: () => T): T {
   const before = shared;
   shared = printer;
@@ -83,12 +83,12 @@ export function printingTo<T>(printer: Printer, code: () => T): T {
   }
 }
 
-/** Prints as code does that runs as no process: on behalf of the run at hand, if there is one. */
+/** Prints outside any process, to the record of the current run if there is one. */
 export function printShared(text: string, stream: unknown): void {
   shared?.print(text, stream);
 }
 
-/** In place while code under test may run. */
+/** Captures output while code under test may run. */
 export const capturedOutput: Shared = layerOf((patches) => {
   patchConsoles(patches);
   patchStreams(patches);
@@ -97,7 +97,7 @@ export const capturedOutput: Shared = layerOf((patches) => {
     process,
     'emitWarning',
     replacing(process.emitWarning, (printer, given) => {
-      if (printer === ambient.current) return null; // its own listeners hear of it
+      if (printer === ambient.current) return null; // reaches its own listeners
       const [warning, options] = given;
       printer.print(warningText(warning, options), 2);
       return { value: undefined };
@@ -115,19 +115,19 @@ export const capturedOutput: Shared = layerOf((patches) => {
 
 type Print = (printer: Printer, given: readonly unknown[]) => { readonly value: unknown } | null;
 
-/** A function in whose place `print` is called where code under test calls it. */
+/** Returns a function that calls `print` instead of `real` when code under test calls it. */
 function replacing(real: unknown, print: Print): unknown {
   if (!isFunction(real)) return real;
   return function printing(this: unknown, ...given: unknown[]): unknown {
     const printer = ambient.current ?? shared;
-    // A module that prints as it is loaded is to print each time.
+    // A module that prints while it is loaded must print each time.
     if (printer !== null) noteImpure();
     const printed = printer === null ? null : print(printer, given);
     return printed === null ? Reflect.apply(real, this, given) : printed.value;
   };
 }
 
-/** `(node:300) [CODE] Warning: text`, as Node prints it. */
+/** Returns `(node:300) [CODE] Warning: text`, as Node prints it. */
 export function warningText(warning: unknown, options: unknown = {}): string {
   const isError = warning instanceof Error;
   const given: object =
@@ -140,7 +140,7 @@ export function warningText(warning: unknown, options: unknown = {}): string {
   return `(node:${process.pid}) ${code ? `[${code}] ` : ''}${type}: ${what}\n`;
 }
 
-/** With counts, groups and timers of its own. */
+/** One console per printer, with its own counts, groups and timers. */
 const formatters: WeakMap<Printer, Console> = new WeakMap();
 
 function formatter(printer: Printer): Console {
@@ -167,7 +167,7 @@ function formatterFor(printer: Printer): Console {
   return made;
 }
 
-/** What prints times, by the clock of the process. */
+/** Returns the console methods that print durations, by the clock of the process. */
 function virtualTimes(printer: Printer, made: Console): object {
   const begun = new Map<string, number>();
   const nowUs = (): number => printer.monotonicUs?.() ?? 0;
@@ -199,7 +199,7 @@ function patchConsoles(patches: Patches): void {
   }
 }
 
-/** The streams, also those that a test runner gave to `console`. */
+/** Patches the streams, including those that a test runner gave to `console`. */
 function patchStreams(patches: Patches): void {
   const { console: given } = globalThis;
   for (const [fd, stream] of [
@@ -224,16 +224,16 @@ function textOf(chunk: unknown): string {
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString();
 }
 
-/** The functions of `fs` that write to a descriptor; each has a form that ends in Sync. */
+/** Functions of `fs` that write to a descriptor; each has a form that ends in Sync. */
 const WRITERS = ['write', 'writev', 'writeFile', 'appendFile', 'fsync', 'fdatasync'] as const;
 
-/** Whether a call, `fs.writeSync` say, prints. */
+/** Returns true if a call, such as `fs.writeSync`, prints. */
 export function isPrint(call: string, [descriptor]: readonly unknown[]): boolean {
   const [, name] = /^fs\.(\w+?)(?:Sync)?$/.exec(call) ?? [];
   return isStandard(descriptor) && WRITERS.some((writer) => writer === name);
 }
 
-/** Whether it is that of standard output or error. */
+/** Returns true for the descriptors of standard output and standard error. */
 export function isStandard(descriptor: unknown): boolean {
   return descriptor === 1 || descriptor === 2;
 }
@@ -255,7 +255,10 @@ function patchDescriptors(patches: Patches): void {
   }
 }
 
-/** The text of data, of a list of it, or of the part that two numbers, or an object, name. */
+/**
+ * Returns the text of data or of a list of data, or the part given by an offset and a length or by
+ * an object with both.
+ */
 function writtenText(data: unknown, [first, second]: readonly unknown[]): string {
   if (data === undefined || isFunction(data)) return '';
   if (Array.isArray(data)) return data.map(textOf).join('');

@@ -1,14 +1,14 @@
 /**
- * What a simulated process draws by itself: one stream for each kind of draw, so that a backoff
- * which is drawn no more leaves all names and values that are drawn as they were.
+ * The random values that a simulated process draws. Each kind of draw has its own stream, so
+ * removing a backoff's draws leaves all drawn names and values unchanged.
  */
 import { mix } from '../../core/kernel/chance.ts';
 import { nameOf } from '../../core/kernel/name.ts';
 
-/** An odd number, so that the counter passes through all 32-bit integers. */
+/** Odd, so that the counter passes through all 32-bit integers. */
 const STEP = 0x9e3779b9;
 
-/** Unsigned 32-bit integers, one after the other. */
+/** Returns a function that yields unsigned 32-bit integers. */
 function streamOf(root: number): () => number {
   let drawn = 0;
   return () => {
@@ -21,7 +21,7 @@ const KINDS = ['number', 'bytes', 'uuid', 'integer'] as const;
 
 export type DrawKind = (typeof KINDS)[number];
 
-/** `0a`, by byte. */
+/** Two hex digits, such as `0a`, by byte. */
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );
@@ -32,7 +32,7 @@ const TWO_32 = 0x100000000;
 export class Randomness {
   private readonly streams: ReadonlyMap<DrawKind, () => number>;
 
-  /** The `number`-th streams of one life of a process. */
+  /** Creates the `number`-th set of streams for one incarnation of a process. */
   constructor(process: string, { number, life }: { number: number; life: number }) {
     this.streams = new Map(
       KINDS.map((kind) => [
@@ -46,7 +46,7 @@ export class Randomness {
     return this.streams.get(kind)?.() ?? 0;
   }
 
-  /** From 0 to below 1, with 53 bits. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive) with 53 random bits. */
   fraction(kind: DrawKind = 'number'): number {
     const high = this.bits(kind) >>> 11;
     return (high * TWO_32 + this.bits(kind)) / (TWO_21 * TWO_32);
@@ -60,12 +60,15 @@ export class Randomness {
     }
   }
 
-  /** An integer from `min` to below `max`. */
+  /** Returns an integer from `min` (inclusive) to `max` (exclusive). */
   integer(min: number, max: number): number {
     return min + Math.floor(this.fraction('integer') * (max - min));
   }
 
-  /** A UUID (RFC 9562) of version 4; of version 7 where the milliseconds since 1970 are given. */
+  /**
+   * Returns a UUID (RFC 9562): version 7 if `atMs` gives the milliseconds since 1970, otherwise
+   * version 4.
+   */
   uuid(atMs: number | null = null): `${string}-${string}-${string}-${string}-${string}` {
     const bytes = new Uint8Array(16);
     this.fill(bytes, 'uuid');

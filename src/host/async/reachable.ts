@@ -1,8 +1,8 @@
 /**
- * Finds the objects that the code of every simulated process can reach: what the language and Node
- * put into `globalThis`, what the language hides behind its syntax (`%TypedArray%`, the prototypes
- * of iterators), what the builtin modules export that are loaded, and from each of these on its
- * properties, accessors and prototype.
+ * Finds the objects that the code of every simulated process can reach: the globals of the language
+ * and of Node, intrinsics behind syntax (`%TypedArray%`, iterator prototypes), the exports of
+ * loaded builtin modules, and everything reachable from these by properties, accessors and
+ * prototypes.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -11,60 +11,64 @@ import process from 'node:process';
 
 const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 
-/** By object, what it is called. */
+/** Names by object. */
 export type NamedObjects = ReadonlyMap<object, string>;
 
-/** Something that is kept if it is an object. */
+/** A value that is recorded if it is an object. */
 type Named = readonly [value: unknown, name: string];
 
 export type Property = readonly [key: PropertyKey, property: PropertyDescriptor];
 
 const hostRequire = createRequire(import.meta.url);
 
-/** What lock modules get of fencepost that all processes share, as `fencepost/redis`. */
+/**
+ * Exports of fencepost that lock modules see and all processes share, such as `fencepost/redis`.
+ */
 const sharedExports: Map<object, string> = new Map();
 
-/** From here on what can be reached from these exports counts as shared. */
+/** Counts everything reachable from these exports as shared from now on. */
 export function shareExports(name: string, exports: object): void {
   sharedExports.set(exports, name);
 }
 
-/** Getters of what each process has for itself. */
+/** Getters of properties that each process has for itself. */
 const ownGetters: WeakSet<object> = new WeakSet();
 
-/** Such a getter, for `own-process.ts`: another value in each process is no change. */
+/**
+ * Marks such a getter for `own-process.ts`: a value that differs between processes is not a change.
+ */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   ownGetters.add(get);
   return get;
 }
 
-/** Returns whether each process has its own there. */
+/** Returns true if each process has its own value for this property. */
 export function isOfEachProcess({ get }: PropertyDescriptor): boolean {
   return get !== undefined && ownGetters.has(get);
 }
 
-/** All that can be reached from `roots`, which are named, and from all else that is shared. */
+/** Returns all objects reachable from `roots`, which are named, and from other shared objects. */
 export function reachableObjects(roots: NamedObjects): NamedObjects {
-  // Of those that are loaded; to load the others takes time, and some warn.
+  // Loaded modules only: loading the others takes time, and some of them print warnings.
   const builtinExports = nodeModule.builtinModules
     .filter((name) => isLoadedBuiltin(name) && !/^(?:_|punycode|sys)/.test(name))
     .map((name): Named => [hostRequire(name), name]);
   return reachableFrom([...roots, ...hiddenObjects(), ...builtinExports, ...sharedExports]);
 }
 
-/** All that can be reached from some objects, these included. */
+/** Returns all objects reachable from `roots`, including the roots. */
 export function reachableFrom(roots: Iterable<Named>): NamedObjects {
   const found = new Map<object, string>();
   const queue: (readonly [object, string])[] = [];
   const reach = (value: unknown, nameIt: () => string): void => {
-    // The content of memory is no property that is kept.
+    // The contents of memory are not properties to compare.
     if (!isObject(value) || found.has(value) || ArrayBuffer.isView(value)) return;
     const name = nameIt();
     found.set(value, name);
     queue.push([value, name]);
   };
   for (const [object, name] of roots) reach(object, () => name);
-  // Prototypes last, since most have a better name: `events.prototype`.
+  // Prototypes come last, since most also have a better name, such as `events.prototype`.
   for (let at = 0, below = 0; at < queue.length || below < at; ) {
     const [object, name] = queue[at] ?? queue[below] ?? [];
     if (object === undefined) break;
@@ -76,7 +80,7 @@ export function reachableFrom(roots: Iterable<Named>): NamedObjects {
     at += 1;
     for (const [key, property] of propertiesOf(object)) {
       const { get, set } = property;
-      // Until a process puts its own in the place of a function, that is the function of all.
+      // Until a process replaces such a function for itself, the getter returns the shared one.
       const value = isOfEachProcess(property) ? get?.call(object) : property.value;
       const path = (): string => (object === globalThis ? String(key) : `${name}${nameOfKey(key)}`);
       if (isObject(value)) {
@@ -90,7 +94,7 @@ export function reachableFrom(roots: Iterable<Named>): NamedObjects {
   return found;
 }
 
-/** What only literals and syntax lead to. */
+/** Returns the objects that are reachable only by literals and syntax. */
 function hiddenObjects(): readonly Named[] {
   const functions = {
     AsyncFunction: async () => {},
@@ -118,36 +122,39 @@ function hiddenObjects(): readonly Named[] {
   ];
 }
 
-/** Whether a builtin module was loaded before. */
+/** Returns true if a builtin module is already loaded. */
 export function isLoadedBuiltin(name: string): boolean {
   const loaded: unknown = Reflect.get(process, 'moduleLoadList');
   return Array.isArray(loaded) && loaded.includes(`NativeModule ${name}`);
 }
 
-/** Globals that are not of the language begin with a small letter, but for these. */
+/** The globals with a small initial that are followed all the same. */
 const GLOBAL_FUNCTIONS =
   /^(?:(?:set|clear)(?:Timeout|Interval|Immediate)|fetch|queueMicrotask|structuredClone|atob|btoa)$/;
 
-/** Whether the walk goes on to a value: not to what Node or the program around keeps for itself. */
+/**
+ * Returns true if the walk continues to a value; internal state of Node and of the surrounding
+ * program is skipped.
+ */
 function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   if (object === globalThis) {
     return typeof key === 'string' && (/^[A-Z]/.test(key) || GLOBAL_FUNCTIONS.test(key));
   }
-  // Of `process` the listeners and the environment are each process's own; the rest, as the
-  // streams of the console, is state of Node.
+  // The listeners and the environment of `process` belong to each process; other objects there,
+  // such as the console's streams, are state of Node.
   if (object === process && /^(?:features|release|report)$/.test(String(key))) return true;
   if (object === process || object === console) return typeof value === 'function';
-  // Every module that the thread loads is put there.
+  // These hold every module that the thread loads.
   if (object === nodeModule) return !['_cache', '_pathCache'].includes(String(key));
   // The thread's own port and data.
   return !['parentPort', 'workerData'].includes(String(key));
 }
 
-/** The own properties, but for one that Node changes as it goes. */
+/** Returns the own properties, except one that Node itself changes. */
 export function propertiesOf(target: object): readonly Property[] {
   const properties: Property[] = [];
   for (const key of ownKeys(target)) {
-    // Node 20 and 22 keep there what an AsyncLocalStorage holds at the top of a thread.
+    // Node 20 and 22 keep the thread's top-level `AsyncLocalStorage` values here.
     if (typeof key === 'symbol' && key.description === 'kResourceStore') continue;
     const property = getOwnPropertyDescriptor(target, key);
     if (property !== undefined) properties.push([key, property]);
@@ -159,7 +166,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'function' || (typeof value === 'object' && value !== null);
 }
 
-/** `.cache`, or `[Symbol(cache)]`. */
+/** Returns `.cache`, or `[Symbol(cache)]`. */
 export function nameOfKey(key: PropertyKey): string {
   return typeof key === 'symbol' ? `[${String(key)}]` : `.${String(key)}`;
 }

@@ -1,7 +1,6 @@
 /**
- * Every system, whether its clients are generators or real asynchronous code: plan → trace, the
- * plan that leaves nothing to chance, and the harness, which does for both what `harness.ts` does
- * for generators.
+ * Runs plans of any system, whether its clients are generators or real asynchronous code: plan →
+ * trace, pinning, and the harness. For generators it calls `harness.ts`.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { openSections, type Trace } from '../../core/history/trace.ts';
@@ -27,12 +26,12 @@ import { walked } from './walk.ts';
 import { runName, within } from './whereabouts.ts';
 
 /**
- * Runs a plan of a system made of `parts`: the same plan gives the same trace, as long as the
- * clients share nothing but messages. Rejects with `UnknownSystem`, and with `UnpreparedSystem`
- * where a store is to be loaded first.
+ * Runs a plan of a system made of `parts`. The same plan gives the same trace as long as the
+ * clients share nothing but messages. Rejects with `UnknownSystem`, or with `UnpreparedSystem` if a
+ * store must be loaded first.
  *
- * It runs the system's code on the caller's thread, and nothing ends that: a loop in it never
- * returns. The command line runs it on a thread that it can end.
+ * The system's code runs on the caller's thread, and nothing interrupts it: an endless loop in it
+ * never returns. The command line uses a thread that it can end.
  */
 export async function runAsync(
   plan: Plan,
@@ -42,7 +41,7 @@ export async function runAsync(
   return await watched(plan, parts, () => runUnwatched(plan, parts, options));
 }
 
-/** Runs a plan, and says meanwhile which. */
+/** Runs `code` while the progress beacon names the plan. */
 function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
   return within(() => runName(plan), isOwn(parts), code);
 }
@@ -51,14 +50,14 @@ function isOwn(parts: SystemParts): boolean {
   return parts === ownParts || parts === builtIn;
 }
 
-/** Runs a plan of a system whose code is not asynchronous. */
+/** Runs a plan of a system whose code is synchronous. */
 function runHere(plan: Plan, parts: SystemParts): Trace {
   if (isOwn(parts)) return run(plan, parts);
   const { kept: trace, printed } = printedBy(() => run(plan, parts));
   return withOutput(trace, printed);
 }
 
-/** What code of users that is not asynchronous returns, and what it prints. */
+/** Returns the result of synchronous user code with its output. */
 function printedBy<T>(code: () => T): { readonly kept: T; readonly printed: Printed } {
   const printed = new Printed();
   const restore = capturedOutput.use();
@@ -76,12 +75,12 @@ async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner)
     requirePrepared(plan, parts);
     return await runFilled(plan, fillOf(parts), options);
   } finally {
-    // Most runs are followed by another at once, and to change the globals takes as long as one.
+    // Runs usually follow each other at once, and replacing the globals takes as long as a run.
     inRealTurn(restore);
   }
 }
 
-/** Runs a plan, and tells a watcher of each event before it happens. */
+/** Runs a plan and notifies a watcher before each event. */
 export async function watchAsync(
   plan: Plan,
   parts: SystemParts,
@@ -94,7 +93,7 @@ export async function watchAsync(
   });
 }
 
-/** The plan that leaves nothing to chance and gives a trace with the same digest. */
+/** Returns the plan that leaves nothing to chance and gives a trace with the same digest. */
 export async function pinAsync(
   plan: Plan,
   parts: SystemParts = ownParts,
@@ -119,8 +118,8 @@ function fillOf(parts: SystemParts): Fill {
 }
 
 /**
- * Runs a plan and judges `claims`; a promise only where clients are asynchronous code. On the
- * caller's thread, as `runAsync` does.
+ * Runs a plan and judges `claims`. Returns a promise only if clients are asynchronous code. Runs on
+ * the caller's thread, as `runAsync` does.
  */
 export function examineEither(
   plan: Plan,
@@ -141,9 +140,9 @@ export function examineEither(
 }
 
 /**
- * Runs a plan and judges `claims`; what both name is looked up in the catalogue. If a section never
- * ends, runs it again and notes where that waits. A run fails that changes anything that all
- * processes share, wherever it can be reached.
+ * Runs a plan and judges `claims`, both looked up in the catalogue. If a section never ends, runs
+ * the plan again to record where it waits. A run fails if it changes any reachable object that all
+ * processes share.
  */
 export async function examineAsync(
   plan: Plan,
@@ -166,7 +165,7 @@ async function examineFully(
   return await examineEither(plan, claims, catalogue, { notesAwaits: true });
 }
 
-/** Expands one seed of one system of a scenario, runs it and judges `claims`. */
+/** Expands one seed of one system of a scenario, runs the plan and judges `claims`. */
 export function examineSeedAsync(
   scenario: Scenario,
   system: string,
@@ -178,17 +177,17 @@ export function examineSeedAsync(
 }
 
 export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
-  /** Waited for before each run, so that others get a turn. */
+  /** Awaited before each run, to give other work a turn. */
   readonly breathe?: () => Promise<void>;
 }
 
 /**
- * Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. On the
- * caller's thread, as `runAsync` does.
+ * Pins a plan that breaks `claim` and shrinks it; the result includes what a replay should find.
+ * Runs on the caller's thread, as `runAsync` does.
  *
- * Most of a run with a real driver is the loading of it. So candidates use modules again where a
- * sweep may; what comes of that has to run the same with all of them loaded anew, or the plan is
- * shrunk so.
+ * Loading the modules takes most of a run with a real driver, so candidates reuse modules if a
+ * sweep may. The resulting plan must give the same trace with freshly loaded modules; otherwise
+ * shrinking is repeated without reuse.
  */
 export async function shrinkFailureAsync(
   plan: Plan,

@@ -1,16 +1,16 @@
 /**
- * Plan → Trace for a world that is filled with clients of real asynchronous code. The same
- * scheduler runs the same events; after each that woke such a client its jobs run, all of them,
- * before the next.
+ * Plan → Trace for a world whose clients are real asynchronous code. The scheduler runs the same
+ * events as for other systems; after each event that wakes such a client, all of its jobs run
+ * before the next event.
  *
- * Jobs run to their end between two callbacks of the real `setImmediate`, and nothing else of the
- * thread does: so a turn is prepared as a row of such callbacks, one for an event, and between rows
- * the rest of the thread has its turn, for which no simulated process runs.
+ * Between two callbacks of the real `setImmediate` all pending jobs run, and nothing else in the
+ * thread does. A turn is therefore a row of such callbacks, one per event; between rows the rest of
+ * the thread gets a turn, during which no simulated process is current.
  *
- * What it cannot see, unless modules are loaded through `host/realm`: one that is loaded by
- * `import()` during a run comes when the disk gives it (load it before, with `loadVirtually`), and
- * what it keeps is shared by all processes and runs. And jobs that make new jobs for ever hang the
- * thread, as they do in production.
+ * Limits, unless modules are loaded through `host/realm`: a module loaded by `import()` during a
+ * run arrives when the disk delivers it (load it before, with `loadVirtually`), and its state is
+ * shared by all processes and runs. Jobs that create new jobs forever hang the thread, as in
+ * production.
  */
 
 import process from 'node:process';
@@ -38,10 +38,10 @@ import { UnsimulatedLog } from './unsimulated.ts';
 import { notedAwaits } from './waits.ts';
 import { blameForChanges, sharedChangeText } from './walk.ts';
 
-/** Where a system puts its servers and clients. */
+/** The world to which a system adds its servers and clients. */
 export class AsyncWorld {
   readonly world: World;
-  /** Lets servers listen where its plan says so; to be called once the lock's own were added. */
+  /** Lets servers listen at the plan's addresses; call it after adding the lock's own servers. */
   readonly openHosts: () => void;
   readonly printed: Printed = new Printed();
   private readonly hosts: AsyncHost[] = [];
@@ -52,7 +52,7 @@ export class AsyncWorld {
     this.openHosts = () => openHosts(world);
   }
 
-  /** Adds a client that runs `program`; `pool` is how many connections it has to each server. */
+  /** Adds a client that runs `program`, with `pool` connections to each server. */
   addClient(
     name: string,
     program: AsyncProgram,
@@ -70,10 +70,10 @@ export class AsyncWorld {
     });
   }
 
-  /** The trace of its run, with failures that were noticed only after its last event. */
+  /** Returns the trace of the run, including failures noticed only after its last event. */
   traceOf(trace: Trace, { endUs }: Plan['limits']): Trace {
     const { ending, events } = trace;
-    // Without a limit nothing was left to happen, and whoever waits would wait for ever.
+    // Without a limit no event is left, so a process that still waits would wait forever.
     let endedAtUs = Number.POSITIVE_INFINITY;
     if (ending.kind === 'cut')
       endedAtUs = ending.limit === 'end' ? endUs : (events.at(-1)?.atUs ?? 0);
@@ -84,7 +84,7 @@ export class AsyncWorld {
     return withOutput(ended, this.printed);
   }
 
-  /** The trace of a run that failed where code went on that had no business to. */
+  /** Returns the trace as failed if code ran at a time when it should not have. */
   private withFailure(trace: Trace): Trace {
     const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
     if (failure === null || trace.ending.kind === 'failed') return trace;
@@ -92,19 +92,19 @@ export class AsyncWorld {
     return { ...trace, ending: failure.ending };
   }
 
-  /** No program has any effect any more. */
+  /** Ends all programs; their code has no effect from then on. */
   close(): void {
     for (const host of this.hosts) host.close();
   }
 }
 
 /**
- * Puts a plan's system together. It is called once for each run, and keeps nothing from before.
- * What it returns, if anything, is called after the run.
+ * Assembles the system of a plan. Called once per run, and must keep no state between runs. The
+ * returned function, if any, is called after the run.
  */
 export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
 
-/** Runs a plan: the same plan gives the same trace, as long as its programs share nothing. */
+/** Runs a plan. The same plan gives the same trace as long as its programs share nothing. */
 export function runFilled(
   plan: Plan,
   fill: Fill,
@@ -115,8 +115,8 @@ export function runFilled(
 }
 
 /**
- * The plan that leaves nothing to chance and gives a trace with the same digest, as `pin` does for
- * other systems.
+ * Returns the plan that leaves nothing to chance and gives a trace with the same digest, as `pin`
+ * does for other systems.
  */
 export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Plan> {
   if (plan.chance === null) return plan;
@@ -126,11 +126,11 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
   return pinning.pinned(plan);
 }
 
-/** How a run is carried out, which changes nothing of what happens in it. */
+/** Options of a run that do not change what happens in it. */
 export interface RunManner extends GlobalsOptions {
-  /** Where its processes take their realms from; absent: each start has a new one. */
+  /** Source of realms for its processes; by default each start gets a new one. */
   readonly realms?: RealmBlock;
-  /** Whether it notes where a section that never ends waits, which takes time. */
+  /** If true, records where a section that never ends waits, which takes time. */
   readonly notesAwaits?: boolean;
 }
 
@@ -142,12 +142,13 @@ interface RunSetting {
 }
 
 /**
- * Where the first process of a thread looked at its context, runs it again as all later runs are.
- * Where something was changed that all processes share, or real work is left, runs it again and
- * looks at each step: so whose code did it is known, unless that does so only once.
+ * Runs a plan, up to three times. If a process is the first in this thread to look at its context,
+ * the run is repeated under the conditions of all later runs. If shared objects were changed or
+ * real work is left over, the run is repeated with a check after each step, which finds the process
+ * responsible unless its code does so only once.
  */
 async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
-  // Runs for a log or a watcher come after others of their plan, and only once.
+  // Runs with a log or a watcher follow other runs of their plan, and happen only once.
   const isOnly = setting.log !== null || setting.watcher !== null;
   if (isOnly) return (await runOnce(plan, setting, { isWatched: true })).trace;
   const wereTracked = areTracked();
@@ -156,7 +157,7 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   if (areTracked() !== wereTracked) return runIn(plan, setting);
   if (change === null && !hasMore(realWork(), before)) {
     if (unplaced.size === 0) return trace;
-    // The next run of a block is to find its realms as this run has left them.
+    // The next run of a block must find its realms as this run has left them.
     const { realms: _, ...options } = setting.options ?? {};
     const fresh = { ...setting, options };
     const { trace: again } = await runOnce(plan, fresh, { isWatched: false, seeks: unplaced });
@@ -170,19 +171,19 @@ async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   return { ...trace, ending: { kind: 'failed', process, error } };
 }
 
-/** A run, and what was changed in it that others share. */
+/** A run, and the change it made to shared objects. */
 interface Ran {
   readonly trace: Trace;
   readonly change: SharedChange | null;
-  /** The methods of drivers by which commands were sent that are not simulated, from nowhere. */
+  /** Driver methods that sent commands which are not simulated, from an unknown place. */
   readonly unplaced: ReadonlySet<string>;
 }
 
 interface Watching {
-  /** Whether it is looked at after each step, and what it is known to change. */
+  /** True to check after each step; `change` is the change to look for. */
   readonly isWatched: boolean;
   readonly change?: SharedChange | null;
-  /** Methods whose callers are to be noted. */
+  /** Methods whose callers are recorded. */
   readonly seeks?: ReadonlySet<string>;
 }
 
@@ -192,7 +193,7 @@ async function runOnce(
   { isWatched, change = null, seeks }: Watching,
 ): Promise<Ran> {
   const { hosts } = plan.system;
-  // Without any, a run begins within the call.
+  // Without hosts, a run begins synchronously.
   const openHosts = hosts === undefined ? () => {} : await hostsOpener(hosts);
   const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
   if (options?.realms !== undefined) takeFrom(options.realms, world);
@@ -227,9 +228,9 @@ async function runOnce(
 }
 
 /**
- * Opens what a plan names in `hosts`: a Redis is large, and loaded only where a plan has some. One
- * that the lock itself does not add is a Redis node, so that a lock whose code connects by itself
- * needs no line for its server.
+ * Opens the addresses in the plan's `hosts`. The simulated Redis is large, so it is loaded only if
+ * a plan uses it. A host that the lock does not add itself is a Redis node, so that a lock whose
+ * code opens its own connections needs no code for its server.
  */
 async function hostsOpener(
   hosts: NonNullable<Plan['system']['hosts']>,
@@ -241,14 +242,14 @@ async function hostsOpener(
   };
 }
 
-/** Events of one row; the rest of the thread waits for about a tenth of a millisecond. */
+/** Events per row, during which the rest of the thread waits for about 0.1 ms. */
 const ROW = 64;
-/** Callbacks behind them, for jobs that are left: the turn is not to end before these have run. */
+/** Extra callbacks after a row, which run leftover jobs before the turn ends. */
 const SPARE = 8;
 
 /**
- * A job threw, and nobody caught that: Node goes on with the jobs behind it only after the next
- * callback, which therefore must not be the next step.
+ * Set when a job threw an uncaught error: Node continues with the remaining jobs only after the
+ * next callback, which therefore must not be the next step.
  */
 let areJobsLeft = false;
 
@@ -258,7 +259,10 @@ function hadJobsLeft(): boolean {
   return were;
 }
 
-/** Calls `whenStepped` where the jobs of a step have run, before whose they were is forgotten. */
+/**
+ * Runs all events. Calls `whenStepped` after the jobs of each step, while their process is still
+ * current.
+ */
 function drive(
   turns: Generator<void, Trace, void>,
   { whenStepped, printed }: { readonly whenStepped: () => void; readonly printed: Printed },
@@ -302,7 +306,7 @@ const EVENTS = ['unhandledRejection', 'uncaughtException'] as const;
 
 const emitter: NodeJS.EventEmitter = process;
 
-/** Who listened before anybody asked for it. */
+/** The original listeners, by event. */
 let before: ReadonlyMap<string, readonly AnyFunction[]> = new Map();
 
 const routers: ReadonlyMap<string, AnyFunction> = new Map(
@@ -325,7 +329,7 @@ function stopListening(): void {
   before = new Map();
 }
 
-/** Failures that no code caught go to the current simulated process. */
+/** Routes uncaught errors to the current simulated process while in use. */
 export const routedFailures: Shared = new Shared(listen, stopListening);
 
 function route(event: string, args: readonly unknown[]): void {
@@ -334,7 +338,7 @@ function route(event: string, args: readonly unknown[]): void {
     areJobsLeft ||= event === 'uncaughtException';
     const [error] = args;
     const text = errorText(error);
-    // What the world did to a process, and its code let pass: Node ends such a process.
+    // A fault of the world that the code did not handle: Node ends such a process.
     const isWorlds = event === 'unhandledRejection' && !isMistake(error);
     current.fail(error, isWorlds ? `nobody handled its rejection: ${text}` : text);
     return;
@@ -342,7 +346,7 @@ function route(event: string, args: readonly unknown[]): void {
   const listeners = before.get(event) ?? [];
   for (const listener of listeners) Reflect.apply(listener, process, args);
   if (listeners.length > 0) return;
-  // Nobody listened, so Node is to do what it does then.
+  // Without listeners, let Node handle the error as usual.
   stopListening();
   inRealTurn(() => {
     throw args[0];

@@ -1,7 +1,8 @@
 /**
- * Tells apart the sections that a process runs at once, by the asynchronous context of the code
- * that calls. A driver that connects, sends the requests of several sections together, or goes on
- * because an answer came does so for no section: which one it would be named for is chance.
+ * Distinguishes the concurrent sections of a process by the asynchronous context of the calling
+ * code. A driver that connects, sends requests of several sections together, or continues because
+ * an answer arrived does so for no section: attributing that work to one of them would be
+ * arbitrary.
  */
 import type { Name } from '../../core/kernel/name.ts';
 import type { Caller } from '../../core/world/port.ts';
@@ -13,7 +14,7 @@ interface SectionCaller extends Caller {
 
 const storage = storageOfHost<SectionCaller>();
 
-/** Runs code of a section, and all that comes of it. */
+/** Runs code of a section; asynchronous work that it starts belongs to the section. */
 export function inSection<T>(section: SectionCaller, code: () => T): T {
   return storage.run(section, code);
 }
@@ -23,7 +24,7 @@ export function inNoSection<T>(code: () => T): T {
   return storage.exit(code);
 }
 
-/** The section whose code runs; undefined if that is not known. */
+/** Returns the section whose code runs, or undefined if that is not known. */
 export function sectionNow(): SectionCaller | undefined {
   return storage.getStore();
 }

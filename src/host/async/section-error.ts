@@ -1,18 +1,18 @@
 /**
- * What ended a section, as the counts of sections tell it: in one line, with the call that failed
- * and with the place in the user's code. Beside it, what is the user's mistake and ends the run,
- * and what is something that the world did, and ends the section.
+ * Describes the error that ended a section, for the counts of sections: one line with the failed
+ * call, and the place in the user's code. Also separates user mistakes, which end the run, from
+ * faults of the world, which end only the section.
  */
 import type { SectionError } from '../../core/history/trace.ts';
 import { errorText } from '../../text/error-text.ts';
 import { about, blameOf, type CallSite, ownPlaceIn } from './call-site.ts';
 
-/** Something was still under way when what it belongs to ended: an `await` was forgotten. */
+/** Something was still in progress when its owner ended: an `await` is missing. */
 class Unfinished extends Error {
   override readonly name = 'Unfinished';
 }
 
-/** `guard.work() at lock.mjs:12:5 was still under way when …: await it`. */
+/** Returns the error `guard.work() at lock.mjs:12:5 was still under way when …: await it`. */
 export function unfinished(call: { what: string; site: CallSite }, when: string): Error {
   const { what, site } = call;
   const place = ownPlaceIn(site);
@@ -32,14 +32,14 @@ const MISTAKES: readonly string[] = [
   'Unfinished',
 ];
 
-/** Whether the code is wrong, rather than the world it met. */
+/** Returns true if the error is a mistake in the code rather than a fault that it met. */
 export function isMistake(error: unknown): boolean {
   return !(error instanceof Error) || MISTAKES.includes(error.name);
 }
 
 const LONGEST = 200;
 
-/** `ReplyError: ERR no such command`, cut to one line that is not too long. */
+/** Returns one line such as `ReplyError: ERR no such command`, truncated if it is too long. */
 export function lineOf(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${errorText(error)}` : errorText(error);
   const line = text.split('\n', 1)[0] ?? '';
@@ -55,7 +55,7 @@ export function sectionErrorOf(error: unknown): SectionError {
   return { text, place: site === null ? null : ownPlaceIn(site) };
 }
 
-/** Whoever threw it may have made its stack anything. */
+/** The code that threw the error may have set its stack to any value. */
 function stackOf(error: Error): CallSite {
   try {
     return typeof error.stack === 'string' ? { stack: error.stack } : {};

@@ -1,7 +1,7 @@
-/** Finds the places of a user's file for places in the code that was made of it. */
+/** Maps positions in generated code to positions in the user's source file. */
 import { SourceMap } from 'node:module';
 
-/** A line from 1 and a column from 1. */
+/** Line and column, both counted from 1. */
 export interface SourcePlace {
   readonly line: number;
   readonly column: number;
@@ -18,12 +18,12 @@ export class SourcePlaces {
     this.source = given.source.split('\n');
   }
 
-  /** The place itself where the map has nothing for it. */
+  /** Returns the source position, or the position itself if the map has no entry for it. */
   at({ line, column }: SourcePlace): SourcePlace {
     const entry = this.map.findEntry(line - 1, Math.max(column - 1, 0));
     if (!('originalLine' in entry)) return { line, column };
     const { originalLine, originalColumn, generatedLine, generatedColumn } = entry;
-    // A map names the beginning of what is copied.
+    // A map names only the beginning of copied text.
     const copied =
       generatedLine === line - 1
         ? (this.text[generatedLine] ?? '').slice(generatedColumn, column - 1)

@@ -1,17 +1,17 @@
 /**
- * Watches a thread that runs code of users, from another thread, and finds out if that code never
- * ends. Time on a clock ends nothing: a busy machine may keep any thread waiting. The limit is on
- * the CPU time that the thread itself has used since the last simulated event, so that a thread
- * which does not get the CPU loses none of it. Linux counts that for each thread. Elsewhere the CPU
- * time of the process is divided by the number of threads that it may have ready to run at once.
+ * Watches a thread that runs user code from another thread, and detects code that never ends. Wall
+ * time is no criterion, because a busy machine may delay any thread. The limit is on the CPU time
+ * that the thread itself has used since the last simulated event; a thread that does not get the
+ * CPU loses none of it. Linux counts it per thread. Elsewhere it is the CPU time of the process
+ * divided by the number of threads that may be ready to run at once.
  *
  * A thread that waits for something that is not simulated, as in `Atomics.wait`, uses no CPU time.
- * It ends after 30 s of looks at which the system calls it asleep, and never ready to run.
+ * It is ended after 30 s of samples in which the system reports it as asleep and without CPU use.
  *
- * A thread that is suspected is asked for its stack through Node's inspector, which also stops one
- * that fills its heap before it dies of that. Both happen where it was interrupted, which depends
- * on the machine. So several stacks are taken, and the place is that in the innermost function that
- * they share, the first there of those seen. Without an inspector no place is known.
+ * A suspected thread is asked for its stack through Node's inspector, which also interrupts one
+ * that fills its heap before it dies of that. The point of interruption depends on the machine, so
+ * several stacks are taken; the reported place is in the innermost function that they share, at the
+ * first position seen there. Without an inspector no place is known.
  */
 import { readFileSync } from 'node:fs';
 import type { Session } from 'node:inspector';
@@ -21,7 +21,7 @@ import { isMainThread } from 'node:worker_threads';
 import { type Frame, ownFramesIn, placeIn } from './call-site.ts';
 import type { Whereabouts } from './whereabouts.ts';
 
-/** CPU time that a thread may use without an event; the variable is for tests alone. */
+/** CPU time that a thread may use without an event. The variable is for tests only. */
 export const STALL_MS: number = Number(process.env['FENCEPOST_STALL_MS'] ?? 5_000);
 
 const LOOK_EVERY_MS = 50;
@@ -30,25 +30,28 @@ const MOST_IDLE_LOOKS = 30_000 / LOOK_EVERY_MS;
 const SUSPECTED_MS = 100;
 
 export interface WatchOptions {
-  /** The CPU time that the thread may use without progress in code of users. */
+  /** CPU time that the thread may use without progress in user code. */
   readonly stallMs: number;
-  /** The same between two runs; code of fencepost has no limit. */
+  /** The same between two runs; fencepost's own code has no limit. */
   readonly betweenMs: number;
-  /** By how much the memory of the process may grow in that time, beyond the heap of the thread. */
+  /**
+   * Megabytes by which the memory of the process may grow once the inspector is attached; this
+   * limits memory outside the heap.
+   */
   readonly mostMb: number;
-  /** Whether the inspector is attached at once. */
+  /** True to attach the inspector at once. */
   readonly isWary?: boolean;
-  /** Called once, with a clause that says why the thread has to be ended. */
+  /** Called once, with a clause that says why the thread must be ended. */
   readonly onLost: (why: string) => void;
 }
 
-/** A thread that is watched until `end` is called. */
+/** Watches a thread until `end` is called. */
 export class ThreadWatch {
   private readonly beacon: Whereabouts;
   private readonly options: WatchOptions;
   private readonly looking: NodeJS.Timeout;
   private progress = Number.NaN;
-  /** The CPU time of the thread at the last progress, and at the last look. */
+  /** The CPU time of the thread at the last progress, and at the last sample. */
   private sinceMs = 0;
   private cpuMs = 0;
   private idleLooks = 0;
@@ -63,7 +66,7 @@ export class ThreadWatch {
     this.noteProgress();
   }
 
-  /** The CPU time that the thread has used since its last progress. */
+  /** CPU time that the thread has used since its last progress. */
   get stallMs(): number {
     return this.beacon.progress === this.progress ? this.cpuMs - this.sinceMs : 0;
   }
@@ -118,7 +121,7 @@ export class ThreadWatch {
     this.inspection = null;
   }
 
-  /** Ends the watch, unless the thread gets on while it is asked where it is. */
+  /** Ends the watch, unless the thread makes progress while its stack is being taken. */
   private async lose(what: string): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
@@ -131,7 +134,7 @@ export class ThreadWatch {
   }
 }
 
-/** Why a thread ends that may keep no more. */
+/** The reason given for a thread whose heap is full. */
 export const HEAP_FULL = 'heap out of memory';
 
 interface ThreadTime {
@@ -139,12 +142,15 @@ interface ThreadTime {
   readonly isAsleep: boolean;
 }
 
-/** A tick of the clock in which Linux counts the time of threads. */
+/** The resolution in which Linux counts the CPU time of threads. */
 const TICK_MS = 10;
-/** Threads that may run at once beside the workers, as those that collect garbage. */
+/** Threads that may run at once besides the workers, such as those of the garbage collector. */
 const HELPERS = 8;
 
-/** Returns the time of a thread by its number in Linux; by a share of the process, if that is 0. */
+/**
+ * Returns the CPU time of a thread by its Linux number, or a share of the process's time if that is
+ * 0.
+ */
 function timeOf(task: number): ThreadTime {
   if (task === 0) {
     const { user, system } = process.cpuUsage();
@@ -152,7 +158,7 @@ function timeOf(task: number): ThreadTime {
     return { cpuMs, isAsleep: true };
   }
   try {
-    // `12 (node) S …`, with utime and stime in the fields 14 and 15.
+    // `12 (node) S …`, with utime and stime in fields 14 and 15.
     const text = readFileSync(`/proc/self/task/${task}/stat`, 'latin1');
     const [state, ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const cpuMs = (Number(fields[10]) + Number(fields[11])) * TICK_MS;
@@ -162,7 +168,7 @@ function timeOf(task: number): ThreadTime {
   }
 }
 
-/** What the inspector sends, as far as it is read here. */
+/** A message of the inspector, reduced to the fields read here. */
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -176,23 +182,23 @@ interface Message {
   };
 }
 
-/** Stacks that are taken of a thread, how long after each other, and how long that may take. */
+/** Number of stacks taken of a thread, the interval between them, and the time limit for all. */
 const STACKS = 10;
 const BETWEEN_MS = 5;
 const PATIENCE_MS = 10_000;
 const STACK = '(Error.stackTraceLimit = 100, String(new Error().stack))';
 
-/** The inspector of another thread. */
+/** A debugging session with another thread. */
 class Inspection {
   private readonly session: Session;
-  /** The thread as Node numbers it; 0 is the main thread. */
+  /** Node's number of the thread; 0 is the main thread. */
   private readonly thread: number;
   private readonly onHeapFull: () => void;
-  /** What the main thread calls the session of the thread; null until it is attached. */
+  /** The main thread's id of the session with the thread, or null until it is attached. */
   private attached: string | null = null;
   private calls = 0;
   private readonly stacks: string[] = [];
-  /** The stack of the pause that the thread is in. */
+  /** The stack at the current pause. */
   private stack = '';
 
   static async open(thread: number, onHeapFull: () => void): Promise<Inspection | null> {
@@ -215,7 +221,7 @@ class Inspection {
     else session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
   }
 
-  /** Returns where the thread is in code of users, or null if that is not known. */
+  /** Returns the thread's place in user code, or null if it is not known. */
   async place(): Promise<string | null> {
     const untilMs = performance.now() + PATIENCE_MS;
     while (this.stacks.length < STACKS && performance.now() < untilMs) {
@@ -255,12 +261,12 @@ class Inspection {
       this.send('Debugger.evaluateOnCallFrame', { ...frame, expression: STACK });
       this.send('Debugger.resume');
     } else if (typeof result?.result?.value === 'string') this.stack = result.result.value;
-    // Before that, one more pause would be lost.
+    // Pushed only on resume; a pause requested earlier would be lost.
     else if (method === 'Debugger.resumed') this.stacks.push(this.stack);
   }
 }
 
-/** Returns the first place of the innermost function that is on all stacks. */
+/** Returns the first place in the innermost function that all stacks share. */
 function placeAmong(stacks: readonly string[]): string | null {
   const all = stacks.map((stack) => ownFramesIn(stack).toReversed());
   let place: string | null = null;

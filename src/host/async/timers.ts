@@ -1,18 +1,18 @@
 /**
- * The timers of one life of a process: alarms on its own clock, named by what they wait for,
- * `alice/timeout-30ms-2`. Those that are due at one instant come in the order in which they were
- * set.
+ * The timers of one incarnation of a process: alarms on its own clock, named by kind and delay,
+ * such as `alice/timeout-30ms-2`. Timers due at the same instant fire in the order in which they
+ * were set.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
 import { Alarm, type AlarmParts, type Process } from '../../core/world/process.ts';
 import { shareExports } from './reachable.ts';
 
-/** An immediate comes this much later. */
+/** Delay of an immediate. */
 const IMMEDIATE_US = 1;
 
 interface Armed {
   readonly alarm: Alarm;
-  /** Which of its kind it is, for the name of its next round. */
+  /** The timer's own name, from which the names of later rounds derive. */
   readonly name: Name;
   readonly round: number;
 }
@@ -26,7 +26,7 @@ export class Timers {
   private readonly armed: Map<VirtualTimer, Armed> = new Map();
   private readonly unreferenced: Set<VirtualTimer> = new Set();
   private readonly counts: Map<string, number> = new Map();
-  /** The timers whose numbers somebody asked for. */
+  /** Timers whose numeric ids have been requested. */
   private readonly numbered: Map<number, VirtualTimer> = new Map();
 
   /** `run` runs the code of a timer that is due. */
@@ -48,7 +48,7 @@ export class Timers {
     return timer;
   }
 
-  /** How many keep their process alive. */
+  /** Number of timers that keep their process alive. */
   get referenced(): number {
     return this.armed.size - this.unreferenced.size;
   }
@@ -89,7 +89,7 @@ export class Timers {
     if (this.armed.get(timer)?.round === round) this.armAs(timer, { name, round: round + 1 });
   }
 
-  /** From now on again, as if it had just been set. */
+  /** Restarts a timer as if it had just been set. */
   arm(timer: VirtualTimer): void {
     const armed = this.armed.get(timer);
     armed?.alarm.cancel();
@@ -107,7 +107,7 @@ export class Timers {
     this.unreferenced.delete(timer);
   }
 
-  /** Its process may end while it is set, or may not any more. */
+  /** Sets whether the timer keeps its process alive. */
   setRef(timer: VirtualTimer, hasRef: boolean): void {
     if (hasRef || !this.armed.has(timer)) this.unreferenced.delete(timer);
     else this.unreferenced.add(timer);
@@ -138,11 +138,11 @@ export interface TimerSetting {
   readonly callback: () => void;
 }
 
-/** Whoever a timer was set with. */
+/** The `Timers` that a timer was set with. */
 type TimerKeeper = Pick<Timers, 'setRef' | 'arm' | 'drop' | 'idOf'>;
 
 export class VirtualTimer {
-  // Not for the eyes of programs: the inspection of a timer shows none of it.
+  // Private, so that inspecting a timer shows none of it.
   readonly #setting: TimerSetting;
   readonly #keeper: TimerKeeper;
   #isReferenced = true;
@@ -187,7 +187,7 @@ export class VirtualTimer {
   }
 }
 
-/** What Node makes of a delay: whole milliseconds, 1 for what is too short or too long. */
+/** Converts a delay as Node does: to whole milliseconds, or 1 if it is too short or too long. */
 export function delayOf(given: unknown): number {
   const delay = Number(given);
   return delay >= 1 && delay <= 0x7fffffff ? Math.trunc(delay) : 1;

@@ -1,9 +1,9 @@
 /**
- * What a section has begun and not seen the end of, each with the place at which it did so: a
- * forgotten `await` shows where what it belongs to ends first. A call is none where another of its
- * kind was answered: whoever asks several servers need not wait for all. Neither is one that a
- * package makes without waiting for it, in a timer or while the user's own code waits for the
- * package: see `isForgotten`.
+ * Tracks the operations that a section has begun and that have not ended, each with its place, so
+ * that a missing `await` is reported at the operation. Two kinds of open calls are not reported: a
+ * call of a kind of which another was answered, because a client of several servers need not wait
+ * for all of them; and a call that a package makes without waiting for it, in a timer or while the
+ * user's code awaits the package (see `isForgotten`).
  */
 import fs from 'node:fs';
 import type { Answer, Call } from '../../core/history/call.ts';
@@ -17,16 +17,16 @@ import {
   pathIn,
 } from './call-site.ts';
 
-/** Something that was begun. */
+/** An operation that was begun. */
 export interface Begun {
-  /** `guard.work()`, `the call del`. */
+  /** For example `guard.work()` or `the call del`. */
   readonly what: string;
-  /** What a call asks for: `release`, or its label where nobody knows. */
+  /** The purpose of a call, such as `release`, or its label if the purpose is unknown. */
   readonly kind: string;
   readonly site: CallSite;
 }
 
-/** What is under way, in the order in which it was begun. */
+/** Operations in progress, in the order in which they began. */
 export class Unsettled {
   private readonly open: Set<Begun> = new Set();
 
@@ -45,7 +45,7 @@ export class Unsettled {
   }
 }
 
-/** How a call ended, as far as its caller can know. */
+/** The outcome of a call as far as its caller can know. */
 interface Settled {
   readonly state: string;
   readonly answer: Answer | null;
@@ -54,20 +54,20 @@ interface Settled {
 /** The calls that a section makes to servers, and the marks that it passes. */
 export class CallLog {
   private readonly underWay: Unsettled = new Unsettled();
-  /** The kinds of calls of which one was answered. */
+  /** Kinds of calls of which at least one was answered. */
   private readonly answered: Set<string> = new Set();
   private isGranted = false;
-  /** Whether one of its calls was denied anything, or got no answer. */
+  /** True if a call was denied or got no answer. */
   isDenied = false;
 
-  /** What is to be told once the mark was passed. */
+  /** Returns the function to call once the mark is passed. */
   pass(point: string, site: CallSite): () => void {
     const what = `section.mark('${point}')`;
     const begun = this.underWay.begin({ what, kind: what, site });
     return () => this.underWay.end(begun);
   }
 
-  /** What is to be told once the call has ended. */
+  /** Returns the function to call once the call has ended. */
   begin(label: string, verb: Call['verb'], site: CallSite): (settled: Settled) => void {
     const kind = verb === 'fetch' ? `fetch ${label}` : verb;
     const begun = this.underWay.begin({ what: `the call ${label}`, kind, site });
@@ -79,24 +79,26 @@ export class CallLog {
     };
   }
 
-  /** A call that is to take a lock, where none has been given yet. */
+  /**
+   * The first open call that acquires the lock, or null if the lock was granted or there is none.
+   */
   get openAcquire(): Begun | null {
     return this.isGranted ? null : this.underWay.first(({ kind }) => kind === 'acquire');
   }
 
-  /** What nobody waited for. */
+  /** The first open operation that the code does not wait for, or null if there is none. */
   get forgotten(): Begun | null {
     return this.underWay.first(({ kind, site }) => !this.answered.has(kind) && isForgotten(site));
   }
 }
 
-/** Before it was replaced. */
+/** The original, before it was replaced. */
 const { readFileSync } = fs;
 
 /**
- * Whether the user's own code left out an `await`. Where a package made the call, it did so only if
- * it did not wait for the package: each line of its own on the stack has to pass on what it calls,
- * up to the section.
+ * Returns true if the user's own code lacks an `await`. If a package made the call, that is so only
+ * if the code did not wait for the package: each of its own lines on the stack must pass on the
+ * result of its call, up to the section.
  *
  *     await limiter.disconnect();   // the package sends UNSUBSCRIBE, and waits for no answer
  *     limiter.disconnect();         // forgotten
@@ -108,12 +110,12 @@ function isForgotten({ stack = '' }: CallSite): boolean {
   if (first === undefined || !isOfPackage(first)) return true;
   const own = frames.filter((frame) => !isOfPackage(frame));
   if (own.length === 0) return false;
-  // What an `await` of the stack leads to is waited for.
+  // Frames reached through an `await` on the stack are waited for.
   const isAwaited = ({ line }: Frame): boolean => /^\s*at async /.test(line);
   return !all.some(isSection) || own.some((frame) => !isAwaited(frame) && !passesOn(frame));
 }
 
-/** What stands before a call whose result is waited for, or returned: `return queue.add(job)`. */
+/** Matches the code before a call whose result is awaited or returned: `return queue.add(job)`. */
 const PASSES_ON = /(?:\b(?:await|return|yield)|=>)[\s(]*(?:[\w$]+(?:\([^()]*\))?\s*[?!]?\.\s*)*$/;
 
 function passesOn(frame: Frame): boolean {
@@ -124,7 +126,7 @@ function passesOn(frame: Frame): boolean {
       ...lines.slice(Math.max(0, row - 3), row - 1),
       lines[row - 1]?.slice(0, column - 1),
     ];
-    // Source maps may know no more than the statement.
+    // Source maps may only resolve to the statement.
     const here = lines[row - 1]?.slice(column - 1) ?? '';
     return PASSES_ON.test(before.join('\n')) || /^(?:await|return|yield)\b/.test(here);
   } catch {

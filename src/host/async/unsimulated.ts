@@ -1,10 +1,10 @@
 /**
- * Counts what the processes of one run asked for and what is not simulated, so that a package which
- * swallows the refusal cannot hide it. Each has the place that asked first.
+ * Counts requests of a run's processes for things that are not simulated, so that a package which
+ * swallows the refusal cannot hide it. Each has the place of the first request.
  *
- * A driver that has not connected yet sends a command later, and nothing on the stack shows by then
- * who asked. So such a run is made again with a hook on promises: a driver makes one as its method
- * `xadd` is called, with the caller on the stack.
+ * A driver that is not connected yet sends a command later, when the stack no longer shows the
+ * caller. Such a run is repeated with a hook on promises: the driver creates one when its method,
+ * such as `xadd`, is called, with the caller on the stack.
  */
 import fs from 'node:fs';
 import { promiseHooks } from 'node:v8';
@@ -25,22 +25,22 @@ import {
   placeIn,
 } from './call-site.ts';
 
-/** Before it was replaced. */
+/** The original, before it was replaced. */
 const { readFileSync } = fs;
 
 interface Asked extends Pick<Unsimulated, 'kind' | 'what'> {
-  /** The method of a driver that sends the command. */
+  /** The driver method that sends the command. */
   readonly method?: string;
 }
 
 export class UnsimulatedLog {
   private readonly found: Map<string, Draft<Unsimulated>> = new Map();
-  /** Where drivers were called, by method. */
+  /** Call sites of drivers, by method. */
   private readonly callers: Map<string, CallSite> = new Map();
-  /** The methods of drivers that were called at an unknown place. */
+  /** Driver methods that were called from an unknown place. */
   readonly unplaced: Set<string> = new Set();
 
-  /** The place is that of the first call. */
+  /** Counts a request and records the place of the first one. */
   note({ kind, what, method = '' }: Asked, site: CallSite): void {
     const key = `${kind} ${what}`;
     const known = this.found.get(key);
@@ -55,12 +55,12 @@ export class UnsimulatedLog {
     this.found.set(key, { kind, what, ...asker, count: 1 });
   }
 
-  /** In the order of the first calls; absent if there were none. */
+  /** Counts in the order of the first requests; absent if there were none. */
   get counts(): { readonly unsimulated?: readonly Unsimulated[] } {
     return this.found.size === 0 ? {} : { unsimulated: [...this.found.values()] };
   }
 
-  /** Notes where drivers are called by these methods, until what it returns is called. */
+  /** Records where these driver methods are called, until the returned function is called. */
   seek(methods: ReadonlySet<string>): () => void {
     const calls = [...methods].map((name) => {
       return { name, line: new RegExp(`^ *at [^(\\n]*\\b${name}\\b[^(\\n]* \\(`, 'im') };
@@ -77,7 +77,7 @@ export class UnsimulatedLog {
   }
 }
 
-/** A driver asks for no command itself: its caller does. */
+/** A command is attributed to the driver's caller, not to the driver. */
 function askerIn(
   { stack = '' }: CallSite,
   kind: Unsimulated['kind'],
@@ -103,7 +103,7 @@ function askerIn(
   return { place: placeIn(own ?? asker), package: packageOf(asker) };
 }
 
-/** Whether the package of a frame brings the other along, as a helper that calls it back. */
+/** Returns true if the frame's package depends on the other, as on a helper that calls it back. */
 function dependsOn(frame: Frame, other: string): boolean {
   try {
     const about = JSON.parse(readFileSync(`${packageFolderOf(frame)}/package.json`, 'utf8'));

@@ -1,7 +1,7 @@
 /**
- * Time zone and language of simulated processes, whatever those of the machine are: UTC and en-US.
- * So a lock whose key has a day in it, or that sorts names, does the same everywhere. Where a
- * program names a zone or a language, it gets that.
+ * Fixes the time zone and language of simulated processes to UTC and en-US, regardless of the
+ * machine, so that a lock whose key contains a date, or that sorts names, behaves the same
+ * everywhere. A zone or language that the program names explicitly takes effect.
  */
 import { ambient } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
@@ -16,7 +16,7 @@ export function patchLocale(patches: Patches): void {
   patchIntl(patches);
 }
 
-/** Sets `target[key]` to what is done for a simulated process; `real` is what it was. */
+/** Replaces `target[key]` for simulated processes; `real` calls the original. */
 function replace(
   patches: Patches,
   [target, key]: readonly [target: object, key: string],
@@ -33,7 +33,7 @@ function replace(
 
 const PARTS = ['FullYear', 'Month', 'Date', 'Day', 'Hours', 'Minutes', 'Seconds', 'Milliseconds'];
 
-/** The parts of a date, and its zone. */
+/** Patches the components of a date and its time zone. */
 function patchZone(patches: Patches): void {
   const dates = Date.prototype;
   for (const part of PARTS) {
@@ -58,7 +58,7 @@ function patchZone(patches: Patches): void {
   );
 }
 
-/** `Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)`. */
+/** Patches texts such as `Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)`. */
 function patchDateTexts(patches: Patches): void {
   const dates = Date.prototype;
   const { toUTCString } = dates;
@@ -91,7 +91,7 @@ function inZone(options: unknown): object {
   return zone === undefined ? Object.assign(Object.create(given), { timeZone: ZONE }) : given;
 }
 
-/** Texts and numbers as people of one language write and sort them. */
+/** Patches language-dependent texts, numbers and comparisons. */
 function patchTexts(patches: Patches): void {
   const text = String.prototype;
   replace(patches, [text, 'localeCompare'], (_, [that, locales, options], real) =>
@@ -138,7 +138,7 @@ function patchIntl(patches: Patches): void {
   patchFormat(patches);
 }
 
-/** A format that is given no date takes that of its process. */
+/** Formats the current time of the process if no date is given. */
 function patchFormat(patches: Patches): void {
   const formats = Intl.DateTimeFormat.prototype;
   const { get } = Reflect.getOwnPropertyDescriptor(formats, 'format') ?? {};
@@ -152,12 +152,12 @@ function patchFormat(patches: Patches): void {
   replace(patches, [formats, 'formatToParts'], (_, [date], real) => real(now(date)));
 }
 
-/** A zone stands at its end; without one V8 would take that of the machine. */
+/** Matches a trailing time zone; without one V8 would use the machine's. */
 const HAS_ZONE = /(?:Z|UTC?|GMT|[ECMP][SD]T|[+-]\d{1,2}:?\d{2})(?:\s*\([^)]*\))?\s*$/i;
-/** Of these JavaScript says that they are in UTC. */
+/** Date-only forms, which JavaScript defines as UTC. */
 const IS_DAY = /^\s*[+-]?\d{4,6}(?:-\d{2}(?:-\d{2})?)?\s*$/;
 
-/** What `Date.parse` says of a text that a simulated process reads. */
+/** Returns the result of `Date.parse` for a simulated process. */
 export function parseInZone(text: string, parse: (text: string) => number): number {
   if (HAS_ZONE.test(text) || IS_DAY.test(text)) return parse(text);
   const isIso = /\dT\d/.test(text);

@@ -1,6 +1,6 @@
 /**
  * The machine of a simulated process, which is the same everywhere: one processor, a fixed amount
- * of memory, nobody else on it. And what Node itself stamps with the real time: marks, events and
+ * of memory, no other load. Also virtualizes what Node stamps with the real time: marks, events and
  * files.
  */
 import buffer from 'node:buffer';
@@ -48,7 +48,7 @@ const always =
   () =>
     value;
 
-/** Functions, by what they return. */
+/** Virtual functions and their results. */
 function functions(): readonly Row[] {
   const times = { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 };
   const user = { uid: 1000, gid: 1000, username: 'user', homedir: HOME, shell: null };
@@ -88,7 +88,7 @@ function functions(): readonly Row[] {
   ];
 }
 
-/** Values; a process that sets one sets it for itself. */
+/** Virtual values; a process that sets one sets it only for itself. */
 function values(): readonly Row[] {
   return [
     [process, 'argv', () => [NODE, `${FOLDER}/main.js`]],
@@ -151,7 +151,7 @@ export function patchMachine(patches: Patches): void {
   patchResponseDate(patches);
 }
 
-/** The hardware address is another for each life of each process, as pids are. */
+/** The hardware address, like the pid, is unique to each incarnation of each process. */
 function interfaceOf({ pid }: Inhabitant): object {
   const mac = `02:00:00:00:${hex(pid >> 8)}:${hex(pid & 0xff)}`;
   const netmask = '255.255.255.0';
@@ -169,7 +169,7 @@ function hex(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-/** Marks and measures of `performance`, as far as a program reads them itself. */
+/** Patches marks and measures of `performance`, as far as a program reads them itself. */
 function patchMarks(patches: Patches): void {
   const { performance } = globalThis;
   for (const key of ['mark', 'measure']) {
@@ -197,7 +197,7 @@ function patchMarks(patches: Patches): void {
   });
 }
 
-/** What a class is given where a process makes an instance, by its name. */
+/** Constructor arguments used when a process creates an instance, by class name. */
 const GIVEN: Readonly<
   Record<string, (args: readonly unknown[], current: Inhabitant) => unknown[]>
 > = {
@@ -210,7 +210,7 @@ const GIVEN: Readonly<
     name,
     { startTime: nowMs(current), ...Object(options) },
   ],
-  // The collector of garbage comes when it likes: it never does.
+  // The garbage collector runs at unpredictable times, so for a process nothing is ever collected.
   FinalizationRegistry: () => [() => {}],
   WeakRef: (args) => [...args],
 };
@@ -236,7 +236,7 @@ function patchClasses(patches: Patches): void {
   }
 }
 
-/** The header `Date` of a response, which Node writes unless the program does. */
+/** Patches the `Date` header of a response, which Node writes unless the program does. */
 function patchResponseDate(patches: Patches): void {
   const outgoing = http.OutgoingMessage.prototype;
   const real: unknown = Reflect.get(outgoing, '_storeHeader');
@@ -257,12 +257,12 @@ function patchResponseDate(patches: Patches): void {
   );
 }
 
-/** What `RegExp.lastMatch` and the like show is of the code that ran before. */
+/** Clears `RegExp.lastMatch` and its like, which would show matches of the code that ran before. */
 export function clearMatches(): void {
   /^/.test('');
 }
 
-/** Node's `process.exitCode` cannot be replaced; what a process has set is taken back. */
+/** Node's `process.exitCode` cannot be replaced; undoes an assignment by a process. */
 export function takeExitCode(): { readonly isSet: boolean } {
   const isSet = process.exitCode !== exitCode;
   if (isSet) process.exitCode = exitCode;

@@ -1,7 +1,7 @@
 /**
- * The timers of Node for simulated processes: as globals and as `node:timers`, and those that give
- * promises or signals, `node:timers/promises` and `AbortSignal`. An immediate comes a microsecond
- * later, so that a program which polls with it lets time pass.
+ * Node's timers for simulated processes: the globals, `node:timers`, and those with promises or
+ * signals, `node:timers/promises` and `AbortSignal`. An immediate fires a microsecond later, so
+ * that time passes for a program that polls with it.
  */
 import process from 'node:process';
 import timers from 'node:timers';
@@ -39,7 +39,7 @@ function setterOf(kind: TimerSetting['kind'], real: object): AnyFunction {
   return function set(...given: unknown[]): unknown {
     const { current } = ambient;
     const [callback] = given;
-    // What is no function is refused in Node's own words.
+    // Node's own function rejects a callback that is not a function.
     if (current === null || !isFunction(callback)) {
       return isFunction(real) ? Reflect.apply(real, globalThis, given) : undefined;
     }
@@ -64,7 +64,7 @@ function clearerOf(real: object): (given: unknown) => void {
   };
 }
 
-/** What Node rejects with when a wait is aborted. */
+/** Node's error for an aborted wait. */
 class AbortError extends Error {
   override readonly name: string = 'AbortError';
   readonly code: string = 'ABORT_ERR';
@@ -81,7 +81,7 @@ interface WaitOptions {
 
 type Wish = Pick<TimerSetting, 'kind' | 'delayMs'>;
 
-/** All that waits without a callback. */
+/** Patches all waits without a callback. */
 export function patchWaits(patches: Patches): void {
   const { setTimeout, setImmediate, setInterval, scheduler } = timersPromises;
   const realTimeout = AbortSignal.timeout.bind(AbortSignal);
@@ -117,7 +117,9 @@ export function patchWaits(patches: Patches): void {
   );
 }
 
-/** Ticks and microtasks are jobs as those of promises are: a chain of them is not to be endless. */
+/**
+ * Ticks and microtasks count as jobs, like those of promises: an endless chain must be detected.
+ */
 function patchTicks(patches: Patches): void {
   const { nextTick } = process;
   const { queueMicrotask } = globalThis;
@@ -133,7 +135,7 @@ function patchTicks(patches: Patches): void {
   });
 }
 
-/** Undefined is a value too. */
+/** `value` may be undefined. */
 interface Settling {
   readonly value: unknown;
   readonly options: WaitOptions | undefined;
@@ -164,7 +166,7 @@ function waitFor(
   });
 }
 
-/** Ticks that nobody took yet are given at once, as in Node. */
+/** Pending ticks are delivered at once, as in Node. */
 async function* repeated(
   inhabitant: Inhabitant,
   delayMs: number,

@@ -1,9 +1,9 @@
 /**
- * Finds where the code of a section waits: the innermost `await` in the user's own files, of those
- * that the section has begun and not seen the end of. V8 reports each `await` while the stack still
- * shows where that is; what goes on beside the section, as a watchdog, has no `goThrough` of
- * `client-program.ts` in its stack. A stack for each `await` takes time, so only a run that is to
- * be shown notes them.
+ * Finds where the code of a section waits: the innermost `await` in the user's own files among
+ * those that the section has begun and that are pending. V8 reports each `await` while the stack
+ * still shows its place; code that runs beside the section, such as a watchdog, has no `goThrough`
+ * of `client-program.ts` on its stack. A stack per `await` takes time, so they are recorded only
+ * for a run that is to be shown.
  */
 import { promiseHooks } from 'node:v8';
 import type { Wait } from '../../core/history/trace.ts';
@@ -25,14 +25,14 @@ import { sectionNow } from './section-context.ts';
 
 interface Await extends CallSite {
   readonly sinceUs: number;
-  /** `alice/1`; null where its process runs one at a time. */
+  /** `alice/1`, or null if its process runs one section at a time. */
   readonly section: string | null;
 }
 
-/** By the promise that stands for each, in the order in which they began. */
+/** By incarnation, then by the promise of each `await`, in the order in which they began. */
 const awaits: Map<Life, Map<object, Await>> = new Map();
 
-/** Noted while at least one run wants it so. */
+/** Records awaits while at least one run needs them. */
 export const notedAwaits: Shared = new Shared(
   () => {
     const stops: unknown[] = [
@@ -63,15 +63,15 @@ function begin(promise: object, awaited: object | undefined): void {
   own.set(promise, Object.assign(site, { sinceUs: current.nowUs, section }));
 }
 
-/** An `await` in the user's own code, by its stack up to the section's begin. */
+/** An `await` in the user's own code, with its stack up to the start of the section. */
 interface OwnAwait {
   readonly wait: Wait;
   readonly frames: readonly Frame[];
 }
 
 /**
- * Returns where a section of a life waits, or null if that is not known: at its last `await`, or at
- * the innermost one of what is called there, which came before it.
+ * Returns where a section of an incarnation waits, or null if it is not known: its last `await`, or
+ * an earlier, more deeply nested one in a function called there.
  */
 export function waitOf(life: Life, section: string): Wait | null {
   const own = [...(awaits.get(life)?.values() ?? [])].flatMap((one) =>

@@ -1,9 +1,9 @@
 /**
- * Finds the seeds that change what all simulated processes share, and the process and line that
- * does so. What each run changes of the globals is found after it (`run-filled.ts`); all else that
- * can be reached is compared once for a block of runs. Where the block has changed something there,
- * its results are discarded and it is run again, now with those objects compared after each run: so
- * exactly the runs that change them fail, and the others have the results that they have alone.
+ * Finds the seeds that change objects shared by all simulated processes, and the process and line
+ * responsible. Changes of globals are found after each run (`run-filled.ts`); all other reachable
+ * objects are compared once per block of runs. If the block has changed any, its results are
+ * discarded and it runs again with those objects compared after each run. So exactly the runs that
+ * change them fail, and the others have the results that they have alone.
  */
 
 import { ambient, inRealTurn } from './ambient.ts';
@@ -12,22 +12,25 @@ import { callerText } from './escapes.ts';
 import { OF_ALL, type SharedChange, sharedState } from './global-objects.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 
-// As it is before a process could get its own.
+// The original, before a process could get its own.
 const { defineProperty } = Reflect;
 
-/** Blocks that are run so often change other objects each time, which no code does for long. */
+/**
+ * A block that needs more rounds changes different objects each time, which no realistic code does
+ * for long.
+ */
 const MOST_ROUNDS = 20;
 
 let isWalking = false;
 
 /**
- * The result of `block`, which runs any number of plans of users' code and can be run again, once
- * it has changed nothing that is not compared after each of its runs. Within another block it is
- * run as a part of that.
+ * Runs `block`, which runs plans of user code and can be repeated, until it changes no objects
+ * except those compared after each of its runs. Returns its last result. Within another block it
+ * runs as a part of that one.
  */
 export async function walked<T>(block: () => Promise<T>, options?: GlobalsOptions): Promise<T> {
   if (isWalking) return await block();
-  // Globals stay replaced in between: what is kept of them holds for as long.
+  // Globals stay replaced between rounds, so the snapshots of them remain valid.
   const restore = virtualizeGlobals(options);
   isWalking = true;
   try {
@@ -38,19 +41,19 @@ export async function walked<T>(block: () => Promise<T>, options?: GlobalsOption
     }
   } finally {
     isWalking = false;
-    // Most runs are followed by another at once.
+    // Another run usually follows at once.
     inRealTurn(restore);
   }
 }
 
-/** The error of a process that changes what others share, as a clause. */
+/** Returns a clause about a process that changes shared objects. */
 export function sharedChangeText({ name }: SharedChange): string {
   return `changes ${name}, ${OF_ALL}`;
 }
 
 /**
- * Looks after each step, when what it returns is called, whose code has changed what others share:
- * that process fails. Where it is known what will be changed, the line that sets it is noted.
+ * Returns an object whose `look`, called after each step, fails the process whose code changed a
+ * shared object. If the change is known from an earlier run, the line that makes it is reported.
  */
 export function blameForChanges(known: SharedChange | null): { look(): void; end(): void } {
   let lift = trapWrites(known);
@@ -71,12 +74,12 @@ export function blameForChanges(known: SharedChange | null): { look(): void; end
 }
 
 /**
- * Notes where a property is set. What it returns puts the property in its place again, as it was
- * set, and returns where that was first; null for nowhere.
+ * Records where a property is set. The returned function restores the property with its new value
+ * and returns the place of the first assignment, or null if there was none.
  */
 function trapWrites(change: SharedChange | null): () => string | null {
   const { target, key } = change ?? { target: {}, key: null };
-  // A setter at an index would make an array longer.
+  // A setter at an index would lengthen an array.
   if (key === null || (Array.isArray(target) && /^\d/.test(String(key)))) return () => null;
   const before = Reflect.getOwnPropertyDescriptor(target, key);
   if (before !== undefined && before.writable !== true) return () => null;
@@ -84,12 +87,12 @@ function trapWrites(change: SharedChange | null): () => string | null {
   let written: { readonly value: unknown } | null = null;
   const set = function (this: unknown, value: unknown): void {
     const here = (): string => callerText(deepSiteOf(here));
-    // First, since the value may break what finds the place.
+    // First, because the new value may break the code that finds the place.
     const found = place ?? here();
     if (this === target) written = { value };
     else if (this instanceof Object) {
       defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
-      // An object that inherits from it, and no proxy of the object itself.
+      // The receiver inherits from the target; it is not a proxy of it.
       if (isInPlace()) return;
     }
     place = found;

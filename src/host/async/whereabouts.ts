@@ -1,21 +1,21 @@
 /**
- * Where this thread is while it runs what may never end: code of users. A thread that hangs cannot
- * say it any more, so it says it before, in memory that another thread reads (`thread-watch.ts`),
- * which then ends it and names the seed. Where nobody reads, nothing is written.
+ * Publishes this thread's current activity in shared memory before it runs user code, which may
+ * never return. The thread that reads it (`thread-watch.ts`) can then end this one and name the
+ * seed. Does nothing without a reader.
  */
 import { readlinkSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 import { stepCount } from '../../core/kernel/scheduler.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 
-/** What a thread is doing: code of users may hang; fencepost's own comes to its end. */
+/** Activity of a thread. User code may hang; fencepost's own code always ends. */
 export type Activity = 'own code' | 'code of users' | 'nothing';
 
 const ACTIVITIES: readonly Activity[] = ['nothing', 'code of users', 'own code'];
 
 /**
- * The count of changes, the activity, the length of the text, the thread as the system and as Node
- * number it, the count of simulated events and other steps, and the text.
+ * Layout: the number of changes, the activity, the length of the text, the thread's number in Linux
+ * and in Node, the number of simulated events and other steps, and the text.
  */
 const CHANGES = 0;
 const ACTIVITY = 1;
@@ -26,7 +26,7 @@ const STEPS = 5;
 const HEAD_BYTES = 24;
 const TEXT_BYTES = 2_000;
 
-/** What one thread writes and another reads. */
+/** Memory that one thread writes and another reads. */
 export class Whereabouts {
   readonly memory: SharedArrayBuffer;
   private readonly head: Int32Array;
@@ -38,12 +38,15 @@ export class Whereabouts {
     this.text = new Uint8Array(memory, HEAD_BYTES, TEXT_BYTES);
   }
 
-  /** Changes with all that the thread begins or ends, and with each simulated event. */
+  /** Changes whenever the thread begins or ends something, and with each simulated event. */
   get progress(): number {
     return Atomics.load(this.head, CHANGES) + Atomics.load(this.head, STEPS);
   }
 
-  /** The thread that writes, as Linux numbers it (0 elsewhere) and Node (null before it began). */
+  /**
+   * The writing thread by its Linux number (0 elsewhere) and its Node number (null before it
+   * begins).
+   */
   get thread(): { readonly task: number; readonly id: number | null } {
     const id = Atomics.load(this.head, THREAD);
     return { task: Atomics.load(this.head, TASK), id: id === 0 ? null : id - 1 };
@@ -53,7 +56,10 @@ export class Whereabouts {
     return ACTIVITIES[Atomics.load(this.head, ACTIVITY)] ?? 'nothing';
   }
 
-  /** What it is at, a noun: `seed 3 of fenced in my-lock`; empty before the first. */
+  /**
+   * Describes the current work with a noun, such as `seed 3 of fenced in my-lock`; '' before the
+   * first.
+   */
   get what(): string {
     const length = Atomics.load(this.head, LENGTH);
     return new TextDecoder().decode(this.text.slice(0, length));
@@ -61,7 +67,7 @@ export class Whereabouts {
 
   write(activity: Activity, what: string | null): void {
     if (what !== null) {
-      // Of a text that is too long the beginning is written.
+      // A text that is too long is truncated.
       const { written } = new TextEncoder().encodeInto(what, new Uint8Array(TEXT_BYTES));
       this.text.set(new TextEncoder().encode(what).subarray(0, written));
       Atomics.store(this.head, LENGTH, written);
@@ -70,7 +76,7 @@ export class Whereabouts {
     Atomics.add(this.head, CHANGES, 1);
   }
 
-  /** Makes this thread the one that writes. */
+  /** Registers this thread as the writer. */
   register(): void {
     Atomics.store(this.head, THREAD, threadId + 1);
     stepCount.steps = this.head.subarray(STEPS);
@@ -78,26 +84,26 @@ export class Whereabouts {
       const [, task = '0'] = /task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
       Atomics.store(this.head, TASK, Number(task));
     } catch {
-      // Only Linux numbers threads so.
+      // Only Linux numbers threads in this way.
     }
     this.write('nothing', null);
   }
 }
 
-/** Where this thread writes; null where nobody reads. */
+/** The beacon of this thread, or null if it has no reader. */
 let told: Whereabouts | null = null;
-/** What the piece of work at hand is called, if it has a better name than its runs. */
+/** Name of the current work, if it has a better one than its runs. */
 let title: string | null = null;
-/** How many pieces are under way, one inside of the other. */
+/** Number of nested pieces of work in progress. */
 let depth = 0;
 
-/** From here on this thread says where it is. */
+/** Publishes this thread's activity in `memory` from now on. */
 export function tellWhereabouts(memory: SharedArrayBuffer): void {
   told = new Whereabouts(memory);
   told.register();
 }
 
-/** Calls all that `work` runs by one name: `shrinking seed 3 of fenced in my-lock`. */
+/** Uses one name for everything that `work` runs: `shrinking seed 3 of fenced in my-lock`. */
 export async function entitled<T>(name: string, work: () => Promise<T>): Promise<T> {
   const before = title;
   title = name;
@@ -109,8 +115,8 @@ export async function entitled<T>(name: string, work: () => Promise<T>): Promise
 }
 
 /**
- * Runs `code`, which is the users' if `isOwn` is false, and says meanwhile that it does, by the
- * name of the code before it if `what` is null.
+ * Runs `code`, which is user code if `isOwn` is false, and publishes that meanwhile. If `what` is
+ * null, the name of the previous code remains.
  */
 export function within<T>(what: (() => string) | null, isOwn: boolean, code: () => T): T {
   if (told === null) return code();
@@ -133,7 +139,7 @@ function leave(): void {
   if (depth === 0) told?.write('nothing', null);
 }
 
-/** What a run of a plan is called. */
+/** Returns the name of a plan's run. */
 export function runName({ scenario, system, chance }: Plan): string {
   const which = chance === null ? 'a plan' : `seed ${chance.seed}`;
   return `${which} of ${system.name} in ${scenario}`;
