@@ -1,10 +1,10 @@
 /**
- * The client's edge of a connection: what a driver writes becomes calls of the world, one for each
- * request, and the answers become bytes again, in the order of the requests. So faults, claims and
- * reports see calls with names, as if there were no driver.
+ * The client's end of a connection: turns the bytes that a driver writes into calls of the world,
+ * one per request, and the answers back into bytes, in the order of the requests. Faults, claims
+ * and reports therefore see named calls, as if there were no driver.
  *
- * A call whose outcome is unknown resets the connection: what it asked for may have happened, and
- * the driver does what it does then.
+ * A call with an unknown outcome resets the connection: the request may have been executed, and the
+ * driver reacts as it would in production.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller } from '../../core/world/port.ts';
@@ -13,7 +13,7 @@ import { isRedis } from '../redis/resp.ts';
 import type { Asked, Listener, Remote, Served, Wire, WireSession } from './hosts.ts';
 import { isUnderstood, NotUnderstood } from './other-protocols.ts';
 
-/** Lets clients connect to a server. To open a connection is a call `connect`. */
+/** Returns a listener for a server. Opening a connection is a call `connect`. */
 export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>): Listener {
   return async (caller, { id, remote }) => {
     const { port, protocol } = served;
@@ -23,7 +23,9 @@ export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>
   };
 }
 
-/** Stands where no server listens, until what the client sends shows what it speaks. */
+/**
+ * Accepts connections where no server listens, until the client's first bytes show its protocol.
+ */
 export const listensNowhere: Listener = async () => {
   let opening = '';
   const send = (bytes: string): void => {
@@ -41,7 +43,7 @@ interface Ends<Q extends Json, R extends Json> extends Served<Q, R> {
 
 type Call<Q extends Json, R extends Json> = Extract<Asked<Q, R>, { readonly kind: 'call' }>;
 
-/** The reply of a request; null until it is there. */
+/** The reply to a request; null until it arrives. */
 interface Place<R extends Json> {
   reply: R | null;
 }
@@ -49,9 +51,9 @@ interface Place<R extends Json> {
 class Connection<Q extends Json, R extends Json> implements Wire {
   private readonly caller: Caller;
   private readonly ends: Ends<Q, R>;
-  /** The replies that are still to come, in order. */
+  /** Outstanding replies, in order. */
   private readonly places: Place<R>[] = [];
-  /** What the client sent first, until that is a request. */
+  /** The first bytes from the client, until they form a request. */
   private opening = '';
   isUnderstood = false;
   private isOpen = true;
@@ -95,7 +97,7 @@ class Connection<Q extends Json, R extends Json> implements Wire {
     if (session.listening !== null && !this.isListening) void this.listen();
   }
 
-  /** Asks for what the server sends unasked, again and again, until it has nothing to send. */
+  /** Repeatedly asks for messages that the server pushes, until none remain to be pushed. */
   private async listen(): Promise<void> {
     const { port, session, remote } = this.ends;
     this.isListening = true;
@@ -125,7 +127,7 @@ class Connection<Q extends Json, R extends Json> implements Wire {
     if (bytes !== '') inNoSection(() => this.ends.remote.receive(bytes));
   }
 
-  /** Nobody knows how a call ended. */
+  /** Closes the connection because the outcome of a call is unknown. */
   private reset(): void {
     this.close();
     inNoSection(() => this.ends.remote.close('ECONNRESET'));

@@ -1,44 +1,50 @@
 /**
- * Who listens where in a simulated world: names and ports as they stand in code, `redis-1:6379`,
- * each with the server that answers there and the protocol that its clients speak. Read on in
- * `connection.ts` (bytes that become calls), `virtual-socket.ts` (what a driver holds) and
- * `talks.ts` (clients that no server understands).
+ * Registers listeners of a simulated world by host name and port as they appear in code,
+ * `redis-1:6379`, each with the server behind it and its wire protocol. Read next: `connection.ts`
+ * (bytes to calls), `virtual-socket.ts` (the driver's socket) and `talks.ts` (clients that no
+ * server understands).
  */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Caller, Port } from '../../core/world/port.ts';
 import type { World } from '../../core/world/world.ts';
 import type { Talk } from './talks.ts';
 
-/** Texts in it are byte strings: each character is one byte. */
+/** A wire protocol. Its texts are byte strings: each character is one byte. */
 export interface WireProtocol<Q extends Json, R extends Json> {
-  /** Asked when a connection is opened, as the call `connect`. */
+  /** The request of the call `connect`, which opens a connection. */
   readonly hello: Q;
-  /** Whether a client that began with these bytes speaks it; null if more of them are needed. */
+  /**
+   * Returns true if a client that began with these bytes speaks this protocol, or null if more
+   * bytes are needed.
+   */
   speaks(bytes: string): boolean | null;
-  /** What one connection does; `id` tells it from all others of the run. */
+  /** Opens the session of one connection; `id` is unique in the run. */
   open(id: string): WireSession<Q, R>;
 }
 
 export interface WireSession<Q extends Json, R extends Json> {
-  /** What is whole now of what the client sent, in order. Throws `NotUnderstood`. */
+  /** Returns the requests now complete, in order. Throws `NotUnderstood`. */
   decode(bytes: string): readonly Asked<Q, R>[];
-  /** Called in the order of the requests, so that what a reply changes holds for the next ones. */
+  /**
+   * Encodes a reply. Called in the order of the requests, so that changes made by a reply apply to
+   * the next ones.
+   */
   encode(reply: R): string;
-  /** What to ask the server for what it sends unasked; null while the client waits for nothing. */
+  /** The request that waits for pushed messages, or null while the client expects none. */
   readonly listening: Q | null;
-  /** What to tell the server once the client has hung up; null where it need not know. */
+  /** The request that informs the server of a disconnect, or null if it need not know. */
   readonly farewell: Q | null;
 }
 
-/** A request is one call of the world; or the client's side answers it itself. */
+/** A request results in one call of the world, or is answered at the client's end. */
 export type Asked<Q extends Json, R extends Json> =
   | {
       readonly kind: 'call';
       readonly label: string;
       readonly request: Q;
-      /** Given at once; what the server answers then goes to nobody. */
+      /** Replied at once; the server's answer is discarded. */
       readonly reply?: R;
-      /** Once it is answered, the server hangs up. */
+      /** True if the server closes the connection after its answer. */
       readonly isLast?: true;
     }
   | { readonly kind: 'edge'; readonly reply: R };
@@ -46,11 +52,11 @@ export type Asked<Q extends Json, R extends Json> =
 /** The network as one process sees it. */
 export interface Uplink {
   readonly hosts: Hosts;
-  /** Whose calls the requests of its connections are. */
+  /** The caller of the requests on its connections. */
   readonly caller: Caller;
-  /** Of its next connection, from 1. */
+  /** Returns the number of its next connection, counted from 1. */
   takeNumber(): number;
-  /** All that were opened. */
+  /** All connections opened so far. */
   readonly talks: Talk[];
   nowUs(): number;
 }
@@ -58,20 +64,20 @@ export interface Uplink {
 /** The client's end of a connection. */
 export interface Remote {
   receive(bytes: string): void;
-  /** It is over: with `ECONNRESET` say, or null where the server has said so. */
+  /** Closes the connection: with a code such as `ECONNRESET`, or null if the server ended it. */
   close(code: string | null): void;
 }
 
-/** The server's end. */
+/** The server's end of a connection. */
 export interface Wire {
-  /** Throws `NotUnderstood` if the bytes are no request. */
+  /** Throws `NotUnderstood` if the bytes are not a request. */
   send(bytes: string): void;
   close(): void;
-  /** Whether the client has sent a request. */
+  /** True once the client has sent a request. */
   readonly isUnderstood: boolean;
 }
 
-/** Opens a connection for whoever calls; null where it is refused. */
+/** Opens a connection for the caller; resolves with an error code if it is refused. */
 export type Listener = (
   caller: Caller,
   end: { id: string; remote: Remote },
@@ -79,7 +85,7 @@ export type Listener = (
 
 export class Hosts {
   private readonly listeners: Map<string, Listener> = new Map();
-  /** The name of the first that listens; null while none does. */
+  /** Name of the first server that listens, or null if there is none. */
   server: string | null = null;
 
   listen(address: string, listener: Listener, server = 'lock'): void {
@@ -96,7 +102,7 @@ export class Hosts {
     return [...this.listeners.keys()];
   }
 
-  /** What a name resolves to; null where there is no such host. */
+  /** Returns the IP address of a name, or null if there is no such host. */
   ipOf(name: string): string | null {
     const host = hostIn(canonical(`${name}:0`));
     if (host === LOCAL) return '127.0.0.1';
@@ -104,7 +110,7 @@ export class Hosts {
     return at === -1 ? null : `10.0.0.${at + 1}`;
   }
 
-  /** The address with the name of its host, where it has the number of one. */
+  /** Replaces an IP address of the world by the name of its host. */
   private named(address: string): string {
     const [, number, port] = /^10\.0\.0\.(\d+):(\d+)$/.exec(address) ?? [];
     return number === undefined ? address : `${this.names[Number(number) - 1] ?? ''}:${port ?? ''}`;
@@ -117,7 +123,10 @@ export class Hosts {
 
 const LOCAL = 'localhost';
 
-/** With the host in lower case, and in brackets where it has colons itself: `[fd00::1]:6379`. */
+/**
+ * Returns the address in lower case, with brackets around a host that contains colons:
+ * `[fd00::1]:6379`.
+ */
 function canonical(address: string): string {
   const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address.toLowerCase()) ?? [];
   if (host === undefined) return address;
@@ -137,12 +146,12 @@ export function hostsOf(world: World): Hosts {
   return known;
 }
 
-/** Who listens in `world` listens in `other` as well, which is the same seen by somebody else. */
+/** Makes the listeners of `world` available in `other`, a second view of the same world. */
 export function shareHosts(world: World, other: World): void {
   byWorld.set(other, hostsOf(world));
 }
 
-/** A server behind a protocol, as it is called over the simulated network. */
+/** A server with its protocol and its port in the simulated network. */
 export interface Served<Q extends Json, R extends Json> {
   readonly protocol: WireProtocol<Q, R>;
   readonly port: Port<Q, R>;

@@ -1,14 +1,14 @@
 /**
- * Recognizes by its first bytes a client whose server is not simulated, so that a node which gets
- * PostgreSQL, TLS or HTTP ends the run with that name, instead of waiting for the end of a request
- * that never comes. Each row has the first message that the documentation of its protocol gives.
+ * Recognizes clients of servers that are not simulated by their first bytes, so that PostgreSQL,
+ * TLS or HTTP sent to a node ends the run with that name instead of a wait for a request that never
+ * completes. Each row matches the first message in the documentation of its protocol.
  */
 
 interface OtherProtocol {
   readonly name: string;
-  /** Matches what such a client sends first, each character a byte. */
+  /** Matches the first bytes that such a client sends, one character per byte. */
   readonly opening: RegExp;
-  /** The lock of `fencepost init --lock` that models its server; absent if there is none. */
+  /** The lock of `fencepost init --lock` that models its server, if there is one. */
   readonly model?: string;
 }
 
@@ -33,20 +33,20 @@ const PROTOCOLS: readonly OtherProtocol[] = [
   { name: 'SQL Server', opening: /^\x12\x01\0.\0\0/s }, // TDS PRELOGIN
   { name: 'Cassandra', opening: /^[\x03-\x05\x41\x42][\0\x10]\0\0[\x01\x05]/ }, // STARTUP, OPTIONS
   {
-    name: 'memcached', // no command of Redis takes these words
+    name: 'memcached', // no Redis command begins with these words
     opening:
       /^(?:\x80[\0-\x24]|(?:(?:add|set|replace|append|prepend|cas) \S+ \d+ -?\d+ \d+|(?:gets|delete|stats|version|flush_all|m[gsdna])\b)[^\n]*\n)/,
   },
 ];
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: these are bytes */
 
-/** As many bytes tell each of them that is not text. */
+/** This many bytes are enough to recognize each of the binary protocols. */
 const ENOUGH_BYTES = 16;
 
-/** A client sent what is no request of the server that it is connected to. */
+/** Thrown when a client sends bytes that are not a request of the server it is connected to. */
 export class NotUnderstood extends Error {
   readonly bytes: string;
-  /** What it speaks; null if that is unknown. */
+  /** The client's protocol, or null if it is unknown. */
   readonly protocol: string | null;
 
   constructor(bytes: string, protocol: string | null) {
@@ -57,8 +57,9 @@ export class NotUnderstood extends Error {
 }
 
 /**
- * Whether a client that began with `bytes` speaks to the right server, as `isExpected` judges them;
- * false if more of them are needed. Throws `NotUnderstood` if it speaks something else.
+ * Returns true if a client that began with `bytes` speaks the expected protocol according to
+ * `isExpected`, and false if more bytes are needed. Throws `NotUnderstood` if it speaks another
+ * one.
  */
 export function isUnderstood(
   bytes: string,
@@ -72,7 +73,7 @@ export function isUnderstood(
   return false;
 }
 
-/** Returns what to do about a client that speaks this; null is an unknown protocol. */
+/** Returns the remedy for a client of this protocol; null is an unknown one. */
 export function wayOutOf(protocol: string | null): string {
   if (protocol === 'TLS') return 'use `tls.connect`, which is a plain socket here';
   const model = PROTOCOLS.find(({ name }) => name === protocol)?.model;
@@ -80,7 +81,7 @@ export function wayOutOf(protocol: string | null): string {
   return model === undefined ? fake : `${fake}, or model the lock: fencepost init --lock ${model}`;
 }
 
-/** The first of the bytes as a message quotes them: `"\x00\x00\x00\x08abc"`. */
+/** Quotes the first bytes for a message: `"\x00\x00\x00\x08abc"`. */
 export function quoteBytes(bytes: string): string {
   const shown = bytes.slice(0, ENOUGH_BYTES).replace(/[^ !#-[\]-~]/g, (byte) => {
     return `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;

@@ -1,7 +1,7 @@
 /**
- * Redis nodes that listen at an address of the simulated world, for drivers as they are: ioredis,
- * node-redis and what is built on them. The words of a handshake are answered on the client's side,
- * at once, so that a driver that greets at length changes nothing of what is tested.
+ * Redis nodes that listen at addresses of the simulated world, for unmodified drivers: ioredis,
+ * node-redis and libraries based on them. Handshake commands are answered at the client's end at
+ * once, so that a driver's lengthy handshake does not affect the test.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Replaceable } from '../../core/world/server.ts';
@@ -22,9 +22,9 @@ import { type Asked, hostsOf, type WireProtocol, type WireSession } from './host
 import { NotUnderstood } from './other-protocols.ts';
 
 /**
- * Lets every client of `world` reach a node at an address, `redis-1:6379`, by whatever driver. To
- * connect is a call `connect`, each command one with its name, as `alice/1/set`. `means` says what
- * scripts mean for locks; those of npm redlock are known if it is absent.
+ * Lets every client of `world` reach a node at an address such as `redis-1:6379`, with any driver.
+ * Connecting is a call `connect`, and each command is a call with its name, such as `alice/1/set`.
+ * `means` gives the effect of scripts on locks; by default, the scripts of npm redlock are known.
  */
 export function listen(
   world: World,
@@ -36,13 +36,13 @@ export function listen(
   hostsOf(world).listen(address, listenerFor({ protocol: REDIS, port }), node.name);
 }
 
-/** The same for the node of this name, which is added where there is none. */
+/** Like `listen`, for the node with this name, which is added if it does not exist. */
 export function listenAs(name: string, world: World, address: string): void {
   if (world.serverNamed(name) === undefined)
     world.addServer({ name, role: 'lock' }, new RedisNode());
   const node = world.serverNamed(name);
   assert(node !== undefined && isNode(node), 'only a Redis node listens');
-  // Its lock may have said more of it.
+  // Keep a listener that the lock itself has set up, which may know more about its scripts.
   if (hostsOf(world).at(address) === null) listen(world, address, node);
 }
 
@@ -56,7 +56,7 @@ const REDIS: WireProtocol<RedisRequest, RedisReply> = {
   open: (id) => new RedisSession(id),
 };
 
-/** Without those of subcommands. */
+/** Names of commands without subcommands. */
 const KNOWN: ReadonlySet<string> = new Set(rows.map(([name]) => name.replace(/\|.*/, '')));
 
 const HANDSHAKE: ReadonlySet<string> = new Set([
@@ -74,12 +74,12 @@ const SUBSCRIBES: ReadonlySet<string> = new Set(['subscribe', 'psubscribe']);
 class RedisSession implements WireSession<RedisRequest, RedisReply> {
   private readonly id: string;
   private readonly decoder: CommandDecoder = new CommandDecoder();
-  /** Answers the words of a handshake as any node does. */
+  /** Answers handshake commands as any node does. */
   private readonly greeter: RedisNode = new RedisNode();
-  /** Which version the node was asked to speak last, and which one the next reply is in. */
+  /** The protocol version requested last, and the version of the next reply. */
   private askedVersion: RespVersion = 2;
   private version: RespVersion = 2;
-  /** Within MULTI every command is queued by the node. */
+  /** Within MULTI the node queues every command. */
   private isQueuing = false;
   listening: RedisRequest | null = null;
   farewell: RedisRequest | null = null;
@@ -98,7 +98,7 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
     return commands.map((command) => this.asked(command));
   }
 
-  /** Within the reply of EXEC too, each reply is in the version that holds by then. */
+  /** Encodes a reply. Each reply within that of EXEC is in the version valid at that point. */
   encode(reply: RedisReply): string {
     if (isList(reply))
       return `*${reply.length}\r\n${reply.map((one) => this.encode(one)).join('')}`;
@@ -117,9 +117,9 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
       this.farewell = null;
       return { ...call, isLast: true };
     }
-    // Nothing else that a node keeps of a connection is seen by others.
+    // The only state of a connection that others can observe.
     if (SUBSCRIBES.has(label)) this.farewell = { session: this.id, closes: true };
-    // The node queues them within MULTI, and refuses them to a subscriber.
+    // The node queues these within MULTI, and refuses them to a subscriber.
     const isGreeting = !this.isQueuing && this.farewell === null;
     if (HANDSHAKE.has(label) && isGreeting) return this.greeted(call);
     this.followTransaction(label, command.length);
@@ -140,7 +140,7 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
     if (!isSimulated) return call;
     const before = this.askedVersion;
     this.askedVersion = versionIn(reply) ?? before;
-    // The node has to know which version it speaks to this connection.
+    // The node must know the protocol version of this connection.
     if (before !== this.askedVersion) return { ...call, reply };
     return { kind: 'edge', reply };
   }
@@ -158,7 +158,10 @@ interface GreetingCall {
   readonly request: SessionCommand;
 }
 
-/** Which version holds from this reply on, that of a HELLO or RESET say; null: the same. */
+/**
+ * Returns the version in use from this reply on, as after HELLO or RESET, or null if it is
+ * unchanged.
+ */
 function versionIn(reply: RedisReply): RespVersion | null {
   if (typeof reply !== 'object') return null;
   if ('status' in reply && reply.status === 'RESET') return 2;
@@ -169,7 +172,7 @@ function versionIn(reply: RedisReply): RespVersion | null {
 
 const COUNTS = /^p?(?:un)?subscribe$/;
 
-/** How many subscriptions the connection has after this reply; null: as many as before. */
+/** Returns the number of subscriptions after this reply, or null if it is unchanged. */
 function subscriptionsIn(reply: RedisReply): number | null {
   if (typeof reply !== 'object') return null;
   if ('status' in reply && reply.status === 'RESET') return 0;

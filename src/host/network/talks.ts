@@ -1,49 +1,51 @@
 /**
- * Finds connections to a server that is not simulated: no server listens at the address, the client
- * sends what is no request of it, or it waits for a server that speaks first, as clients of MySQL
- * do. Such a run fails, with a message that says what to do.
+ * Finds connections to servers that are not simulated: no server listens at the address, the client
+ * sends bytes that are not a request, or it waits for the server to speak first, as MySQL clients
+ * do. The run fails with a message that includes the remedy.
  *
  * A client that sends nothing may keep a connection for later. It counts as waiting only if no
- * connection of its process to the address ever carried a request, and then if it gave this one up,
- * or if its process waits for ever or got nothing done.
+ * connection of its process to the address ever carried a request, and if it gave up this
+ * connection or its process waits forever or accomplished nothing.
  */
 import { SystemFailure } from '../../core/world/failure.ts';
 import { NotUnderstood, quoteBytes, wayOutOf } from './other-protocols.ts';
 
-/** Longer than a client that has connected takes to send its first bytes: most do so at once. */
+/** Longer than clients take to send their first bytes after connecting; most send them at once. */
 const SILENT_US = 100_000;
 
-/** One connection, from the client's side. */
+/** One connection, as the client sees it. */
 export interface Talk {
   /** `redis-1:6379`, or the path of a socket. */
   readonly address: string;
-  /** The addresses of servers; null if one listens at this address. */
+  /** The known addresses, or null if a server listens at this one. */
   readonly others: readonly string[] | null;
   /** The name of a server of the scenario. */
   readonly server: string;
   /** Returns the place of the code that connects. */
   readonly place: () => string;
-  /** Counts it as not simulated, with what its client speaks; null if that is unknown. */
+  /**
+   * Counts the connection as not simulated, with the client's protocol or null if it is unknown.
+   */
   readonly noteUnsimulated: (protocol: string | null) => void;
   readonly connectedAtUs: number | null;
-  /** When the client gave it up, or null. */
+  /** Time at which the client gave up the connection, or null. */
   readonly abortedAtUs: number | null;
-  /** What the client has sent, or the first of it. */
+  /** The bytes that the client has sent, or the first of them. */
   readonly sent: string;
-  /** Whether that was a request. */
+  /** True if they formed a request. */
   readonly isUnderstood: boolean;
 }
 
-/** How a process fared at the end of its run. */
+/** The state of a process at the end of its run. */
 interface RunEnd {
-  /** Its program has not come to its end. */
+  /** True if its program has not ended. */
   readonly isBusy: boolean;
-  /** How long it has called no server; infinite if nothing was left to happen. */
+  /** Time since its last call to a server; infinite if no event was left. */
   readonly waitedUs: number;
   readonly nowUs: number;
 }
 
-/** Returns the first connection on which the client waited in vain for a server, if any. */
+/** Returns the first connection on which the client waited for a server in vain, if any. */
 export function unheardIn(
   talks: readonly Talk[],
   { isBusy, waitedUs, nowUs }: RunEnd,
@@ -60,7 +62,9 @@ export function unheardIn(
   });
 }
 
-/** Why the run of `process` fails; `misunderstood` is what the client sent, if it sent anything. */
+/**
+ * Returns the failure of a run of `process`; `misunderstood` has the bytes that the client sent.
+ */
 export function failureOf(
   process: string,
   { address, others, server, place, sent }: Talk,
@@ -75,7 +79,7 @@ export function failureOf(
   const listed = others?.join(', ') || 'none';
   const where =
     others === null ? 'a simulated Redis listens' : `no server listens (hosts: ${listed})`;
-  // With quotes it is both YAML and TypeScript, for the options of a test.
+  // The quotes make it valid in YAML and in TypeScript, for the options of a test.
   const entry = `'${address}': '${server}'`;
   const added = listed === 'none' ? `\`hosts: { ${entry} }\`` : `\`${entry}\` to \`hosts\``;
   const hint = /:\d+$/.test(address)

@@ -1,8 +1,8 @@
 /**
- * Sockets and names for simulated processes. `net.Socket#connect` of a process opens a connection
- * to whatever of its world listens there; all else of Node that connects, and all drivers, come
- * through it, and what they hold stays a `net.Socket`. `tls` is the same socket, which says that it
- * is secure. `dns` knows the hosts of the world.
+ * Sockets and name lookup for simulated processes. `net.Socket#connect` opens a connection to the
+ * listener at that address of its world; everything in Node that connects, and every driver, goes
+ * through it and keeps a real `net.Socket`. `tls` returns the same socket, marked as secure. `dns`
+ * resolves the hosts of the world.
  */
 import { Buffer } from 'node:buffer';
 import dns from 'node:dns';
@@ -53,7 +53,9 @@ interface Place {
   readonly whenOpen: AnyFunction | null;
 }
 
-/** `(options, done)`, `(port, host, done)`, `(path, done)`, or a list of what these are. */
+/**
+ * Parses `(options, done)`, `(port, host, done)`, `(path, done)`, or an array of these arguments.
+ */
 function placeIn(given: readonly unknown[]): Place {
   const list: readonly unknown[] = Array.isArray(given[0]) ? given[0] : given;
   const [first, second] = list;
@@ -75,7 +77,7 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
   const { network } = current;
   Reflect.set(socket, 'connecting', true);
   const line = new Line(socket, place, current);
-  if (network === null) return socket; // of nobody: it never connects
+  if (network === null) return socket; // without a network it never connects
   network.talks.push(line);
   const id = `${current.name}/${network.takeNumber()}`;
   const listener = network.hosts.at(place.address) ?? listensNowhere;
@@ -85,7 +87,7 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
   return socket;
 }
 
-/** What a socket writes and reads once it is virtual. */
+/** The virtual side of a socket: handles its writes and supplies its reads. */
 class Line implements Remote, Talk {
   readonly address: string;
   readonly others: readonly string[] | null;
@@ -101,12 +103,12 @@ class Line implements Remote, Talk {
   private readonly client: Inhabitant;
   private readonly inContext: InContext = inNoSection(() => contextNow('TCPWRAP'));
   private wire: Wire | null = null;
-  /** The client said that it is over, or the server did. */
+  /** True if the client or the server has ended the connection. */
   private hasEnded = false;
-  /** What was written before it was connected. */
+  /** The write that waits for the connection. */
   private held: (() => void) | null = null;
   private isWriting = false;
-  /** Answers to what is being written: no socket has data before `write` returns. */
+  /** Replies to a write in progress: no socket has data before `write` returns. */
   private early = '';
 
   constructor(socket: net.Socket, at: Place, client: Inhabitant) {
@@ -122,7 +124,7 @@ class Line implements Remote, Talk {
     this.takeOver();
   }
 
-  /** Gives the socket own methods, which hide those that talk to the system. */
+  /** Gives the socket methods of its own, which hide those that use the system. */
   private takeOver(): void {
     const { socket } = this;
     const same = (): net.Socket => socket;
@@ -215,7 +217,7 @@ class Line implements Remote, Talk {
   private finish(done: () => void): void {
     this.hasEnded = true;
     done();
-    // The server hangs up as well.
+    // The server closes its end as well.
     process.nextTick(() => this.close(null));
   }
 
@@ -259,7 +261,7 @@ class Line implements Remote, Talk {
   }
 }
 
-/** As Node makes it: only one of connecting says where to. */
+/** Returns the error that Node creates; only an error of connecting includes the address. */
 function errorOf(code: string, { address, host, port }: Place): Error {
   const isReset = code === 'ECONNRESET';
   const syscall = isReset ? 'read' : 'connect';
@@ -290,7 +292,7 @@ interface Idle {
 
 const idles: WeakMap<net.Socket, Idle> = new WeakMap();
 
-/** `socket.setTimeout(ms, done)`, by the clock of its process. */
+/** `socket.setTimeout(ms, done)` by the clock of the process. */
 function setIdle(
   socket: net.Socket,
   [given, done]: readonly unknown[],
@@ -312,12 +314,12 @@ function setIdle(
   return socket;
 }
 
-/** Something was sent or came: it is idle from now on. */
+/** Restarts the idle timeout after data was sent or received. */
 function touch(socket: net.Socket): void {
   idles.get(socket)?.timer?.refresh();
 }
 
-/** A secure socket is the plain one; what is in a certificate is no concern of a lock. */
+/** A secure socket is the plain one; certificates do not matter to a lock. */
 function patchTls(patches: Patches): void {
   const { connect } = tls;
   patches.set(tls, 'connect', (...given: unknown[]) => {
@@ -346,7 +348,7 @@ function patchTls(patches: Patches): void {
 
 type Answer = { readonly address: string; readonly family: number };
 
-/** `dns.lookup`, and the same with promises. */
+/** Patches `dns.lookup` and its promise form. */
 function patchLookup(patches: Patches): void {
   const { lookup } = dns;
   const { lookup: lookupLater } = dns.promises;
@@ -356,7 +358,7 @@ function patchLookup(patches: Patches): void {
     if (current === null || done === undefined) return Reflect.apply(lookup, dns, given);
     noteImpure();
     const { network } = current;
-    if (network === null) return {}; // of nobody: it is never answered
+    if (network === null) return {}; // without a network it is never answered
     const [name, options] = given;
     const found = answerFor(String(name), network, current);
     process.nextTick(() => {
