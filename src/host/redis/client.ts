@@ -1,6 +1,6 @@
 /**
- * A client of a simulated node, with the methods of ioredis and of node-redis 3 that lock libraries
- * use: they take it for the real one. Its commands travel over the simulated network.
+ * A client of a simulated node with the methods of ioredis and node-redis 3 that lock libraries
+ * use, so that they accept it as the real one. Its commands travel over the simulated network.
  */
 import { EventEmitter } from 'node:events';
 import type { Draft } from '../../core/kernel/json.ts';
@@ -10,35 +10,37 @@ import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning
 import type { RedisCommand, RedisReply, RedisRequest, RedisValue } from './reply.ts';
 import { bytesOf, latin1Of, toValue } from './reply.ts';
 
-/** How a client waits for its commands, and what scripts mean. */
+/** Timeout and retries of a client's commands, and the effect of scripts. */
 export interface RedisClientOptions {
   /**
-   * After how many milliseconds a command is given up, with `Command timed out`; it may have been
-   * carried out, or be so yet. It waits for ever if absent, as in ioredis.
+   * Milliseconds after which a command fails with `Command timed out`; it may have been executed,
+   * or still be. By default there is no timeout, as in ioredis.
    */
   readonly commandTimeout?: number;
   /**
-   * How often a command is sent while nobody knows how it ended; 1 if absent. ioredis sends it anew
-   * when it has connected again, so that one command may be carried out twice.
+   * Number of times a command is sent while its outcome is unknown. Default 1. ioredis sends a
+   * command again after it reconnects, so one command may be executed twice.
    */
   readonly tries?: number;
-  /** What scripts mean for locks, for reports; if absent, those of npm redlock are known. */
+  /**
+   * The effect of scripts on locks, for reports. By default, the scripts of npm redlock are known.
+   */
   readonly means?: Means;
 }
 
 /**
  * Sends commands to a simulated node, with the methods of ioredis and node-redis 3 that lock
- * libraries call. Each command may be given a callback as its last argument, beside the promise
- * that it returns. An error reply rejects with a `ReplyError`, a lost connection with `Connection
- * is closed.`
+ * libraries call. Each command accepts a callback as its last argument, in addition to the promise
+ * it returns. An error reply rejects with a `ReplyError`, a lost connection with `Connection is
+ * closed.`
  */
 export class RedisClient {
   private readonly events: EventEmitter = new EventEmitter();
   private readonly connection: Connection;
 
   /**
-   * `caller` is whoever calls, such as the client of an asynchronous lock, or a section of it;
-   * `host` the node, as `addServer` returns it.
+   * `caller` is the source of the calls, such as the client of an asynchronous lock or one of its
+   * sections; `host` is the node, as returned by `addServer`.
    */
   constructor(caller: Caller, host: RedisHost, options: RedisClientOptions = {}) {
     const port = redisPort(host, options.means ?? redlockMeaning);
@@ -48,7 +50,7 @@ export class RedisClient {
     });
   }
 
-  /** `ready`, and `end` after `quit` or `disconnect`. */
+  /** `ready`, or `end` after `quit` or `disconnect`. */
   get status(): 'ready' | 'end' {
     return this.connection.isOpen ? 'ready' : 'end';
   }
@@ -57,7 +59,7 @@ export class RedisClient {
   call(name: string, ...given: readonly RedisArgument[]): Promise<RedisValue> {
     const { words, callback } = readArguments(given);
     const settled = this.connection.send([name, ...words]);
-    // What a callback returns is nobody's: a promise of its own may be rejected.
+    // The result of a callback is ignored, even a promise that rejects.
     if (callback !== null) {
       settled.then(
         (value) => void callback(null, value),
@@ -67,7 +69,7 @@ export class RedisClient {
     return settled;
   }
 
-  /** `set(key, value, 'PX', 30_000, 'NX')`: `OK`, or null where it was not set. */
+  /** `set(key, value, 'PX', 30_000, 'NX')` resolves to `OK`, or to null if the key was not set. */
   readonly set: RedisMethod = this.command('set');
   readonly setnx: RedisMethod = this.command('setnx');
   readonly get: RedisMethod = this.command('get');
@@ -86,7 +88,7 @@ export class RedisClient {
   /** `eval(script, numberOfKeys, ...keysAndArguments)`. */
   readonly eval: RedisMethod = this.command('eval');
   readonly evalsha: RedisMethod = this.command('evalsha');
-  /** `script('LOAD', text)`: its SHA-1. */
+  /** `script('LOAD', text)` resolves to its SHA-1. */
   readonly script: RedisMethod = this.command('script');
   readonly ping: RedisMethod = this.command('ping');
   readonly time: RedisMethod = this.command('time');
@@ -95,19 +97,19 @@ export class RedisClient {
     return (...given) => this.call(name, ...given);
   }
 
-  /** Sends nothing more; what is under way is still answered. */
+  /** Sends no more commands; pending ones are still answered. */
   quit(...given: readonly RedisArgument[]): Promise<'OK'> {
     this.connection.close();
     readArguments(given).callback?.(null, 'OK');
     return Promise.resolve('OK');
   }
 
-  /** Rejects what is under way too. */
+  /** Sends no more commands and rejects pending ones. */
   disconnect(): void {
     this.connection.break();
   }
 
-  /** Events: `connect` and `ready` once, `error` for each lost command, `close` and `end` once. */
+  /** Events: `connect` and `ready` once, `error` per lost command, `close` and `end` once. */
   on(event: string, listener: (...given: readonly unknown[]) => void): this {
     this.events.on(event, listener);
     return this;
@@ -136,13 +138,13 @@ interface Setting {
 
 type Tell = (event: string, ...given: readonly unknown[]) => void;
 
-/** A process counts its time in microseconds, and reads it in milliseconds. */
+/** A process counts its time in microseconds and reads it in milliseconds. */
 const ROUNDING_MS = 0.0005;
 
 class Connection {
   private readonly setting: Setting;
   private readonly tell: Tell;
-  /** What rejects each command that is under way. */
+  /** The reject functions of pending commands. */
   private readonly pending: Set<(error: Error) => void> = new Set();
   isOpen = true;
 
@@ -155,7 +157,7 @@ class Connection {
     });
   }
 
-  /** Rejects with a `ReplyError`, or as ioredis does where no reply comes. */
+  /** Sends a command. Rejects with a `ReplyError`, or as ioredis does if no reply arrives. */
   send(command: RedisCommand): Promise<RedisValue> {
     if (!this.isOpen) return Promise.reject(closed());
     const { caller, port, limits } = this.setting;
@@ -178,7 +180,7 @@ class Connection {
     });
   }
 
-  /** Why no reply came. */
+  /** Returns the error for a command without a reply. */
   private lost({ kind }: Outcome<RedisReply>, sentMs: number): Error {
     const { commandTimeout = Number.POSITIVE_INFINITY } = this.setting.limits;
     const isLate = performance.now() - sentMs >= commandTimeout - ROUNDING_MS;
@@ -188,7 +190,7 @@ class Connection {
     return error;
   }
 
-  /** Nothing is sent from here on. */
+  /** Sends nothing from here on. */
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -198,7 +200,7 @@ class Connection {
     });
   }
 
-  /** The same, and what is under way gets no reply. */
+  /** Closes the connection and rejects pending commands. */
   break(): void {
     this.close();
     const error = closed();
@@ -222,7 +224,7 @@ export type RedisArgument =
   | readonly RedisArgument[]
   | ((error: Error | null, value?: unknown) => void);
 
-/** Sends the command of its name. */
+/** Sends the command named like the method. */
 export type RedisMethod = (...given: readonly RedisArgument[]) => Promise<RedisValue>;
 
 interface Arguments {
@@ -230,7 +232,7 @@ interface Arguments {
   readonly callback: Extract<RedisArgument, (...given: never[]) => void> | null;
 }
 
-/** Flattens lists and finds the callback. Throws a `TypeError` for what is no argument. */
+/** Flattens lists and finds the callback. Throws a `TypeError` for a value of another type. */
 function readArguments(given: readonly RedisArgument[]): Arguments {
   const last = given.at(-1);
   const callback = typeof last === 'function' ? last : null;
@@ -245,7 +247,7 @@ function isList(given: RedisArgument): given is readonly RedisArgument[] {
   return Array.isArray(given);
 }
 
-/** What was given may come from plain JavaScript: `undefined` is the empty text, as in ioredis. */
+/** Values may come from plain JavaScript: `undefined` is the empty string, as in ioredis. */
 function wordOf(given: unknown): string {
   if (given === undefined || given === null) return '';
   if (typeof given === 'string' || typeof given === 'number') return bytesOf(String(given));

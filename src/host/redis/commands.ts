@@ -1,8 +1,8 @@
 /**
- * The tables of all commands that a node knows, and how one is carried out: looked up, its words
- * counted, queued within a transaction, run. A new command is one row of its family in
- * `commands/`: its name, how many words it takes, what it does. An end is kept in whole
- * milliseconds by the node's wall clock, as in Redis: a step of that clock moves every end.
+ * The tables of all commands of a node, and their execution: look up, check the argument count,
+ * queue within a transaction, run. A new command is one row of its family in `commands/`: its name,
+ * arity and function. Expiry times are whole milliseconds by the node's wall clock, as in Redis: a
+ * step of that clock moves every expiry.
  */
 import { endRows } from './commands/ends.ts';
 import { hashRows } from './commands/hashes.ts';
@@ -31,30 +31,30 @@ export const rows: readonly Row[] = [
 
 const byName: ReadonlyMap<string, Row> = new Map(rows.map((row) => [row[0], row]));
 
-/** The commands that have subcommands. */
+/** Commands that have subcommands. */
 const families: ReadonlySet<string> = new Set(
   rows.flatMap(([name]) => (name.includes('|') ? [name.slice(0, name.indexOf('|'))] : [])),
 );
 
-/** Drivers send these as they connect, whatever comes of it. */
+/** Drivers send these when they connect, and ignore the result. */
 const HABITS: ReadonlySet<string> = new Set(
   'client|setinfo client|maint_notifications command readonly'.split(' '),
 );
 
-/** How many characters of arguments an error repeats. */
+/** Maximum number of argument characters that an error repeats. */
 const MOST_REPEATED = 128;
 
 function shown(word: string): string {
   return repeated(word).slice(0, MOST_REPEATED);
 }
 
-/** A command that is known and takes so many words. */
+/** A known command with a valid number of arguments. */
 interface Found {
   readonly row: Row;
   readonly given: readonly string[];
 }
 
-/** Counts as not simulated what has no row. */
+/** Looks up a command; counts unknown ones as not simulated. */
 function find(command: RedisCommand, at: Setting): Found | RedisError {
   const [word = '', ...given] = command;
   const name = word.toLowerCase();
@@ -90,7 +90,7 @@ function has([, , , ...flags]: Row, flag: Flag): boolean {
   return flags.includes(flag);
 }
 
-/** Carries out a command that a client sent. */
+/** Executes a command that a client sent. */
 export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   const { session } = at;
   const found = find(command, at);
@@ -107,7 +107,7 @@ export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   return { status: 'QUEUED' };
 }
 
-/** What is no command spoils the transaction that it comes in; an EXEC that is none ends it. */
+/** An invalid command makes the transaction around it fail; an invalid EXEC ends it. */
 function refused([name = '']: RedisCommand, { error }: RedisError, at: Setting): RedisError {
   const { session } = at;
   session.isBroken = session.queue !== null;
@@ -116,11 +116,11 @@ function refused([name = '']: RedisCommand, { error }: RedisError, at: Setting):
   return errorOf(`EXECABORT Transaction discarded because of: ${error.replace(/^ERR /, '')}`);
 }
 
-/** What is in the names of those commands that change keys, or publish, and in no others. */
+/** Matches the names of exactly those commands that change keys or publish. */
 export const WRITES: RegExp =
   /set|add|rem|incr|decr|append|del|getex|push|pop|store|move|persist|rename|copy|unlink|trim|insert|flush|publish|expire(?!time)/;
 
-/** Carries out a command that a script gave. */
+/** Executes a command from a script. */
 export function callFromScript(command: RedisCommand, at: Setting): RedisReply {
   const found = find(command, at);
   if ('error' in found) return inScript(found);
@@ -137,7 +137,7 @@ function carryOut(command: RedisCommand, { row, given }: Found, at: Setting): Re
   return at.memory.book.carryOut(command, keysOf(at), () => row[2](given, at));
 }
 
-/** Scripts are told less of what is wrong with a command. */
+/** Scripts get less detailed errors. */
 function inScript({ error }: RedisError): RedisError {
   return errorOf(
     error.startsWith('ERR wrong number')

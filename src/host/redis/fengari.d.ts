@@ -1,4 +1,4 @@
-/** The part of `fengari` that scripts are run with; the package itself brings no types. */
+/** Types for the part of `fengari` that runs scripts; the package itself has none. */
 declare module 'fengari' {
   type LuaState = import('./lua-values.ts').LuaState;
   type LuaFunction = import('./lua-values.ts').LuaFunction;
@@ -21,12 +21,15 @@ declare module 'fengari' {
     lua_getfield(state: LuaState, index: number, name: Uint8Array): number;
     lua_gettop(state: LuaState): number;
     lua_gettable(state: LuaState, index: number): number;
-    /** Whether it is a number, or a text that is one. */
+    /** Returns true for a number, or a string that can be converted to one. */
     lua_isnumber(state: LuaState, index: number): boolean;
     lua_isstring(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
-    /** Puts the next key and its value in place of the key on top of the stack; else gives 0. */
+    /**
+     * Replaces the key on top of the stack by the next key and its value; returns 0 if there is
+     * none.
+     */
     lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
     lua_call(state: LuaState, given: number, returned: number): void;
@@ -39,12 +42,12 @@ declare module 'fengari' {
     lua_pushlstring(state: LuaState, text: Uint8Array, length: number): void;
     lua_pushstring(state: LuaState, text: Uint8Array): void;
     lua_pushvalue(state: LuaState, index: number): void;
-    /** Puts in place of the key on top of the stack what the table itself holds there. */
+    /** Replaces the key on top of the stack by its value in the table, without metamethods. */
     lua_rawget(state: LuaState, index: number): number;
     lua_rawgeti(state: LuaState, index: number, item: number): number;
-    /** Sets a field of the table at `index` to the value on top of the stack; its key is below. */
+    /** Returns the length of the value at `index`, without metamethods. */
     lua_rawlen(state: LuaState, index: number): number;
-    /** Takes the value on top of the stack to `index`. */
+    /** Moves the value on top of the stack to `index`. */
     lua_replace(state: LuaState, index: number): void;
     lua_rawset(state: LuaState, index: number): void;
     lua_rawseti(state: LuaState, index: number, item: number): void;
@@ -55,11 +58,11 @@ declare module 'fengari' {
     lua_getglobal(state: LuaState, name: Uint8Array): number;
     lua_tocfunction(state: LuaState, index: number): LuaFunction | null;
     lua_toboolean(state: LuaState, index: number): boolean;
-    /** The object of a function that was compiled. */
+    /** Returns the object behind a compiled function. */
     lua_topointer(state: LuaState, index: number): CompiledFunction;
     lua_tonumber(state: LuaState, index: number): number;
     lua_tostring(state: LuaState, index: number): Uint8Array;
-    /** Compares the value at `index` with the one at `other`: not 0 where it is so. */
+    /** Compares the values at `index` and `other`; returns 0 if the comparison is false. */
     lua_compare(state: LuaState, index: number, other: number, how: number): number;
     lua_type(state: LuaState, index: number): number;
     lua_typename(state: LuaState, kind: number): Uint8Array;
@@ -109,7 +112,7 @@ declare module 'fengari' {
 declare module 'fengari/src/lobject.js' {
   type LuaState = import('./lua-values.ts').LuaState;
 
-  /** A value in the interpreter, as far as numbers are concerned. */
+  /** A value cell of the interpreter, reduced to its use for numbers. */
   interface LuaCell {
     readonly value: unknown;
     setfltvalue(value: number): void;
@@ -121,7 +124,7 @@ declare module 'fengari/src/lobject.js' {
       new (kind: number, value: unknown): object;
       readonly prototype: { ttisinteger(): boolean; ttisfloat(): boolean; ttnov(): number };
     };
-    /** Computes an operation of constants. */
+    /** Computes an operation on constants. */
     luaO_arith: (
       state: LuaState,
       operation: number,
@@ -129,12 +132,12 @@ declare module 'fengari/src/lobject.js' {
       other: LuaCell,
       to: LuaCell,
     ) => void;
-    /** Pushes a message, e.g. of an error, and returns it. */
+    /** Pushes a formatted message, such as an error, and returns it. */
     luaO_pushvfstring: (state: LuaState, format: Uint8Array, given: unknown[]) => Uint8Array;
     luaO_pushfstring: (state: LuaState, format: Uint8Array, ...given: unknown[]) => Uint8Array;
-    /** Reads a number; how many bytes it took and one more, or 0. */
+    /** Reads a number; returns the number of bytes read plus one, or 0. */
     luaO_str2num: (text: Uint8Array, cell: LuaCell) => number;
-    /** Makes a number the text that it is converted to. */
+    /** Converts a number to text in place. */
     luaO_tostring: (state: LuaState, cell: LuaCell) => void;
   };
   export default objects;

@@ -1,13 +1,13 @@
 /**
- * Remembers who took which key, as locks take keys, and tells the observer what others do to it; it
- * has no effect on what the node does. A key is taken where it was not there, by a SET with NX, a
- * SETNX, or a script that is known to acquire; where the node was told that the key is a lock, by a
- * SET in any script. What is written in another way (a cache, a counter, a queue, a semaphore in a
- * sorted set) has no holder, and nothing is told of it.
+ * Records which client takes which key as a lock, and reports changes by others to the observer; it
+ * never affects the node. A key is taken when it was absent and is set by SET with NX, by SETNX, or
+ * by a script that is known to acquire; if the node has named lock keys, by a SET in any script.
+ * Keys written in other ways (a cache, a counter, a queue, a semaphore in a sorted set) have no
+ * holder, and nothing is reported.
  *
- * Whoever holds a key holds it as long as the node keeps it: what ran out, was evicted or lost is
- * nobody's. A holding belongs to the entry itself, so that a replica that takes over has those of
- * the entries that it was sent.
+ * A client holds a key while the node keeps the entry: one that expired, was evicted or lost has no
+ * holder. A holding belongs to the entry itself, so a replica that takes over has the holdings of
+ * the entries it received.
  */
 import type { KeyChange } from '../../core/history/events.ts';
 import { sectionOf } from '../../core/kernel/name.ts';
@@ -15,10 +15,10 @@ import type { Boot, Turn } from '../../core/world/server.ts';
 import type { KeyEntry } from './keyspace.ts';
 import { type RedisCommand, textOf } from './reply.ts';
 
-/** Who carries out a command, as far as the observer is to know. */
+/** The client whose command is executed, as reported to the observer. */
 export type Actor = Pick<Turn, 'atUs' | 'client' | 'message' | 'observe' | 'server' | 'trueTimeOf'>;
 
-/** A key as it is kept, whatever it holds. */
+/** A stored key with a value of any type. */
 type Entry = KeyEntry<unknown>;
 
 /** The keys of a database. */
@@ -29,11 +29,11 @@ export interface Keys {
 
 interface Holding {
   readonly client: string;
-  /** The message by which it was taken. */
+  /** The message that took the key. */
   readonly message: string;
 }
 
-/** A script that runs. */
+/** A script in progress. */
 interface Script {
   readonly text: string;
   readonly keys: readonly string[];
@@ -53,20 +53,20 @@ function placeName({ database, key }: KeyPlace): string {
   return `${database} ${key}`;
 }
 
-/** The fields of a hash; null of any other value. */
+/** Returns the fields of a hash, or null for other values. */
 function fieldsOf(value: unknown): ReadonlyMap<unknown, unknown> | null {
   if (typeof value !== 'object' || value === null || !('fields' in value)) return null;
   return value.fields instanceof Map ? value.fields : null;
 }
 
-/** Whether all that a hash held is still in it. */
+/** Returns true if the hash still contains all of its former fields. */
 function addsTo(before: Entry | null, after: Entry): boolean {
   const [old, fields] = [fieldsOf(before?.value), fieldsOf(after.value)];
   if (old === null || fields === null) return false;
   return [...old].every(([field, value]) => fields.get(field) === value);
 }
 
-/** Whether a key has another value, as after a release that leaves the key where it is. */
+/** Returns true if the value changed, as after a release that leaves the key in place. */
 function isRewritten(before: Entry | null, after: Entry): boolean {
   return fieldsOf(after.value) === null
     ? before?.value !== after.value
@@ -81,45 +81,45 @@ function takingOf({ client }: Actor, { database, key }: KeyPlace): string {
 
 const TAKES = /^(?:h?setnx|p?setex)$/i;
 const REMOVES = /\b(del|unlink|hdel)\b/i;
-/** Commands by which a script takes a key that is absent. */
+/** Commands by which a script takes an absent key. */
 const CREATES = /^(?:set|setex|psetex|hset|hmset|hsetnx|hincrby)$/i;
-/** Commands that change when a key ends, and nothing else. */
+/** Commands that only change the expiry of a key. */
 const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
 const PROLONGS = /\bp?expire\b/i;
-/** The same commands in the text of a script. */
+/** The commands of `CREATES` and `TAKES` in the text of a script. */
 const MAY_CREATE = /\b(?:set(?:nx|ex)?|psetex|hset(?:nx)?|hmset|hincrby)\b/i;
 
 export class KeyBook {
-  /** Those that are locks, by what its node was told; null: it was not. */
+  /** Matches the lock keys that the node was configured with; null if it was not. */
   private readonly named: readonly ((key: string) => boolean)[] | null;
   private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
-  /** By which message each client took each key of a database last. */
+  /** The message by which each client last took each key of a database. */
   private readonly takings: Map<string, string> = new Map();
-  /** The keys that are held, by their places, as they were last written. */
+  /** Keys that are held, by place, with the entries written last. */
   private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
     new Map();
-  /** For each client and key, the last holding because of which it did not get the key. */
+  /** By client and key, the holding that last kept the client from getting the key. */
   private readonly rivals: Map<string, Holding> = new Map();
   private server: string | null = null;
   private actor: Actor | null = null;
   private command: RedisCommand = [];
   private script: Script | null = null;
-  /** The keys of which something was told in the present command. */
+  /** Keys reported during the current command. */
   private readonly told: Set<string> = new Set();
 
   constructor(named: readonly ((key: string) => boolean)[] | null) {
     this.named = named;
   }
 
-  /** A command of a client begins; null where nobody observes. */
+  /** Begins a command of a client, or of an unobserved caller if `actor` is null. */
   begin(actor: Actor | null): void {
     this.actor = actor;
     if (actor !== null) this.server = actor.server;
   }
 
   /**
-   * Carries out words of a client's, a transaction's or a script's. What they might have done to a
-   * key, and did not, is told too.
+   * Runs a command of a client, a transaction or a script. Also reports attempts to change a key
+   * that left it unchanged.
    */
   carryOut<T>(command: RedisCommand, kept: Keys, run: () => T): T {
     this.command = command;
@@ -144,7 +144,7 @@ export class KeyBook {
     return result;
   }
 
-  /** The node wrote a key. */
+  /** Records that the node wrote a key. */
   note(write: KeyWrite): void {
     const { actor } = this;
     if (actor === null) return;
@@ -179,14 +179,17 @@ export class KeyBook {
     }
   }
 
-  /** Whether another added to a hash, or by a script may have seen the end in the value itself. */
+  /**
+   * Returns true if another client added to the hash, or if a script may have read an expiry from
+   * the value itself.
+   */
   private isUnclear(before: Entry | null, after: Entry): boolean {
     return addsTo(before, after) || (before?.end === null && this.script !== null);
   }
 
   /**
-   * A holder that writes its own value again keeps the key, as one does that changes its hash, and
-   * the section that took the key, whatever it writes.
+   * Returns true if the holder keeps the key: it writes the same value again, changes its hash, or
+   * belongs to the section that took the key.
    */
   private isKept({ client, message }: Holding, before: Entry | null, after: Entry): boolean {
     const { actor } = this;
@@ -196,7 +199,7 @@ export class KeyBook {
     return before?.value === after.value || fieldsOf(after.value) !== null;
   }
 
-  /** Whether it was told to be a lock; null where no keys were. */
+  /** Returns true if the key is configured as a lock, or null if no keys were configured. */
   private isNamed(key: string): boolean | null {
     return this.named?.some((isOne) => isOne(key)) ?? null;
   }
@@ -219,7 +222,7 @@ export class KeyBook {
     this.held.set(placeName(place), { place, entry });
   }
 
-  /** After a restart or an eviction: keys that were held and that the node has no more are lost. */
+  /** Reports keys that were held and that the node has lost, after a restart or an eviction. */
   reconcile(boot: Boot, find: (place: KeyPlace) => Entry | null): void {
     const { server } = this;
     for (const [name, { place, entry }] of this.held) {
@@ -239,7 +242,7 @@ export class KeyBook {
     }
   }
 
-  /** Keys that a client wanted to give back or keep, and that stayed as they were. */
+  /** Reports keys that a client tried to release or extend and that stayed unchanged. */
   private spare(
     keys: readonly string[],
     change: 'removed' | 'prolonged',
@@ -255,7 +258,7 @@ export class KeyBook {
     }
   }
 
-  /** Reports keys that a client may have wanted and that were taken, once for each holding. */
+  /** Reports keys that a client may have wanted and that were taken, once per holding. */
   private deny(keys: readonly string[], { database, get }: Keys): void {
     const { actor } = this;
     if (actor === null) return;

@@ -1,21 +1,21 @@
 /**
- * What a Redis node keeps: values by their keys, and when each ends, in milliseconds.
+ * The keys of a Redis node, with their values and expiry times in milliseconds.
  *
- * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
- * so at its very end it is still there: one that ends at 10 is there at 10 and gone at 11.
+ * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`): a
+ * key that ends at 10 exists at 10 and not at 11.
  */
 
-/** A key as it is kept. Values are never changed in place. */
+/** A stored key. Values are never modified in place. */
 export interface KeyEntry<Value> {
   readonly value: Value;
-  /** The last instant at which it is there; null: it has no end. */
+  /** The last instant at which the key exists, or null if it does not expire. */
   readonly end: number | null;
 }
 
 export class Keyspace<Value> {
   private entries: Map<string, KeyEntry<Value>> = new Map();
 
-  /** Returns what a key holds, or null if it is absent or expired; that drops it for good. */
+  /** Returns the entry of a key, or null if it is absent or expired; an expired one is removed. */
   get(key: string, now: number): KeyEntry<Value> | null {
     const entry = this.entries.get(key);
     if (entry === undefined) return null;
@@ -24,7 +24,7 @@ export class Keyspace<Value> {
     return null;
   }
 
-  /** Says whether a key is there, without touching it. */
+  /** Returns true if the key exists; does not remove it if it is expired. */
   has(key: string, now: number): boolean {
     const entry = this.entries.get(key);
     return entry !== undefined && (entry.end === null || now <= entry.end);
@@ -36,25 +36,25 @@ export class Keyspace<Value> {
     return entry;
   }
 
-  /** Whether there was such a key, and it was not expired. */
+  /** Returns true if the key existed and was not expired. */
   delete(key: string, now: number): boolean {
     return this.get(key, now) !== null && this.entries.delete(key);
   }
 
   /**
-   * The keys in the order in which they were first set, all or those that are not expired. None of
-   * them is touched.
+   * Returns the keys in the order in which they were first set: those not expired at `now`, or all
+   * by default. Removes none.
    */
   names(now: number = Number.NEGATIVE_INFINITY): readonly string[] {
     return [...this.entries.keys()].filter((key) => this.has(key, now));
   }
 
-  /** Evicts a key, expired or not; false where nothing was kept. */
+  /** Evicts a key even if it is expired; returns false if there was none. */
   forget(key: string): boolean {
     return this.entries.delete(key);
   }
 
-  /** Loses everything, as a node without persistence does when it starts again. */
+  /** Loses all keys, as a node without persistence does when it restarts. */
   clear(): void {
     this.entries.clear();
   }

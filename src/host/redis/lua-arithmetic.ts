@@ -1,15 +1,15 @@
 /**
- * `%` and `^` as Lua 5.1 computes them, put into what a Lua 5.3 has compiled: there, `1e15 % 7.3`
- * is exact, `1 % math.huge` is 1 instead of no number, and `1 ^ math.huge` the other way around.
- * After each such instruction a function is called that computes it again; the instruction itself
- * stays for its errors and for tables with operators.
+ * Makes `%` and `^` compute as in Lua 5.1 in functions compiled by Lua 5.3, where `1e15 % 7.3` is
+ * exact, `1 % math.huge` is 1 instead of NaN, and `1 ^ math.huge` is NaN instead of 1. After each
+ * such instruction, a call recomputes the result; the instruction itself remains for its errors and
+ * for metamethods.
  */
 import { lua } from 'fengari';
 import objects from 'fengari/src/lobject.js';
 import { CREATE_ABC, CREATE_ABx, type Instruction, OpCodesI } from 'fengari/src/lopcodes.js';
 import type { LuaState } from './lua-values.ts';
 
-/** A compiled function of the interpreter, as far as it is changed. */
+/** A compiled function of the interpreter, reduced to the parts that change. */
 export interface Prototype {
   code: Instruction[];
   lineinfo: number[];
@@ -22,11 +22,11 @@ export interface Prototype {
 const { OP_MOD, OP_POW, OP_LOADK, OP_MOVE, OP_CALL } = OpCodesI;
 const { OP_JMP, OP_FORPREP, OP_FORLOOP, OP_TFORLOOP } = OpCodesI;
 const JUMPS: ReadonlySet<number> = new Set([OP_JMP, OP_FORPREP, OP_FORLOOP, OP_TFORLOOP]);
-/** From here on an operand is a constant, and no register. */
+/** Operands from here on are constants, not registers. */
 const CONSTANTS = 256;
-/** No function has more registers. */
+/** Maximum number of registers of a function. */
 const MOST_REGISTERS = 250;
-/** What a call takes: the function, two operands, and what the instruction itself made of them. */
+/** Registers that a call takes: the function, two operands, and the result of the instruction. */
 const NEEDED = 5;
 
 type Compute = (one: number, other: number) => number;
@@ -36,7 +36,7 @@ const COMPUTES: ReadonlyMap<number, Compute> = new Map<number, Compute>([
   [OP_POW, power],
 ]);
 
-/** Computes a power, exactly where both are integers. */
+/** Computes a power, exactly if both numbers are integers. */
 export function power(base: number, exponent: number): number {
   if (base === 1 || (base === -1 && Math.abs(exponent) === Number.POSITIVE_INFINITY)) return 1;
   const isExact = Number.isInteger(base) && Number.isInteger(exponent);
@@ -44,7 +44,7 @@ export function power(base: number, exponent: number): number {
   return base ** exponent;
 }
 
-/** Changes the function at `index`, which was compiled, and those within it. */
+/** Rewrites the compiled function at `index` and the functions within it. */
 export function adaptFunction(state: LuaState, index: number): void {
   adapt(lua.lua_topointer(state, index).p);
 }
@@ -95,7 +95,7 @@ function expanded(instruction: Instruction, { k, maxstacksize: free }: Prototype
   ];
 }
 
-/** The interpreter's tag for a function that is not written in Lua. */
+/** The interpreter's type tag of a function that is not written in Lua. */
 const LIGHT_FUNCTION: number = lua.LUA_TFUNCTION | 16;
 
 function computing(compute: Compute): (state: LuaState) => number {

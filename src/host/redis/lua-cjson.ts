@@ -1,14 +1,14 @@
 /**
- * `cjson.encode` and `cjson.decode` of scripts, as Lua CJSON 2.1 has them in Redis: numbers with 14
- * digits, an empty table as `{}`, and its words for what it does not take. Infinite numbers and
- * those that are none are decoded and not encoded.
+ * `cjson.encode` and `cjson.decode` as in Lua CJSON 2.1 within Redis: numbers have 14 digits, an
+ * empty table is `{}`, and errors have the original text. Infinities and NaN are decoded but not
+ * encoded.
  */
 import { lauxlib, lua, to_luastring } from 'fengari';
 import { formatNumber, LUA_DIGITS, type LuaState, pushText, readNumber } from './lua-values.ts';
 import { bytesOf, latin1Of } from './reply.ts';
 
 const MOST_NESTED = 1000;
-/** Up to here a list may have any gaps; from there at most every second place may be one. */
+/** Lists up to this length may have any gaps; longer ones must be at least half full. */
 const SAFE_LENGTH = 10;
 
 export function encode(state: LuaState): number {
@@ -32,7 +32,7 @@ function fail(state: LuaState, problem: string): never {
   return lauxlib.luaL_error(state, to_luastring(problem));
 }
 
-/** The value on top of the stack, which stays there. */
+/** Encodes the value on top of the stack, which stays there. */
 function encoded(state: LuaState, depth: number): string {
   const kind = lua.lua_type(state, -1);
   if (kind === lua.LUA_TTABLE) return encodedTable(state, depth);
@@ -88,7 +88,7 @@ function encodedKey(state: LuaState): string {
   return fail(state, `Cannot serialise ${nameOf(state, kind)}: ${what}`);
 }
 
-/** Of the list on top of the stack; 0 where it is no list, or empty. */
+/** Returns the length of the list on top of the stack, or 0 if it is empty or not a list. */
 function lengthOf(state: LuaState): number {
   let most = 0;
   let count = 0;
@@ -110,12 +110,12 @@ function lengthOf(state: LuaState): number {
   return most;
 }
 
-/** White space, and one token; none at the end and where there is none that is allowed. */
+/** Matches white space and one token; the token is empty at the end and if none is valid. */
 const TOKEN =
   /[ \t\n\r]*([{}[\]:,]|"([^"\\\0]*(?:\\[\s\S][^"\\\0]*)*)("?)|true|false|null|[+-]?(?:0[xX](?:[\da-fA-F]+\.?[\da-fA-F]*|\.[\da-fA-F]+)(?:[pP][+-]?\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\(\w*\))?)|[+-](?:\.\d+(?:[eE][-+]?\d+)?)?|)/y;
 const ESCAPE = /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|[\s\S])/gi;
 
-/** What the first characters of tokens are, in this order. */
+/** First characters of tokens, in the order of `KINDS`. */
 const FIRST = '{}[]:,"tfn';
 const OBJECT = 'T_OBJ_BEGIN';
 const LIST = 'T_ARR_BEGIN';
@@ -133,10 +133,10 @@ const KINDS: readonly string[] = [
   'T_NULL',
 ];
 
-/** What it is, or why it is none; what it says; and where it begins. */
+/** The kind of a token or the error, its content, and its position. */
 type Token = readonly [kind: string, said: string, at: number];
 
-/** Reads the next token whenever it is called. */
+/** Returns a function that reads the next token. */
 function tokensOf(text: string): () => Token {
   let end = 0;
   return () => {
@@ -165,7 +165,7 @@ function tokensOf(text: string): () => Token {
   };
 }
 
-/** Leaves on the stack what a text says. */
+/** Parses a text and leaves its value on the stack. */
 function read(state: LuaState, text: string): void {
   const next = tokensOf(text);
   let [kind, said, at] = next();

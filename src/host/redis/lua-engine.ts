@@ -1,15 +1,15 @@
 /**
- * Runs scripts in a real Lua, one interpreter for the whole thread, which keeps what it compiled.
+ * Runs scripts in a real Lua. The thread has one interpreter, which keeps compiled scripts.
  *
- * It is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly). For the scripts
- * of npm redlock, compiled before, on Node 20: 7.3 µs a run against 8.3 µs (20 µs with the sandbox
- * and the node), 9 ms to start against 17 ms, no growth in 200,000 runs of either. What decides:
- * wasmoon seeds its tables by time and addresses, so that `pairs` goes through one table in another
- * order in each process; it is ready only later, by a promise; and its numbers are 64-bit integers
- * or print as `5.0`, which cannot be replaced from outside. Integers of fengari, 32 bits, can be:
- * see `lua-values.ts`.
+ * The interpreter is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly). For
+ * the scripts of npm redlock, compiled before, on Node 20: 7.3 µs per run against 8.3 µs (20 µs
+ * with the sandbox and the node), 9 ms to start against 17 ms, no growth in 200,000 runs of either.
+ * The decisive points: wasmoon seeds its tables from time and addresses, so that `pairs` visits one
+ * table in a different order in each process; it is loaded asynchronously; and its numbers are
+ * 64-bit integers or print as `5.0`, which cannot be replaced from outside. The 32-bit integers of
+ * fengari can be: see `lua-values.ts`.
  *
- * What remains of 5.3: some of its words for texts that do not compile.
+ * Remaining differences to Lua 5.1: the text of some compile errors.
  */
 import { lauxlib, lua } from 'fengari';
 import { adaptFunction } from './lua-arithmetic.ts';
@@ -50,17 +50,17 @@ export interface ScriptRun {
   readonly sha: string;
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  /** What `math.random` draws from. */
+  /** Source of `math.random`. */
   readonly chance: LuaChance;
-  /** Carries out a command of the script. */
+  /** Executes a command of the script. */
   readonly call: (command: RedisCommand) => RedisReply;
-  /** Counts something of Redis' Lua that the sandbox does not have, such as `cmsgpack`. */
+  /** Counts use of a part of Redis' Lua that the sandbox lacks, such as `cmsgpack`. */
   readonly noteUnsimulated: (what: string) => void;
-  /** A script that takes more steps of the interpreter is ended, about a hundred later at most. */
+  /** Limit of interpreter steps; a script is ended at most about a hundred steps later. */
   readonly mostSteps: number;
 }
 
-/** Names that a script finds in Redis and not in the sandbox. */
+/** Names that exist in Redis and not in the sandbox. */
 const UNSIMULATED: ReadonlySet<string> = new Set(
   'cmsgpack struct redis.acl_check_cmd redis.debug redis.set_repl redis.REPL_ALL \
 redis.REPL_AOF redis.REPL_NONE redis.REPL_REPLICA redis.REPL_SLAVE cjson.decode_invalid_numbers \
@@ -68,35 +68,40 @@ cjson.decode_max_depth cjson.encode_invalid_numbers cjson.encode_keep_buffer cjs
 cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
 );
 
-/** Steps are counted in bundles. */
+/** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/** More scripts than this are not kept compiled: a text that holds a value is new each time. */
+/**
+ * Maximum number of compiled scripts kept: scripts whose text contains a value are new each time.
+ */
 const MOST_KEPT = 500;
-/** How the interpreter says that JavaScript threw, as it does where an array cannot be made. */
+/** Status of the interpreter when JavaScript threw, as when an array cannot be allocated. */
 const THROWN = -1;
-/** So many steps of a pattern count as one of the interpreter, which takes about as long. */
+/** Pattern steps that take about as long as one interpreter step. */
 const STEPS_OF_PATTERN = 5;
-/** How much of a pattern an error shows. */
+/** Maximum length of a pattern in an error. */
 const MOST_SHOWN = 60;
 const CHUNK = nameInLua('@user_script');
 
-/** In which function above the one that failed a line of the script is looked for. */
+/** Number of call levels above the failing function that are searched for a line of the script. */
 const MOST_LEVELS = 8;
 
 class LuaEngine {
   private readonly state: LuaState = lauxlib.luaL_newstate();
   private readonly sandbox: Sandbox;
-  /** References to compiled scripts, by their texts. */
+  /** References to compiled scripts, by text. */
   private readonly compiled: Map<string, number> = new Map();
   private current: ScriptRun | null = null;
   private steps = 0;
-  /** Why the script was ended. */
+  /** The reason why the script was ended. */
   private ended: string | null = null;
-  /** Which version of the protocol the script asked for. */
+  /** The protocol version that the script requested. */
   private version: RespVersion = 2;
-  /** What a command threw: no error of the script, and none that it may catch; ends the engine. */
+  /**
+   * Error thrown by a command. It is not an error of the script, which must not catch it, and it
+   * ends the engine.
+   */
   private defect: { readonly error: unknown } | null = null;
-  /** It is not to be used again. */
+  /** True if the engine must not be used again. */
   isSpent = false;
 
   constructor() {
@@ -117,7 +122,7 @@ class LuaEngine {
     );
   }
 
-  /** Why a script cannot be compiled; null where it can. */
+  /** Returns the compile error of a script, or null if it compiles. */
   check(text: string): string | null {
     const problem = withDoubles(() => this.pushScript(text));
     lua.lua_settop(this.state, 0);
@@ -160,7 +165,7 @@ class LuaEngine {
     return errorOf(repeated(error.replace(/[\r\n]+$/, '')) + place);
   }
 
-  /** Pushes a script as a function; or says why there is none. */
+  /** Pushes a script as a function; returns null, or the error if it does not compile. */
   private pushScript(text: string): string | null {
     const { state } = this;
     const kept = this.compiled.get(text);
@@ -201,7 +206,7 @@ class LuaEngine {
     raise(state, this.ended);
   }
 
-  /** From here on each step fails, so that no `pcall` of the script goes on for long. */
+  /** Makes each further step fail, so that no `pcall` of the script continues for long. */
   private end(state: LuaState): void {
     this.isSpent = true;
     this.steps = Number.POSITIVE_INFINITY;
@@ -213,7 +218,7 @@ class LuaEngine {
     return 0;
   }
 
-  /** `redis.call`, which raises an error, and `redis.pcall`, which returns it. */
+  /** Implements `redis.call`, which raises an error, and `redis.pcall`, which returns it. */
   private command(state: LuaState, isRaising: boolean): number {
     const given = commandAt(state);
     const reply = 'error' in given ? given : this.answer(state, given);
@@ -245,7 +250,7 @@ class LuaEngine {
   }
 }
 
-/** The command that a script gives, or why it is none. */
+/** Returns the command in a script's arguments, or an error if they are invalid. */
 function commandAt(state: LuaState): RedisCommand | RedisError {
   const count = lua.lua_gettop(state);
   if (count === 0) {
@@ -262,7 +267,7 @@ function commandAt(state: LuaState): RedisCommand | RedisError {
   return given;
 }
 
-/** Makes a table of an error, with the line of the script at which it was raised: a new one. */
+/** Converts an error to a new table with the line of the script that raised it. */
 function placeError(state: LuaState): number {
   lua.lua_settop(state, 1);
   const isTable = lua.lua_type(state, 1) === lua.LUA_TTABLE;
@@ -289,7 +294,7 @@ function sha1hex(state: LuaState): number {
   return pushText(state, shaOf(lua.lua_isstring(state, 1) ? textAt(state, 1) : ''));
 }
 
-/** What it logs is nowhere to be read. */
+/** Log output is discarded. */
 function log(state: LuaState): number {
   const level = lua.lua_tonumber(state, 1);
   if (lua.lua_gettop(state) < 2) raise(state, 'ERR redis.log() requires two arguments or more.');
@@ -301,17 +306,17 @@ function log(state: LuaState): number {
 
 let engine: LuaEngine | null = null;
 
-/** Runs a script; what goes wrong in it is an error reply. */
+/** Runs a script; its errors are error replies. */
 export function runScript(run: ScriptRun): RedisReply {
   return withEngine((shared) => shared.run(run));
 }
 
-/** Why a script cannot be compiled; null where it can. */
+/** Returns the compile error of a script, or null if it compiles. */
 export function checkScript(text: string): string | null {
   return withEngine((shared) => shared.check(text));
 }
 
-/** An interpreter in which something was cut short, or that threw, is replaced. */
+/** Replaces an interpreter in which a script was ended or that threw. */
 function withEngine<T>(use: (shared: LuaEngine) => T): T {
   const shared = engine ?? new LuaEngine();
   engine = shared;

@@ -1,4 +1,4 @@
-/** `string.format` of scripts: the directives of Lua 5.1, written as C writes them. */
+/** `string.format` for scripts: the directives of Lua 5.1, with the output of C. */
 import { lauxlib, lua } from 'fengari';
 import {
   formatNumber,
@@ -10,10 +10,10 @@ import {
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
 
-/** `%`, flags, width, precision, and the letter that says what it is. */
+/** `%`, flags, width, precision, and the conversion letter. */
 const DIRECTIVE = /%(?:(%)|([-+ #0]*)(\d{0,2})(?:\.(\d{0,2}))?([\s\S]?))/g;
 
-/** `string.format`, with the directives that Lua 5.1 has. */
+/** Implements `string.format` with the directives of Lua 5.1. */
 export function format(state: LuaState): number {
   const template = latin1Of(lauxlib.luaL_checkstring(state, 1));
   let argument = 1;
@@ -27,7 +27,7 @@ export function format(state: LuaState): number {
   );
 }
 
-/** One argument of `format`. What is not quoted ends at its first NUL, as in C. */
+/** Formats one argument. Except with `%q`, text ends at its first NUL, as in C. */
 function formatted(
   state: LuaState,
   at: number,
@@ -63,7 +63,7 @@ function formatted(
   return placed(isWhole ? integer(value, form) : fraction(value, form), form, isPadded);
 }
 
-/** As many flags as there are, and one more: what `string.format` takes. */
+/** Maximum number of flags that `string.format` accepts: the five flags, once each. */
 const MOST_FLAGS = 5;
 
 function padded(form: Form, text: string): string {
@@ -81,7 +81,7 @@ function plusOf(flags: string): string {
   return flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
 }
 
-/** The sign and the digits of a number with a fraction. */
+/** Returns the sign and the digits of a floating-point conversion. */
 function fraction(
   value: number,
   { flags, letter, digits }: Form,
@@ -109,7 +109,7 @@ function scientific(value: number, precision: number): string {
   return `${mantissa}e${power.slice(0, 1)}${power.slice(1).padStart(2, '0')}`;
 }
 
-/** Where two results are equally near, the even one, as C has it. */
+/** Rounds ties to even, as C does. */
 function fixed(value: number, precision: number): string {
   if (value >= 1e21) return `${BigInt(value)}.${'0'.repeat(precision)}`.replace(/\.$/, '');
   const exact = value.toFixed(100);
@@ -119,7 +119,9 @@ function fixed(value: number, precision: number): string {
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
-/** The sign and the digits of an integer of 64 bits; of what does not fit, those that C makes. */
+/**
+ * Returns the sign and the digits of a 64-bit integer; values out of range give the result of C.
+ */
 function integer(
   value: number,
   { flags, letter, digits }: Form,

@@ -1,10 +1,10 @@
 /**
- * The library functions that scripts get in place of the interpreter's own: those that would make
- * an integer of a number, look at addresses, draw by real chance (`math.random` draws as Redis
- * does, by `drand48`, one stream for all scripts of a node), or run past a script's limit of steps.
+ * Library functions that replace the interpreter's own for scripts: those that would create
+ * integers, expose addresses, use real randomness (`math.random` draws as Redis does, with
+ * `drand48`, one stream for all scripts of a node), or exceed a script's step limit.
  *
- * A call into the library counts as one step, and the steps of a pattern as well; texts that are
- * repeated have a longest length; those that double at each `..` remain.
+ * A library call counts as one step, and so does each step of a pattern; `string.rep` has a maximum
+ * length. Text that doubles with each `..` is not limited.
  */
 
 import { lauxlib, lua } from 'fengari';
@@ -26,7 +26,7 @@ import {
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
 
-/** They do not depend on the state of any run. */
+/** Functions that do not depend on the state of a run. */
 const plain: readonly (readonly [string, LuaFunction])[] = [
   ['floor', onNumber(Math.floor)],
   ['ceil', onNumber(Math.ceil)],
@@ -58,7 +58,10 @@ const plain: readonly (readonly [string, LuaFunction])[] = [
   ['modf', modf],
 ];
 
-/** By the names under which the sandbox asks for them; `chance` is that of the present run. */
+/**
+ * Returns the functions by the names that the sandbox uses; `chance` returns that of the current
+ * run.
+ */
 export function libraryFunctions(
   state: LuaState,
   chance: () => LuaChance,
@@ -81,7 +84,7 @@ function onNumber(run: (value: number) => number): LuaFunction {
   return (state) => returned(state, run(lauxlib.luaL_checknumber(state, 1)));
 }
 
-/** Pushes what a function returns, nil for null; returns how many values that are. */
+/** Pushes the results of a function, null as nil; returns their number. */
 function returned(state: LuaState, ...values: readonly (number | null)[]): number {
   for (const value of values) {
     if (value === null) lua.lua_pushnil(state);
@@ -90,7 +93,7 @@ function returned(state: LuaState, ...values: readonly (number | null)[]): numbe
   return values.length;
 }
 
-/** `math.max` or `math.min`, which takes the first of several that are equal. */
+/** Implements `math.max` or `math.min`, which return the first of several equal values. */
 function extreme(isBetter: (one: number, other: number) => boolean): LuaFunction {
   return (state) => {
     let best = lauxlib.luaL_checknumber(state, 1);
@@ -107,7 +110,7 @@ function pow(state: LuaState): number {
   return returned(state, power(base ?? 0, exponent ?? 0));
 }
 
-/** A fraction from 0.5 to 1, and the exponent of 2 beside it. */
+/** Returns a fraction from 0.5 to 1 and the exponent of 2. */
 function frexp(state: LuaState): number {
   let [value, exponent] = [lauxlib.luaL_checknumber(state, 1), 0];
   if (value === 0 || !Number.isFinite(value)) return returned(state, value, 0);
@@ -133,7 +136,7 @@ function modf(state: LuaState): number {
   );
 }
 
-/** `error`, which puts a place before numbers as well. */
+/** Implements `error`, which adds the position to numbers as well. */
 function raiseValue(state: LuaState): number {
   const level = wholeAt(state, 2, 1) | 0;
   lua.lua_settop(state, 1);
@@ -161,7 +164,7 @@ function char(state: LuaState): number {
   return pushText(state, text);
 }
 
-/** Makes what was compiled compute as Lua 5.1 does, or says in its words why nothing was. */
+/** Adapts a compiled function to Lua 5.1, or converts the compile error to its text. */
 function adapt(state: LuaState): number {
   if (lua.lua_type(state, 1) === lua.LUA_TFUNCTION) {
     adaptFunction(state, 1);
@@ -187,13 +190,13 @@ function unpack(state: LuaState): number {
   return count;
 }
 
-/** How much Lua 5.1 has room for on the stack of a function. */
+/** Maximum number of stack values of a function in Lua 5.1. */
 const MOST_RESULTS = 8000;
 
-/** The number of a comparison of the interpreter. */
+/** The interpreter's code of a comparison. */
 const LESS_THAN = 1;
 
-/** Compares for `table.sort`, whose errors name no place. */
+/** Compares for `table.sort`, whose errors have no position. */
 function isLess(state: LuaState): number {
   lua.lua_pushboolean(state, lua.lua_compare(state, 1, 2, LESS_THAN) !== 0);
   return 1;
@@ -219,7 +222,7 @@ function toNumber(state: LuaState): number {
 
 const MOST_UNSIGNED = 2n ** 64n - 1n;
 
-/** Reads an integer as C's `strtoul` does, which stops at its greatest, and wraps one below 0. */
+/** Reads an integer as C's `strtoul` does: saturates at the maximum, and wraps negative numbers. */
 function readInBase(text: string, base: number): number | null {
   const [, sign, digits = ''] = /^[ \t-\r]*([+-]?)([\da-z]+)[ \t-\r]*$/i.exec(text) ?? [];
   let value = 0n;
@@ -252,7 +255,9 @@ function seed(state: LuaState, chance: LuaChance): number {
   return 0;
 }
 
-/** A value as `tostring` writes it. Tables and functions have no addresses that could differ. */
+/**
+ * Formats a value as `tostring` does. Addresses of tables and functions, which could differ, are 0.
+ */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);
@@ -275,7 +280,7 @@ export class LuaChance {
     this.current = (BigInt.asUintN(32, BigInt(Math.trunc(seed))) << 16n) | LOW_WORD;
   }
 
-  /** In [0, 1), in steps of 2⁻³¹. */
+  /** Returns a number in [0, 1), in steps of 2⁻³¹. */
   draw(): number {
     this.current = (this.current * MULTIPLIER + INCREMENT) & BITS_48;
     const most = 0x7fff_ffff;
@@ -285,12 +290,12 @@ export class LuaChance {
 
 const ALL_RESULTS = -1;
 
-/** No text that `string.rep` makes is longer. */
+/** Maximum length of a text that `string.rep` returns. */
 const MOST_REPEATED_BYTES = 1024 * 1024;
 
 /**
- * `pcall`. That of the interpreter, in a coroutine, stops counting steps once it caught an error;
- * this one cannot be yielded out of, as in Lua 5.1.
+ * Implements `pcall`. In a coroutine, the interpreter's own stops counting steps once it has caught
+ * an error. This one does not allow a yield across it, as in Lua 5.1.
  */
 function protectedCall(state: LuaState): number {
   lauxlib.luaL_checkany(state, 1);
@@ -302,7 +307,7 @@ function protectedCall(state: LuaState): number {
   return isDone ? lua.lua_gettop(state) : 2;
 }
 
-/** `string.rep`, which refuses what would be too long. */
+/** Implements `string.rep`, with an error if the result would be too long. */
 function repeat(state: LuaState): number {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const count = Math.max(0, wholeAt(state, 2) | 0);
@@ -313,8 +318,8 @@ function repeat(state: LuaState): number {
 }
 
 /**
- * A function of the interpreter as Lua 5.1 has it: numbers among its arguments at `places` lose
- * their fractions. Those that do not fit wrap around, as C's `int`, or are the greatest that fit.
+ * Wraps a function of the interpreter to act as in Lua 5.1: numbers among its arguments at `places`
+ * are truncated. Out of range, they wrap around as a C `int` or saturate.
  */
 function withWholeNumbers(
   original: LuaFunction,
@@ -334,7 +339,7 @@ function withWholeNumbers(
 
 const MOST_INT = 1e9;
 
-/** Where `string`, `table` and the globals take whole numbers. */
+/** Arguments of `string`, `table` and global functions that are integers. */
 const WHOLE: readonly (readonly [library: string, name: string, isInt: boolean, ...number[]])[] = [
   ['string', 'sub', false, 2, 3],
   ['string', 'byte', false, 2, 3],
@@ -342,7 +347,7 @@ const WHOLE: readonly (readonly [library: string, name: string, isInt: boolean, 
   ['_G', 'select', true, 1],
 ];
 
-/** The function of that name in a library of the interpreter. */
+/** Returns a function of an interpreter library by its name. */
 function originalOf(state: LuaState, library: string, name: string): LuaFunction {
   lua.lua_getglobal(state, nameInLua(library));
   lua.lua_getfield(state, -1, nameInLua(name));
@@ -352,13 +357,13 @@ function originalOf(state: LuaState, library: string, name: string): LuaFunction
   return original;
 }
 
-/** The length of the table in the first argument. */
+/** Returns the length of the table in the first argument. */
 function lengthOf(state: LuaState): number {
   lauxlib.luaL_checktype(state, 1, lua.LUA_TTABLE);
   return lua.lua_rawlen(state, 1);
 }
 
-/** `table.insert`, which takes as many steps as it moves items. */
+/** Implements `table.insert`, which counts one step per item moved. */
 function insert(state: LuaState, count: CountSteps): number {
   const next = lengthOf(state) + 1;
   const given = lua.lua_gettop(state);

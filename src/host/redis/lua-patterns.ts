@@ -1,8 +1,8 @@
 /**
- * The patterns of Lua 5.1, as `lstrlib.c` matches them, over byte strings: `string.find`, `match`,
- * `gmatch` and `gsub` of scripts. A pattern ends at its first NUL, is looked at only as far as it
- * is matched, and goes back over its repetitions, which for `a*a*a*b` and its kind takes a time
- * that grows with each of them. So steps are counted, and too many of them end the script.
+ * The patterns of Lua 5.1 over byte strings, matched as in `lstrlib.c`: `string.find`, `match`,
+ * `gmatch` and `gsub` for scripts. A pattern ends at its first NUL, is parsed only as far as it is
+ * matched, and backtracks over its repetitions, whose time for patterns such as `a*a*a*b` grows
+ * with each of them. Steps are therefore counted, and too many of them end the script.
  */
 import { lauxlib, lua } from 'fengari';
 import {
@@ -16,10 +16,10 @@ import {
 } from './lua-values.ts';
 import { latin1Of } from './reply.ts';
 
-/** Counts steps of a pattern as steps of the script; ends the script where there are too many. */
+/** Counts pattern steps as steps of the script, and ends the script if there are too many. */
 export type CountSteps = (state: LuaState, steps: number, pattern: string) => void;
 
-/** A part of the text, or, as its length, one of the two below. */
+/** A part of the text; `length` may be one of the two constants below. */
 interface Capture {
   readonly from: number;
   length: number;
@@ -28,34 +28,34 @@ interface Capture {
 const UNFINISHED = -1;
 const POSITION = -2;
 const MOST_CAPTURES = 32;
-/** Steps are counted in bundles. */
+/** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/** How deep a match may be nested: `a?` is once for each character that it takes. */
+/** Maximum nesting of a match; `a?` nests once per character that it matches. */
 const MOST_NESTED = 1500;
 
-/** A pattern and a text that it is matched with. */
+/** A pattern and the text that it is matched against. */
 interface Matching {
   state: LuaState;
   readonly text: string;
-  /** Without its `^`. */
+  /** Without the leading `^`. */
   readonly pattern: string;
   readonly isAnchored: boolean;
   readonly count: CountSteps;
-  /** By where they begin in the pattern. */
+  /** Parsed items by their position in the pattern. */
   readonly items: Map<number, Item>;
   readonly captures: Capture[];
-  /** Those that are not counted yet. */
+  /** Steps that are not counted yet. */
   steps: number;
   depth: number;
 }
 
 /** A part of a pattern. */
 interface Item {
-  /** `(`, `()`, `)`, `$`, or how often it may stand there: `*`, `+`, `-`, `?`, or '' for once. */
+  /** `(`, `()`, `)`, `$`, or the repetition: `*`, `+`, `-`, `?`, or '' for exactly once. */
   readonly kind: string;
-  /** Where it ends in the text if it begins at `at`; null where it does not fit. */
+  /** Returns the end of a match that begins at `at`, or null if it does not match there. */
   readonly ends: (at: number) => number | null;
-  /** Where the pattern goes on. */
+  /** Position of the next item in the pattern. */
   readonly next: number;
 }
 
@@ -65,7 +65,7 @@ const ITEM = new RegExp(
   'y',
 );
 
-/** Raises an error where the pattern is none. */
+/** Parses the item at `p`; raises an error if the pattern is malformed. */
 function itemAt(m: Matching, p: number): Item {
   const known = m.items.get(p);
   if (known !== undefined) return known;
@@ -99,7 +99,7 @@ function problemOf(rest: string): string {
   return "malformed pattern (missing ']')";
 }
 
-/** Where text that begins with the first of two characters ends with as many of the second. */
+/** Returns the end of balanced text that begins with the first of two characters. */
 function balancedEnd(m: Matching, from: number, [begin, end]: string): number | null {
   if (m.text.charAt(from) !== begin) return null;
   let open = 1;
@@ -113,17 +113,17 @@ function balancedEnd(m: Matching, from: number, [begin, end]: string): number | 
   return null;
 }
 
-/** Where the text of a capture ends that stands there once more. */
+/** Returns the end of a repetition of a captured text. */
 function repeatedEnd(m: Matching, at: number, index: number): number | null {
   const { from = 0, length = UNFINISHED } = m.captures[index] ?? {};
   if (length === UNFINISHED) return luaError(m.state, 'invalid capture index');
-  // In C, the length of a position is a very great number.
+  // In C, the length of a position capture is a very large number.
   if (length === POSITION) return null;
   m.steps += length / BUNDLE;
   return m.text.startsWith(m.text.slice(from, from + length), at) ? at + length : null;
 }
 
-/** Where a match that begins at `from` ends; null for none. */
+/** Returns the end of a match that begins at `from`, or null if there is none. */
 function endOf(m: Matching, from: number): number | null {
   m.captures.length = 0;
   m.depth = 0;
@@ -174,7 +174,7 @@ function matchRest(m: Matching, from: number, start: number): number | null {
 
 type Repeated = Pick<Item, 'ends' | 'next'>;
 
-/** As many as there are from `least` on. */
+/** Matches as many repetitions as possible, beginning after `least`. */
 function most(m: Matching, least: number, { ends, next }: Repeated): number | null {
   let at = least;
   while (ends(at) !== null) at += 1;
@@ -216,7 +216,7 @@ interface Match {
   readonly end: number;
 }
 
-/** The first match that begins at `first` or later; null for none. */
+/** Returns the first match at or after `first`, or null if there is none. */
 function matchFrom(m: Matching, first: number): Match | null {
   for (let from = first; from <= (m.isAnchored ? first : m.text.length); from += 1) {
     const end = endOf(m, from);
@@ -225,7 +225,7 @@ function matchFrom(m: Matching, first: number): Match | null {
   return null;
 }
 
-/** Pushes one capture; the first of none is all that matched. */
+/** Pushes one capture; the first one is the complete match if the pattern has no captures. */
 function pushCapture({ state, text, captures }: Matching, index: number, match: Match): void {
   const { from, length } = captures[index] ?? { from: match.from, length: match.end - match.from };
   if (index > 0 && index >= captures.length) luaError(state, 'invalid capture index');
@@ -234,7 +234,7 @@ function pushCapture({ state, text, captures }: Matching, index: number, match: 
   else pushText(state, text.slice(from, from + length));
 }
 
-/** Pushes at least so many captures; returns how many. */
+/** Pushes all captures, at least `least` of them; returns their number. */
 function pushCaptures(m: Matching, match: Match, least = 1): number {
   const count = Math.max(m.captures.length, least);
   lua.lua_checkstack(m.state, count);
@@ -244,7 +244,7 @@ function pushCaptures(m: Matching, match: Match, least = 1): number {
 
 type Fits = (sign: string) => boolean;
 
-/** By the letter of a class, in lower case. */
+/** Character classes by their letter in lower case. */
 const CLASSES: Readonly<Record<string, RegExp>> = {
   a: /[a-z]/i,
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what this class is
@@ -259,7 +259,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   z: /\0/,
 };
 
-/** A sign, `.`, or an escaped one, such as `%d`. */
+/** Returns the test for one character, `.`, or an escape such as `%d`. */
 function signOf(text: string): Fits {
   if (text === '.') return () => true;
   const letter = text.slice(-1);
@@ -269,7 +269,7 @@ function signOf(text: string): Fits {
   return (sign) => signs.test(sign) === isLower;
 }
 
-/** `[^a-z%d]`. */
+/** Returns the test for a set such as `[^a-z%d]`. */
 function setOf(text: string): Fits {
   const isNot = text.startsWith('[^');
   const parts = text.slice(isNot ? 2 : 1, -1).matchAll(/%[\s\S]|([\s\S])-([\s\S])|[\s\S]/g);
@@ -280,7 +280,9 @@ function setOf(text: string): Fits {
   return (sign) => all.some((fits) => fits(sign)) !== isNot;
 }
 
-/** The text and the pattern in the first arguments; the pattern ends at its first NUL. */
+/**
+ * Reads the text and the pattern from the first two arguments; the pattern ends at its first NUL.
+ */
 function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matching {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const [given = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);
@@ -290,10 +292,10 @@ function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matc
   return { state, text, pattern, isAnchored, count, items, captures: [], steps: 0, depth: 0 };
 }
 
-/** A text that is compared this often, character by character, is counted. */
+/** A plain search that may take more character comparisons than this is counted. */
 const MANY = 1e6;
 
-/** `string.find`, or `string.match`. */
+/** Implements `string.find` or `string.match`. */
 function finding(isFind: boolean, count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count);
@@ -327,7 +329,7 @@ function pushPlaces(state: LuaState, { from, end }: Match): number {
   return 2;
 }
 
-/** `string.gmatch`, to which `^` is a character as any other. */
+/** Implements `string.gmatch`, where `^` is an ordinary character. */
 function finderOfAll(count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count, false);
@@ -343,7 +345,7 @@ function finderOfAll(count: CountSteps): LuaFunction {
   };
 }
 
-/** `string.gsub`. */
+/** Implements `string.gsub`. */
 function replacing(count: CountSteps): LuaFunction {
   return (state) => {
     const m = matchingOf(state, count);
@@ -373,7 +375,7 @@ function replacing(count: CountSteps): LuaFunction {
   };
 }
 
-/** The text for a match, by the third argument. */
+/** Returns the replacement of a match according to the third argument. */
 function replacementOf(m: Matching, match: Match): string {
   const { state } = m;
   const matched = m.text.slice(match.from, match.end);
@@ -409,7 +411,7 @@ function popText(state: LuaState): string {
   return text;
 }
 
-/** What scripts find in `string` for patterns. */
+/** Returns the pattern functions of `string`. */
 export function patternFunctions(count: CountSteps): readonly (readonly [string, LuaFunction])[] {
   return [
     ['find', finding(true, count)],

@@ -1,8 +1,8 @@
 /**
- * Builds the sandbox in an interpreter, and puts scripts into it. A script sees the globals of
- * Redis' Lua 5.1 and nothing of the machine. Nothing that it does to them lasts, since one
- * interpreter runs the scripts of all nodes: what it is shown are empty tables that lead to the
- * real ones and refuse to be written.
+ * Builds the sandbox of an interpreter and runs scripts in it. A script sees the globals of Redis'
+ * Lua 5.1 and nothing of the machine. Its changes to them do not persist, because one interpreter
+ * runs the scripts of all nodes: scripts see empty tables that forward reads to the real ones and
+ * reject writes.
  */
 
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
@@ -13,7 +13,7 @@ import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './
 
 type Functions = readonly (readonly [name: string, run: LuaFunction])[];
 
-/** What of the interpreter's own library the prelude picks from: nothing that touches a machine. */
+/** The interpreter's libraries that the prelude selects from; none has access to the machine. */
 const LIBRARIES: Functions = [
   ['_G', lualib.luaopen_base],
   ['string', lualib.luaopen_string],
@@ -25,12 +25,12 @@ const LIBRARIES: Functions = [
 export interface Sandbox {
   /** Sets a global to a list of texts. */
   give(name: string, texts: readonly string[]): void;
-  /** Makes the sandbox the world of the function on top of the stack. */
+  /** Makes the sandbox the environment of the function on top of the stack. */
   enclose(): void;
 }
 
 interface Origin {
-  /** Returns what `math.random` draws from. */
+  /** Returns the source of `math.random`. */
   readonly chance: () => LuaChance;
   readonly count: CountSteps;
   /** The functions of the table `redis`. */
@@ -70,7 +70,7 @@ export function openSandbox(state: LuaState, { chance, count, redis }: Origin): 
   };
 }
 
-/** Leaves the environment of scripts on the stack, and the table behind it on top. */
+/** Leaves the environment of scripts on the stack, below the table behind it. */
 function runPrelude(state: LuaState, given: Functions): void {
   const text = to_luastring(PRELUDE);
   const name = nameInLua('=sandbox');
@@ -85,8 +85,8 @@ function runPrelude(state: LuaState, given: Functions): void {
 }
 
 /**
- * A Lua chunk. It is given the functions of `lua-library.ts` and of `redis`, and returns the
- * environment of scripts, and the table behind it, in which `KEYS` and `ARGV` are put.
+ * A Lua chunk. It receives the functions of `lua-library.ts` and of `redis`, and returns the
+ * environment of scripts and the table behind it, to which `KEYS` and `ARGV` are added.
  */
 const PRELUDE: string = `
 local given = ...
@@ -278,13 +278,11 @@ function open.load(source, name) return plain.load(source, name or '=(load)', 't
 return shown, open
 `;
 
-/*
- * `bit` of scripts, as Lua BitOp has it: numbers are rounded, and taken as 32 bits with a sign.
- */
+/* `bit` for scripts, as in Lua BitOp: numbers are rounded and treated as signed 32-bit integers. */
 
 /**
- * Added, it rounds to the nearest integer, of two to the even one, whose last 32 bits are then the
- * last of the double; those of a great number are others.
+ * Adding it rounds to the nearest integer, ties to even, and leaves the integer's last 32 bits in
+ * the last bits of the double. For very large numbers the bits are others.
  */
 const ROUNDS = 1.5 * 2 ** 52;
 
@@ -296,7 +294,7 @@ function bitsAt(state: LuaState, index: number): number {
 
 type Operation = (bits: number, other: number) => number;
 
-/** How many operands each takes; 0 is any number. */
+/** Number of operands; 0 is any number. */
 const OPERATIONS: readonly (readonly [name: string, operands: number, run: Operation])[] = [
   ['tobit', 1, (bits) => bits],
   ['bnot', 1, (bits) => ~bits],
@@ -326,7 +324,7 @@ const bitFunctions: readonly (readonly [string, LuaFunction])[] = [
   ['tohex', toHex],
 ];
 
-/** Below 0 digits, in capitals. */
+/** Formats a number in hexadecimal; negative `digits` select upper case. */
 function toHex(state: LuaState): number {
   const bits = bitsAt(state, 1);
   const digits = lua.lua_gettop(state) > 1 ? bitsAt(state, 2) : 8;

@@ -1,13 +1,13 @@
 /**
- * Values between Redis and its scripts, by the rules of redis.io, "Lua API": nil is false, a
- * number that a script returns loses its fraction, a list ends at its first nil. What a script
- * returns is read without its metatables, whose functions would run outside of all limits. Texts
- * are bytes to Lua, and byte strings here (`reply.ts`). Scripts see replies as version 2 has them.
+ * Converts values between Redis and its scripts by the rules of redis.io, "Lua API": nil is false,
+ * a number that a script returns is truncated, a list ends at its first nil. Results of scripts are
+ * read without metatables, whose functions would run outside all limits. Texts are bytes in Lua and
+ * byte strings here (`reply.ts`). Scripts see version 2 replies unless they request version 3.
  *
- * Numbers are as Redis' Lua 5.1 knows them: doubles, all of them, written as C's `%.14g` writes
- * them. The interpreter at hand is a Lua 5.3 with integers of 32 bits, in which `1704067200 * 1000`
- * wraps around and `10 / 2` reads `5.0`: its two conversions between numbers and text are replaced,
- * while a script of ours is read or run and at no other time.
+ * Numbers are those of Redis' Lua 5.1: always doubles, formatted like C's `%.14g`. The interpreter
+ * is a Lua 5.3 with 32-bit integers, in which `1704067200 * 1000` overflows and `10 / 2` prints
+ * `5.0`. Its two conversions between numbers and text are replaced, but only while one of our
+ * scripts is compiled or run.
  */
 
 import { lauxlib, lua, to_luastring } from 'fengari';
@@ -32,13 +32,16 @@ export interface LuaState {
   readonly kind: 'lua_State';
 }
 
-/** A function that Lua may call: it takes its arguments from the stack and says what it returns. */
+/**
+ * A function that Lua may call: takes its arguments from the stack and returns the number of
+ * results.
+ */
 export type LuaFunction = (state: LuaState) => number;
 
-/** A list within a list, and so on, that is deeper than this is taken for endless. */
+/** Lists nested more deeply than this are treated as endless. */
 const MOST_NESTED = 100;
 
-/** Pushes what `redis.call` gives a script, in the form that this version of the protocol has. */
+/** Pushes the result of `redis.call` in the form of this protocol version. */
 export function pushReply(state: LuaState, given: RedisReply, version: RespVersion): void {
   const reply = version === 2 ? plainReply(given) : given;
   if (typeof reply === 'string') pushText(state, reply);
@@ -73,7 +76,7 @@ export function pushReply(state: LuaState, given: RedisReply, version: RespVersi
   }
 }
 
-/** Pushes a table of which a field holds these keys and values. */
+/** Pushes a table with one field, which holds these keys and values. */
 function pushTable(state: LuaState, name: string, keysAndValues: readonly RedisReply[]): void {
   lua.lua_createtable(state, 0, 1);
   pushMapping(state, keysAndValues);
@@ -88,13 +91,13 @@ function pushMapping(state: LuaState, keysAndValues: readonly RedisReply[]): voi
   });
 }
 
-/** What a script answers with the value on top of its stack. */
+/** Returns the reply for the value on top of the stack. */
 export function readReply(state: LuaState, version: RespVersion, depth = 0): RedisReply {
   switch (lua.lua_type(state, -1)) {
     case lua.LUA_TSTRING:
       return textAt(state, -1);
     case lua.LUA_TNUMBER: {
-      // What does not fit into 64 bits is what C makes of it on most machines: the least number.
+      // Values beyond 64 bits become the minimum, the result of C on most machines.
       const value = lua.lua_tonumber(state, -1);
       const integral = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
       return Number.isSafeInteger(integral) ? integral : { integer: String(BigInt(integral)) };
@@ -124,7 +127,10 @@ function readItems(state: LuaState, version: RespVersion, depth: number): RedisR
   return items;
 }
 
-/** The reply that a field of the table on top of the stack says it is; null where it is a list. */
+/**
+ * Returns the typed reply that a field of the table on top of the stack requests, or null if the
+ * table is a list.
+ */
 function richReply(state: LuaState, version: RespVersion, depth: number): RedisReply | null {
   const error = fieldOf(state, 'err');
   if (error !== null) return errorOf(oneLine(error));
@@ -151,7 +157,7 @@ function richReply(state: LuaState, version: RespVersion, depth: number): RedisR
   );
 }
 
-/** Keys and values in turn of the table on top of the stack. */
+/** Returns alternating keys and values of the table on top of the stack. */
 function readMapping(state: LuaState, version: RespVersion, depth: number): RedisReply[] {
   const all: RedisReply[] = [];
   lua.lua_pushnil(state);
@@ -169,25 +175,28 @@ function oneLine(text: string): string {
   return text.replace(/[\r\n]/g, ' ');
 }
 
-/** A name or text that is used again and again: its bytes are kept. */
+/** Encodes a text that is used repeatedly; its bytes are cached. */
 export function nameInLua(text: string): Uint8Array {
   return to_luastring(text, true);
 }
 
-/** Pushes a text; returns 1, as functions do that return one value. */
+/** Pushes a text; returns 1, the number of results. */
 export function pushText(state: LuaState, text: string): number {
   lua.lua_pushlstring(state, rawOf(text), text.length);
   return 1;
 }
 
-/** The text at `index`, which has to be one, or a number, which becomes one. */
+/**
+ * Returns the text at `index`, which must be a string or a number; a number is converted in place.
+ */
 export function textAt(state: LuaState, index: number): string {
   return latin1Of(lua.lua_tostring(state, index));
 }
 
 /**
- * Reads an argument as C casts a double to an integer of 64 bits: the fraction is lost, and what
- * does not fit is the least one. One of 32 bits is that `| 0`. `absent` stands for nil and none.
+ * Reads an argument as C casts a double to a 64-bit integer: it is truncated, and becomes the
+ * minimum if it is out of range. Use `| 0` for 32 bits. `absent` replaces nil or a missing
+ * argument.
  */
 export function wholeAt(state: LuaState, index: number, absent?: number): number {
   if (absent !== undefined && lua.lua_type(state, index) <= lua.LUA_TNIL) return absent;
@@ -195,21 +204,26 @@ export function wholeAt(state: LuaState, index: number, absent?: number): number
   return Math.abs(value) < 2 ** 63 ? value : -(2 ** 63);
 }
 
-/** Raises a text with the place in the script that is at hand. */
+/** Raises an error with the current position in the script. */
 export function luaError(state: LuaState, problem: string): never {
   lauxlib.luaL_where(state, 1);
   pushText(state, textAt(state, -1) + problem);
   return lua.lua_error(state);
 }
 
-/** An argument of a command; null where the value at `index` is no text and no number. */
+/**
+ * Returns an argument of a command, or null if the value at `index` is neither text nor a number.
+ */
 export function argumentAt(state: LuaState, index: number): string | null {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), COMMAND_DIGITS);
   return kind === lua.LUA_TSTRING ? textAt(state, index) : null;
 }
 
-/** The text that the table on top of the stack itself holds in a field; null for none. */
+/**
+ * Returns the text in a field of the table on top of the stack, without metamethods, or null if
+ * there is none.
+ */
 export function fieldOf(state: LuaState, name: string): string | null {
   lua.lua_pushstring(state, nameInLua(name));
   const isText = lua.lua_rawget(state, -2) === lua.LUA_TSTRING;
@@ -224,21 +238,21 @@ export function setField(state: LuaState, name: string, text: string): void {
   lua.lua_setfield(state, -2, nameInLua(name));
 }
 
-/** Raises the value `{err = problem}` with the place in the script that is at hand. */
+/** Raises the value `{err = problem}`. */
 export function raise(state: LuaState, problem: string): never {
   lua.lua_createtable(state, 0, 2);
   setField(state, 'err', problem);
   return lua.lua_error(state);
 }
 
-/** How many digits Lua writes of a number, and how many a command is given. */
+/** Digits of a number in Lua's text, and in an argument of a command. */
 export const LUA_DIGITS = 14;
 export const COMMAND_DIGITS = 17;
 
-/** Up to here a double holds each integer. */
+/** Up to here a double represents every integer. */
 const MOST_EXACT = 2 ** 53;
 
-/** Writes a number as C's `%.<digits>g` does, or, with all zeros, `%#.<digits>g`. */
+/** Formats a number like C's `%.<digits>g`, or `%#.<digits>g` if `keepsZeros`. */
 export function formatNumber(value: number, digits: number, keepsZeros = false): string {
   if (Number.isNaN(value)) return '-nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
@@ -264,10 +278,7 @@ export function formatNumber(value: number, digits: number, keepsZeros = false):
   );
 }
 
-/**
- * In exponential form, as JavaScript writes it. Where two results are equally near, the even one,
- * as C has it.
- */
+/** Returns a number in JavaScript's exponential form. Rounds ties to even, as C does. */
 export function rounded(value: number, digits: number): string {
   const [mantissa = '', power = ''] = value.toExponential(100).split('e');
   const cut = digits + (value < 0 ? 2 : 1);
@@ -276,7 +287,7 @@ export function rounded(value: number, digits: number): string {
   return isTie && /[02468]$/.test(kept) ? `${kept}e${power}` : value.toExponential(digits - 1);
 }
 
-/** With a point behind `integral` digits. */
+/** Inserts a point after `integral` digits. */
 function withPoint(digits: string, integral: number): string {
   return `${digits.slice(0, integral)}.${digits.slice(integral)}`;
 }
@@ -288,7 +299,7 @@ function withoutZeros(digits: string, integral: number): string {
 const NUMERAL =
   /^[ \t-\r]*([+-]?)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|0x(?=\.?[\da-f])([\da-f]*)\.?([\da-f]*)(?:p([+-]?\d+))?|(inf(?:inity)?)|nan(?:\(\w*\))?)[ \t-\r]*$/i;
 
-/** Reads a number as Lua 5.1 does, by C's `strtod`; null where the text is none. */
+/** Reads a number as Lua 5.1 does, by C's `strtod`, or returns null if the text is not a number. */
 export function readNumber(text: string): number | null {
   const [all, sign, decimal, high = '', low = '', exponent = '0', infinite] =
     NUMERAL.exec(text) ?? [];
@@ -304,7 +315,7 @@ export function readNumber(text: string): number | null {
 let areDoubles = false;
 let isPatched = false;
 
-/** Runs `what`, in which all numbers that scripts read and write are doubles. */
+/** Runs `what` with all numbers that scripts read and write as doubles. */
 export function withDoubles<T>(what: () => T): T {
   patch();
   const before = areDoubles;
@@ -342,7 +353,7 @@ function patch(): void {
     const text = formatNumber(cell.value, LUA_DIGITS);
     cell.setsvalue(luaS_bless(state, rawOf(text)));
   };
-  // What is no number is computed when it is needed, by `lua-arithmetic.ts`.
+  // Operations on constants are not folded; `lua-arithmetic.ts` computes them at run time.
   objects.luaO_arith = (state, operation, one, other, to) =>
     areDoubles && (operation === MOD || operation === POW)
       ? to.setfltvalue(Number.NaN)
@@ -361,11 +372,11 @@ function patch(): void {
     objects.luaO_pushvfstring(state, format, given);
 }
 
-/** The numbers of two operations of the interpreter. */
+/** The interpreter's codes of two operations. */
 const MOD = 3;
 const POW = 4;
 
-/** An error of the interpreter in the words of Lua 5.1: what it says, and what is put into that. */
+/** Rewords an error of the interpreter as in Lua 5.1; returns the format and its arguments. */
 function asOld(format: string, given: unknown[]): readonly [Uint8Array, unknown[]] {
   const [operation, kind, variable] = given;
   if (format === 'attempt to %s a %s value%s' && variable instanceof Uint8Array) {
@@ -384,20 +395,24 @@ const OLD_WORDS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/*
- * The syntax of Lua 5.1: what is newer must not compile.
- */
+/* The syntax of Lua 5.1: newer syntax must not compile. */
 
-/** The last characters of what is an operator or a label from Lua 5.2 on, and none before. */
+/** Last characters of the operators and labels that are new in Lua 5.2 or later. */
 const NEWER = '/<>&|~:';
-/** Bytes from here on begin no token, and no text in UTF-8 has them. */
+/** Bytes from here on begin no token and do not occur in UTF-8. */
 const NO_TOKEN = 0xf5;
 const LEXEME =
   /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))|[a-zA-Z_]\w*|\.?\d[\d.]*(?:[eE][+-]?)?\w*/g;
-/** A letter behind a backslash that means nothing in Lua 5.1: it stands for itself. */
+/**
+ * Matches a backslash and a letter without a special meaning in Lua 5.1: the letter stands for
+ * itself.
+ */
 const PLAIN_ESCAPE = /\\(?:([c-eg-mo-qswx-zA-Zu])|[\s\S])/g;
 
-/** The script without its `#!`, and so that what Lua 5.1 does not know is no Lua 5.3 either. */
+/**
+ * Removes a `#!` line, and rewrites the script so that syntax unknown to Lua 5.1 does not compile
+ * in Lua 5.3 either.
+ */
 export function withOldSyntax(text: string): string {
   return text.replace(LEXEME, (lexeme: string, ...found: (string | undefined)[]) => {
     const [, quote, newer, at] = found;
@@ -412,7 +427,7 @@ export function withOldSyntax(text: string): string {
   });
 }
 
-/** Why a text does not compile, in the words of Lua 5.1. */
+/** Converts a compile error to the text of Lua 5.1. */
 export function inOldWords(problem: string): string {
   return problem
     .replaceAll(/(?<!')<eof>/g, "'<eof>'")

@@ -1,6 +1,6 @@
 /**
- * What a command means for a lock, as the trace says it: the lock is the command's key. A script
- * means what the hook at hand says; those of npm redlock are known.
+ * The effect of a command on a lock, as recorded in the trace: the lock is the command's key. For a
+ * script, a `Means` function decides; the scripts of npm redlock are known.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -10,7 +10,7 @@ import type { Port } from '../../core/world/port.ts';
 import type { RedisCommand, RedisReply, RedisRequest } from './reply.ts';
 import { isRedisError, isRedisNil, isRedisStatus, rawOf, textOf } from './reply.ts';
 
-/** A `RedisNode` as clients call it over the simulated network: what `addServer` returns. */
+/** A `RedisNode` as clients call it over the simulated network, returned by `addServer`. */
 export type RedisHost = ServerHost<RedisRequest, RedisReply>;
 
 /** One call of a Lua script, by EVAL or EVALSHA. */
@@ -25,14 +25,14 @@ export interface ScriptCall {
 export interface Meaning {
   readonly verb: 'acquire' | 'renew' | 'release';
   readonly lock: string;
-  /** Whether a reply that is no error says that it was done. */
+  /** Returns true if a reply that is not an error reports success. */
   readonly isDone: (reply: RedisReply) => boolean;
 }
 
 /** Returns the effect of a script's call on a lock, or null if it has none. */
 export type Means = (call: ScriptCall) => Meaning | null;
 
-/** The scripts of npm redlock, by SHA-1: those of 5.0.0-beta.2, then those of 4.2.0. */
+/** The scripts of npm redlock by SHA-1: those of 5.0.0-beta.2, then those of 4.2.0. */
 const REDLOCK_SCRIPTS: ReadonlyMap<string, Meaning['verb']> = new Map([
   ['96da70f7716f27d278a5218544df37fd8b0a5e4c', 'acquire'],
   ['aed6f382e410db8ba7926d4e5e9aab410bf2a78a', 'renew'],
@@ -42,19 +42,19 @@ const REDLOCK_SCRIPTS: ReadonlyMap<string, Meaning['verb']> = new Map([
   ['0f0f23b9048b36752b5be114f357ba083449f908', 'release'],
 ]);
 
-/** What a script of a listed package does to a lock; undefined for any other. */
+/** Returns the effect of a known package's script, or undefined for any other. */
 export function scriptVerb(sha: string): Meaning['verb'] | undefined {
   return REDLOCK_SCRIPTS.get(sha);
 }
 
-/** Knows the scripts of npm redlock, 4 and 5. Several resources are one lock, `a+b`. */
+/** Knows the scripts of npm redlock 4 and 5. Several resources are one lock, `a+b`. */
 export const redlockMeaning: Means = ({ sha, keys }) => {
   const verb = scriptVerb(sha);
   if (verb === undefined) return null;
   return { verb, lock: keys.join('+'), isDone: (reply) => reply === keys.length };
 };
 
-/** The node as a port, with what the trace says of each call; scripts by `means`. */
+/** Returns the node as a port that describes each call for the trace; scripts by `means`. */
 export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, RedisReply> {
   return {
     host,
@@ -68,13 +68,13 @@ export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, Red
   };
 }
 
-/** The words of a request; none where it waits for what is pushed, or says that it is over. */
+/** Returns the command of a request; empty if it waits for pushes or closes the connection. */
 function commandOf(request: RedisRequest): RedisCommand {
   if ('command' in request) return request.command;
   return 'session' in request ? [] : request;
 }
 
-/** The key that a command is about; that of a script is its first. */
+/** Returns the key of a command; for a script, its first key. */
 function keyOf([name = '', key = '', count = '0', first = '']: RedisCommand): string {
   if (!/^eval(sha)?(_ro)?$/i.test(name)) return key;
   return Number(count) > 0 ? first : '';
@@ -103,8 +103,8 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
 }
 
 /**
- * `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. With
- * `GET` it answers what was there before: nothing, where it was taken.
+ * `SET key value NX PX ttl` acquires, and with `XX` renews; any other SET only writes. With `GET`
+ * the reply is the previous value: nil if the key was taken.
  */
 function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
   const words = new Set(options.map((word) => word.toUpperCase()));
@@ -130,11 +130,11 @@ function scriptCall(sha: string, [count = '0', ...rest]: readonly string[]): Scr
 }
 
 function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
-  // A node that does not know a script has not looked at the lock.
+  // A node that does not know the script has not looked at the lock.
   if (isRedisError(reply) && reply.error.startsWith('NOSCRIPT ')) return null;
   if (isRedisError(reply)) return { kind: 'denied', holder: '' };
   if (meaning === null) {
-    // What was looked up, where it is a number.
+    // A numeric result of a lookup.
     if (typeof reply === 'number') return { kind: 'value', value: reply };
     if (isRedisNil(reply)) return { kind: 'denied', holder: '' };
     const isInteger = typeof reply === 'string' && /^-?\d{1,15}$/.test(reply);
@@ -151,7 +151,7 @@ function answerOf(reply: RedisReply, meaning: Meaning | null): Answer | null {
   }
 }
 
-/** SHA-1 of a byte string, by which a script is named. */
+/** Returns the SHA-1 of a byte string, which names a script. */
 export function shaOf(bytes: string): string {
   return bytesToHex(sha1(rawOf(bytes)));
 }

@@ -1,11 +1,11 @@
 /**
- * One Redis node as a server of the world, which speaks Redis' commands and runs real scripts. It
- * judges expiry by its own wall clock, as Redis does; a restart loses what was not persisted, and
- * all scripts; a replica that takes over has the keys that it was sent in time.
+ * One Redis node as a server of the world, which executes Redis commands and runs real scripts.
+ * Expiry is judged by its own wall clock, as in Redis; a restart loses everything that was not
+ * persisted, and all scripts; a replica that takes over has the keys it had received by then.
  *
- * The door's front: go on with `commands.ts` (what a node can do), `scripts.ts` and `lua-engine.ts`
- * (how it runs EVAL), `client.ts` (what libraries call), `meaning.ts` (what a command means for a
- * lock) and `resp.ts` (what goes through a driver's socket).
+ * Read next: `commands.ts` (the commands), `scripts.ts` and `lua-engine.ts` (EVAL), `client.ts`
+ * (the client for libraries), `meaning.ts` (the effect of a command on a lock) and `resp.ts` (the
+ * wire format of drivers).
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
@@ -24,21 +24,21 @@ import { bytesOf, OK } from './reply.ts';
 import { Scripts } from './scripts.ts';
 import { NodeMemory, type Setting } from './setting.ts';
 
-/** How a node keeps its keys and which of them are locks. */
+/** Persistence, script limit and lock keys of a node. */
 export interface RedisNodeOptions {
   /**
-   * What a restart finds again: `always` is an append-only file with `appendfsync always`, `none`
-   * nothing. `none` if absent.
+   * Keys that survive a restart: all of them with `always`, which is an append-only file with
+   * `appendfsync always`; none with `none`. Default `none`.
    */
   readonly persistence?: 'always' | 'none';
   /**
-   * A script that takes more steps of the interpreter than this is ended by an error reply, so that
-   * an endless one does not hang the run; 1,000,000 if absent.
+   * Limit of interpreter steps per script. A script that exceeds it ends with an error reply, so
+   * that an endless one does not hang the run. Default 1,000,000.
    */
   readonly mostScriptSteps?: number;
   /**
-   * Which keys are locks, as patterns of `KEYS`: `['job:*']`. They are judged by whoever took them
-   * with `NX`, or in a script. If absent, those that are named for a lock of the scenario: `db`,
+   * Keys that are locks, as patterns of `KEYS`: `['job:*']`. They are judged by the client that
+   * took them with `NX`, or in a script. By default, keys named after a lock of the scenario: `db`,
    * `lock:db`.
    */
   readonly lockKeys?: readonly string[];
@@ -49,13 +49,13 @@ const MOST_SCRIPT_STEPS = 1_000_000;
 /** A connection that is answered later. */
 type Waits = Pick<Turn<RedisReply>, 'answer'>;
 
-/** What a node must know to carry out a command: the time, and who asks. */
+/** The context in which a node executes a command: the time, and the caller. */
 type Asked = Pick<Turn, 'wallUs'> & Partial<Actor & Pick<Turn, 'noteUnsimulated'>>;
 
 /**
  * A simulated Redis node with real commands, Lua scripts, transactions and subscriptions:
- * `world.addServer({ name: 'lock', role: 'lock' }, new RedisNode())`. What it does not simulate is
- * answered with an error and reported.
+ * `world.addServer({ name: 'lock', role: 'lock' }, new RedisNode())`. Commands that it does not
+ * simulate are answered with an error and reported.
  */
 export class RedisNode implements Server<RedisRequest, RedisReply> {
   readonly speaks = 'redis';
@@ -76,10 +76,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     this.memory = new NodeMemory(push, new KeyBook(lockKeys?.map(globOf) ?? null));
   }
 
-  /**
-   * Carries out a command. One without a session counts as its program's own, one for all of that
-   * program's connections.
-   */
+  /** Executes a command. Commands without a session share one session per program. */
   handle(request: RedisRequest, turn: Turn<RedisReply>): RedisReply | typeof LATER;
   /** @internal */
   handle(request: RedisCommand | SessionCommand, turn: Asked): RedisReply;
@@ -121,13 +118,13 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     return this.memory.sessions.get(session)?.isSubscriber === true;
   }
 
-  /** Whoever has no subscription left waits for nothing. */
+  /** Ends the wait of a connection without subscriptions. */
   private endPushes(session: string): void {
     if (!this.isSubscriber(session)) this.outbox.end(session);
   }
 
   /**
-   * Answers with what was pushed to a connection meanwhile, or as soon as something is.
+   * Answers with the messages pushed to a connection so far, or as soon as there is one.
    * @internal
    */
   await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {
@@ -161,7 +158,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     };
   }
 
-  /** Forgets a key in each database that has it. */
+  /** Evicts a key from each database that has it. */
   evict(key: string, boot: Pick<Boot, 'wallUs'> & Partial<Boot>): boolean {
     this.memory.book.begin(null);
     let isThere = false;
@@ -173,7 +170,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   }
 }
 
-/** Whether somebody observes, as it is in a world. */
+/** Returns true if the turn has an observer, as it does in a world. */
 function isActor(turn: Asked): turn is Asked & Actor {
   return turn.observe !== undefined;
 }
@@ -186,12 +183,12 @@ function msOf(us: number): number {
   return Math.floor(us / 1000);
 }
 
-/** What a node has to send to its connections unasked, and which of them wait for it. */
+/** Messages to be pushed to connections, and the connections that wait for them. */
 class Outbox {
   private readonly kept: Map<string, RedisPush[]> = new Map();
   private readonly waiting: Map<string, Waits> = new Map();
 
-  /** What came since it last asked; null for nothing. */
+  /** Returns the messages since the last request, or null if there are none. */
   take(session: string): readonly RedisPush[] | null {
     const pushes = this.kept.get(session) ?? null;
     this.kept.delete(session);
@@ -209,7 +206,7 @@ class Outbox {
     else this.kept.set(session, [...(this.kept.get(session) ?? []), message]);
   }
 
-  /** Answers with nothing. */
+  /** Answers a waiting connection with no message. */
   end(session: string): void {
     const turn = this.waiting.get(session);
     this.waiting.delete(session);

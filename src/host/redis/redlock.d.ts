@@ -1,4 +1,4 @@
-/** The part of npm redlock that tests use: neither version brings types that can be found. */
+/** Types for the part of npm redlock that tests use; TypeScript finds none in either version. */
 declare module 'redlock' {
   interface Settings {
     readonly retryCount?: number;

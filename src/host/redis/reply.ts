@@ -1,32 +1,32 @@
 /**
- * Commands and replies as they cross the simulated network, as plain data: what Redis' protocol
- * says, in neither of its versions (`resp.ts` writes both). Texts in them are *byte strings*, in
- * which each character is one byte (`bytesOf`, `textOf`), so that no value is too binary for them.
+ * Commands and replies as plain data on the simulated network: the content of Redis' protocol,
+ * independent of its version (`resp.ts` writes both). Texts are *byte strings*, in which each
+ * character is one byte (`bytesOf`, `textOf`), so any binary value fits.
  */
 
-/** A command with its arguments, e.g. `['SET', 'db', 'f3a1', 'NX', 'PX', '30000']`. */
+/** A command with its arguments, such as `['SET', 'db', 'f3a1', 'NX', 'PX', '30000']`. */
 export type RedisCommand = readonly string[];
 
-/** What a node is asked over the simulated network. */
+/** A request to a node over the simulated network. */
 export type RedisRequest =
   | RedisCommand
   /**
    * A command of one connection, for which the node keeps a transaction, a database and
-   * subscriptions. Another connection of the same program has another name.
+   * subscriptions. Other connections of the same program have other names.
    */
   | { readonly session: string; readonly command: RedisCommand }
   /**
-   * Asks for what the node sends that connection unasked: answered once there is something, and
-   * with nothing once it has no subscription.
+   * Waits for messages that the node pushes to that connection: answered once there is one, or
+   * without any once the connection has no subscription.
    */
   | { readonly session: string; readonly awaits: 'push' }
-  /** The connection is over: the node forgets it. */
+  /** Reports that the connection is closed; the node forgets it. */
   | { readonly session: string; readonly closes: true };
 
 export type SessionCommand = Extract<RedisRequest, { readonly command: RedisCommand }>;
 export type PushRequest = Extract<RedisRequest, { readonly awaits: 'push' }>;
 
-/** What a node answers: a bulk string is a string, an integer a number, a list a list. */
+/** A node's reply: a bulk string is a string, an integer a number, an array a list. */
 export type RedisReply =
   | string
   | number
@@ -36,7 +36,7 @@ export type RedisReply =
   | RedisRich
   | readonly RedisReply[];
 
-/** No value. (`null` is no reply on this network.) Version 2 distinguishes a list that is none. */
+/** No value. (`null` is not a reply on this network.) Version 2 has a separate null list. */
 export type RedisNil = { readonly nil: true; readonly isList?: true };
 
 /** A status reply, which is a simple string, such as `OK`. */
@@ -45,27 +45,25 @@ export type RedisStatus = { readonly status: string };
 /** An error reply, such as `ERR syntax error`. */
 export type RedisError = { readonly error: string };
 
-/**
- * A reply that only version 3 of the protocol has a form for: in version 2 it is text or a list.
- */
+/** A reply type of protocol version 3; version 2 sends it as text, a number or a list. */
 export type RedisRich =
-  /** As Redis writes it: `1.5`, `inf`. */
+  /** As Redis formats it: `1.5`, `inf`. */
   | { readonly double: string }
-  /** An integer that a number does not hold exactly. */
+  /** An integer that a number cannot represent exactly. */
   | { readonly integer: string }
-  /** Keys and values in turn, in either version. */
+  /** Alternating keys and values, in both versions. */
   | { readonly mapping: readonly RedisReply[] }
   | { readonly set: readonly RedisReply[] }
-  /** Names and values in turn; version 3 makes a list of two of each pair. */
+  /** Alternating names and values; version 3 sends each pair as a list of two. */
   | { readonly pairs: readonly RedisReply[] }
   | { readonly verbatim: string; readonly format?: string }
   /** Digits, as a script wrote them. */
   | { readonly bigNumber: string }
   | { readonly boolean: boolean }
-  /** What comes unasked, and the replies of a command that has several: each by itself. */
+  /** Pushed messages, and replies of a command that has several; each is sent separately. */
   | { readonly pushes: readonly (readonly RedisReply[])[] };
 
-/** E.g. `['message', 'channel', 'text']`. */
+/** A message such as `['message', 'channel', 'text']`. */
 export type RedisPush = readonly RedisReply[];
 
 export const NIL: RedisNil = { nil: true };
@@ -76,7 +74,7 @@ export function errorOf(error: string): RedisError {
   return { error };
 }
 
-/** A word as an error repeats it: a line of C, up to its first NUL. */
+/** Returns a word as an error repeats it: up to its first NUL, without line breaks. */
 export function repeated(word: string): string {
   return word.replace(/\0[\s\S]*$/, '').replace(/[\r\n]/g, ' ');
 }
@@ -93,7 +91,7 @@ export function isRedisNil(reply: RedisReply): reply is RedisNil {
   return typeof reply === 'object' && 'nil' in reply;
 }
 
-/** The errors that several commands give, as Redis words them. */
+/** Errors of several commands, in the words of Redis. */
 export const NOT_AN_INTEGER: RedisError = errorOf('ERR value is not an integer or out of range');
 export const NOT_A_FLOAT: RedisError = errorOf('ERR value is not a valid float');
 export const SYNTAX_ERROR: RedisError = errorOf('ERR syntax error');
@@ -101,7 +99,7 @@ export const WRONG_TYPE: RedisError = errorOf(
   'WRONGTYPE Operation against a key holding the wrong kind of value',
 );
 
-/** The same reply in the forms that version 2 has. */
+/** Returns the reply in the types of protocol version 2. */
 export function plainReply(reply: RedisReply): Exclude<RedisReply, RedisRich> {
   if (typeof reply !== 'object') return reply;
   if ('double' in reply) return reply.double;
@@ -123,12 +121,12 @@ export function isList(reply: RedisReply): reply is readonly RedisReply[] {
 /** A reply as `RedisClient` returns it: nil is null, a status its text, an error an `Error`. */
 export type RedisValue = string | number | null | Error | readonly RedisValue[];
 
-/** An error reply, whose first word tells its kind: `NOSCRIPT No matching script. …`. */
+/** An error reply, whose first word is its kind: `NOSCRIPT No matching script. …`. */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError';
 }
 
-/** What a client makes of it, which reads every byte string as text. */
+/** Converts a reply to the client's value; byte strings are decoded as text. */
 export function toValue(reply: RedisReply): RedisValue {
   const plain = plainReply(reply);
   if (typeof plain === 'number') return plain;
@@ -142,24 +140,24 @@ export function toValue(reply: RedisReply): RedisValue {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A text as the byte string of its UTF-8. */
+/** Encodes a text as the byte string of its UTF-8. */
 export function bytesOf(text: string): string {
   return isAscii(text) ? text : latin1Of(encoder.encode(text));
 }
 
-/** A byte string read as UTF-8; what is none of it is U+FFFD. */
+/** Decodes a byte string as UTF-8; invalid bytes become U+FFFD. */
 export function textOf(bytes: string): string {
   return isAscii(bytes) ? bytes : decoder.decode(rawOf(bytes));
 }
 
-/** Bytes as a byte string. */
+/** Converts bytes to a byte string. */
 export function latin1Of(raw: Uint8Array): string {
   let bytes = '';
   for (const byte of raw) bytes += String.fromCharCode(byte);
   return bytes;
 }
 
-/** A byte string as bytes. */
+/** Converts a byte string to bytes. */
 export function rawOf(bytes: string): Uint8Array {
   const raw = new Uint8Array(bytes.length);
   for (let at = 0; at < bytes.length; at += 1) raw[at] = bytes.charCodeAt(at);

@@ -1,15 +1,15 @@
 /**
- * Redis' protocol, RESP 2 and 3, as byte strings: what a client's edge needs to stand between a
- * driver's socket and a node. Commands come as lists of bulk strings, or as people type them.
+ * Redis' protocol, RESP 2 and 3, as byte strings: the translation between a driver's socket and a
+ * node. Commands arrive as lists of bulk strings or as inline text.
  */
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
-/** Which version a connection speaks: 3 after `HELLO 3`. */
+/** The protocol version of a connection: 3 after `HELLO 3`. */
 export type RespVersion = 2 | 3;
 
 const END = '\r\n';
 
-/** A reply as it goes to a driver. */
+/** Encodes a reply for a driver. */
 export function encodeReply(reply: RedisReply, version: RespVersion): string {
   if (typeof reply === 'string') return bulk(reply);
   if (typeof reply === 'number') return `:${reply}${END}`;
@@ -41,7 +41,7 @@ export function encodeReply(reply: RedisReply, version: RespVersion): string {
   return list('*', reply, version);
 }
 
-/** What a node sends unasked, e.g. a message of a channel. */
+/** Encodes a pushed message, such as one of a channel. */
 export function encodePush(push: RedisPush, version: RespVersion): string {
   return list(version === 3 ? '>' : '*', push, version);
 }
@@ -58,18 +58,18 @@ function joined(items: readonly RedisReply[], version: RespVersion): string {
   return items.map((item) => encodeReply(item, version)).join('');
 }
 
-/** Cuts names and values in turn into lists of two. */
+/** Splits alternating names and values into lists of two. */
 export function inPairs(flat: readonly RedisReply[]): readonly RedisReply[] {
   const pairs: RedisReply[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) pairs.push(flat.slice(at, at + 2));
   return pairs;
 }
 
-/** Cuts what a driver sends into commands. */
+/** Splits the bytes of a driver into commands. */
 export class CommandDecoder {
   private received = '';
 
-  /** The commands that are whole now. Throws where the bytes are no commands. */
+  /** Returns the commands that are now complete. Throws if the bytes are not commands. */
   push(bytes: string): readonly RedisCommand[] {
     this.received += bytes;
     const commands: RedisCommand[] = [];
@@ -91,8 +91,8 @@ interface Read {
 }
 
 /**
- * Whether a client that began with `bytes` speaks this protocol; null if that is not certain yet.
- * `knows` decides which commands may be typed: words in a line are a request of many protocols.
+ * Returns true if a client that began with `bytes` speaks this protocol, or null if that is not
+ * certain yet. `knows` decides which inline commands are valid: many protocols have lines of words.
  */
 export function isRedis(bytes: string, knows: (name: string) => boolean): boolean | null {
   try {
@@ -104,7 +104,7 @@ export function isRedis(bytes: string, knows: (name: string) => boolean): boolea
   }
 }
 
-/** The command that begins at `from`; null while a part of it is missing. */
+/** Reads the command that begins at `from`; returns null while it is incomplete. */
 function readCommand(bytes: string, from: number): Read | null {
   if (bytes[from] !== '*') return readInline(bytes, from);
   const head = readLine(bytes, from);
@@ -124,7 +124,7 @@ function readCommand(bytes: string, from: number): Read | null {
   return { command, end };
 }
 
-/** A command as one types it, `SET a "b c"`: it ends with the line, however that ends. */
+/** Reads an inline command, `SET a "b c"`, which ends at a line break of either form. */
 function readInline(bytes: string, from: number): Read | null {
   const stop = bytes.indexOf('\n', from);
   const typed = bytes.slice(from, stop === -1 ? undefined : stop);
@@ -141,7 +141,7 @@ function readInline(bytes: string, from: number): Read | null {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those that are in no line of words
 const NEVER_TYPED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
-/** What a node takes for one: in quotes of either kind, or up to the next space. */
+/** A word of an inline command: in quotes of either kind, or up to the next space. */
 const INLINE_WORD = /(?<!\S)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"']+)(?!\S)/g;
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };

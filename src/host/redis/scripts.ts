@@ -1,4 +1,4 @@
-/** The scripts that a node keeps, and the commands that run them. */
+/** The scripts that a node has loaded, and the commands that run them. */
 import { readInteger } from './commands/numbers.ts';
 import { checkScript, runScript } from './lua-engine.ts';
 import { LuaChance } from './lua-library.ts';
@@ -14,7 +14,7 @@ export class Scripts implements ScriptRunner {
   private readonly texts: Map<string, string> = new Map();
   private chance: LuaChance = new LuaChance();
 
-  /** A script that takes more steps than this is ended by an error. */
+  /** A script that takes more steps than `mostSteps` is ended with an error. */
   constructor(mostSteps: number) {
     this.mostSteps = mostSteps;
   }
@@ -42,7 +42,7 @@ export class Scripts implements ScriptRunner {
   ): RedisReply {
     const { mostSteps, chance } = this;
     const isReadOnly = at.isReadOnly === true || firstLineOf(text).flags?.includes('no-writes');
-    // A script begins in the database of its caller; where it goes from there is its own.
+    // A script begins in its caller's database; a SELECT in it does not affect the caller.
     const session = new Session(at.session.id);
     session.database = at.session.database;
     const inside = settingWith(at, { session, isReadOnly });
@@ -53,7 +53,7 @@ export class Scripts implements ScriptRunner {
     );
   }
 
-  /** Keeps a script; its name, or why it cannot be compiled. */
+  /** Loads a script; returns its SHA-1, or an error if it does not compile. */
   load(text: string): string | RedisError {
     const sha = shaOf(text);
     if (this.texts.has(sha)) return sha;
@@ -71,7 +71,7 @@ export class Scripts implements ScriptRunner {
     this.texts.clear();
   }
 
-  /** Forgets all of them, as a node does when it starts again. */
+  /** Forgets all scripts, as a node does when it restarts. */
   restart(): void {
     this.clear();
     this.chance = new LuaChance();
@@ -94,7 +94,7 @@ function settingWith(at: Setting, own: Pick<Setting, 'session' | 'isReadOnly'>):
 
 const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cross-slot-keys'];
 
-/** What a first line such as `#!lua flags=no-writes` says of its script, or what is wrong there. */
+/** Parses a first line such as `#!lua flags=no-writes`; returns its flags, or a problem. */
 function firstLineOf(text: string): { readonly problem?: string; readonly flags?: string[] } {
   const [line = '', end] = /^#![^\n]*(\n?)/.exec(text) ?? [];
   if (end === undefined) return {};
@@ -116,7 +116,7 @@ interface Shape {
   readonly args: readonly string[];
 }
 
-/** How many of a script's arguments are keys. */
+/** Splits a script's arguments into keys and others. */
 function readShape([count = '', ...rest]: readonly string[]): Shape | RedisError {
   const keys = readInteger(count);
   if (keys === null) return NOT_AN_INTEGER;

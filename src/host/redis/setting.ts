@@ -1,6 +1,6 @@
 /**
- * What a command may touch: the node's databases, the connection that it came by, and the time at
- * which it runs; and what a row of the tables in `commands.ts` is.
+ * The environment of a command: the node's databases, its connection, and the current time. Also
+ * defines the rows of the tables in `commands.ts`.
  */
 
 import type { KeyBook, Keys, KeyWrite } from './key-book.ts';
@@ -8,7 +8,7 @@ import { type KeyEntry, Keyspace } from './keyspace.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
-/** What a key holds. It is never changed in place. */
+/** The value of a key. It is never modified in place. */
 export type RedisData = string | HashData | ListData | SetData | SortedData;
 export interface HashData {
   readonly type: 'hash';
@@ -22,7 +22,7 @@ export interface SetData {
   readonly type: 'set';
   readonly members: ReadonlySet<string>;
 }
-/** Its members with their scores, in no order. */
+/** Members with their scores, unordered. */
 export interface SortedData {
   readonly type: 'zset';
   readonly scores: ReadonlyMap<string, number>;
@@ -30,10 +30,10 @@ export interface SortedData {
 
 export type Entry = KeyEntry<RedisData>;
 
-/** How many databases a node has, as Redis has by default. */
+/** Number of databases of a node, the default of Redis. */
 export const DATABASES = 16;
 
-/** One of a node's databases; whoever watches a key is told that it was changed. */
+/** One of a node's databases; reports each change of a key. */
 export class Database {
   readonly index: number;
   private readonly keys: Keyspace<RedisData> = new Keyspace();
@@ -58,7 +58,7 @@ export class Database {
     this.changed({ database: this.index, key, before, after });
   }
 
-  /** Whether there was such a key. */
+  /** Returns true if the key existed. */
   delete(key: string, nowMs: number): boolean {
     const before = this.get(key, nowMs);
     if (before === null) return false;
@@ -67,7 +67,7 @@ export class Database {
     return true;
   }
 
-  /** As `Keyspace` has them: without a time, expired ones too. */
+  /** Returns the names as `Keyspace` does: without a time, including expired keys. */
   names(nowMs?: number): readonly string[] {
     return this.keys.names(nowMs);
   }
@@ -81,19 +81,19 @@ export class Database {
   }
 }
 
-/** What a node knows of one connection; gone with it. */
+/** State that a node keeps per connection. */
 export class Session {
   readonly id: string;
   database = 0;
   name = '';
   version: 2 | 3 = 2;
-  /** What MULTI has queued; null outside of a transaction. */
+  /** Commands queued since MULTI, or null outside a transaction. */
   queue: RedisCommand[] | null = null;
-  /** Something queued was no command: EXEC will refuse. */
+  /** True if an invalid command was queued, so that EXEC will fail. */
   isBroken = false;
-  /** The keys of WATCH, each with its database, and whether it was there. */
+  /** Keys of WATCH with their databases, and whether they existed. */
   readonly watched: Map<string, { database: number; key: string; wasThere: boolean }> = new Map();
-  /** One of those was changed. */
+  /** True if one of the watched keys was changed. */
   isDirty = false;
   readonly channels: Set<string> = new Set();
   readonly patterns: Set<string> = new Set();
@@ -118,15 +118,15 @@ export class Session {
   }
 }
 
-/** All that a node has in memory but its scripts. */
+/** All state in a node's memory except its scripts. */
 export class NodeMemory {
   private readonly databases: Map<number, Database> = new Map();
   readonly sessions: Map<string, Session> = new Map();
-  /** What `SPOP` and the like draw from: as for scripts, one stream. */
+  /** Source of randomness for `SPOP` and similar commands: one stream, as for scripts. */
   chance: LuaChance = new LuaChance();
-  /** Sends to a connection what it subscribed to. */
+  /** Sends a message to a subscribed connection. */
   readonly push: (session: string, message: RedisPush) => void;
-  /** Tells the observer whose keys are. */
+  /** Records the holders of keys and reports them to the observer. */
   readonly book: KeyBook;
 
   constructor(push: (session: string, message: RedisPush) => void, book: KeyBook) {
@@ -158,12 +158,14 @@ export class NodeMemory {
     return fresh;
   }
 
-  /** In the order in which they were first used. */
+  /** The databases in the order in which they were first used. */
   get used(): readonly Database[] {
     return [...this.databases.values()];
   }
 
-  /** Loses all connections, as a node does that starts again; `keys`: the databases too. */
+  /**
+   * Loses all connections, as a node does when it restarts, and the databases unless `keepsKeys`.
+   */
   restart({ keepsKeys }: { readonly keepsKeys: boolean }): void {
     if (!keepsKeys) this.databases.clear();
     this.sessions.clear();
@@ -182,24 +184,24 @@ export class NodeMemory {
   }
 }
 
-/** Where and when a command runs. */
+/** The context of a command. */
 export interface Setting {
   readonly memory: NodeMemory;
   readonly session: Session;
   readonly scripts: ScriptRunner;
-  /** By the node's wall clock, microseconds since 1970; the same all through a script. */
+  /** By the node's wall clock, in microseconds since 1970; constant during a script. */
   readonly nowUs: number;
   readonly nowMs: number;
-  /** Carries out a command that a transaction queued, or, `fromScript`, one that a script gave. */
+  /** Executes a command that a transaction queued; `fromScript` executes one from a script. */
   readonly carryOut: (command: RedisCommand, setting: Setting) => RedisReply;
   readonly fromScript: (command: RedisCommand, setting: Setting) => RedisReply;
-  /** Counts something that is asked for and not simulated, such as `XADD`. */
+  /** Counts a request for something that is not simulated, such as `XADD`. */
   readonly noteUnsimulated: (what: string) => void;
-  /** Of a script: it may call no command that writes. */
+  /** True within a script that must not write. */
   readonly isReadOnly?: boolean | undefined;
 }
 
-/** The scripts that a node keeps. */
+/** The scripts that a node has loaded. */
 export interface ScriptRunner {
   eval(given: readonly string[], setting: Setting): RedisReply;
   evalSha(given: readonly string[], setting: Setting): RedisReply;
@@ -208,18 +210,18 @@ export interface ScriptRunner {
   clear(): void;
 }
 
-/** `given` are the arguments of a command, without its name. */
+/** Executes a command; `given` are its arguments without the name. */
 export type Run = (given: readonly string[], setting: Setting) => RedisReply;
 
 /**
- * What is special about a command: `no script` may call it; it runs `at once` also within MULTI; it
- * is for a `subscriber` too, who may call few others.
+ * `no script`: refused in scripts. `at once`: runs immediately also within MULTI. `subscriber`:
+ * allowed for a connection with subscriptions.
  */
 export type Flag = 'no script' | 'at once' | 'subscriber';
 
 /**
- * A command: its name, in lower case, a subcommand's behind a bar (`script|load`); how many words
- * it takes with its name, or, below 0, how many at least; what it does; its flags.
+ * A command: its name in lower case (a subcommand after a bar: `script|load`); its arity, counted
+ * with the name, negative for a minimum; its function; its flags.
  */
 export type Row = readonly [name: string, arity: number, run: Run, ...flags: readonly Flag[]];
 
@@ -227,33 +229,33 @@ export function databaseOf({ memory, session }: Setting): Database {
   return memory.database(session.database);
 }
 
-/** The keys of the database that the connection is in. */
+/** Returns the keys of the connection's current database. */
 export function keysOf({ memory, session: { database }, nowMs }: Setting): Keys {
   return { database, get: (key) => memory.database(database).get(key, nowMs) };
 }
 
-/** A command on one key. */
+/** Wraps a command on one key. */
 export function onKey(
   run: (key: string, rest: readonly string[], setting: Setting) => RedisReply,
 ): Run {
   return ([key = '', ...rest], setting) => run(key, rest, setting);
 }
 
-/** How a type of value is told from others, and which one is as good as no key. */
+/** Identifies a type of value, and the empty value, which is equivalent to an absent key. */
 export interface Shape<V extends RedisData> {
   readonly is: (data: RedisData) => data is V;
   readonly empty: V;
   readonly isEmpty: (value: V) => boolean;
 }
 
-/** What a key holds, the empty value where it is absent; null where it is of another type. */
+/** Returns the value of a key, the empty value if it is absent, or null if it has another type. */
 export function held<V extends RedisData>(shape: Shape<V>, key: string, at: Setting): V | null {
   const entry = entryOf(key, at);
   if (entry === null) return shape.empty;
   return shape.is(entry.value) ? entry.value : null;
 }
 
-/** Keeps what a key now holds; one that is empty is no more. Its end stays. */
+/** Stores the value of a key, keeping its expiry; deletes the key if the value is empty. */
 export function keep<V extends RedisData>(
   shape: Shape<V>,
   { key, value }: { readonly key: string; readonly value: V },
