@@ -1,5 +1,5 @@
 /**
- * Extends the built-in catalogue by modules: those that a text names, or those of another thread.
+ * Extends the built-in catalogue with modules: those that a file names, or those of another thread.
  */
 import { builtIn, type Catalogue, extend, type LoadedModule, whyClash } from '../../catalogue.ts';
 import type { ModuleDigests } from '../../core/plan/plan.ts';
@@ -7,12 +7,14 @@ import type { NamedModule } from '../../core/plan/used-modules.ts';
 import type { UnplacedProblem } from '../../text/problem.ts';
 import { findModule, importModule, loadModule } from './load-module.ts';
 
-/** Where modules may come from: a folder, or in words why they may not. */
+/** The folder that modules are loaded from, or the reason why none may be loaded. */
 export type ModuleSource =
   | {
       readonly kind: 'folder';
       readonly folder: string;
-      /** What the modules must be, by path, before any of them is run; absent where all may be. */
+      /**
+       * Required digests by path, checked before any module runs; if omitted, any version may run.
+       */
       readonly digests?: ModuleDigests;
     }
   | { readonly kind: 'refused'; readonly why: string };
@@ -21,7 +23,7 @@ export type CatalogueRead =
   | { readonly kind: 'catalogue'; readonly catalogue: Catalogue }
   | { readonly kind: 'findings'; readonly findings: readonly UnplacedProblem[] };
 
-/** Loads the modules one after the other, or says of each what is wrong with it. */
+/** Loads the modules in order, or returns the problems of each. */
 export async function loadCatalogue(
   modules: readonly NamedModule[],
   source: ModuleSource,
@@ -42,7 +44,7 @@ export async function loadCatalogue(
   return findings.length > 0 ? { kind: 'findings', findings } : { kind: 'catalogue', catalogue };
 }
 
-/** The modules that are not what the source says they must be; none of them was run. */
+/** Returns a problem for each module that differs from its required digest; runs none. */
 function otherVersions(
   modules: readonly NamedModule[],
   source: ModuleSource,
@@ -59,7 +61,7 @@ function otherVersions(
   return findings;
 }
 
-/** The catalogue that these modules make, in a thread that has none yet. */
+/** Loads modules that were found before into the catalogue of another thread. */
 export async function loadAgain(modules: readonly LoadedModule[]): Promise<Catalogue> {
   let catalogue = builtIn;
   for (const module of modules) {

@@ -1,9 +1,10 @@
 /**
- * Reads scenarios and plans together with the modules that they use. A scenario's modules lie below
- * its folder. A plan names them as its scenario does; it lies beside it, or in `plans` beside it.
+ * Reads scenarios and plans together with the modules that they use. A scenario's modules are below
+ * its folder. A plan names them as its scenario does; it is beside the scenario, or in the folder
+ * `plans` beside it.
  *
- * A plan may come from a stranger, and its modules with it. So its text is judged first, then its
- * modules are compared with the digests in it, and only then is one of them run.
+ * A plan may come from a stranger, and its modules with it. Its text is therefore validated first,
+ * then its modules are compared with the digests in it, and only then do they run.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -25,7 +26,7 @@ export type ScenarioFileRead =
       readonly kind: 'scenario';
       readonly scenario: Scenario;
       readonly warnings: readonly Problem[];
-      /** What the scenario's words mean: hand it to whatever runs or judges it. */
+      /** The definitions of the scenario's names; pass it to everything that runs or judges it. */
       readonly catalogue: Catalogue;
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
@@ -34,11 +35,11 @@ export type PlanFileRead =
   | {
       readonly kind: 'plan';
       readonly plan: Plan;
-      /** What the plan's words mean: hand it to whatever runs or judges it. */
+      /** The definitions of the plan's names; pass it to everything that runs or judges it. */
       readonly catalogue: Catalogue;
-      /** Modules, by path, that are no longer as they were when the plan was made. */
+      /** Paths of modules that have changed since the plan was made. */
       readonly changedModules: readonly string[];
-      /** The same for people, with what differs where the plan says: `./a.ts (./b.ts is new)`. */
+      /** The same with the differing files, if the plan records them: `./a.ts (./b.ts is new)`. */
       readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
@@ -50,9 +51,9 @@ export function loadScenarioFile(file: string): Promise<ScenarioFileRead> {
 }
 
 /**
- * Reads a plan file and loads its modules from a folder, as they are there. Without one they come
- * from the folder of its scenario, its own or the one above `plans`, and have to be those that the
- * plan was made with. Throws what `readFileSync` throws.
+ * Reads a plan file and loads its modules from a folder in any version. Without a folder they come
+ * from that of its scenario, which is its own or the parent of `plans`, and must be the versions
+ * that the plan was made with. Throws what `readFileSync` throws.
  */
 export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRead> {
   const source = { file, text: readFileSync(file, 'utf8') };
@@ -64,13 +65,13 @@ export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRea
   });
 }
 
-/** Where the scenario of a plan lies, and with it the plan's modules. */
+/** Returns the folder of a plan's scenario, which also has the plan's modules. */
 export function scenarioFolderOf(planFile: string): string {
   const folder = dirname(resolve(planFile));
   return basename(folder) === 'plans' ? dirname(folder) : folder;
 }
 
-/** The same for the text of a scenario, which may use the names in `use` as well. */
+/** Like `loadScenarioFile`, for a text, which may also use the names in `use`. */
 export async function readScenarioSource(
   source: SourceFile,
   modules: ModuleSource,
@@ -84,15 +85,15 @@ export async function readScenarioSource(
 }
 
 interface PlanReading {
-  /** What helps where a module is missing, or has changed: the end of a sentence. */
+  /** The remedy if a module is missing, or has changed: the end of a sentence. */
   readonly ifMissing?: string;
   readonly ifChanged?: string;
   /**
-   * Versions that may be run beside those that the plan was made with, by path; absent where all
-   * may be, since somebody said where they lie.
+   * Versions by path that may run in addition to those that the plan was made with; if omitted, any
+   * version may run, because the user named the folder.
    */
   readonly accepted?: ModuleDigests;
-  /** Definitions whose names it may use, beside those of its modules. */
+  /** Definitions that the plan may use in addition to those of its modules. */
   readonly use?: readonly SystemDefinition[];
 }
 
@@ -100,7 +101,7 @@ function extendedBy(use: readonly SystemDefinition[], catalogue: Catalogue): Cat
   return use.reduce((known, definition) => extend(known, definition), catalogue);
 }
 
-/** The same for the text of a plan, which is found to be one before a module of it is run. */
+/** Like `loadPlanFile`, for a text, which is validated before any of its modules runs. */
 export async function readPlanSource(
   source: SourceFile,
   modules: ModuleSource,
@@ -132,11 +133,11 @@ function inWords({ path, differences }: ChangedModule): string {
   return differences.length === 0 ? path : `${path} (${differences.join(', ')})`;
 }
 
-/** Modules that are no longer as they were when the plan was made; nothing of them is run. */
+/** Returns the modules that have changed since the plan was made; runs none. */
 function changedIn(plan: Plan, folder: string): readonly ChangedModule[] {
   const changed: ChangedModule[] = [];
   for (const [path, recorded] of Object.entries(plan.use ?? {})) {
-    // What leads elsewhere, or is missing, is told by who loads it.
+    // The loader reports paths that are invalid or missing.
     if (whyNoModulePath(path) !== null) continue;
     const found = findModule(path, folder);
     if (found.kind === 'problem' || found.module.digest === recorded) continue;

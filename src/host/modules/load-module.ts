@@ -1,6 +1,6 @@
 /**
- * Loads one module with definitions of a user's own, from below a folder and from nowhere else.
- * Whatever is wrong with it is said in words, with the place in the user's file where there is one.
+ * Loads one module with the user's definitions, only from below a folder. Every problem is reported
+ * as a message, with the place in the user's file if there is one.
  */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
@@ -24,10 +24,12 @@ type ModuleLoad =
     }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** A module that has kept its thread waiting for so long never ends. */
+/** A module during whose loading the thread is idle for longer never finishes. */
 const MOST_IDLE_MS = 10_000;
 
-/** Loads `./my-lock.mjs` of `folder`; links are followed, and may not lead out of it. */
+/**
+ * Loads `./my-lock.mjs` from `folder`; symbolic links are followed, but must not lead out of it.
+ */
 export async function loadModule(path: string, folder: string): Promise<ModuleLoad> {
   const found = findModule(path, folder);
   return found.kind === 'problem' ? found : await importModule(found.module);
@@ -37,7 +39,7 @@ type ModuleFound =
   | { readonly kind: 'found'; readonly module: LoadedModule }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** Reads and digests `./my-lock.mjs` of `folder`, and runs nothing of it. */
+/** Reads and digests `./my-lock.mjs` from `folder`; does not run it. */
 export function findModule(path: string, folder: string): ModuleFound {
   try {
     const root = realpathSync(folder);
@@ -61,13 +63,13 @@ function whyUnreadable(error: unknown): string {
 }
 
 /**
- * Imports a module that was found, and what it imports, anew each time: a process that outlives a
- * change, as a watcher does, takes the new version.
+ * Imports a module and its imports, in new instances each time, so that a long-running process such
+ * as a watcher uses the latest version.
  */
 export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
   const { path, url } = module;
   try {
-    // What it takes out of builtin modules is to be virtual where its clients run.
+    // Functions that it takes from builtin modules must be virtual when its clients run.
     const graph = await ModuleGraph.open(url);
     const imported = await within(
       () => path,
@@ -114,19 +116,19 @@ function definitionOf(imported: object): SystemDefinition | string {
   return definition;
 }
 
-/** What helps where a type was taken for a value, as `export { Lease } from './lease'` does. */
+/** Returns a hint if a type was imported as a value, as in `export { Lease } from './lease'`. */
 function typeHint(error: unknown): string {
   const [, name] = /does not provide an export named '(\w+)'/.exec(errorText(error)) ?? [];
   return name === undefined ? '' : `; where ${name} is a type, write \`type ${name}\``;
 }
 
 /**
- * Where an error arose: ` (at line 3, column 7)` in the module's own file, ` (at backoff.mjs:4:3)`
- * in one that it imports; else ''.
+ * Returns the place of an error: ` (at line 3, column 7)` in the module's own file, ` (at
+ * backoff.mjs:4:3)` in one that it imports, otherwise ''.
  */
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  // Of CommonJS that cannot be read the stack begins with its place: `/home/a/backoff.cjs:4`.
+  // The stack of a syntax error in CommonJS begins with its place: `/home/a/backoff.cjs:4`.
   const head = /^(\/\S*|[A-Z]:\S*):(\d+)\n/.exec(stack);
   const at = head === null ? stack : `    at ${head[1]}:${head[2]}:0`;
   const isItself = ({ file }: Frame): boolean =>

@@ -1,13 +1,12 @@
 /**
- * What a module's version is, as plans record it: one word for all files of the user's that it
- * reaches, and where there are more than one, or packages, a word for each, so that a difference
- * can be named:
+ * Computes a module's version as plans record it: one digest of all user files that it reaches and,
+ * if it reaches several files or any packages, an entry for each, so that a difference can be
+ * named:
  *
  *     sha256:3afa… ./backoff.ts=9c1185a5c4e9fc54 redlock@5.0.0
  *
- * A file is reached by `import` and `require` of a name that stands there, a package also through
- * the dependencies of another; of packages only names and versions count, and fencepost is none of
- * them.
+ * A file is reached by `import` or `require` of a literal name, a package also through the
+ * dependencies of another. Packages count by name and version only, and fencepost does not count.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -16,13 +15,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { importsIn, type ModuleRead, readModule } from './read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from './resolve-module.ts';
 
-/** The version of the module in a file; runs nothing of it. Throws what reading the file throws. */
+/**
+ * Returns the version of the module in a file; does not run it. Throws what reading the file
+ * throws.
+ */
 export function moduleVersion(file: string): string {
   const reached = new Reach();
   reached.add(file);
   const named = namesOf(file, reached.files);
   const others = named.filter(({ path }) => path !== file);
-  // The first word is of the file's bytes and, if there are others, of their digests and names.
+  // The first entry digests the file's bytes and, if there are other files, the digests and names
+  // of all.
   const hash = createHash('sha256').update(reached.files.get(file) ?? '');
   if (others.length > 0) {
     for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
@@ -35,7 +38,9 @@ export function moduleVersion(file: string): string {
   return words.join(' ');
 }
 
-/** What differs beside the module's own file, a clause each: `./backoff.ts has changed`. */
+/**
+ * Returns the differences other than in the module's own file, such as `./backoff.ts has changed`.
+ */
 export function differences(recorded: string, digest: string): readonly string[] {
   const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {
@@ -47,7 +52,7 @@ export function differences(recorded: string, digest: string): readonly string[]
   });
 }
 
-/** Files by their path, packages by their name. */
+/** Parses a version into files by path and packages by name. */
 function partsOf(digest: string): ReadonlyMap<string, string> {
   const [, ...words] = digest.split(' ');
   return new Map(
@@ -60,15 +65,15 @@ function partsOf(digest: string): ReadonlyMap<string, string> {
 
 type Files = ReadonlyMap<string, Buffer>;
 
-/** What a module reaches. */
+/** Collects the files and packages that a module reaches. */
 class Reach {
-  /** By path. */
+  /** Contents by path. */
   readonly files: Map<string, Buffer> = new Map();
-  /** By `name@version`; the values are folders. */
+  /** Folders by `name@version`. */
   readonly packages: Map<string, string> = new Map();
 
   add(file: string): void {
-    // Git may check a file out with `\r\n`, which means the same in scripts and in JSON.
+    // Git may check out a file with `\r\n`, which is equivalent in scripts and in JSON.
     const text = readFileSync(file).toString('latin1').replaceAll('\r\n', '\n');
     const bytes = Buffer.from(text, 'latin1');
     this.files.set(file, bytes);
@@ -89,7 +94,7 @@ class Reach {
     }
   }
 
-  /** What cannot be read is told as it is loaded. */
+  /** An unreadable file is reported when it is loaded. */
   private addInTurn(file: string): void {
     if (this.files.has(file)) return;
     try {
@@ -115,7 +120,7 @@ interface Asked {
 
 const REQUIRE = /\brequire\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g;
 
-/** What a file asks for by a name that stands there; a comment may count as well. */
+/** Returns the literal names that a file imports; comments may contribute some, too. */
 function asked({ form, text }: ModuleRead & { readonly kind: 'read' }): readonly Asked[] {
   if (form === 'json') return [];
   const imported = importsIn(text).flatMap(({ n: specifier }) => specifier ?? []);
@@ -128,7 +133,7 @@ function asked({ form, text }: ModuleRead & { readonly kind: 'read' }): readonly
 
 interface NamedFile {
   readonly path: string;
-  /** From the module, beginning with a dot, without a blank. */
+  /** Path relative to the module, beginning with a dot, without blanks. */
   readonly name: string;
   readonly digest: string;
 }
@@ -155,11 +160,11 @@ interface Package {
   /** `name@version`. */
   readonly id: string;
   readonly folder: string;
-  /** The packages that it depends on, by name. */
+  /** Names of the packages that it depends on. */
   readonly needs: readonly string[];
 }
 
-/** The package that a file belongs to. */
+/** Returns the package that a file belongs to, or null if there is none. */
 function packageOf(file: string): Package | null {
   for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
     const manifest = manifestIn(folder);
@@ -181,7 +186,7 @@ function manifestIn(folder: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The manifest of a package as one in `folder` finds it; null where it is not installed. */
+/** Returns the manifest of a package as found from `folder`, or null if it is not installed. */
 function installed(name: string, folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, 'node_modules', name, 'package.json');

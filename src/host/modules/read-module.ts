@@ -1,10 +1,10 @@
 /**
- * Reads a module of a user's as JavaScript, on every Node alike; `typescript.ts` translates what is
- * TypeScript. A name that is imported and used as a type only goes too, as TypeScript has it:
- * `import { Lease } from './lease'` would find no such value.
+ * Reads a user's module as JavaScript, in the same way on every version of Node; `typescript.ts`
+ * translates TypeScript. Imported names that are used only as types are removed, as TypeScript
+ * does: `import { Lease } from './lease'` would not find such a value.
  *
- * Whether a file in TypeScript is a module or CommonJS is seen by how it is written, since tools
- * differ in what they make of `"type"`: who writes `import` or `export` means a module.
+ * The syntax of a TypeScript file determines whether it is an ES module or CommonJS, because tools
+ * interpret `"type"` differently: `import` or `export` means an ES module.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import type { SourcePlaces } from '../async/source-places.ts';
 import { isTypeScript } from './resolve-module.ts';
 import { type Compiler, translate } from './typescript.ts';
 
-/** How a file is run. */
+/** The kind of code in a file. */
 export type ModuleForm = 'module' | 'commonjs' | 'json';
 
 export type ModuleRead =
@@ -23,15 +23,15 @@ export type ModuleRead =
       /** JavaScript, or JSON. */
       readonly text: string;
       readonly form: ModuleForm;
-      /** Null where every place is the one in the file. */
+      /** Null if positions in `text` are those of the file. */
       readonly places: SourcePlaces | null;
-      /** The compiler of the user that made the text; null for none. */
+      /** The user's compiler that produced the text, or null if none did. */
       readonly compiler: Compiler | null;
     }
   /** `what` begins with the place, as `file:line:column: `. */
   | { readonly kind: 'problem'; readonly what: string };
 
-/** What the file at the URL is; runs nothing of it. Throws what `readFileSync` throws. */
+/** Reads the file at a URL; does not run it. Throws what `readFileSync` throws. */
 export function readModule(url: string): ModuleRead {
   const file = fileURLToPath(url);
   const [, ending = ''] = /\.([a-z]+)$/.exec(file) ?? [];
@@ -52,17 +52,17 @@ export function readModule(url: string): ModuleRead {
   return { ...made, form, text: made.places === null ? withoutUnused(made.text) : made.text };
 }
 
-/** `import x = require()` and `export =`, which mean CommonJS where nothing means a module. */
+/** `import x = require()` and `export =` mean CommonJS unless something else means an ES module. */
 const EQUALS = /^\s*(?:export\s+)?import\s+[\w$]+\s*=\s*require\b|^\s*export\s*=/m;
 
-/** A module with both forms, as TypeScript allows where it makes CommonJS of them. */
+/** Supports both forms in one module, which TypeScript allows when it compiles to CommonJS. */
 function withRequire(text: string): string {
   const exported =
     'export { $exported as default, $exported as "module.exports" }; const $exported =';
   return `${text.replace(/^module\.exports =/m, () => exported)}
 import { createRequire as $createRequire } from 'node:module';
 function require(specifier) { return $createRequire(import.${'meta'}.url)(specifier); }
-`; // the bundler would replace it
+`; // split, because the bundler would replace it
 }
 
 function scriptForm(file: string, ending: string, text: string): ModuleForm {
@@ -81,11 +81,11 @@ function typedForm(
   if (ending === 'cts' || /\b(?:require|exports)\b/.test(stripped)) {
     return ending === 'ts' ? (packageType(file) ?? 'commonjs') : 'commonjs';
   }
-  // Only types may have been imported and exported.
+  // The imports and exports may all have been types.
   return IMPORTS_OR_EXPORTS.test(text) ? 'module' : (packageType(file) ?? 'commonjs');
 }
 
-/** What the nearest `package.json` says; null where it says nothing. */
+/** Returns the type in the nearest `package.json`, or null if it gives none. */
 function packageType(file: string): 'module' | 'commonjs' | null {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = manifestIn(folder);
@@ -105,7 +105,7 @@ function manifestIn(folder: string): { readonly type?: unknown } | null {
   }
 }
 
-/** None where the text is no JavaScript. */
+/** Returns the imports of a text; none if it is not JavaScript. */
 export function importsIn(text: string): readonly ImportSpecifier[] {
   initSync();
   try {
@@ -123,17 +123,17 @@ function hasModuleSyntax(text: string): boolean {
     const [, , , isModule] = parse(text);
     return isModule;
   } catch {
-    // It is run, so that Node says where it is wrong.
+    // Let Node run it and report the syntax error.
     return IMPORTS_OR_EXPORTS.test(text);
   }
 }
 
-/** What stands between the braces of an import; where a comment does too, it is left alone. */
+/** Matches the names between the braces of an import; one with a comment is left alone. */
 const BRACES = /^import\s+(?:[\p{ID_Continue}$]+\s*,\s*)?\{([^}/]*)\}(?=\s*from\b)/u;
-/** A name with what it is called outside, and the comma behind it. */
+/** Matches an imported name with its alias and the comma after it. */
 const IMPORTED = /(?:(?:[\p{ID_Continue}$]+|"[^"]*"|'[^']*')\s+as\s+)?([\p{ID_Continue}$]+)\s*,?/gu;
 
-/** Blanks the names between braces that are imported and stand nowhere else. */
+/** Blanks imported names that occur nowhere else. */
 function withoutUnused(text: string): string {
   let kept = text;
   for (const { ss: from, se: to } of importsIn(text)) {
@@ -149,7 +149,7 @@ function withoutUnused(text: string): string {
   return kept;
 }
 
-/** Whether a name stands in a text, be it in a comment. */
+/** Returns true if a name occurs in a text, even in a comment. */
 function isNamed(name: string, text: string): boolean {
   const exact = name.replaceAll('$', '\\$');
   return new RegExp(`(?<![\\p{ID_Continue}$])${exact}(?![\\p{ID_Continue}$])`, 'u').test(text);

@@ -1,11 +1,11 @@
 /**
- * Finds what a module of a user's means by an import, as TypeScript and its tools understand it and
- * on every Node alike: as Node does, with these additions for files that are not in `node_modules`.
+ * Resolves the imports of a user's module as TypeScript and its tools do, and in the same way on
+ * every version of Node: Node's rules, with these additions for files outside `node_modules`:
  *
  * - `./lock` may be `lock.ts`, `lock.js` or `lock/index.ts`, and `./lock.js` may mean `lock.ts`;
- * - the `paths` and the `baseUrl` of the nearest `tsconfig.json` count.
+ * - the `paths` and the `baseUrl` of the nearest `tsconfig.json` apply.
  *
- * Packages of a workspace are links in `node_modules`, and their files lie outside of it.
+ * Packages of a workspace are links in `node_modules`, and their files are outside of it.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
@@ -15,16 +15,16 @@ import { createPathsMatcher, getTsconfig, type PathsMatcher } from 'get-tsconfig
 import { moduleResolve } from 'import-meta-resolve';
 import { errorText } from '../../text/error-text.ts';
 
-/** What an import means; `problem` says in words why it means nothing. */
+/** The target of an import, or a description of the problem. */
 export type Resolution =
   | { readonly kind: 'file'; readonly url: string }
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'problem'; readonly what: string };
 
-/** The statement that asks: packages may answer each with another file. */
+/** The kind of import; packages may have a different file for each. */
 export type Asking = 'import' | 'require';
 
-/** What `specifier` means in the module at the URL `parent`; nothing is run. */
+/** Resolves `specifier` in the module at the URL `parent`; runs nothing. */
 export function resolveModule(
   specifier: string,
   parent: string,
@@ -35,7 +35,7 @@ export function resolveModule(
     const url = ownFile(specifier, parent) ?? asNode(specifier, parent, asking);
     return { kind: 'file', url };
   } catch (error) {
-    // The file that Node looked for in vain.
+    // The file that Node did not find.
     const url = error instanceof Error && 'url' in error ? error.url : null;
     const tried = typeof url === 'string' && isOwnFile(url) ? new URL(url) : null;
     const swapped = fileNear(tried, true);
@@ -44,19 +44,19 @@ export function resolveModule(
   }
 }
 
-/** Whether the URL is of a file that no package manager put there. */
+/** Returns true if the URL is that of a file outside `node_modules`. */
 export function isOwnFile(url: string): boolean {
   return url.startsWith('file:') && !url.includes('/node_modules/');
 }
 
-/** Whether the URL, or the path, is of a file that has to be translated. */
+/** Returns true if the file at the URL or path must be translated. */
 export function isTypeScript(url: string): boolean {
   return /\.(?:[cm]?ts|tsx|jsx)(?:[?#]|$)/.test(url);
 }
 
 /**
- * The URL of the file that is meant where it is not Node that decides: beside `parent`, or as a
- * tsconfig says; null for all else.
+ * Returns the URL of a file that Node's rules do not cover: relative to `parent`, or by a tsconfig;
+ * otherwise null.
  */
 function ownFile(specifier: string, parent: string): string | null {
   if (!isOwnFile(parent)) return null;
@@ -81,7 +81,7 @@ function asNode(specifier: string, parent: string, asking: Asking): string {
   return moduleResolve(specifier, new URL(parent), new Set(IMPORT_CONDITIONS), false).href;
 }
 
-/** The first file that there is, links followed; query and fragment are kept. */
+/** Returns the first existing candidate, with links followed; query and fragment are kept. */
 function fileNear(url: URL | null, prefersTypes: boolean): string | null {
   if (url === null) return null;
   for (const path of candidatesFor(fileURLToPath(url), prefersTypes)) {
@@ -102,10 +102,10 @@ function candidatesFor(path: string, prefersTypes: boolean): readonly string[] {
   return isFolder ? within : [path, ...ENDINGS.map((ending) => path + ending), ...within];
 }
 
-/** By folder; what a tsconfig says is read once. */
+/** Matchers by folder; each tsconfig is read once. */
 const pathsByFolder = new Map<string, PathsMatcher | null>();
 
-/** What the nearest `tsconfig.json` makes of a name; null where it says nothing of names. */
+/** Returns the path mapping of the nearest `tsconfig.json`, or null if it has none. */
 function pathsFor(folder: string): PathsMatcher | null {
   const known = pathsByFolder.get(folder);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
- * Makes JavaScript of a file in TypeScript. Types are overwritten by blanks where that is enough,
- * so lines and columns stay what they are in the file. Enums, namespaces, parameter properties,
- * `import x = require()` and `export =` are translated, with a map of places. What decorators mean
- * depends on settings and compilers, so they are left to the user's own compiler.
+ * Translates TypeScript to JavaScript. If possible, types are replaced by blanks, so that lines and
+ * columns stay the same. Enums, namespaces, parameter properties, `import x = require()` and
+ * `export =` are translated with a source map. The meaning of decorators depends on settings and
+ * compilers, so they are left to the user's own compiler.
  */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -15,25 +15,25 @@ export type Translation =
   | {
       readonly kind: 'read';
       readonly text: string;
-      /** Null where every place is the one in the file. */
+      /** Null if positions in `text` are those of the file. */
       readonly places: SourcePlaces | null;
-      /** What else the text depends on; null for nothing but the file. */
+      /** The compiler that the text depends on, or null if it depends on the file alone. */
       readonly compiler: Compiler | null;
     }
   | { readonly kind: 'problem'; readonly what: string };
 
 export interface Compiler {
-  /** `typescript@5.9.3`. */
+  /** Such as `typescript@5.9.3`. */
   readonly id: string;
   readonly folder: string;
-  /** The settings of the project that change what it makes. */
+  /** The project settings that affect its output. */
   readonly settings: string;
 }
 
 const require = createRequire(import.meta.url);
 
 export function translate(source: string, file: string): Translation {
-  // Only users of TypeScript wait for it.
+  // Loaded only when needed.
   const swc: typeof import('@swc/wasm-typescript') = require('@swc/wasm-typescript');
   let problem: SyntaxProblem = { message: '' };
   for (const mode of ['strip-only', 'transform'] as const) {
@@ -63,18 +63,18 @@ interface SyntaxProblem {
   readonly startColumn?: number;
 }
 
-/** What the translator throws is no `Error`. */
+/** The translator's errors are not instances of `Error`. */
 function isSyntaxProblem(error: unknown): error is SyntaxProblem {
   if (typeof error !== 'object' || error === null || error instanceof Error) return false;
   return 'message' in error && typeof error.message === 'string';
 }
 
-/** What only a compiler translates, and its first place. */
+/** Syntax that only a compiler translates, with its first place. */
 interface Need extends SourcePlace {
   readonly need: string;
 }
 
-/** Null where the text is JavaScript. */
+/** Finds such syntax; returns null if the text is JavaScript. */
 function needIn(text: string): Need | null {
   if (!/(?:^|[\s;,(){}])@[\w$(]|\baccessor\s/m.test(text)) return null;
   try {
@@ -96,10 +96,10 @@ interface Source extends Need {
   readonly file: string;
 }
 
-/** By file, since a compiler takes its time. */
+/** Results by file, because compilers are slow. */
 const compiled: Map<string, Translation & { readonly source: string }> = new Map();
 
-/** By the first compiler that the file itself could import. */
+/** Compiles with the first compiler that the file itself could import. */
 function compile(given: Source): Translation {
   const { source, file, need, line, column } = given;
   const known = compiled.get(file);
@@ -112,7 +112,7 @@ function compile(given: Source): Translation {
   const ofUser = createRequire(file);
   const hasTypes = settings.emitDecoratorMetadata;
   let found = 'none is installed';
-  // esbuild has no types at hand.
+  // esbuild has no type information.
   for (const [name, by] of COMPILERS.slice(0, hasTypes ? 2 : 3)) {
     let id = name;
     try {
@@ -142,7 +142,7 @@ function compile(given: Source): Translation {
   return { kind: 'problem', what: `${at}: ${what}` };
 }
 
-/** The settings of the project that change what its compiler makes. */
+/** The project settings that affect the output of a compiler. */
 interface Settings {
   readonly experimentalDecorators: boolean;
   readonly emitDecoratorMetadata: boolean;
@@ -165,7 +165,7 @@ interface Job {
   readonly settings: Settings;
 }
 
-/** What is used of the three compilers. */
+/** The functions that are used of the three compilers. */
 interface Api {
   readonly ModuleKind?: Readonly<Record<string, unknown>>;
   readonly transpileModule?: (
@@ -176,10 +176,10 @@ interface Api {
 }
 
 type Made = { readonly code: string; readonly map: string };
-/** Null where this version of the compiler has no such function. */
+/** Returns null if this version of the compiler has no such function. */
 type Compile = (compiler: Api, job: Job) => Made | null;
 
-/** By package, in the order in which they are looked for. */
+/** Compilers by package, in order of preference. */
 const COMPILERS: readonly (readonly [name: string, compile: Compile])[] = [
   ['typescript', byTypeScript],
   ['@swc/core', bySwc],

@@ -1,17 +1,17 @@
 /**
- * Instances of modules in a realm: of an ES module, with its exported variables, and the `module`
- * of a CommonJS module. What a module does while it is loaded is noted, since one that drew or read
- * nothing of its process may be used again.
+ * Instances of modules in a realm: an ES module with its exported variables, and the `module`
+ * object of a CommonJS module. The effects of a module while it is loaded are recorded, since a
+ * module that drew or read nothing of its process may be reused.
  */
 import { promiseHooks } from 'node:v8';
 import { ambient, type Loading, loadsUntil, noteImpure } from '../async/ambient.ts';
 import { defaultsNow } from '../async/own-process.ts';
 import type { Getters, ModuleSteps, ModuleUnit, Setter, Unit } from './module-graph.ts';
 
-// Processes are refused it.
+// The original, which simulated processes may not call.
 const { onInit } = promiseHooks;
 
-/** An exported variable: the value that it has now, and whoever wants to be told of another. */
+/** An exported variable: its current value, and the importers to notify of a new one. */
 export interface Binding {
   read(): unknown;
   watch(setter: Setter, by: ModuleUnit): void;
@@ -26,9 +26,9 @@ interface Watcher {
 export class EsInstance {
   readonly unit: ModuleUnit;
   state: 'linked' | 'running' = 'linked';
-  /** Until it has run. */
+  /** Settles when the module has run; null if nothing is awaited. */
   waiting: Promise<void> | null = null;
-  /** The module that has to have run before it goes on. */
+  /** The module that must run before this one continues. */
   waitsFor: EsInstance | null = null;
   failure: { readonly error: unknown } | null = null;
   getters: Getters = {};
@@ -67,13 +67,13 @@ export class EsInstance {
     void this.steps.next(); // to before its first line
   }
 
-  /** Runs it from its first line on. */
+  /** Runs the module from its first line. */
   run(loading: Loading): Promise<void> | null {
     const ended = during(loading, () => this.steps.next());
     return ended instanceof Promise ? loadsUntil(ended) : null;
   }
 
-  /** Tells only those from here on that are still there. */
+  /** Removes importers that no longer exist. */
   keepWatchers(isThere: (unit: ModuleUnit) => boolean): void {
     for (const [name, watchers] of this.watchers) {
       this.watchers.set(
@@ -93,14 +93,17 @@ export class EsInstance {
     return { read, watch };
   }
 
-  /** As `import * as all` sees it. */
+  /** The object that `import * as all` provides. */
   get namespace(): object {
     this.made ??= liveNamespace(this.names(), (name) => this.resolveExports(name));
     return this.made;
   }
 }
 
-/** Undefined where a module on a circle has not come so far; it is told when it has. */
+/**
+ * Returns undefined if a module in an import cycle has not run far enough; the importer is notified
+ * later.
+ */
 function readable(read: () => unknown): unknown {
   try {
     return read();
@@ -130,7 +133,7 @@ export function namespaceOf(getters: Getters): object {
   return Object.preventExtensions(namespace);
 }
 
-/** A function or class that has no name but that of its variable is called `default`. */
+/** An anonymous default export is named `default`. */
 function nameDefault(value: unknown): unknown {
   if (typeof value === 'function' && /^\$f[p-v]_$/.test(value.name)) {
     Object.defineProperty(value, 'name', { value: 'default', configurable: true });
@@ -138,7 +141,7 @@ function nameDefault(value: unknown): unknown {
   return value;
 }
 
-/** The `module` of a CommonJS module. */
+/** The `module` object of a CommonJS module. */
 export class ScriptModule {
   exports: unknown = {};
   readonly id: string;
@@ -158,12 +161,12 @@ export class ScriptModule {
   }
 }
 
-/** Runs a module's own code; what it draws meanwhile is the module's. */
+/** Runs the module's own code, attributing its random draws to the module. */
 export function during<T>(loading: Loading, run: () => T): T {
   const before = ambient.loading;
   ambient.loading = loading;
   const defaults = defaultsNow();
-  // A promise that it makes is settled in this run only.
+  // A promise that it creates belongs to this run only.
   const stop: unknown = loading.isPure && before === null ? onInit(noteImpure) : null;
   try {
     return run();
@@ -177,17 +180,18 @@ export function during<T>(loading: Loading, run: () => T): T {
 const PASSING: unique symbol = Symbol('passing');
 
 /**
- * Makes V8 keep a class's prototype as a hash table, by adding a property and deleting it. Drivers
- * write a method for each command of their server into one:
+ * Makes V8 store a class's prototype as a hash table, by adding a property and deleting it. Drivers
+ * add a method to one for each command of their server:
  *
  *     class Commander {
  *     };$fproom(Commander);
  *     for (const name of commands) Commander.prototype[name] = commandOf(name);
  *
- * V8 begins with the form that is quick to read, and copies the list of all properties for each
+ * V8 begins with the form that is fast to read, and copies the list of all properties for each one
  * that is added: 574 took 12 ms (Node 20.20 and 24), in a hash table 0.1 ms. A program does so
- * once, a realm each time. Nothing can tell but a clock, and the text of a function that the class
- * stands in; and V8 goes back to the other form by itself where methods are looked up.
+ * once, but every realm repeats it. The effect is visible only in timing and in the source text of
+ * a function around the class, and V8 returns to the fast form by itself when methods are looked
+ * up.
  */
 export function makeRoom(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;
@@ -196,5 +200,5 @@ export function makeRoom(made: unknown): void {
   Reflect.deleteProperty(prototype, PASSING);
 }
 
-/** Of no prototype: modules may have written into that of all objects. */
+/** Without a prototype, because modules may have added to that of all objects. */
 const PASSES: PropertyDescriptor = Object.assign(Object.create(null), { configurable: true });

@@ -1,8 +1,8 @@
 /**
- * Loads modules in a realm that belongs to no process: a definition, whose servers are for all
- * runs, and modules of which somebody wants to know what they do as they are loaded. Some of it no
- * realm can keep apart, and is refused: what a module sets on `globalThis` or changes of the
- * language's own objects, all processes would share.
+ * Loads modules in a realm that belongs to no process: a definition, whose servers serve all runs,
+ * and modules whose effects while loading are examined. Effects that no realm can isolate are
+ * refused: properties set on `globalThis` and changes to built-in objects would be shared by all
+ * processes.
  */
 import { createHook } from 'node:async_hooks';
 import {
@@ -27,9 +27,9 @@ import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
 
 /**
- * What the first module of a graph exports, in a realm of nobody, once the jobs that it began have
- * run: a client of a database that it makes connects to nothing. Rejects where a module changes
- * what all processes share.
+ * Loads the first module of a graph outside any process and returns its exports once the jobs that
+ * it started have run. A database client that it creates connects to nothing. Rejects if a module
+ * changes an object that all processes share.
  */
 export async function loadApart(graph: ModuleGraph): Promise<object> {
   sharedState.renewAll();
@@ -55,10 +55,10 @@ export async function loadApart(graph: ModuleGraph): Promise<object> {
   return loaded;
 }
 
-/** What definitions printed while they were loaded, until it is taken, by their module's URL. */
+/** Output of definitions while loading, by module URL, until it is taken. */
 const outputs = new Map<string, readonly string[]>();
 
-/** Returns what definitions printed as they were loaded, a line each; the next time only news. */
+/** Returns the lines that definitions printed while loading, and removes them. */
 export function takeLoadOutput(): readonly string[] {
   const lines = [...outputs.values()].flat();
   for (const url of outputs.keys()) outputs.set(url, []);
@@ -66,8 +66,8 @@ export function takeLoadOutput(): readonly string[] {
 }
 
 /**
- * Rejects where one of these modules changes, as it is loaded, what all processes share; what else
- * is wrong with it is told by who loads it.
+ * Rejects if one of these modules changes, while it is loaded, an object that all processes share.
+ * Other errors are reported when the module is loaded for its exports.
  */
 export async function requireApart(graph: ModuleGraph, urls: readonly string[]): Promise<void> {
   await loadVirtually(async () => {
@@ -76,7 +76,10 @@ export async function requireApart(graph: ModuleGraph, urls: readonly string[]):
   });
 }
 
-/** The modules that draw something as these are loaded, by name; none where they cannot be. */
+/**
+ * Returns the names of modules that draw random values while they are loaded; empty if they cannot
+ * be loaded.
+ */
 export async function drawersIn(
   graph: ModuleGraph,
   urls: readonly string[],
@@ -95,7 +98,7 @@ interface Apart {
   readonly urls: readonly string[];
 }
 
-/** Rejects where something was changed, with the module that does it. */
+/** Rejects if something was changed, naming the module that does so. */
 async function requireUnchanged(change: SharedChange | null, apart: Apart): Promise<void> {
   if (change === null) return;
   let name: string | null = null;
@@ -109,8 +112,8 @@ async function requireUnchanged(change: SharedChange | null, apart: Apart): Prom
 }
 
 /**
- * Loads modules as far as they come without waiting, whatever becomes of them; what they have
- * changed by then.
+ * Loads modules as far as possible without waiting, regardless of errors; returns the change they
+ * made by then.
  */
 async function loadAll(
   { graph, urls }: Apart,
@@ -129,16 +132,16 @@ async function loadAll(
     return await inNobody((turn) => turn(load));
   } catch {
     sharedState.takeBackAll();
-    return null; // what is wrong is told by who loads them for their exports
+    return null; // errors are reported when the modules are loaded for their exports
   }
 }
 
-/** Runs code of no process in a turn of the event loop, with the jobs that it begins. */
+/** Runs code outside any process in a turn of the event loop, with the jobs that it starts. */
 type Turn = <T>(code: () => T) => Promise<T>;
 
 /**
- * The result of `load`. Rejects with the first error that code of no process let pass, or that
- * refused one of its calls. What goes on after real work, such as a read, is still code of no
+ * Returns the result of `load`. Rejects with the first error that its code did not handle, or with
+ * a refused call. Code that continues after real work, such as a read, still runs outside any
  * process.
  */
 async function inNobody<T>(
@@ -183,13 +186,13 @@ async function inNobody<T>(
   }
 }
 
-/** Turns of the event loop that a module may need to finish what it has begun. */
+/** Turns of the event loop that a module may take to finish what it started. */
 const MOST_TURNS = 10_000;
 
 /**
- * What the code returns, once its jobs have run. The two turns are one right after the other: a
- * timer or a message of the thread itself, which must not meet the timers and listeners of nobody,
- * comes before them or after.
+ * Runs code and returns its result after its jobs have run. The two turns follow each other
+ * directly: timers and messages of the thread, which must not run under `Nobody`, come before or
+ * after them.
  */
 function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -213,8 +216,8 @@ function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {
 }
 
 /**
- * What code makes that belongs to no process, as `buildAsync` makes servers: at once, and in the
- * same world as it is loaded in.
+ * Runs code that belongs to no process, such as `buildAsync`, which creates servers, in the
+ * environment in which definitions are loaded.
  */
 export function madeByNobody<T>(make: () => T): T {
   const nobody = new Nobody();
@@ -233,17 +236,17 @@ export function madeByNobody<T>(make: () => T): T {
   }
 }
 
-/** Whoever loads a definition: its time stands still, and its timers never come. */
+/** The loader of definitions as a process: its time stands still, and its timers never fire. */
 class Nobody implements Inhabitant {
   readonly name: string = 'the module';
   readonly pid: number = 1;
   readonly network: null = null;
-  /** Definitions may be put together of files. */
+  /** Definitions may be assembled from files. */
   readonly mayRead: boolean = true;
   private readonly drawn: Map<string, Randomness> = new Map();
   private jobs = 0;
   failure: { readonly error: unknown } | null = null;
-  /** Null where it prints as part of a run, or for no reader. */
+  /** Null if its output belongs to a run, or has no reader. */
   readonly printed: Printed | null;
 
   constructor(printed: Printed | null = null) {
@@ -280,7 +283,7 @@ class Nobody implements Inhabitant {
     requireFewJobs(this.jobs);
   }
 
-  /** These never connect, and never find a name. */
+  /** Connections never complete, and lookups are never answered. */
   mayCall(call: string): boolean {
     return CONNECTS.test(call) || LOOKS_UP.test(call);
   }

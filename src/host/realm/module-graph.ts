@@ -1,7 +1,7 @@
 /**
- * The modules of a user's, each read, compiled once, and ready to be made anew for every realm:
- * what one imports, it finds here. `fencepost` itself and the modules of Node are no part of it:
- * of these there is one instance for all.
+ * The user's modules, each read and compiled once, ready to be instantiated in every realm;
+ * resolves their imports. `fencepost` itself and Node's modules are not part of it: they have one
+ * instance for all realms.
  */
 import { createRequire } from 'node:module';
 import { dirname, posix } from 'node:path';
@@ -25,15 +25,15 @@ import {
   toolNameFor,
 } from './rewrite-module.ts';
 
-/** What a module's code is given by its realm. */
+/** The functions that a realm passes to a module's code. */
 export interface ModuleTools {
-  /** Told before anything else what it exports, and how it is told what it imports. */
+  /** Called first, with a getter per export and a setter per import. */
   open(getters: Getters, setters: readonly Setter[]): void;
-  /** An exported variable has another value. */
+  /** Notifies importers of a new value of an exported variable. */
   tell(name: string): void;
-  /** The first of two values, of which the second is computed later. */
+  /** Returns `value`, after later arguments have been evaluated. */
   first<T>(value: T): T;
-  /** Calls a default export that has no name `default`. */
+  /** Names an anonymous default export `default`. */
   name(value: unknown): unknown;
   readonly meta: object;
 }
@@ -42,9 +42,9 @@ export type Getters = Readonly<Record<string, () => unknown>>;
 export type Setter = (value: unknown) => void;
 export type DynamicImport = (specifier: unknown) => Promise<object>;
 
-/** The code of a module up to its first line, and then to its end. */
+/** The code of a module: the first step runs up to its first line, the second to its end. */
 export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
-/** Told of each class that is filled with methods later. */
+/** Called with each class that is filled with methods later. */
 type MakeRoom = (made: unknown) => void;
 type MakeModule = (tools: ModuleTools, load: DynamicImport, makeRoom: MakeRoom) => ModuleSteps;
 
@@ -61,7 +61,7 @@ type RunScript = (
 
 interface UnitPlace {
   readonly url: string;
-  /** Its path. */
+  /** The path of the file. */
   readonly file: string;
   readonly folder: string;
   /** The same on every machine: relative to the folder of the first module, or of its package. */
@@ -71,9 +71,9 @@ interface UnitPlace {
 export interface ModuleUnit extends UnitPlace {
   readonly kind: 'module';
   readonly rewritten: RewrittenModule;
-  /** Names that it imports may be types, which another module does not have. */
+  /** True if imported names may be types, which the other module does not export. */
   readonly importsTypes: boolean;
-  /** Compiled when it is first asked for. */
+  /** Returns the compiled module; compiles it on first use. */
   readonly make: () => MakeModule;
 }
 
@@ -87,10 +87,10 @@ export interface JsonUnit extends UnitPlace {
   readonly text: string;
 }
 
-/** A module that a realm makes an instance of. */
+/** A module that is instantiated per realm. */
 export type Unit = ModuleUnit | ScriptUnit | JsonUnit;
 
-/** One instance for all: its exports, as CommonJS has them. */
+/** A module with one instance for all realms: its exports, as CommonJS sees them. */
 interface HostModule {
   readonly kind: 'host';
   readonly name: string;
@@ -103,14 +103,14 @@ type Targets = Map<string, Map<string, ImportTarget>>;
 
 const hostRequire = createRequire(import.meta.url);
 
-/** `fencepost` and `fencepost/…`. */
+/** Matches `fencepost` and `fencepost/…`. */
 const OWN_NAME = /^fencepost(?:\/|$)/;
 
 export class ModuleGraph {
   readonly rootUrl: string;
   private readonly folder: string;
   private readonly units: Map<string, Unit> = new Map();
-  /** By who asks, and then by specifier: to make one text of them took longer than to look. */
+  /** By parent and then by specifier: a combined key took longer to build than to look up. */
   private readonly targets: Readonly<Record<Asking, Targets>> = {
     import: new Map(),
     require: new Map(),
@@ -122,7 +122,7 @@ export class ModuleGraph {
     this.folder = posix.dirname(new URL(rootUrl).pathname);
   }
 
-  /** Reads a module and all that its statements import. Throws what is wrong with one of them. */
+  /** Reads a module and everything that it imports statically. Throws if one of them is invalid. */
   static async open(rootUrl: string, others: readonly string[] = []): Promise<ModuleGraph> {
     const graph = new ModuleGraph(rootUrl);
     const seen = new Set<Unit>();
@@ -134,18 +134,18 @@ export class ModuleGraph {
     return this.unitAt(this.rootUrl);
   }
 
-  /** Packages whose modules were found to keep something from one run to the next. */
+  /** Packages whose modules were found to keep state between runs. */
   readonly keepers: Set<string> = new Set();
 
   /**
-   * Whether an instance of this module may be used by a later run, if loading it did nothing: only
-   * of packages, since what is one's own keeps things, and is loaded at once.
+   * Returns true if a later run may reuse an instance of this module, provided that loading it had
+   * no effect. Only packages qualify: user modules tend to keep state, and load fast.
    */
   mayReuse({ url, name }: Unit): boolean {
     return !isOwnFile(url) && !this.keepers.has(packageIn(name));
   }
 
-  /** The packages that it has read modules of so far. */
+  /** The packages whose modules were read so far. */
   get packages(): readonly string[] {
     const units = [...this.units.values()].filter(({ url }) => !isOwnFile(url));
     return [...new Set(units.map(({ name }) => packageIn(name)))].sort();
@@ -163,7 +163,7 @@ export class ModuleGraph {
     }
   }
 
-  /** What `specifier` means in a module. Throws where it means nothing that can be loaded. */
+  /** Resolves `specifier` in a module. Throws if it does not lead to a loadable module. */
   resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     const ofParent = this.targets[asking].get(parentUrl) ?? new Map<string, ImportTarget>();
     const known = ofParent.get(specifier);
@@ -183,7 +183,7 @@ export class ModuleGraph {
     const resolution = resolveModule(inRealFolder(specifier), inRealFolder(parentUrl), asking);
     switch (resolution.kind) {
       case 'problem':
-        // As Node does where there is no such module: packages try, and go on without it.
+        // Node's code for a missing module: packages catch it and continue without the module.
         throw Object.assign(new Error(resolution.what), {
           code: asking === 'import' ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND',
         });
@@ -202,7 +202,7 @@ export class ModuleGraph {
     const known = this.units.get(url);
     if (known !== undefined) return known;
     const unit = asNobody(() => this.compile(url));
-    countStep(); // a large package takes long, and has no event
+    countStep(); // a large package takes long to compile and has no event
     this.units.set(url, unit);
     return unit;
   }
@@ -231,7 +231,7 @@ export class ModuleGraph {
     }
   }
 
-  /** Whether a module imports, by whatever way, itself. */
+  /** Returns true if a module is part of an import cycle. */
   private isOnCircle(url: string): boolean {
     const seen = new Set<string>();
     const reaches = (from: Unit): boolean => {
@@ -256,7 +256,7 @@ export class ModuleGraph {
   }
 }
 
-/** `ioredis` of `ioredis/built/index.js`. */
+/** Returns `ioredis` for `ioredis/built/index.js`. */
 function packageIn(name: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 }
@@ -280,7 +280,7 @@ function isScript(run: unknown): run is RunScript {
   return typeof run === 'function';
 }
 
-/** A module has no export of that name. */
+/** Returns the error that a module has no export of this name. */
 export function noExport(
   unit: ModuleUnit,
   wanted: { specifier: string; name: string },

@@ -1,10 +1,10 @@
 /**
- * Finds in a module's tree where variables of its top level are changed, scope by scope, and the
- * classes that it fills with methods after it has made them.
+ * Analyzes a module's syntax tree: finds the places where top-level variables change, scope by
+ * scope, and the classes that the module fills with methods after defining them.
  */
 import type { AnyNode, Program } from 'acorn';
 
-/** All nodes right below one. */
+/** Returns all direct children of a node. */
 export function childrenOf(node: AnyNode): readonly AnyNode[] {
   return Object.values(node).flatMap((value: unknown) => {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -16,7 +16,7 @@ function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }
 
-/** The variables that a pattern declares or changes: of `{ a, b: [c] }` these are `a` and `c`. */
+/** Returns the variables that a pattern declares or changes: `a` and `c` for `{ a, b: [c] }`. */
 export function namesIn(pattern: AnyNode): readonly string[] {
   switch (pattern.type) {
     case 'Identifier':
@@ -36,15 +36,15 @@ export function namesIn(pattern: AnyNode): readonly string[] {
   }
 }
 
-/** An expression that gives a variable another value, or a loop that does so for each round. */
+/** An expression that assigns a variable, or a loop that assigns it in each iteration. */
 export interface VariableChange {
   readonly name: string;
   readonly node: AnyNode;
-  /** It is a statement of its own, whose value nobody takes. */
+  /** True if it is a statement, whose value is not used. */
   readonly isStatement: boolean;
 }
 
-/** The changes of these variables of the top level, but for their declarations there. */
+/** Returns the changes of these top-level variables, except their declarations. */
 export function changesOf(tree: Program, names: ReadonlySet<string>): readonly VariableChange[] {
   const changes: VariableChange[] = [];
   if (names.size > 0) collect(tree, { names, changes, isStatement: false });
@@ -52,7 +52,7 @@ export function changesOf(tree: Program, names: ReadonlySet<string>): readonly V
 }
 
 interface Search {
-  /** Those that no scope around has a variable of its own for. */
+  /** Variables that no enclosing scope shadows. */
   readonly names: ReadonlySet<string>;
   readonly changes: VariableChange[];
   readonly isStatement: boolean;
@@ -79,7 +79,7 @@ function changedBy(node: AnyNode): readonly string[] {
   return node.left.kind === 'var' ? declaredNames(node.left) : [];
 }
 
-/** The variables of a scope that begins here. */
+/** Returns the variables of a scope that begins at this node. */
 function declaredBy(node: AnyNode): readonly string[] {
   switch (node.type) {
     case 'FunctionDeclaration':
@@ -88,7 +88,7 @@ function declaredBy(node: AnyNode): readonly string[] {
       return [
         ...node.params.flatMap(namesIn),
         ...hoistedIn(node.body),
-        // A function expression can be called by its own name inside.
+        // A function expression can call itself by its name.
         ...(node.type === 'FunctionExpression' && node.id ? [node.id.name] : []),
       ];
     case 'BlockStatement':
@@ -121,30 +121,33 @@ function declaredNames(node: AnyNode): readonly string[] {
   return node.declarations.flatMap(({ id }) => namesIn(id));
 }
 
-/** What `var` declares in a function, in whatever block of it. */
+/** Returns the variables that `var` declares anywhere in a function. */
 function hoistedIn(node: AnyNode): readonly string[] {
   if (/Function|Class/.test(node.type)) return [];
   const own = node.type === 'VariableDeclaration' && node.kind === 'var' ? declaredNames(node) : [];
   return [...own, ...childrenOf(node).flatMap(hoistedIn)];
 }
 
-/** A class that is filled later: its variable, and where the statement ends that makes it. */
+/** A class that is filled later: its variable, and the end of the statement that defines it. */
 interface FilledClass {
   readonly name: string;
   readonly end: number;
 }
 
-/** `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`, and not `X.prototype.name`. */
+/**
+ * Matches `X.prototype[name]`, `f(X.prototype, …)` and `p = X.prototype;`, but not
+ * `X.prototype.name`.
+ */
 const FILLED = /(?<![\w$])([\w$]+)\.prototype\b(?!\s*\.)/g;
 
-/** Names whose prototype the text may fill, whether or not they are classes. */
+/** Returns the names whose prototype the text may fill, whether or not they are classes. */
 export function filledNamesIn(source: string): ReadonlySet<string> {
   return new Set([...source.matchAll(FILLED)].map(([, name = '']) => name));
 }
 
 /**
- * The classes of these variables, where nothing but a comment follows in the line: to insert
- * something there moves no other statement.
+ * Returns the classes in these variables that nothing but a comment follows on the line, so that
+ * inserting code there moves no other statement.
  */
 export function filledClassesIn(
   source: string,
@@ -165,10 +168,10 @@ export function filledClassesIn(
   return found;
 }
 
-/** But for a comment. */
+/** Matches the rest of a line, which may have a comment. */
 const LAST_IN_LINE = /^[ \t]*(?:\/\/|[\n\r\u2028\u2029]|$)/;
 
-/** Those of a list, in which one more may stand. */
+/** Returns the statements of a list in which one more may be inserted. */
 function statementsOf(node: AnyNode): readonly AnyNode[] {
   switch (node.type) {
     case 'Program':
@@ -182,7 +185,7 @@ function statementsOf(node: AnyNode): readonly AnyNode[] {
   }
 }
 
-/** The variable that still holds a class where a statement ends; null where none does. */
+/** Returns the variable that still holds a class where a statement ends, or null if none does. */
 function classIn(statement: AnyNode): string | null {
   switch (statement.type) {
     case 'ExportNamedDeclaration':
@@ -190,7 +193,7 @@ function classIn(statement: AnyNode): string | null {
     case 'ClassDeclaration':
       return statement.id?.name ?? null;
     case 'VariableDeclaration': {
-      // What follows one in its declaration may change the variable.
+      // A later declarator of the same declaration may change the variable.
       const { id, init } = statement.declarations.at(-1) ?? {};
       return id?.type === 'Identifier' && init?.type === 'ClassExpression' ? id.name : null;
     }

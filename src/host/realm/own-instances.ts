@@ -1,11 +1,11 @@
 /**
- * Gives every simulated process its own instances of the modules that define its lock, from their
- * first line on and anew after each crash: what a module keeps is then a process's own, and what it
- * draws or reads as it loads is a function of the seed, the process and the module.
+ * Gives every simulated process its own instances of the modules that define its lock, loaded again
+ * after each crash: state in a module belongs to one process, and what it draws or reads while
+ * loading is a function of the seed, the process and the module.
  *
- * A definition is loaded once, in a realm that belongs to no process: its servers are made there,
- * for all runs. Each process loads it again and builds the same lock; where that adds a server it
- * is given the one that is there.
+ * A definition is loaded once in a realm that belongs to no process; its servers are created there,
+ * for all runs. Each process loads it again and builds the same lock; where that adds a server, it
+ * gets the existing one.
  */
 import type { SystemDefinition } from '../../catalogue.ts';
 import type { World } from '../../core/world/world.ts';
@@ -23,7 +23,7 @@ import { madeByNobody } from './load-apart.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { loadsFrom, realmsOf } from './realm-blocks.ts';
 
-/** The definition, but that its locks of asynchronous code are made anew for each process. */
+/** Returns the definition with locks of asynchronous code that are built again per process. */
 export function withOwnInstances(
   definition: SystemDefinition,
   graph: ModuleGraph,
@@ -44,7 +44,7 @@ export function withOwnInstances(
 
 interface Again {
   readonly graph: ModuleGraph;
-  /** What builds the lock, in another instance of its module. */
+  /** Returns the function that builds the lock, from another instance of its module. */
   readonly again: (namespace: object) => BuildAsync;
 }
 
@@ -80,10 +80,10 @@ function isProgramOf(value: unknown): value is SectionProgramOf {
   return typeof value === 'function';
 }
 
-/** By name. */
+/** Servers by name. */
 type Servers = Map<string, unknown>;
 
-/** The world, but that each server that is added is noted. */
+/** Returns the world with `addServer` recording each server. */
 function noting(world: World, servers: Servers): World {
   return withAddServer(world, (...given) => {
     const host: unknown = Reflect.apply(world.addServer, world, given);
@@ -92,7 +92,10 @@ function noting(world: World, servers: Servers): World {
   });
 }
 
-/** The world as another instance builds the lock in it: each server is there already. */
+/**
+ * Returns the world for another instance that builds the lock: `addServer` returns existing
+ * servers.
+ */
 function mirroring(world: World, servers: Servers): World {
   return withAddServer(world, (...given) => {
     const name = serverName(given);
@@ -117,13 +120,13 @@ function withAddServer(world: World, addServer: AnyFunction): World {
   return seen;
 }
 
-/** What a module exports by default, where that is what `defineSystem` returns. */
+/** Returns a module's default export if `defineSystem` created it, otherwise null. */
 export function definitionIn(namespace: object): SystemDefinition | null {
   const exported: unknown = Reflect.get(namespace, 'default');
   return isDefinition(exported) ? exported : null;
 }
 
-/** Several copies of this package may be loaded, so its form tells a definition. */
+/** Several copies of this package may be loaded, so a definition is recognized by its shape. */
 function isDefinition(value: unknown): value is SystemDefinition {
   if (typeof value !== 'object' || value === null) return false;
   return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;

@@ -1,12 +1,13 @@
 /**
- * Uses realms again, so that a sweep need not load a driver for each process of each seed. What a
- * sweep comes to is defined by realms that are made anew for each start of a process; a module may
- * be used again where nobody can tell (`Realm#renew`). Who keeps something all the same, from one
- * run to the next, is looked for by running some seeds both ways (`search/sweep/keepers.ts`), and
- * no seed is held against a system but by a run with new realms (`search/sweep/examiner.ts`).
+ * Reuses realms, so that a sweep need not load a driver for each process of each seed. The result
+ * of a sweep is defined by new realms at each start of a process; a module may be reused if that
+ * makes no observable difference (`Realm#renew`). Modules that keep state between runs all the same
+ * are detected by running some seeds both ways (`search/sweep/keepers.ts`), and a failing seed is
+ * always confirmed with new realms (`search/sweep/examiner.ts`).
  *
  * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
- * own: what a seed finds in them depends on its number, not on the worker, the shard or the chunk.
+ * own: the state that a seed finds in them depends on its number, not on the worker, the shard or
+ * the chunk.
  */
 import type { World } from '../../core/world/world.ts';
 import type { BuildAsync } from '../../systems/protocol.ts';
@@ -15,7 +16,7 @@ import { Realm } from './realm.ts';
 
 export const BLOCK_SEEDS = 32;
 
-/** The realms of a block of seeds: one for each start of each process. */
+/** The realms of a block of seeds: one per start of a process. */
 export class RealmBlock {
   private readonly realms: Map<ModuleGraph, Map<string, Realm>> = new Map();
 
@@ -35,13 +36,13 @@ export class RealmBlock {
 
 const graphs: WeakMap<BuildAsync, ModuleGraph> = new WeakMap();
 
-/** Says what the clients of a lock load. */
+/** Records which modules the clients of a lock load. */
 export function loadsFrom(build: BuildAsync, graph: ModuleGraph): BuildAsync {
   graphs.set(build, graph);
   return build;
 }
 
-/** What the clients of a lock load, where some of it can be used again. */
+/** Returns the modules that the clients of a lock load, or null if none can be reused. */
 export function graphToReuse(build: BuildAsync | undefined): ModuleGraph | null {
   const graph = build === undefined ? undefined : graphs.get(build);
   return graph === undefined || graph.packages.length === 0 ? null : graph;
@@ -49,12 +50,12 @@ export function graphToReuse(build: BuildAsync | undefined): ModuleGraph | null 
 
 const blocks: WeakMap<World, RealmBlock> = new WeakMap();
 
-/** The processes of this world take their realms from a block. */
+/** Makes the processes of a world take their realms from a block. */
 export function takeFrom(block: RealmBlock, world: World): void {
   blocks.set(world, block);
 }
 
-/** What each process of a world loads its modules in: a realm that is new, or as good as new. */
+/** Returns a function that gives each process of a world its realm: a new one, or a renewed one. */
 export function realmsOf(
   world: World,
   graph: ModuleGraph,

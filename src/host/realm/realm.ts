@@ -1,10 +1,10 @@
 /**
- * A realm: own instances of a user's modules, as a process has them that has just been started. ES
+ * A realm: separate instances of a user's modules, as in a process that has just started. ES
  * modules and CommonJS import each other as in Node; `import()`, `createRequire` and `import.meta`
- * stay inside. One thing differs: of modules that await something at their top level, those that
- * one module imports are run one after the other, and in Node beside each other. Begin with
- * `Realm`; `module-graph.ts` has what is compiled once for all realms,
- * `rewrite-module.ts` how an ES module becomes a function, `own-instances.ts` who uses them.
+ * stay within the realm. One difference: imports of one module that use top-level `await` run one
+ * after the other, while Node runs them concurrently. Begin with `Realm`; `module-graph.ts` has the
+ * code compiled once for all realms, `rewrite-module.ts` turns an ES module into a function, and
+ * `own-instances.ts` uses realms.
  */
 import nodeModule from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -32,7 +32,7 @@ import type { Import } from './rewrite-module.ts';
 
 interface RealmOptions {
   readonly isRenewable?: boolean;
-  /** Told of each module once its code has run, or as far as it came without waiting. */
+  /** Called with each module after its code has run, or run as far as it could without waiting. */
   readonly onLoaded?: ((loading: Loading) => void) | undefined;
 }
 
@@ -41,12 +41,14 @@ export class Realm {
   private readonly modules: Map<ModuleUnit, EsInstance> = new Map();
   private readonly scripts: Map<Unit, ScriptModule> = new Map();
   private readonly views: Map<ImportTarget, object> = new Map();
-  /** Modules of which each process and run has to have its own. */
+  /** Modules of which each process and run needs its own instance. */
   private readonly impure: Set<Unit> = new Set();
-  /** What each module has asked for, by its URL. */
+  /** The targets that each module has requested, by its URL. */
   private readonly uses: Map<string, Set<ImportTarget>> = new Map();
 
-  /** Whether what its modules do as they are loaded is noted, so that it can be renewed. */
+  /**
+   * True if the effects of modules while loading are recorded, so that the realm can be renewed.
+   */
   private readonly isRenewable: boolean;
   private readonly onLoaded: RealmOptions['onLoaded'];
 
@@ -57,16 +59,17 @@ export class Realm {
   }
 
   /**
-   * What a module of the graph exports, its first if none is named; a promise only where some
-   * module awaits something.
+   * Returns the exports of a module of the graph, by default its first; a promise only if a module
+   * uses top-level `await`.
    */
   load(url: string = this.graph.rootUrl): object | Promise<object> {
     return this.importTarget(this.graph.unitAt(url));
   }
 
   /**
-   * Forgets its instances, as if it had just been made, but for modules of packages that were
-   * loaded without drawing, reading or beginning anything, and use only such themselves.
+   * Forgets its instances, as if the realm were new, except for modules of packages that were
+   * loaded without drawing, reading or starting anything, and that use only such modules
+   * themselves.
    */
   renew(): void {
     const kept = this.reusable();
@@ -99,7 +102,7 @@ export class Realm {
     return kept;
   }
 
-  /** What a specifier means in a module, which from here on uses that. */
+  /** Resolves a specifier in a module, and records that the module uses the target. */
   private resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     const target = this.graph.resolve(specifier, parentUrl, asking);
     if (!this.isRenewable) return target;
@@ -126,7 +129,7 @@ export class Realm {
     return waiting === null ? instance.namespace : waiting.then(() => instance.namespace);
   }
 
-  /** Makes an instance of a module and of all that it imports, and runs nothing of them. */
+  /** Instantiates a module and everything that it imports; runs nothing. */
   private link(unit: ModuleUnit): EsInstance {
     const known = this.modules.get(unit);
     if (known !== undefined) return known;
@@ -147,7 +150,10 @@ export class Realm {
     return instance;
   }
 
-  /** Null once it has run; a promise where it waits. Throws what its code throws, each time. */
+  /**
+   * Returns null once the module has run, or a promise if it waits. Throws the error of its code
+   * each time.
+   */
   private evaluate(instance: EsInstance): Promise<void> | null {
     if (instance.failure !== null) throw instance.failure.error;
     if (instance.state !== 'linked') return instance.waiting;
@@ -174,8 +180,8 @@ export class Realm {
   }
 
   /**
-   * The modules that it imports, from the `from`-th on, and then itself. On a circle none waits for
-   * one that waits for it.
+   * Runs the imported modules from the `from`-th on, and then the module. In a cycle, no module
+   * waits for one that waits for it.
    */
   private evaluateFrom(instance: EsInstance, from: number): Promise<void> | null {
     const { requests } = instance.unit.rewritten;
@@ -205,7 +211,7 @@ export class Realm {
     return this.graph.resolve(rewritten.requests[request] ?? '', url, 'import');
   }
 
-  /** Gives it the values that it imports, and will give it those that come later. */
+  /** Sets the module's imports, now and whenever they change. */
   private connect(instance: EsInstance): void {
     instance.unit.rewritten.imports.forEach((wanted, at) => {
       const setter = instance.setters[at];
@@ -234,7 +240,7 @@ export class Realm {
     return { read, watch: (setter) => setter(read()) };
   }
 
-  /** What `import * as all` gives. */
+  /** Returns the object that `import * as all` provides. */
   private allOf(target: ImportTarget): object {
     return target.kind === 'module' ? this.link(target).namespace : this.viewOf(target);
   }
@@ -281,7 +287,10 @@ export class Realm {
     return [...names].sort();
   }
 
-  /** All that an ES module can import of one that is none; runs it, where it has not run yet. */
+  /**
+   * Returns the exports that an ES module can import from another kind of module; runs that if
+   * needed.
+   */
   private viewOf(target: Exclude<ImportTarget, ModuleUnit>): object {
     const known = this.views.get(target) ?? hostViews.get(target);
     if (known !== undefined) return known;
@@ -297,7 +306,7 @@ export class Realm {
     return view;
   }
 
-  /** What `require` returns. */
+  /** Returns the result of `require`. */
   private exportsOf(target: ImportTarget): unknown {
     switch (target.kind) {
       case 'host':
@@ -352,7 +361,7 @@ export class Realm {
     return module;
   }
 
-  /** `require` of a module, with what hangs on it. */
+  /** Returns the `require` function of a module, with its properties. */
   private requireFor(parentUrl: string): (specifier: unknown) => unknown {
     const resolve = (specifier: unknown): ImportTarget =>
       this.resolve(String(specifier), parentUrl, 'require');
@@ -371,7 +380,7 @@ export class Realm {
 
   private moduleView: object | null = null;
 
-  /** Node's `module`, but that what it makes stays in this realm. */
+  /** Returns Node's `module` with a `createRequire` of this realm. */
   private moduleBuiltin(): object {
     const createRequire = (from: unknown): unknown => {
       const text = String(from);
@@ -397,7 +406,7 @@ function parsed({ text, name }: JsonUnit): unknown {
   }
 }
 
-/** In TypeScript a type can be imported for metadata, or to export it again. */
+/** TypeScript can import a type for metadata, or to export it again. */
 function mayBeType(
   { importsTypes, rewritten, url }: ModuleUnit,
   { request, name }: Import,
@@ -406,7 +415,7 @@ function mayBeType(
   return rewritten.reexports.some((one) => one.request === request && one.name === name);
 }
 
-/** Whether a module cannot run before another, by whatever way. */
+/** Returns true if a module cannot run before another, directly or indirectly. */
 function waitsFor(module: EsInstance, other: EsInstance): boolean {
   for (let one: EsInstance | null = module; one !== null; one = one.waitsFor) {
     if (one === other) return true;
@@ -421,14 +430,14 @@ function forgetUnless<T extends ImportTarget>(
   for (const target of known.keys()) if (!isKept(target)) known.delete(target);
 }
 
-/** Of what has one instance for all realms. */
+/** Views of modules with one instance for all realms. */
 const hostViews: WeakMap<ImportTarget, object> = new WeakMap();
 
 function hasNames(exports: unknown): exports is object {
   return typeof exports === 'function' || (typeof exports === 'object' && exports !== null);
 }
 
-/** For all processes, of which one may have added something to a builtin module. */
+/** Read outside any process, because a process may have added properties to a builtin module. */
 function namesOf(exports: object): readonly string[] {
   return asNobody(() => {
     const names = new Set(Object.keys(exports));
@@ -437,7 +446,7 @@ function namesOf(exports: object): readonly string[] {
   });
 }
 
-/** The default export of what is no ES module is all that it exports. */
+/** The default export of a module that is not an ES module is its complete exports. */
 function valueIn(target: ImportTarget, exports: unknown, name: string): unknown {
   const isNamespace =
     target.kind === 'host' && Object.prototype.toString.call(exports) === '[object Module]';

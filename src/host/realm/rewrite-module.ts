@@ -1,29 +1,27 @@
 /**
- * Makes of an ES module's text a generator function that can be called once per realm, in the
- * place of `import` and `export`, which only a loader understands. Nothing moves: every statement
- * stays in its line and column, so that stacks name the user's own places.
+ * Rewrites the text of an ES module as a generator function that can be called once per realm,
+ * because `import` and `export` need a loader. Every statement keeps its line and column, so that
+ * stacks show the user's own positions.
  *
  *     import { a } from './b.js';       ;
  *     export const c = a();                    const c = a();
  *     export default c + 1;             $fp_ =         c + 1;
  *
- * In a line above, which is line 0, stand the imported names as variables, a getter for each
- * export, and a setter for each import:
+ * An additional line 0 declares the imported names as variables, with a getter per export and a
+ * setter per import:
  *
  *     let a,$fp_;$fp.open({c:()=>c,default:()=>$fp_},[v=>{a=v}]);yield;
  *
- * A class whose prototype the module fills later is given room for that (`instances.ts`), behind
- * its declaration, where nothing else stands in the line: `};$fproom(Commander);`.
+ * A class whose prototype the module fills later is passed to `makeRoom` (`instances.ts`) after its
+ * declaration, if nothing follows on the line: `};$fproom(Commander);`.
  *
- * So an imported name is a variable as any other, as fast, and functions, which JavaScript hoists,
- * can be imported around a circle before the module that has them was run.
+ * An imported name is thus an ordinary variable, and as fast. Functions, which JavaScript hoists,
+ * can be imported in a cycle before their module has run. If an exported variable changes later,
+ * its importers are notified: `c = 2,$fp.tell("c")`. In an import cycle they are also notified when
+ * it is declared. Only this moves the code after it on its line.
  *
- * Where an exported variable changes later, whoever imported it is told: `c = 2,$fp.tell("c")`. So
- * is, on a circle of modules, who imported it before it was declared. Only this moves what follows
- * in its line.
- *
- * A realm that is made of `vm.SourceTextModule` needs a flag of Node's, compiles anew for each
- * instance, and took 1,830 µs where two modules in this form took 25 µs (Node 20.20).
+ * A realm of `vm.SourceTextModule`s needs a flag of Node, compiles again per instance, and took
+ * 1,830 µs for two modules that took 25 µs in this form (Node 20.20).
  */
 import {
   type AnonymousFunctionDeclaration,
@@ -39,29 +37,29 @@ import {
 import type { SourcePlace } from '../async/source-places.ts';
 import { changesOf, childrenOf, filledClassesIn, filledNamesIn, namesIn } from './module-scopes.ts';
 
-/** A name that a module imports: from which of its requests, and how it is called there. */
+/** A name that a module imports: the index of the request, and the name in that module. */
 export interface Import {
   readonly request: number;
-  /** `*` is all of the module, as an object. */
+  /** `*` is the complete module, as an object. */
   readonly name: string;
   readonly place: SourcePlace;
 }
 
-/** An export that another module has. */
+/** An export that comes from another module. */
 export interface Reexport extends Import {
-  /** Null where all names of that module are meant, as they are called there. */
+  /** Null for all names of that module, unchanged. */
   readonly as: string | null;
 }
 
 export interface RewrittenModule {
-  /** A function expression in line 0, the module's own text from line 1 on. */
+  /** A function expression that begins in line 0, with the module's own text from line 1 on. */
   readonly text: string;
-  /** The modules that it imports, in order, each once. */
+  /** The modules that it imports, in order, without duplicates. */
   readonly requests: readonly string[];
-  /** In the order of the setters that it gives to `open`. */
+  /** In the order of the setters that it passes to `open`. */
   readonly imports: readonly Import[];
   readonly reexports: readonly Reexport[];
-  /** Whether it awaits something at its top level. */
+  /** True if it uses top-level `await`. */
   readonly isAsync: boolean;
 }
 
@@ -72,8 +70,9 @@ interface Edit {
 }
 
 /**
- * Throws a `SyntaxError` whose stack begins with the place in `url`. A module on a circle tells of
- * each exported variable as it is declared, since it may be imported already.
+ * Rewrites a module. Throws a `SyntaxError` whose stack begins with the place in `url`. A module in
+ * an import cycle also notifies importers when an exported variable is declared, since it may have
+ * been imported before.
  */
 export function rewriteModule(source: string, url: string, isOnCircle = false): RewrittenModule {
   const tree = parse(source, url, 'module');
@@ -86,8 +85,8 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
 }
 
 /**
- * The text of a CommonJS module whose `import(…)` is one of the realm: `$fpimp(…)`. `$fproom` is
- * told of each class that the module fills. Both may begin with other `tools`.
+ * Rewrites a CommonJS module: `import(…)` becomes the realm's `$fpimp(…)`, and `$fproom` is called
+ * with each class that the module fills. Both names begin with `tools`.
  */
 export function rewriteScript(source: string, url: string, tools = '$fp'): string {
   const mayImport = /\bimport\b/.test(source);
@@ -99,7 +98,7 @@ export function rewriteScript(source: string, url: string, tools = '$fp'): strin
     return rewriting.edited();
   } catch (error) {
     if (mayImport) throw error;
-    return source; // whatever is wrong with it, V8 says
+    return source; // V8 reports the error
   }
 }
 
@@ -115,7 +114,7 @@ function parse(source: string, url: string, kind: keyof typeof OPTIONS): Program
     return Parser.parse(source, OPTIONS[kind]);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // acorn ends its messages by the place, `(3:7)`, with columns from 0.
+    // acorn's messages end with the place, `(3:7)`, with columns counted from 0.
     const [, what = error.message, line = '1', column = '0'] =
       /^(.*) \((\d+):(\d+)\)$/s.exec(error.message) ?? [];
     throw syntaxErrorAt(what, url, { line: Number(line), column: Number(column) + 1 });
@@ -132,7 +131,7 @@ export function syntaxErrorAt(
   return error;
 }
 
-/** Three characters that the text has nowhere, with which all names of the realm begin. */
+/** Returns three characters that do not occur in the text, as a prefix for the realm's names. */
 export function toolNameFor(source: string): string {
   for (const name of ['$fp', '$fq', '$fr', '$fs', '$ft', '$fu', '$fv']) {
     if (!source.includes(name)) return name;
@@ -142,7 +141,7 @@ export function toolNameFor(source: string): string {
 
 const GAP = String.raw`(?:\s|/\*[^]*?\*/|//.*$)*`;
 const EXPORT_DEFAULT = new RegExp(`^export${GAP}default`, 'm');
-/** Up to the list of what it takes. */
+/** Matches a default function up to its parameter list. */
 const FUNCTION_HEAD = new RegExp(
   `^export${GAP}default${GAP}(?:async${GAP})?function${GAP}[*]?${GAP}`,
   'm',
@@ -156,13 +155,13 @@ class Rewriting {
   private readonly requests: string[] = [];
   private readonly imports: Import[] = [];
   private readonly reexports: Reexport[] = [];
-  /** The variables of imports, each for the setter at its place. */
+  /** Variables of imports, in the order of the setters. */
   private readonly locals: string[] = [];
-  /** The exports of each variable, by its name. */
+  /** Export names by variable. */
   private readonly exported: Map<string, string[]> = new Map();
   private readonly declarations: AnyNode[] = [];
   private isAsync = false;
-  /** What it exports by default is a function that it declares. */
+  /** True if the default export is a function declaration. */
   private isOwnHoisted = false;
 
   constructor(source: string, tools: string, isOnCircle: boolean) {
@@ -264,15 +263,15 @@ class Rewriting {
       this.nameClass(statement, declaration);
       return;
     }
-    // What is in parentheses begins with them, and not with the expression.
+    // The node of a parenthesized expression begins inside the parentheses.
     const [keywords = ''] = EXPORT_DEFAULT.exec(source.slice(start)) ?? [];
-    // Both are as long as `export`. What follows is a statement of its own, be it in parentheses.
+    // `$fp_ =` is as long as `export`. The rest is a statement, even in parentheses.
     this.replace(start, start + keywords.length, `${tools}_ =${spaces(keywords.slice(6))}`);
     if (this.isOnCircle) this.insert(statement.end, `;${tools}.tell("default");`);
     else this.end(statement);
   }
 
-  /** A class is called `default` while what is static in it is made, as only a property is. */
+  /** Names a class `default` while its static members are evaluated, which only a property does. */
   private nameClass({ start: from }: AnyNode, { start, end }: AnyNode): void {
     const { source, tools } = this;
     const telling = this.isOnCircle ? `${tools}.tell("default");` : '';
@@ -283,7 +282,7 @@ class Rewriting {
     this.insert(end, `}.default;${telling}`);
   }
 
-  /** A function is there before its module runs, one without a name as well. */
+  /** A function is hoisted, even without a name. */
   private nameFunction(
     { start }: AnyNode,
     { async, generator, body, params }: AnonymousFunctionDeclaration,
@@ -301,7 +300,7 @@ class Rewriting {
     this.isOwnHoisted = true;
   }
 
-  /** With a semicolon; what follows in its line stays in its column. */
+  /** Ends a statement with a semicolon; the code after it on its line keeps its column. */
   private end({ end }: AnyNode): void {
     if (this.source[end - 1] === ';') return;
     if (this.source[end] === ' ') this.replace(end, end + 1, ';');
@@ -312,7 +311,7 @@ class Rewriting {
     this.exported.set(local, [...(this.exported.get(local) ?? []), as]);
   }
 
-  /** Node throws where such code is run; here the variable would only get another value. */
+  /** Node throws when such code runs; here the variable would merely change. */
   refuseChangesOfImports(tree: Program, url: string): void {
     for (const { name, node } of changesOf(tree, new Set(this.locals))) {
       const what = `${name} is an import, which cannot be assigned to`;
@@ -320,7 +319,7 @@ class Rewriting {
     }
   }
 
-  /** What is below statements: `import.meta`, `import(…)`, and changes of variables. */
+  /** Rewrites code within statements: `import.meta`, `import(…)`, and changes of variables. */
   takeInside(tree: Program): void {
     const { source, tools } = this;
     for (const { name, end } of filledClassesIn(source, tree, filledNamesIn(source))) {
@@ -343,7 +342,7 @@ class Rewriting {
     }
   }
 
-  /** An import that is exported is the other module's variable, whatever value that will have. */
+  /** An import that is exported again is the other module's variable, with its current value. */
   private reexportImports(): void {
     this.locals.forEach((local, at) => {
       const wanted = this.imports[at];
@@ -353,14 +352,14 @@ class Rewriting {
     });
   }
 
-  /** Keeps the value of an expression, whatever is computed after it. */
+  /** Keeps the value of an expression although code is evaluated after it. */
   private wrap(node: AnyNode, after: string): void {
     const isJoined = /[\w$]/.test(this.source[node.start - 1] ?? '');
     this.insert(node.start, `${isJoined ? ' ' : ''}${this.tools}.first(`);
     this.insert(node.end, `,${after})`);
   }
 
-  /** Has each round of a loop begin with this. */
+  /** Inserts code at the start of each iteration of a loop. */
   private insertInLoop({ body }: ForInStatement | ForOfStatement, code: string): void {
     if (body.type === 'BlockStatement') {
       this.insert(body.start + 1, `${code};`);
@@ -384,7 +383,7 @@ class Rewriting {
     } else if (depth === 0 && isAwait(node)) this.isAsync = true;
     const isApart = /Function|PropertyDefinition|StaticBlock/.test(node.type);
     for (const child of childrenOf(node)) {
-      // The name of a field is computed where its class is.
+      // The name of a field is evaluated in the scope of its class.
       const isKey = node.type === 'PropertyDefinition' && child === node.key;
       this.takeExpressions(child, isApart && !isKey ? depth + 1 : depth);
     }
@@ -398,7 +397,7 @@ class Rewriting {
     this.edits.push({ start: at, end: at, text });
   }
 
-  /** A semicolon keeps what stands before apart from what stands behind. */
+  /** The semicolon separates the statements before and after. */
   private blank(start: number, end: number): void {
     this.replace(start, end, `;${spaces(this.source.slice(start + 1, end))}`);
   }
@@ -407,7 +406,7 @@ class Rewriting {
     const { source } = this;
     let text = '';
     let at = 0;
-    // Of what is inserted at one place, that of the innermost expression comes first.
+    // Of several insertions at one position, the innermost expression's comes first.
     const edits = [...this.edits].reverse();
     for (const edit of edits.sort((a, b) => a.start - b.start || a.end - b.end)) {
       text += source.slice(at, edit.start) + edit.text;
@@ -446,7 +445,7 @@ function nameOf(node: AnyNode): string {
   return node.type === 'Literal' ? String(node.value) : node.type === 'Identifier' ? node.name : '';
 }
 
-/** As long, with the same line ends. */
+/** Returns blanks of the same length, with the same line breaks. */
 function spaces(text: string): string {
   return text.replace(/[^\n\r\u2028\u2029]/g, ' ');
 }
