@@ -1,4 +1,4 @@
-/** The ends of keys: the commands that set, move, tell and take them, and the words for them. */
+/** Expiry of keys: the commands that set, change, report and remove it, and their options. */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NOT_AN_INTEGER, repeated } from '../reply.ts';
 import {
@@ -13,13 +13,13 @@ import {
 } from '../setting.ts';
 import { isInRange, readInteger } from './numbers.ts';
 
-/** In which unit an end is given, and whether since 1970 instead of from now on. */
+/** The unit of an expiry, and whether it is absolute (since 1970) or relative. */
 export interface EndUnit {
   readonly unit: 's' | 'ms';
   readonly isAbsolute: boolean;
 }
 
-/** How each word for an end is to be read. */
+/** Units by option. */
 export const END_WORDS: ReadonlyMap<string, EndUnit> = new Map([
   ['EX', { unit: 's', isAbsolute: false }],
   ['PX', { unit: 'ms', isAbsolute: false }],
@@ -32,7 +32,7 @@ interface Asked extends EndUnit {
   readonly command: string;
 }
 
-/** When a key is to end, in milliseconds since 1970; 64 bits wide. */
+/** Returns the expiry in milliseconds since 1970, as a 64-bit integer. */
 function readEnd(text: string, { unit, isAbsolute, nowMs, command }: Asked): bigint | RedisError {
   const count = readInteger(text);
   if (count === null) return NOT_AN_INTEGER;
@@ -41,7 +41,7 @@ function readEnd(text: string, { unit, isAbsolute, nowMs, command }: Asked): big
   return isInRange(ms) && isInRange(endMs) ? endMs : invalidEnd(command);
 }
 
-/** The same for a command that takes no time but one above 0. */
+/** The same for a command that accepts only positive times. */
 export function readPositiveEnd(text: string, asked: Asked): number | RedisError {
   const endMs = readEnd(text, asked);
   if (typeof endMs === 'object') return endMs;
@@ -52,7 +52,7 @@ function invalidEnd(command: string): RedisError {
   return errorOf(`ERR invalid expire time in '${command}' command`);
 }
 
-/** Sets a key. One whose end has passed is there until a command looks at it. */
+/** Sets a key. One whose expiry has passed exists until a command looks at it. */
 export function store(
   key: string,
   { value, end }: { readonly value: RedisData; readonly end: number | null },
@@ -82,7 +82,7 @@ function readConditions(words: readonly string[]): ReadonlySet<Condition> | Redi
   return found;
 }
 
-/** No end counts as an infinite one. */
+/** A key without expiry counts as expiring at infinity. */
 function isMet(condition: Condition, formerMs: number | null, endMs: bigint): boolean {
   switch (condition) {
     case 'NX':
@@ -108,14 +108,14 @@ function expire(command: string, { unit, isAbsolute }: EndUnit): Run {
     for (const condition of conditions) {
       if (!isMet(condition, entry.end, endMs)) return 0;
     }
-    // An end that is not ahead deletes the key at once.
+    // An expiry that is not in the future deletes the key at once.
     if (endMs <= BigInt(nowMs)) databaseOf(at).delete(key, nowMs);
     else databaseOf(at).set(key, { value: entry.value, end: Number(endMs) }, nowMs);
     return 1;
   });
 }
 
-/** -1: it has no end; -2: there is no such key. */
+/** Reports an expiry: -1 if the key has none, -2 if there is no such key. */
 function told(tell: (endMs: number, nowMs: number) => number): Run {
   return onKey((key, _, at) => {
     const entry = entryOf(key, at);

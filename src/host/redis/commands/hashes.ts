@@ -29,7 +29,7 @@ function reading(answer: (fields: Fields, rest: readonly string[]) => RedisReply
   });
 }
 
-/** A command that changes a copy of the fields: its answer, and `false` where nothing changed. */
+/** Returns a command that changes a copy of the fields; `isChanged` is false if nothing changed. */
 function changing(
   change: (
     fields: Map<string, string>,

@@ -1,4 +1,4 @@
-/** Commands on keys, whatever they hold, and on whole databases. */
+/** Commands on keys with values of any type, and on complete databases. */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NOT_AN_INTEGER, OK, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
 import {
@@ -23,7 +23,7 @@ function counting(isCounted: (key: string, at: Setting) => boolean): Run {
 const deleting: Run = counting((key, at) => databaseOf(at).delete(key, at.nowMs));
 const existing: Run = counting((key, at) => entryOf(key, at) !== null);
 
-/** `none` where there is no such key. */
+/** Returns `none` if there is no such key. */
 function typeAt(key: string, at: Setting): string {
   const value = entryOf(key, at)?.value;
   if (value === undefined) return 'none';
@@ -32,7 +32,7 @@ function typeAt(key: string, at: Setting): string {
 
 const NO_SUCH_KEY = errorOf('ERR no such key');
 
-/** RENAME, or RENAMENX, which puts it in nobody's place. */
+/** RENAME, or RENAMENX, which does not replace an existing key. */
 function renaming(isOnlyNew: boolean): Run {
   return ([from = '', to = ''], at) => {
     const entry = entryOf(from, at);
@@ -47,7 +47,7 @@ function renaming(isOnlyNew: boolean): Run {
   };
 }
 
-/** A database by its number, or why there is none. */
+/** Returns a database by its number, or an error if there is none. */
 function databaseAt(text: string, at: Setting): Database | RedisError {
   const index = readInteger(text);
   if (index === null) return NOT_AN_INTEGER;
@@ -119,14 +119,14 @@ interface ScanOptions {
   readonly type: string | null;
 }
 
-/** Whether this is a cursor, which may be empty. */
+/** Returns true if the text is a cursor, which may be empty. */
 function isCursor(text: string): boolean {
   return /^([+-]?\d+)?$/.test(text);
 }
 
 const NO_CURSOR = errorOf('ERR invalid cursor');
 
-/** What SCAN and its kind are told behind the cursor. */
+/** Reads the options after the cursor of SCAN and its variants. */
 function readScan(words: readonly string[]): ScanOptions | RedisError {
   let matches = (_: string): boolean => true;
   let type: string | null = null;
@@ -144,7 +144,7 @@ function readScan(words: readonly string[]): ScanOptions | RedisError {
   return { matches, type };
 }
 
-/** HSCAN and its kind: what `itemsOf` finds in the value of a key. */
+/** Returns HSCAN or a similar command; `itemsOf` returns the items in a key's value. */
 export function scanning<V extends RedisData>(
   shape: Shape<V>,
   itemsOf: (value: V, matches: ScanOptions['matches']) => readonly string[],
@@ -160,7 +160,7 @@ export function scanning<V extends RedisData>(
   };
 }
 
-/** All keys at once: more than COUNT are allowed, and the cursor has come to its end. */
+/** Returns all keys at once: more than COUNT are allowed, and the cursor is at its end. */
 function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisReply {
   if (!isCursor(cursor)) return NO_CURSOR;
   const options = readScan(words);
@@ -173,13 +173,13 @@ function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisRep
 }
 
 /**
- * A pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of them. Where
- * it does not match, it goes on from the last `*` alone, so that no text takes more steps than its
- * length times that of the pattern.
+ * Compiles a pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of
+ * them. It backtracks only to the last `*`, so that no text takes more steps than its length times
+ * that of the pattern.
  */
 export function globOf(pattern: string): (text: string) => boolean {
   const signs = signsOf(pattern);
-  // The last of them is not counted where nothing follows it.
+  // A trailing `*` is not counted.
   if (signs.slice(0, -1).filter((sign) => sign === ANY).length > MOST_STARS) return () => false;
   return (text) => {
     let [sign, at] = [0, 0];
@@ -202,12 +202,12 @@ export function globOf(pattern: string): (text: string) => boolean {
   };
 }
 
-/** What has more of `*` matches nothing, as in Redis. */
+/** A pattern with more `*` matches nothing, as in Redis. */
 const MOST_STARS = 1000;
 
 type Sign = (sign: string) => boolean;
 
-/** Stands for `*`. */
+/** Represents `*`. */
 const ANY: Sign = () => true;
 
 function signsOf(pattern: string): readonly Sign[] {
@@ -230,7 +230,10 @@ function signsOf(pattern: string): readonly Sign[] {
   return signs;
 }
 
-/** The class that a pattern begins with, which may lack its end, and what comes behind it. */
+/**
+ * Reads the class at the start of a pattern, which may lack its closing bracket, and returns its
+ * end.
+ */
 function readClass(pattern: string): { isIn: (sign: string) => boolean; end: number } {
   const isNot = pattern.charAt(1) === '^';
   const ranges: (readonly [from: string, to: string])[] = [];
@@ -249,7 +252,7 @@ function readClass(pattern: string): { isIn: (sign: string) => boolean; end: num
   return { isIn, end: at + 1 };
 }
 
-/** Compares bytes with a sign, as C has them on most machines: from 0x80 on they are below 0. */
+/** Compares signed bytes, as C does on most machines: those from 0x80 on are negative. */
 function isAfter(one: string, other: string): boolean {
   return (one.charCodeAt(0) ^ 0x80) > (other.charCodeAt(0) ^ 0x80);
 }

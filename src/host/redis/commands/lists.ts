@@ -1,4 +1,4 @@
-/** Commands on lists; those that block until there is an item are not among them. */
+/** Commands on lists, except those that block until there is an item. */
 import type { RedisReply } from '../reply.ts';
 import { errorOf, NIL, NIL_LIST, NOT_AN_INTEGER, OK, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
 import {
@@ -39,7 +39,7 @@ function added(items: Items, given: Items, end: End): Items {
   return end === 'LEFT' ? [...given.toReversed(), ...items] : [...items, ...given];
 }
 
-/** `onlyThere`: not to a list that there is not. */
+/** Returns a push command; with `onlyThere`, one that does not create a list. */
 function pushing(end: End, onlyThere: boolean): Run {
   return onKey((key, given, at) => {
     const list = held(LIST, key, at);
@@ -69,7 +69,7 @@ function popping(command: string, end: End): Run {
   });
 }
 
-/** What is taken from an end, the outermost first, and what is left. */
+/** Splits off items at an end, the outermost first, and returns them with the rest. */
 function cut(items: Items, end: End, count: number): { taken: Items; left: Items } {
   if (end === 'LEFT') return { taken: items.slice(0, count), left: items.slice(count) };
   const at = Math.max(0, items.length - count);
@@ -101,7 +101,10 @@ function isEnd(word: string | undefined): word is End {
   return word === 'LEFT' || word === 'RIGHT';
 }
 
-/** Where two places lie that count from the end if they are below 0; null where one is none. */
+/**
+ * Converts two indexes, which count from the end if they are negative, to a range; returns null if
+ * one is not an integer.
+ */
 export function spanOf(
   [from = '', to = '']: readonly string[],
   length: number,

@@ -1,23 +1,23 @@
-/** Numbers as Redis reads them from arguments and writes them into values and replies. */
+/** Numbers as Redis reads them from arguments and formats them in values and replies. */
 import { formatNumber } from '../lua-values.ts';
 import type { RedisReply } from '../reply.ts';
 
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
-/** Null for whatever is not written as Redis itself would write it, or is out of range. */
+/** Returns null if the text is not in the form that Redis itself writes, or is out of range. */
 export function readInteger(text: string): bigint | null {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return null;
   const value = BigInt(text);
   return isInRange(value) ? value : null;
 }
 
-/** Whether it fits into 64 bits. */
+/** Returns true if the value fits into 64 bits. */
 export function isInRange(value: bigint): boolean {
   return value >= LEAST && value <= MOST;
 }
 
-/** An integer as a reply: as a number, if one holds it exactly. */
+/** Returns an integer reply: a number if it can represent the value exactly. */
 export function integerReply(value: bigint): RedisReply {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : { integer: String(value) };
@@ -26,7 +26,7 @@ export function integerReply(value: bigint): RedisReply {
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const INFINITE = /^([+-]?)inf(?:inity)?$/i;
 
-/** A score; null for what is no number. */
+/** Reads a score; returns null if the text is not a number. */
 export function readFloat(text: string): number | null {
   if (DECIMAL.test(text)) return Number(text);
   const [whole, sign] = INFINITE.exec(text) ?? [];
@@ -34,21 +34,21 @@ export function readFloat(text: string): number | null {
   return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** How many digits Redis 7.0 writes of a score. */
+/** Digits of a score in Redis 7.0. */
 const DIGITS = 17;
 
 export function scoreReply(score: number): { readonly double: string } {
   return { double: formatNumber(score, DIGITS) };
 }
 
-/** As a sorted set that is small keeps it. */
+/** Formats a score as a small sorted set stores it. */
 export function scoreText(score: number): string {
   return Number.isInteger(score) ? String(BigInt(score)) : formatNumber(score, DIGITS);
 }
 
-/** How many decimal places `INCRBYFLOAT` writes. */
+/** Decimal places in the result of `INCRBYFLOAT`. */
 const PLACES = 17n;
-/** How many bits C's `long double` has for a number's digits. */
+/** Bits in the significand of C's `long double`. */
 const BITS = 64;
 
 /** A fraction. */
@@ -57,7 +57,7 @@ interface Ratio {
   readonly under: bigint;
 }
 
-/** The sum of two decimals as C has it of `long double`; null where one is infinite. */
+/** Adds two decimals with the precision of C's `long double`; returns null if one is infinite. */
 export function sumOfDecimals(one: string, other: string): string | null {
   const [first, second] = [ratioOf(one), ratioOf(other)];
   if (first === null || second === null) return null;
@@ -75,13 +75,13 @@ function ratioOf(text: string): Ratio | null {
   return rounded(shift < 0 ? { over: digits, under: scale } : { over: digits * scale, under: 1n });
 }
 
-/** The nearest fraction that has no more bits. */
+/** Returns the nearest fraction whose numerator fits into `BITS` bits. */
 function rounded({ over, under }: Ratio): Ratio {
   if (over === 0n) return { over, under: 1n };
   const size = over < 0n ? -over : over;
   const shift = BigInt(BITS - size.toString(2).length + under.toString(2).length);
   const scaled = shift >= 0n ? [size << shift, under] : [size, under << -shift];
-  // One bit more than fits may have come.
+  // The quotient may have one bit too many.
   const spare = nearest(scaled) >> BigInt(BITS) > 0n ? 1n : 0n;
   const mantissa = nearest(spare === 0n ? scaled : [scaled[0] ?? 0n, (scaled[1] ?? 1n) << 1n]);
   const exponent = spare - shift;
@@ -91,7 +91,7 @@ function rounded({ over, under }: Ratio): Ratio {
     : { over: signed, under: 1n << -exponent };
 }
 
-/** The whole number nearest to a fraction above 0, of two the even one. */
+/** Returns the integer nearest to a positive fraction, with ties to even. */
 function nearest([over = 0n, under = 1n]: readonly bigint[]): bigint {
   const [whole, rest] = [over / under, over % under];
   const isUp = rest * 2n > under || (rest * 2n === under && whole % 2n === 1n);

@@ -1,6 +1,5 @@
 /**
- * Commands that are about the connection they come by: transactions, subscriptions, and what a
- * driver says as it connects.
+ * Commands on the connection itself: transactions, subscriptions, and the handshake of drivers.
  */
 import type { RedisPush, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NIL_LIST, OK, repeated, SYNTAX_ERROR } from '../reply.ts';
@@ -32,7 +31,7 @@ function exec(_: readonly string[], at: Setting): RedisReply {
   return isLost ? NIL_LIST : queue.map((command) => at.carryOut(command, at));
 }
 
-/** Whether a watched key that was there has run out. */
+/** Returns true if a watched key that existed has expired. */
 function hasExpired({ memory, session, nowMs }: Setting): boolean {
   for (const { database, key, wasThere } of session.watched.values()) {
     if (wasThere && !memory.database(database).has(key, nowMs)) return true;
@@ -68,7 +67,7 @@ function subscribing(kind: 'subscribe' | 'psubscribe', topic: Topic): Run {
   });
 }
 
-/** Without a name, from all. */
+/** Without names, unsubscribes from all. */
 function unsubscribing(kind: 'unsubscribe' | 'punsubscribe', topic: Topic): Run {
   return (given, { session }) => {
     const names = given.length > 0 ? given : [...session[topic]];
@@ -167,7 +166,7 @@ function hello([version, ...words]: readonly string[], at: Setting): RedisReply 
   };
 }
 
-/** Whose commands these are. */
+/** The version of Redis whose commands are implemented. */
 const SERVER_VERSION = '7.0.15';
 
 function auth(given: readonly string[]): RedisReply {
@@ -222,7 +221,10 @@ function info(_: readonly string[], at: Setting): RedisReply {
   return { verbatim: parts.map((lines) => `${lines.join('\r\n')}\r\n`).join('\r\n') };
 }
 
-/** How many replicas have all of it: a node here does not know, and waits for none. */
+/**
+ * WAIT returns the number of replicas that have all writes; a node does not know it, and returns 0
+ * at once.
+ */
 function wait([count = '', time = '']: readonly string[]): RedisReply {
   const [replicas, timeout] = [readInteger(count), readInteger(time)];
   if (replicas === null) return errorOf('ERR value is not an integer or out of range');

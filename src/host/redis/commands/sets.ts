@@ -1,6 +1,6 @@
 /**
- * Commands on sets. Their members come in the order in which they were added, integers alone in
- * theirs, as Redis keeps them; of other sets its order is by chance.
+ * Commands on sets. Members are returned in the order in which they were added, and sets of
+ * integers in numerical order, as in Redis; Redis' order of other sets is arbitrary.
  */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NOT_AN_INTEGER, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
@@ -77,7 +77,7 @@ function move(given: readonly string[], at: Setting): RedisReply {
   return 1;
 }
 
-/** `count` members by chance, or as many as there are. */
+/** Draws `count` members at random, or all if there are fewer. */
 function drawn(members: Members, count: number, at: Setting): readonly string[] {
   const left = [...ordered(members)];
   const found: string[] = [];
@@ -106,7 +106,7 @@ function pop(key: string, rest: readonly string[], at: Setting): RedisReply {
   return text === undefined ? (taken[0] ?? NIL) : { set: taken };
 }
 
-/** With a count below 0 the same member may come several times. */
+/** With a negative count, a member may be returned several times. */
 function randomMember(key: string, rest: readonly string[], at: Setting): RedisReply {
   const [text] = rest;
   if (rest.length > 1) return SYNTAX_ERROR;

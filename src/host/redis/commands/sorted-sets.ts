@@ -1,4 +1,4 @@
-/** Commands on sorted sets, as semaphores and fair queues are made of. */
+/** Commands on sorted sets, the basis of semaphores and fair queues. */
 import type { RedisError, RedisReply } from '../reply.ts';
 import { errorOf, NIL, NOT_A_FLOAT, NOT_AN_INTEGER, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
 import {
@@ -35,7 +35,7 @@ function put(key: string, scores: Scores, at: Setting): void {
   keep(SORTED, { key, value: { type: 'zset', scores } }, at);
 }
 
-/** By score, and those of one score by their bytes. */
+/** Sorts by score, and by bytes within one score. */
 function inOrder(scores: Scores): readonly Scored[] {
   return [...scores].sort(([one, low], [other, high]) =>
     low === high ? (one < other ? -1 : 1) : low - high,
@@ -76,7 +76,7 @@ function readAdd(given: readonly string[]): AddOptions | RedisError {
   return { words, members };
 }
 
-/** The score that a member is to have; null where the options forbid to change it. */
+/** Returns the new score of a member, or null if the options forbid the change. */
 function nextScore(
   former: number | undefined,
   given: number,
@@ -112,7 +112,7 @@ function add(key: string, given: readonly string[], at: Setting): RedisReply {
   return words.has('CH') ? changed : grown;
 }
 
-/** Removes members, each once; how many that were. */
+/** Removes members and returns their number. */
 function removeWhere(
   key: string,
   find: (scores: Scores) => readonly string[] | RedisError,
@@ -138,7 +138,7 @@ function rank(isReversed: boolean): Run {
 
 type IsIn = (scored: Scored) => boolean;
 
-/** The bound of a range of scores, `(` for one that is not in it; nothing is 0, as in Redis. */
+/** Reads the bound of a score range; `(` excludes the bound, and empty text is 0, as in Redis. */
 function readScore(text: string): { score: number; isOpen: boolean } | null {
   const isOpen = text.startsWith('(');
   const score = readFloat(text.slice(isOpen ? 1 : 0).trimStart() || '0');
@@ -183,7 +183,9 @@ interface Bounds {
   limit: { readonly offset: number; readonly count: number } | null;
 }
 
-/** `fixed` says what the name of the command does; ZRANGE has words for it. */
+/**
+ * Reads the options of a range command; `fixed` has those implied by its name, which ZRANGE lacks.
+ */
 function readRange(
   words: readonly string[],
   fixed: Partial<Pick<RangeOptions, 'by' | 'isReversed'>>,
@@ -207,7 +209,7 @@ function readRange(
 }
 
 function wrongTogether({ by, limit, withScores }: RangeOptions): RedisError | null {
-  // A LIMIT without an end counts as none.
+  // A LIMIT with the count -1 counts as none.
   if (limit !== null && limit.count !== -1 && by === 'rank') {
     return errorOf(
       'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX',
@@ -217,7 +219,7 @@ function wrongTogether({ by, limit, withScores }: RangeOptions): RedisError | nu
   return errorOf('ERR syntax error, WITHSCORES not supported in combination with BYLEX');
 }
 
-/** How to find a range in a sorted set, or what is wrong with its bounds. */
+/** Returns a function that finds a range in a sorted set, or the error in its bounds. */
 function finderOf(
   bounds: readonly string[],
   { by, isReversed, limit }: Omit<RangeOptions, 'withScores'>,

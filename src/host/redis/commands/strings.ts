@@ -1,4 +1,4 @@
-/** Commands on strings, and on the numbers that they hold. */
+/** Commands on strings, including those that hold numbers. */
 import type { Draft } from '../../../core/kernel/json.ts';
 import type { RedisError, RedisReply } from '../reply.ts';
 import {
@@ -17,12 +17,12 @@ import { integerReply, isInRange, readFloat, readInteger, sumOfDecimals } from '
 interface SetOptions {
   readonly condition: 'NX' | 'XX' | null;
   readonly returnsFormer: boolean;
-  /** `KEEPTTL`, and of GETEX `PERSIST`. */
+  /** `KEEPTTL`, or `PERSIST` for GETEX. */
   readonly word: string | null;
   readonly end: { readonly word: string; readonly text: string } | null;
 }
 
-/** The options of SET, or of GETEX, which has no conditions. */
+/** Reads the options of SET, or of GETEX, which has no conditions. */
 function readSetOptions(
   words: readonly string[],
   command: 'set' | 'getex',
@@ -37,7 +37,7 @@ function readSetOptions(
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]?.toUpperCase() ?? '';
     const next = words[at + 1];
-    // The same word may come twice: the later time counts.
+    // The same word may occur twice; the later time applies.
     const isAnother = options.end !== null && options.end.word !== word;
     if (isSet && word === 'GET') options.returnsFormer = true;
     else if (isSet && (word === 'NX' || word === 'XX') && (options.condition ?? word) === word) {
@@ -51,7 +51,7 @@ function readSetOptions(
   return options;
 }
 
-/** The end that the options name, null for none. */
+/** Returns the expiry in the options, or null if there is none. */
 function endIn(
   { end }: SetOptions,
   { nowMs, command }: { readonly nowMs: number; readonly command: 'set' | 'getex' },
@@ -77,14 +77,14 @@ function set(key: string, [value = '', ...words]: readonly string[], at: Setting
   return isDone ? OK : NIL;
 }
 
-/** The string that a key holds, null where it is absent, or the error where it is none. */
+/** Returns the string in a key, null if it is absent, or an error for another type. */
 function stringAt(key: string, at: Setting): string | null | RedisError {
   const entry = entryOf(key, at);
   if (entry === null) return null;
   return typeof entry.value === 'string' ? entry.value : WRONG_TYPE;
 }
 
-/** A command that reads a string, '' where there is none. */
+/** Returns a command that reads a string; an absent one is ''. */
 function reading(answer: (text: string, rest: readonly string[]) => RedisReply): Run {
   return onKey((key, rest, at) => {
     const text = stringAt(key, at);
@@ -105,7 +105,7 @@ function getEx(key: string, words: readonly string[], at: Setting): RedisReply {
   if (typeof text !== 'string') return text ?? NIL;
   const end = endIn(options, { nowMs: at.nowMs, command: 'getex' });
   if (end !== null && typeof end === 'object') return end;
-  // As with EXPIRE, an end that is not ahead deletes the key at once.
+  // As with EXPIRE, an expiry that is not in the future deletes the key at once.
   if (end !== null && end <= at.nowMs) databaseOf(at).delete(key, at.nowMs);
   else if (end !== null || options.word !== null) store(key, { value: text, end }, at);
   return text;
@@ -134,7 +134,7 @@ function getAll(keys: readonly string[], at: Setting): RedisReply {
   });
 }
 
-/** MSET, or MSETNX, which sets all of them or none. */
+/** MSET, or MSETNX, which sets all keys or none. */
 function setAll(command: 'mset' | 'msetnx'): Run {
   return (given, at) => {
     if (given.length % 2 === 1) {
@@ -149,14 +149,14 @@ function setAll(command: 'mset' | 'msetnx'): Run {
   };
 }
 
-/** Gives a key another value; its end stays. */
+/** Changes the value of a key, keeping its expiry. */
 function change(key: string, value: string, at: Setting): void {
   databaseOf(at).set(key, { value, end: endOf(entryOf(key, at)) }, at.nowMs);
 }
 
 const OVERFLOW = errorOf('ERR increment or decrement would overflow');
 
-/** Adds to the integer that a key holds, 0 where there is none; its end stays. */
+/** Adds to the integer in a key, 0 if it is absent, keeping its expiry. */
 function add(sign: 1n | -1n, fixed: string | null): Run {
   return onKey((key, [text = fixed ?? ''], at) => {
     const count = readInteger(text);
@@ -201,7 +201,7 @@ function range(given: readonly string[], at: Setting): RedisReply {
   })(given, at);
 }
 
-/** The longest string that Redis makes. */
+/** Redis' maximum length of a string. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
 function setRange(key: string, [from = '', text = '']: readonly string[], at: Setting): RedisReply {
