@@ -1,7 +1,6 @@
 /**
- * Holds the simulated process that real code runs for at the moment. A plain variable is enough: it
- * is set while an event's jobs run, and these belong to one process and finish before the next
- * event.
+ * Holds the simulated process that real code currently runs for. A plain variable is enough: it is
+ * set while an event's jobs run, which belong to one process and end before the next event.
  */
 import { setImmediate } from 'node:timers';
 import type { Unsimulated } from '../../core/history/trace.ts';
@@ -82,10 +81,7 @@ export function loadsUntil(ended: Promise<unknown>): Promise<void> {
   return ended.then(() => count(-1), fail);
 }
 
-/**
- * Runs `action` outside any simulated process, for work that fencepost does on its behalf, such as
- * finding a module.
- */
+/** Runs `action` outside any simulated process: fencepost's own work, such as finding modules. */
 export function asNobody<T>(action: () => T): T {
   const { current } = ambient;
   ambient.current = null;

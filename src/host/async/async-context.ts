@@ -30,10 +30,7 @@ export const inThread: InContext = contextNow('THREAD');
 
 let isTracked = false;
 
-/**
- * Returns true if promises of this thread have ids. A run during which tracking starts must be
- * repeated.
- */
+/** Returns true if promises of this thread have ids. A run that starts tracking is repeated. */
 export function areTracked(): boolean {
   return isTracked;
 }
@@ -95,18 +92,14 @@ export function patchContexts(patches: Patches): void {
   patchStorages(patches);
 }
 
-/**
- * Returns the id that a process sees for a resource. Ids count from 1 in the order of first use.
- */
+/** Returns the id that a process sees for a resource: they count from 1 in order of first use. */
 function numberFor(current: Inhabitant, real: number): number {
   noteImpure();
   const { numbers } = contextsOf(current);
   return entryOf(numbers, real, () => numbers.size);
 }
 
-/**
- * A resource may be given the id of another as its trigger; translates the process's id to Node's.
- */
+/** Code may pass a resource the id of another as its trigger; translates it to Node's id. */
 function patchResources(patches: Patches): void {
   const realOf = (given: unknown): unknown => {
     const numbers = ambient.current === null ? [] : contextsOf(ambient.current).numbers;

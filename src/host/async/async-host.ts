@@ -173,8 +173,7 @@ export class AsyncHost implements Resident, Client {
   }
 
   /**
-   * Records that an error ended a section; null stands for the latest one. Errors of the probe are
-   * not recorded, because it tries again.
+   * Records that an error ended a section, the latest one if null. The probe simply tries again.
    */
   noteError(life: Life, section: Name | null, error: unknown): void {
     if (life.isOver || this.process.info.role === 'probe') return;
@@ -208,10 +207,7 @@ export class AsyncHost implements Resident, Client {
     return this.calls.connectionsTo(server);
   }
 
-  /**
-   * Sends a call unless a fault holds it back. Runs `told` as the process's code once the call
-   * ends.
-   */
+  /** Sends a call unless a fault holds it back. At its end, runs the callback as process code. */
   ask<Q extends Json, R extends Json>(
     life: Life,
     { setting, under, issue }: { setting: CallSetting<Q, R>; under: number; issue: number },
@@ -229,7 +225,7 @@ export class AsyncHost implements Resident, Client {
     return call;
   }
 
-  /** Runs `told` as the process's code once the call ends. */
+  /** Runs the callback as the process's code once the call ends. */
   await(life: Life, call: Awaitable, told: () => void): void {
     if (life.isOver) return;
     life.openCalls += 1;
@@ -249,10 +245,7 @@ export class AsyncHost implements Resident, Client {
     this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
-  /**
-   * Called when the answer has reached the process; a fault may fire before its code sees the
-   * answer.
-   */
+  /** Called when an answer reaches the process; a fault may fire before its code sees it. */
   private settle(call: Awaitable, operation: Name): void {
     this.parts.points.pass('after', operation);
     const tell = this.waiters.get(call);
@@ -418,10 +411,7 @@ export class SectionCalls implements Caller {
     return this.host.pass(this.life, under(this.name, point), told);
   }
 
-  /**
-   * Returns the name of an operation; if it is taken, the first free one of `write-2`, `write-3`,
-   * ….
-   */
+  /** Returns the name of an operation or, if it is taken, the first free one of `write-2`, …. */
   nameFor(name: Name): Name {
     let free = name;
     const before = this.counts.get(name.text) ?? 1;

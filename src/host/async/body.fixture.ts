@@ -1,4 +1,4 @@
-/** Runs clients of a plan whose code is what a test gives, before a lock that is none. */
+/** Runs clients of a plan with code from a test, on a lock that protects nothing. */
 import { builtIn, type Catalogue, extend } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { ClientPlan, SectionPlan, Work } from '../../core/plan/plan.ts';
@@ -11,10 +11,10 @@ import { runAsync } from './run-async.ts';
 
 export type EchoPort = Port<null, number>;
 
-/** What a test's client does in each section; `echo` is a server that it may call. */
+/** Code of a test's client for each section; `echo` is a server that it may call. */
 export type Body = (section: AsyncSection, client: AsyncClient, echo: EchoPort) => Promise<void>;
 
-/** A lock whose client is `body`; `start` runs as each life of a process begins. */
+/** Returns a lock whose client is `body`; `start` runs as each incarnation of a process begins. */
 export function catalogueOf(
   body: Body,
   start?: Setup['start'],
@@ -49,7 +49,7 @@ export function catalogueOf(
 
 export const write: Work = writeOf(7);
 
-/** alice, with so many sections of `work`. */
+/** Returns the client alice, with `count` sections of `work`. */
 export function alice(
   count: number,
   work: readonly Work[],
@@ -63,7 +63,7 @@ export function alice(
 
 export interface Setup extends Partial<PlanSetup> {
   readonly start?: (client: AsyncClient, echo: EchoPort) => void;
-  /** Told under which grant the server was called. */
+  /** Called with the grant number of each call to the server. */
   readonly onAsked?: (under: number) => void;
 }
 

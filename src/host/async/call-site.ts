@@ -38,10 +38,7 @@ interface Blame {
 /** Shared by all loaded copies of this package. */
 const BLAME: unique symbol = Symbol.for('fencepost.blame');
 
-/**
- * Attaches the site of the responsible call to an error and returns it; `call` is '' if the message
- * already names the call.
- */
+/** Attaches the responsible call to an error; `call` is '' if the message already names it. */
 export function about<E extends Error>(error: E, { site, call }: Blame): E {
   Object.defineProperty(error, BLAME, { value: { site, call } });
   return error;
@@ -72,19 +69,13 @@ export interface Frame {
 /** Source positions by the file name under which the generated code was compiled. */
 const translated: Map<string, SourcePlaces> = new Map();
 
-/**
- * Translates positions in stacks that name `file` into positions of its source; null removes the
- * translation.
- */
+/** Translates positions in stacks that name `file` to its source; null ends the translation. */
 export function keepPlaces(file: string, places: SourcePlaces | null): void {
   if (places === null) translated.delete(file);
   else translated.set(file, places);
 }
 
-/**
- * Returns the frames of a stack, with positions in the user's files. User code may have set the
- * stack to any text.
- */
+/** Returns a stack's frames with positions in user files. User code may have set any stack text. */
 export function framesIn(stack: string): readonly Frame[] {
   return String(stack)
     .split('\n')

@@ -104,10 +104,7 @@ function withBuffer(given: Arguments): Arguments {
 /** File descriptors that code has opened for reading; it may not close any other. */
 const opened: Set<unknown> = new Set();
 
-/**
- * Returns a function that performs the call synchronously, or null if the call could write or
- * closes another file.
- */
+/** Returns a synchronous form of a call, or null if it could write or closes another file. */
 function readingOf(
   name: string,
   given: Arguments,
@@ -135,10 +132,7 @@ function readingOf(
   };
 }
 
-/**
- * Returns options whose properties keep the value of their first read, or the descriptor if the
- * first argument is an open file.
- */
+/** Returns options whose properties keep their first value, or the descriptor of an open file. */
 function steady(given: unknown, at: number): unknown {
   if (typeof given !== 'object' || given === null) return given;
   if (at === 0) return opened.has(Reflect.get(given, 'fd')) ? Reflect.get(given, 'fd') : given;
@@ -156,10 +150,7 @@ const REFUSED_OF_FILE =
   'appendFile chmod chown createReadStream createWriteStream datasync readLines readableWebStream ' +
   'readv sync truncate utimes write writeFile writev';
 
-/**
- * Returns the value that a promise of the call resolves to: the result, or a `FileHandle` that can
- * only read.
- */
+/** Returns the value that a promise resolves to: the result, or a read-only `FileHandle`. */
 function promised(name: string, read: () => unknown, reader: Reader): unknown {
   const fd = read();
   if (name !== 'open') return fd;

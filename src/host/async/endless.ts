@@ -25,14 +25,10 @@ export function requireFewJobs(jobs: number): void {
   throw new Error('it never waits: a million jobs of promises, one after the other');
 }
 
-/**
- * Receives the thread's last words, which name the process at fault; null if there is no receiver.
- */
+/** Receives the thread's last words, with the process at fault; null if there is no receiver. */
 let lastWords: ((words: string) => void) | null = null;
 
-/**
- * From now on, an endless chain of jobs ends this thread after its last words are passed to `take`.
- */
+/** From now on an endless chain of jobs ends this thread, after `take` gets its last words. */
 export function endEndless(take: (words: string) => void): void {
   lastWords = take;
 }
@@ -51,9 +47,7 @@ let isEnding = false;
 /** Promises of a chain within which at least one is created by user code. */
 const MOST_PROMISES = 1_000;
 
-/**
- * Ends this thread when the chain creates its next promise in user code, and reports that place.
- */
+/** Ends this thread when user code creates the chain's next promise, and reports that place. */
 function endInChain(words: string): void {
   isEnding = true;
   let left = MOST_PROMISES;

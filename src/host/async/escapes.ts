@@ -23,10 +23,7 @@ import { isFunction, type Patches } from './patches.ts';
 import { isPrint } from './printing.ts';
 import { isObject } from './reachable.ts';
 
-/**
- * Virtual calls: connecting to an address where no server listens fails only once the process has
- * sent data.
- */
+/** Virtual calls: connecting where no server listens fails only once the process sends data. */
 export const CONNECTS: RegExp = /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$/;
 
 /** Name lookups, which are virtual if the scenario has hosts. */
@@ -53,10 +50,7 @@ const WAYS_OUT: readonly (readonly [call: RegExp, wayOut: string])[] = [
   [/^crypto\.subtle\./, 'use `createHash` and `createHmac` of node:crypto'],
 ];
 
-/**
- * Calls that change something outside this thread. User code may cause Node's own code to make
- * them.
- */
+/** Calls that change something outside this thread, possibly through Node's own code. */
 const ACTS =
   /^(?:new )?(?:fs|FileHandle|child_process|ChildProcess|cluster|worker_threads|dgram|process)\b/;
 
@@ -145,10 +139,7 @@ function guarded(real: object, call: string): object {
   });
 }
 
-/**
- * Throws unless the call is harmless. Returns the result that replaces the call, or null to make
- * it.
- */
+/** Throws unless the call is harmless. Returns the result that replaces it, or null to make it. */
 function refuse(call: string, args: readonly unknown[]): CallResult | null {
   const { current } = ambient;
   if (current === null || isPrint(call, args) || current.mayCall(call)) return null;
@@ -230,10 +221,7 @@ type Work = ReadonlyMap<string, number>;
 /** The original, before any code could replace it. */
 const activeResources: () => readonly string[] = process.getActiveResourcesInfo.bind(process);
 
-/**
- * Resources that are not real work, or that simulated processes may use: jobs, turns of the loop,
- * output.
- */
+/** Not real work, or available to simulated processes: jobs, turns of the loop, output. */
 const HARMLESS =
   /^(?:Immediate|TickObject|Microtask|PROMISE|MessagePort|(?:Write|Pipe|TTY|Shutdown)(?:Wrap)?)$/i;
 
@@ -251,10 +239,7 @@ export function hasMore(after: Work, before: Work): boolean {
   return false;
 }
 
-/**
- * From now on any real work that a simulated process starts fails its run, until the returned
- * function is called.
- */
+/** From now on real work fails the process that starts it, until the result is called. */
 export function blameForRealWork(): () => void {
   const hook = createHook({ init: blame });
   hook.enable();

@@ -167,9 +167,7 @@ function toMachine(): readonly Exit[] {
   ];
 }
 
-/**
- * Returns `WebAssembly`, which has no type without the DOM library and is absent with `--jitless`.
- */
+/** Returns `WebAssembly`; it has no type without the DOM library, and `--jitless` removes it. */
 export function webAssembly(): object {
   const found: unknown = Reflect.get(globalThis, 'WebAssembly');
   return typeof found === 'object' && found !== null ? found : {};

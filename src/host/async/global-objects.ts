@@ -29,9 +29,7 @@ const { get: read, getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKe
 const { defineProperty, deleteProperty, setPrototypeOf } = Reflect;
 const { is } = Object;
 
-/**
- * A snapshot of an object. Data properties are separate from accessors because they compare faster.
- */
+/** A snapshot of an object. Data properties are listed separately: they compare faster. */
 interface KeptObject {
   readonly name: string;
   readonly target: object;
@@ -82,10 +80,7 @@ export class GlobalObjects {
     this.objects = keptNow();
   }
 
-  /**
-   * Captures all objects as they are now; the others only if patches were restored since they were
-   * captured.
-   */
+  /** Captures all objects as they are now; the others only after patches were restored. */
   renewAll(): void {
     this.foundAt = null;
     this.renew();
@@ -102,9 +97,8 @@ export class GlobalObjects {
   }
 
   /**
-   * Undoes all changes of globals and returns the first, such as `globalThis.cache`, or null if
-   * there is none. Properties that existed before are restored first: `Map.prototype.get` must be
-   * the original again before a map is used.
+   * Undoes changes of globals and returns the first, such as `globalThis.cache`, or null. Former
+   * properties are restored first: `Map.prototype.get` must be the original before a map is used.
    */
   takeBack(): SharedChange | null {
     if (this.objects.every(isAsKept)) {
@@ -186,10 +180,7 @@ function undone(
   return first;
 }
 
-/**
- * Restores the prototype and the former properties of an object; returns the first that was changed
- * or removed.
- */
+/** Restores prototype and former properties; returns the first that was changed or removed. */
 function putBack(object: KeptObject): SharedChange | null {
   const { name, target, prototype, wasExtensible, data, accessors, added } = object;
   let change: SharedChange | null = null;
@@ -344,10 +335,7 @@ function isSame(before: PropertyDescriptor, now: PropertyDescriptor | undefined)
   return Object.is(before.value, now.value) && before.get === now.get && before.set === now.set;
 }
 
-/**
- * Returns true for values that every realm loading the same module would add alike, as polyfills
- * do.
- */
+/** Returns true for values that every realm loading the same module adds, as polyfills do. */
 export function isAddition({ value }: PropertyDescriptor): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return true;
   if (!isObject(value) || !Object.isFrozen(value)) return false;

@@ -51,10 +51,7 @@ export interface GlobalsOptions {
   readonly detectsEscapes?: boolean;
 }
 
-/**
- * Installs the virtual globals and returns the function that removes them, to be called in a
- * `finally`.
- */
+/** Installs the virtual globals; call the returned function afterwards, in a `finally`. */
 export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}): () => void {
   const restoreOutput = capturedOutput.use();
   const restoreSources = sources.use();
@@ -69,9 +66,8 @@ export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}
 }
 
 /**
- * Loads modules, such as `() => import('./my-lock.mjs')`, so that functions which they take from
- * builtin modules while loading, as in `const { randomBytes } = require('crypto')`, are virtual in
- * every run.
+ * Loads modules, as in `() => import('./my-lock.mjs')`, so that what they take from builtin
+ * modules, as in `const { randomBytes } = require('crypto')`, is virtual in every run.
  */
 export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
   const restore = virtualizeGlobals();
@@ -84,9 +80,7 @@ export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
 
 const BILLION = 1_000_000_000n;
 
-/**
- * Returns a function that reads from the current simulated process, or the real value if none runs.
- */
+/** Returns a function that reads from the current simulated process, or the real value. */
 function either<T>(real: () => T, read: (current: Inhabitant) => T): () => T {
   return () => (ambient.current === null ? real() : read(ambient.current));
 }
@@ -191,10 +185,7 @@ function patchIdentity(patches: Patches): void {
   );
 }
 
-/**
- * Draws the result of a call; undefined if the arguments are invalid, so that Node's own function
- * throws.
- */
+/** Draws the result of a call; undefined if the arguments are invalid: Node's version throws. */
 type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;
 
 /**

@@ -12,7 +12,7 @@ import type { Life } from './life.ts';
 interface LeaseTerm {
   /** Default 0: none. */
   readonly token?: number;
-  /** By the program's own `Date`; if omitted, until the program leaves. */
+  /** Time by the program's own `Date`; if omitted, until the program leaves. */
   readonly untilMs?: number;
 }
 

@@ -162,10 +162,7 @@ export class Life implements Inhabitant, JobOwner {
     this.failure = isTold ? error : new SystemFailure(this.name, why);
   }
 
-  /**
-   * Fails the run if code continues outside the simulated world because it waited for something
-   * real.
-   */
+  /** Fails the run if code continues outside the world because it waited for something real. */
   requireInside(): void {
     if (this.isOver || ambient.current === this) return;
     const error = new Error(
@@ -218,9 +215,7 @@ export class Life implements Inhabitant, JobOwner {
     else this.held.push(step);
   }
 
-  /**
-   * Like `whenRunning`, for a continuation of the current step: it precedes all steps held back.
-   */
+  /** Like `whenRunning`, but before other held steps: `step` continues the current one. */
   next(step: () => void): void {
     if (this.isOver) return;
     if (this.process.isRunning) step();

@@ -1,6 +1,6 @@
 /**
- * A lock on one Redis as engineers write it, with `async`, `Date.now`, `setTimeout` and random
- * values, and clients that do their work under it.
+ * A lock on one Redis as application code writes it, with `async`, `Date.now`, `setTimeout` and
+ * random values, and clients that work under it.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -72,7 +72,7 @@ const buildAsync: BuildAsync = (world) => {
 const about = 'a lock on one Redis, in asynchronous code';
 const operations = ['acquire', 'release'];
 
-/** All that is built in, and the lock `own`. */
+/** The built-in catalogue with the lock `own`. */
 export const withLock: Catalogue = extend(
   builtIn,
   defineSystem({ locks: { own: { about, operations, buildAsync } } }),
@@ -80,7 +80,9 @@ export const withLock: Catalogue = extend(
 
 const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };
 
-/** Two clients with two sections each, latencies by chance, and what a test adds. */
+/**
+ * Returns a plan of two clients with two sections each and random latencies, with a test's changes.
+ */
 export function lockPlan(seed: number, more: Partial<PlanSetup> = {}): Plan {
   const sections = [1, 2].map((id) => ({ id, thinkUs: id * 1000, lock: 'db', work: [increment] }));
   const clients = ['alice', 'bob'].map((name) => ({

@@ -220,7 +220,7 @@ const EVENTS_OF_NODE: ReadonlySet<unknown> = new Set([
   'uncaughtExceptionMonitor',
 ]);
 
-/** Those that the host listens to itself, to find the process whose code failed. */
+/** Events that the host listens to itself, to find the process whose code failed. */
 const FAILURES: ReadonlySet<unknown> = new Set(['unhandledRejection', 'uncaughtException']);
 
 /** True if the real process's listeners are wanted although a simulated process runs. */
@@ -265,9 +265,7 @@ function patchListeners(patches: Patches): void {
   });
 }
 
-/**
- * Warnings that Node prints once per thread are not part of a run: the next run would lack them.
- */
+/** Warnings that Node prints once per thread are left out: the next run would lack them. */
 function printWarning(warning: unknown): void {
   const { current } = ambient;
   if (!(warning instanceof Error) || warning.name === 'ExperimentalWarning') return;

@@ -108,7 +108,7 @@ class PlannedGuard implements Guard {
   private readonly place: Place;
   private readonly at: Section;
   private readonly accesses: Unsettled = new Unsettled();
-  /** By key, the last operation from which the program knows the value. */
+  /** The last operation from which the program knows a value, by key. */
   private readonly known: Map<string, string> = new Map();
   /** An access was rejected; a program that waits for several need not wait for the others then. */
   private hasFailed = false;
@@ -215,10 +215,7 @@ class PlannedGuard implements Guard {
     this.at.end = this.leaseHold.end;
   }
 
-  /**
-   * Records an unfinished access, to be reported at the end of the section unless an error ends
-   * that.
-   */
+  /** Notes an unfinished access; the end of the section reports it, unless an error ended that. */
   leave(): void {
     if (!this.hasFailed) this.leftBehind ??= this.accesses.first();
     this.leaseHold.leave();
@@ -240,8 +237,7 @@ function driverWith(leaseHold: LeaseHold): LockDriver {
 
 /**
  * Returns the process as the steps of a workload under this grant see it, even after the program
- * has moved on to another section. The steps neither begin nor enter sections; asynchronous code
- * does.
+ * moved to another section. Steps neither begin nor enter sections; asynchronous code does.
  */
 function selfUnder({ ordinal, view }: LeaseHold, { host, calls }: Place): Self {
   const { clock } = host.process;

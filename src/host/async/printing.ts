@@ -255,10 +255,7 @@ function patchDescriptors(patches: Patches): void {
   }
 }
 
-/**
- * Returns the text of data or of a list of data, or the part given by an offset and a length or by
- * an object with both.
- */
+/** Returns the text of data or of a list of it, or the part given by offset and length. */
 function writtenText(data: unknown, [first, second]: readonly unknown[]): string {
   if (data === undefined || isFunction(data)) return '';
   if (Array.isArray(data)) return data.map(textOf).join('');

@@ -65,10 +65,7 @@ export class Randomness {
     return min + Math.floor(this.fraction('integer') * (max - min));
   }
 
-  /**
-   * Returns a UUID (RFC 9562): version 7 if `atMs` gives the milliseconds since 1970, otherwise
-   * version 4.
-   */
+  /** Returns a UUID (RFC 9562): version 7 with `atMs`, milliseconds since 1970, else version 4. */
   uuid(atMs: number | null = null): `${string}-${string}-${string}-${string}-${string}` {
     const bytes = new Uint8Array(16);
     this.fill(bytes, 'uuid');

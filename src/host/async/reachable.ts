@@ -34,9 +34,7 @@ export function shareExports(name: string, exports: object): void {
 /** Getters of properties that each process has for itself. */
 const ownGetters: WeakSet<object> = new WeakSet();
 
-/**
- * Marks such a getter for `own-process.ts`: a value that differs between processes is not a change.
- */
+/** Marks such a getter, for `own-process.ts`: values that differ per process are no change. */
 export function ofEachProcess<Get extends () => unknown>(get: Get): Get {
   ownGetters.add(get);
   return get;
@@ -132,10 +130,7 @@ export function isLoadedBuiltin(name: string): boolean {
 const GLOBAL_FUNCTIONS =
   /^(?:(?:set|clear)(?:Timeout|Interval|Immediate)|fetch|queueMicrotask|structuredClone|atob|btoa)$/;
 
-/**
- * Returns true if the walk continues to a value; internal state of Node and of the surrounding
- * program is skipped.
- */
+/** Returns true if the walk follows a value; skips state of Node and the surrounding program. */
 function isFollowed(object: object, key: PropertyKey, value: object): boolean {
   if (object === globalThis) {
     return typeof key === 'string' && (/^[A-Z]/.test(key) || GLOBAL_FUNCTIONS.test(key));

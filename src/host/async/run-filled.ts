@@ -142,10 +142,10 @@ interface RunSetting {
 }
 
 /**
- * Runs a plan, up to three times. If a process is the first in this thread to look at its context,
- * the run is repeated under the conditions of all later runs. If shared objects were changed or
- * real work is left over, the run is repeated with a check after each step, which finds the process
- * responsible unless its code does so only once.
+ * Runs a plan, repeating it if needed. If a process is the first in this thread to look at its
+ * context, the run is repeated as all later runs will be. If shared objects were changed or real
+ * work is left, it is repeated with a check after each step, which finds the process responsible
+ * unless that happens only once.
  */
 async function runIn(plan: Plan, setting: RunSetting): Promise<Trace> {
   // Runs with a log or a watcher follow other runs of their plan, and happen only once.
@@ -259,10 +259,7 @@ function hadJobsLeft(): boolean {
   return were;
 }
 
-/**
- * Runs all events. Calls `whenStepped` after the jobs of each step, while their process is still
- * current.
- */
+/** Runs all events; calls `whenStepped` after each step's jobs, before its process is cleared. */
 function drive(
   turns: Generator<void, Trace, void>,
   { whenStepped, printed }: { readonly whenStepped: () => void; readonly printed: Printed },

@@ -1,6 +1,6 @@
 /**
- * A small world for tests of real asynchronous code: programs that a test writes, and one server,
- * `echo`, that counts its requests. Latencies are 1 ms.
+ * A small world for tests of real asynchronous code: programs of a test, and one server, `echo`,
+ * that counts its requests. Latencies are 1 ms.
  */
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -15,7 +15,7 @@ type Ping = { readonly kind: 'ping' };
 type Count = { readonly count: number };
 export type EchoPort = Port<Ping, Count>;
 
-/** What a test's program does, with the server that it may call. */
+/** A test's program, with the server that it may call. */
 export type Script = (...given: [...Parameters<AsyncProgram>, echo: EchoPort]) => Promise<void>;
 
 export const PING: Ping = { kind: 'ping' };
@@ -46,7 +46,7 @@ export interface ScriptSetup extends Omit<PlanSetup, 'clients'> {
   readonly globals?: GlobalsOptions;
 }
 
-/** Runs programs by the names of their clients. */
+/** Runs programs, given by the names of their clients. */
 export function happen(
   scripts: Readonly<Record<string, Script>>,
   { globals, chance = null, limits, ...setup }: ScriptSetup = {},
@@ -71,7 +71,7 @@ export function fillOf(scripts: Readonly<Record<string, Script>>): Fill {
   };
 }
 
-/** What a program logged, as `<ms> <text>`. */
+/** Returns the log lines of programs, as `<ms> <text>`. */
 export function logOf(trace: Trace): readonly string[] {
   return trace.events.flatMap((event) =>
     event.kind === 'log' ? [`${event.atUs / 1000} ${event.text}`] : [],

@@ -147,10 +147,7 @@ const TICK_MS = 10;
 /** Threads that may run at once besides the workers, such as those of the garbage collector. */
 const HELPERS = 8;
 
-/**
- * Returns the CPU time of a thread by its Linux number, or a share of the process's time if that is
- * 0.
- */
+/** Returns the CPU time of a thread by its Linux number, or a share of the process's if 0. */
 function timeOf(task: number): ThreadTime {
   if (task === 0) {
     const { user, system } = process.cpuUsage();

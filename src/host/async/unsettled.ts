@@ -79,9 +79,7 @@ export class CallLog {
     };
   }
 
-  /**
-   * The first open call that acquires the lock, or null if the lock was granted or there is none.
-   */
+  /** The first open call that acquires the lock; null if it was granted or there is none. */
   get openAcquire(): Begun | null {
     return this.isGranted ? null : this.underWay.first(({ kind }) => kind === 'acquire');
   }

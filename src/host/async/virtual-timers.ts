@@ -117,9 +117,7 @@ export function patchWaits(patches: Patches): void {
   );
 }
 
-/**
- * Ticks and microtasks count as jobs, like those of promises: an endless chain must be detected.
- */
+/** Ticks and microtasks count as jobs, like those of promises, to detect endless chains. */
 function patchTicks(patches: Patches): void {
   const { nextTick } = process;
   const { queueMicrotask } = globalThis;

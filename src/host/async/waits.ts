@@ -29,7 +29,7 @@ interface Await extends CallSite {
   readonly section: string | null;
 }
 
-/** By incarnation, then by the promise of each `await`, in the order in which they began. */
+/** Awaits by incarnation and then by promise, in the order in which they began. */
 const awaits: Map<Life, Map<object, Await>> = new Map();
 
 /** Records awaits while at least one run needs them. */

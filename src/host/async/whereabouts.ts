@@ -43,10 +43,7 @@ export class Whereabouts {
     return Atomics.load(this.head, CHANGES) + Atomics.load(this.head, STEPS);
   }
 
-  /**
-   * The writing thread by its Linux number (0 elsewhere) and its Node number (null before it
-   * begins).
-   */
+  /** The writing thread's number in Linux (0 elsewhere) and in Node (null before it begins). */
   get thread(): { readonly task: number; readonly id: number | null } {
     const id = Atomics.load(this.head, THREAD);
     return { task: Atomics.load(this.head, TASK), id: id === 0 ? null : id - 1 };
@@ -56,10 +53,7 @@ export class Whereabouts {
     return ACTIVITIES[Atomics.load(this.head, ACTIVITY)] ?? 'nothing';
   }
 
-  /**
-   * Describes the current work with a noun, such as `seed 3 of fenced in my-lock`; '' before the
-   * first.
-   */
+  /** The current work, a noun such as `seed 3 of fenced in my-lock`; '' before the first. */
   get what(): string {
     const length = Atomics.load(this.head, LENGTH);
     return new TextDecoder().decode(this.text.slice(0, length));

@@ -12,9 +12,7 @@ export type ModuleSource =
   | {
       readonly kind: 'folder';
       readonly folder: string;
-      /**
-       * Required digests by path, checked before any module runs; if omitted, any version may run.
-       */
+      /** Required digests by path, checked before any module runs; any version if omitted. */
       readonly digests?: ModuleDigests;
     }
   | { readonly kind: 'refused'; readonly why: string };

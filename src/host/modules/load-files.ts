@@ -1,7 +1,6 @@
 /**
- * Reads scenarios and plans together with the modules that they use. A scenario's modules are below
- * its folder. A plan names them as its scenario does; it is beside the scenario, or in the folder
- * `plans` beside it.
+ * Reads scenarios and plans together with their modules. A scenario's modules are below its folder.
+ * A plan names them as its scenario does; it is beside the scenario, or in `plans` beside it.
  *
  * A plan may come from a stranger, and its modules with it. Its text is therefore validated first,
  * then its modules are compared with the digests in it, and only then do they run.

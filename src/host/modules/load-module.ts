@@ -27,9 +27,7 @@ type ModuleLoad =
 /** A module during whose loading the thread is idle for longer never finishes. */
 const MOST_IDLE_MS = 10_000;
 
-/**
- * Loads `./my-lock.mjs` from `folder`; symbolic links are followed, but must not lead out of it.
- */
+/** Loads `./my-lock.mjs` from `folder`; links are followed, but must not lead out of it. */
 export async function loadModule(path: string, folder: string): Promise<ModuleLoad> {
   const found = findModule(path, folder);
   return found.kind === 'problem' ? found : await importModule(found.module);

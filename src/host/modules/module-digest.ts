@@ -15,17 +15,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { importsIn, type ModuleRead, readModule } from './read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from './resolve-module.ts';
 
-/**
- * Returns the version of the module in a file; does not run it. Throws what reading the file
- * throws.
- */
+/** Returns a module's version without running it. Throws what reading the file throws. */
 export function moduleVersion(file: string): string {
   const reached = new Reach();
   reached.add(file);
   const named = namesOf(file, reached.files);
   const others = named.filter(({ path }) => path !== file);
-  // The first entry digests the file's bytes and, if there are other files, the digests and names
-  // of all.
+  // The first entry digests the file's bytes and, with other files, all digests and names.
   const hash = createHash('sha256').update(reached.files.get(file) ?? '');
   if (others.length > 0) {
     for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
@@ -38,9 +34,7 @@ export function moduleVersion(file: string): string {
   return words.join(' ');
 }
 
-/**
- * Returns the differences other than in the module's own file, such as `./backoff.ts has changed`.
- */
+/** Returns all differences but the module's own file, such as `./backoff.ts has changed`. */
 export function differences(recorded: string, digest: string): readonly string[] {
   const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {

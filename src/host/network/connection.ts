@@ -23,9 +23,7 @@ export function listenerFor<Q extends Json, R extends Json>(served: Served<Q, R>
   };
 }
 
-/**
- * Accepts connections where no server listens, until the client's first bytes show its protocol.
- */
+/** Accepts connections where no server listens, until the first bytes show the protocol. */
 export const listensNowhere: Listener = async () => {
   let opening = '';
   const send = (bytes: string): void => {

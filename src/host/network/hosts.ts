@@ -123,10 +123,7 @@ export class Hosts {
 
 const LOCAL = 'localhost';
 
-/**
- * Returns the address in lower case, with brackets around a host that contains colons:
- * `[fd00::1]:6379`.
- */
+/** Returns the address in lower case, with brackets around an IPv6 host: `[fd00::1]:6379`. */
 function canonical(address: string): string {
   const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address.toLowerCase()) ?? [];
   if (host === undefined) return address;

@@ -1,4 +1,4 @@
-/** Runs code of a client that reaches a simulated Redis through sockets. */
+/** Runs client code that reaches a simulated Redis through sockets. */
 import { builtIn, extend } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Limits } from '../../core/plan/plan.ts';

@@ -57,9 +57,8 @@ export class NotUnderstood extends Error {
 }
 
 /**
- * Returns true if a client that began with `bytes` speaks the expected protocol according to
- * `isExpected`, and false if more bytes are needed. Throws `NotUnderstood` if it speaks another
- * one.
+ * Returns true if a client that began with `bytes` speaks the protocol that `isExpected`
+ * recognizes, false if more bytes are needed. Throws `NotUnderstood` if it speaks another.
  */
 export function isUnderstood(
   bytes: string,

@@ -158,10 +158,7 @@ interface GreetingCall {
   readonly request: SessionCommand;
 }
 
-/**
- * Returns the version in use from this reply on, as after HELLO or RESET, or null if it is
- * unchanged.
- */
+/** Returns the version from this reply on, as after HELLO or RESET; null if unchanged. */
 function versionIn(reply: RedisReply): RespVersion | null {
   if (typeof reply !== 'object') return null;
   if ('status' in reply && reply.status === 'RESET') return 2;

@@ -23,9 +23,7 @@ export interface Talk {
   readonly server: string;
   /** Returns the place of the code that connects. */
   readonly place: () => string;
-  /**
-   * Counts the connection as not simulated, with the client's protocol or null if it is unknown.
-   */
+  /** Counts the connection as not simulated, with the client's protocol or null if unknown. */
   readonly noteUnsimulated: (protocol: string | null) => void;
   readonly connectedAtUs: number | null;
   /** Time at which the client gave up the connection, or null. */
@@ -62,9 +60,7 @@ export function unheardIn(
   });
 }
 
-/**
- * Returns the failure of a run of `process`; `misunderstood` has the bytes that the client sent.
- */
+/** Returns the failure of a run of `process`; `misunderstood` has the client's bytes. */
 export function failureOf(
   process: string,
   { address, others, server, place, sent }: Talk,

@@ -53,9 +53,7 @@ interface Place {
   readonly whenOpen: AnyFunction | null;
 }
 
-/**
- * Parses `(options, done)`, `(port, host, done)`, `(path, done)`, or an array of these arguments.
- */
+/** Parses `(options, done)`, `(port, host, done)`, `(path, done)`, or an array of these. */
 function placeIn(given: readonly unknown[]): Place {
   const list: readonly unknown[] = Array.isArray(given[0]) ? given[0] : given;
   const [first, second] = list;

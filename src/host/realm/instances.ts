@@ -100,10 +100,7 @@ export class EsInstance {
   }
 }
 
-/**
- * Returns undefined if a module in an import cycle has not run far enough; the importer is notified
- * later.
- */
+/** Returns undefined if a module in a cycle has not run far enough; it is set later. */
 function readable(read: () => unknown): unknown {
   try {
     return read();
@@ -188,10 +185,9 @@ const PASSING: unique symbol = Symbol('passing');
  *     for (const name of commands) Commander.prototype[name] = commandOf(name);
  *
  * V8 begins with the form that is fast to read, and copies the list of all properties for each one
- * that is added: 574 took 12 ms (Node 20.20 and 24), in a hash table 0.1 ms. A program does so
- * once, but every realm repeats it. The effect is visible only in timing and in the source text of
- * a function around the class, and V8 returns to the fast form by itself when methods are looked
- * up.
+ * added: 574 took 12 ms (Node 20.20 and 24), in a hash table 0.1 ms. A program does so once, but
+ * every realm repeats it. The effect shows only in timing and in the source text of a function
+ * around the class, and V8 restores the fast form when methods are looked up.
  */
 export function makeRoom(made: unknown): void {
   const prototype: unknown = typeof made === 'function' ? made.prototype : null;

@@ -76,10 +76,7 @@ export async function requireApart(graph: ModuleGraph, urls: readonly string[]):
   });
 }
 
-/**
- * Returns the names of modules that draw random values while they are loaded; empty if they cannot
- * be loaded.
- */
+/** Returns the modules that draw random values while loading; empty if loading fails. */
 export async function drawersIn(
   graph: ModuleGraph,
   urls: readonly string[],
@@ -191,7 +188,7 @@ const MOST_TURNS = 10_000;
 
 /**
  * Runs code and returns its result after its jobs have run. The two turns follow each other
- * directly: timers and messages of the thread, which must not run under `Nobody`, come before or
+ * directly: timers and messages of the thread, which must not run as that process, come before or
  * after them.
  */
 function turnOf<T>(nobody: Nobody, code: () => T): Promise<T> {

@@ -110,7 +110,7 @@ export class ModuleGraph {
   readonly rootUrl: string;
   private readonly folder: string;
   private readonly units: Map<string, Unit> = new Map();
-  /** By parent and then by specifier: a combined key took longer to build than to look up. */
+  /** Targets by parent, then by specifier: a combined key took longer to build than to look up. */
   private readonly targets: Readonly<Record<Asking, Targets>> = {
     import: new Map(),
     require: new Map(),

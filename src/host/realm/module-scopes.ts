@@ -134,10 +134,7 @@ interface FilledClass {
   readonly end: number;
 }
 
-/**
- * Matches `X.prototype[name]`, `f(X.prototype, …)` and `p = X.prototype;`, but not
- * `X.prototype.name`.
- */
+/** Matches `X.prototype[name]`, `f(X.prototype, …)`, `p = X.prototype;`, not `X.prototype.name`. */
 const FILLED = /(?<![\w$])([\w$]+)\.prototype\b(?!\s*\.)/g;
 
 /** Returns the names whose prototype the text may fill, whether or not they are classes. */

@@ -92,10 +92,7 @@ function noting(world: World, servers: Servers): World {
   });
 }
 
-/**
- * Returns the world for another instance that builds the lock: `addServer` returns existing
- * servers.
- */
+/** Returns the world for another build of the lock: `addServer` returns existing servers. */
 function mirroring(world: World, servers: Servers): World {
   return withAddServer(world, (...given) => {
     const name = serverName(given);

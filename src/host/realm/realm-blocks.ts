@@ -1,13 +1,12 @@
 /**
- * Reuses realms, so that a sweep need not load a driver for each process of each seed. The result
- * of a sweep is defined by new realms at each start of a process; a module may be reused if that
- * makes no observable difference (`Realm#renew`). Modules that keep state between runs all the same
- * are detected by running some seeds both ways (`search/sweep/keepers.ts`), and a failing seed is
+ * Reuses realms, so that a sweep need not load a driver for each process of each seed. A sweep's
+ * result is defined by new realms at each start of a process; a module may be reused if that makes
+ * no observable difference (`Realm#renew`). Modules that keep state between runs anyway are
+ * detected by running some seeds both ways (`search/sweep/keepers.ts`), and a failing seed is
  * always confirmed with new realms (`search/sweep/examiner.ts`).
  *
  * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
- * own: the state that a seed finds in them depends on its number, not on the worker, the shard or
- * the chunk.
+ * own: the state a seed finds depends on its number, not on the worker, the shard or the chunk.
  */
 import type { World } from '../../core/world/world.ts';
 import type { BuildAsync } from '../../systems/protocol.ts';

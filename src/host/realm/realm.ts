@@ -46,9 +46,7 @@ export class Realm {
   /** The targets that each module has requested, by its URL. */
   private readonly uses: Map<string, Set<ImportTarget>> = new Map();
 
-  /**
-   * True if the effects of modules while loading are recorded, so that the realm can be renewed.
-   */
+  /** True if effects of modules while loading are recorded, so that the realm can be renewed. */
   private readonly isRenewable: boolean;
   private readonly onLoaded: RealmOptions['onLoaded'];
 
@@ -67,9 +65,8 @@ export class Realm {
   }
 
   /**
-   * Forgets its instances, as if the realm were new, except for modules of packages that were
-   * loaded without drawing, reading or starting anything, and that use only such modules
-   * themselves.
+   * Forgets its instances, as if it were new, except for modules of packages that were loaded
+   * without drawing, reading or starting anything, and that use only such modules.
    */
   renew(): void {
     const kept = this.reusable();
@@ -150,10 +147,7 @@ export class Realm {
     return instance;
   }
 
-  /**
-   * Returns null once the module has run, or a promise if it waits. Throws the error of its code
-   * each time.
-   */
+  /** Returns null once the module has run, or a promise if it waits. Throws its error each time. */
   private evaluate(instance: EsInstance): Promise<void> | null {
     if (instance.failure !== null) throw instance.failure.error;
     if (instance.state !== 'linked') return instance.waiting;
@@ -287,10 +281,7 @@ export class Realm {
     return [...names].sort();
   }
 
-  /**
-   * Returns the exports that an ES module can import from another kind of module; runs that if
-   * needed.
-   */
+  /** Returns the exports of another kind of module as an ES module sees them; runs it first. */
   private viewOf(target: Exclude<ImportTarget, ModuleUnit>): object {
     const known = this.views.get(target) ?? hostViews.get(target);
     if (known !== undefined) return known;

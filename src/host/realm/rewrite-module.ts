@@ -56,7 +56,7 @@ export interface RewrittenModule {
   readonly text: string;
   /** The modules that it imports, in order, without duplicates. */
   readonly requests: readonly string[];
-  /** In the order of the setters that it passes to `open`. */
+  /** Imported names, in the order of the setters passed to `open`. */
   readonly imports: readonly Import[];
   readonly reexports: readonly Reexport[];
   /** True if it uses top-level `await`. */
@@ -70,9 +70,8 @@ interface Edit {
 }
 
 /**
- * Rewrites a module. Throws a `SyntaxError` whose stack begins with the place in `url`. A module in
- * an import cycle also notifies importers when an exported variable is declared, since it may have
- * been imported before.
+ * Throws a `SyntaxError` whose stack begins with the place in `url`. A module in an import cycle
+ * also notifies importers when an exported variable is declared: it may be imported already.
  */
 export function rewriteModule(source: string, url: string, isOnCircle = false): RewrittenModule {
   const tree = parse(source, url, 'module');

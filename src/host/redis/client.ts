@@ -22,9 +22,7 @@ export interface RedisClientOptions {
    * command again after it reconnects, so one command may be executed twice.
    */
   readonly tries?: number;
-  /**
-   * The effect of scripts on locks, for reports. By default, the scripts of npm redlock are known.
-   */
+  /** The effect of scripts on locks, for reports. Default: those of npm redlock are known. */
   readonly means?: Means;
 }
 

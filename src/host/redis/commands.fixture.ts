@@ -1,9 +1,9 @@
-/** Commands and scripts by chance, such as locks are made of, and such as go wrong. */
+/** Random commands and scripts such as locks use, including invalid ones. */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
 import { bytesOf, type RedisCommand } from './reply.ts';
 
-/** Scripts that answer the same whatever the machine; they get two keys and two arguments. */
+/** Scripts whose replies do not depend on the machine; they get two keys and two arguments. */
 export const scripts: readonly string[] = [
   'if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end',
   'if redis.call("set", KEYS[1], ARGV[1], "NX", "PX", 500000) then return 1 end return 0',
@@ -112,7 +112,7 @@ const condition = fc.constantFrom([], [], ['NX'], ['XX'], ['GT'], ['LT'], ['NX',
 const text = fc.constantFrom(...scripts);
 const given = fc.tuple(fc.constantFrom('2', '2', '2', '2', '9', '-1', 'x'), key, key, value, value);
 
-/** One command, well or badly formed. */
+/** One command, valid or not. */
 export const command: fc.Arbitrary<RedisCommand> = fc.oneof(
   { weight: 4, arbitrary: of(cased('set'), key, value, setOptions) },
   { weight: 2, arbitrary: of(cased('get'), key) },

@@ -26,10 +26,7 @@ declare module 'fengari' {
     lua_isstring(state: LuaState, index: number): boolean;
     /** Moves the value on top of the stack down to `index`. */
     lua_insert(state: LuaState, index: number): void;
-    /**
-     * Replaces the key on top of the stack by the next key and its value; returns 0 if there is
-     * none.
-     */
+    /** Replaces the key on top of the stack by the next key and its value; 0 if there is none. */
     lua_next(state: LuaState, index: number): number;
     lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
     lua_call(state: LuaState, given: number, returned: number): void;

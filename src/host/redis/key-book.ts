@@ -98,7 +98,7 @@ export class KeyBook {
   /** Keys that are held, by place, with the entries written last. */
   private readonly held: Map<string, { readonly place: KeyPlace; readonly entry: Entry }> =
     new Map();
-  /** By client and key, the holding that last kept the client from getting the key. */
+  /** The holding that last kept a client from getting a key, by client and key. */
   private readonly rivals: Map<string, Holding> = new Map();
   private server: string | null = null;
   private actor: Actor | null = null;
@@ -179,10 +179,7 @@ export class KeyBook {
     }
   }
 
-  /**
-   * Returns true if another client added to the hash, or if a script may have read an expiry from
-   * the value itself.
-   */
+  /** True if another client added to the hash, or a script may have read an expiry in the value. */
   private isUnclear(before: Entry | null, after: Entry): boolean {
     return addsTo(before, after) || (before?.end === null && this.script !== null);
   }

@@ -96,10 +96,7 @@ class LuaEngine {
   private ended: string | null = null;
   /** The protocol version that the script requested. */
   private version: RespVersion = 2;
-  /**
-   * Error thrown by a command. It is not an error of the script, which must not catch it, and it
-   * ends the engine.
-   */
+  /** An error thrown by a command. The script must not catch it; it ends the engine. */
   private defect: { readonly error: unknown } | null = null;
   /** True if the engine must not be used again. */
   isSpent = false;

@@ -119,9 +119,7 @@ function fixed(value: number, precision: number): string {
   return isTie && /[02468]$/.test(kept) ? kept : value.toFixed(precision);
 }
 
-/**
- * Returns the sign and the digits of a 64-bit integer; values out of range give the result of C.
- */
+/** Returns the sign and digits of a 64-bit integer; out of range, those that C produces. */
 function integer(
   value: number,
   { flags, letter, digits }: Form,

@@ -58,10 +58,7 @@ const plain: readonly (readonly [string, LuaFunction])[] = [
   ['modf', modf],
 ];
 
-/**
- * Returns the functions by the names that the sandbox uses; `chance` returns that of the current
- * run.
- */
+/** Returns the functions by their names in the sandbox; `chance` is that of the current run. */
 export function libraryFunctions(
   state: LuaState,
   chance: () => LuaChance,
@@ -255,9 +252,7 @@ function seed(state: LuaState, chance: LuaChance): number {
   return 0;
 }
 
-/**
- * Formats a value as `tostring` does. Addresses of tables and functions, which could differ, are 0.
- */
+/** Formats a value as `tostring` does, with addresses as 0, since they could differ. */
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);

@@ -280,9 +280,7 @@ function setOf(text: string): Fits {
   return (sign) => all.some((fits) => fits(sign)) !== isNot;
 }
 
-/**
- * Reads the text and the pattern from the first two arguments; the pattern ends at its first NUL.
- */
+/** Reads text and pattern from the first two arguments; the pattern ends at its first NUL. */
 function matchingOf(state: LuaState, count: CountSteps, hasAnchors = true): Matching {
   const text = latin1Of(lauxlib.luaL_checkstring(state, 1));
   const [given = ''] = latin1Of(lauxlib.luaL_checkstring(state, 2)).split('\0', 1);

@@ -32,10 +32,7 @@ export interface LuaState {
   readonly kind: 'lua_State';
 }
 
-/**
- * A function that Lua may call: takes its arguments from the stack and returns the number of
- * results.
- */
+/** A function that Lua calls: takes arguments from the stack, returns the number of results. */
 export type LuaFunction = (state: LuaState) => number;
 
 /** Lists nested more deeply than this are treated as endless. */
@@ -127,10 +124,7 @@ function readItems(state: LuaState, version: RespVersion, depth: number): RedisR
   return items;
 }
 
-/**
- * Returns the typed reply that a field of the table on top of the stack requests, or null if the
- * table is a list.
- */
+/** Returns the typed reply that the table on top of the stack requests; null if it is a list. */
 function richReply(state: LuaState, version: RespVersion, depth: number): RedisReply | null {
   const error = fieldOf(state, 'err');
   if (error !== null) return errorOf(oneLine(error));
@@ -186,17 +180,14 @@ export function pushText(state: LuaState, text: string): number {
   return 1;
 }
 
-/**
- * Returns the text at `index`, which must be a string or a number; a number is converted in place.
- */
+/** Returns the text at `index`, a string or a number; a number is converted in place. */
 export function textAt(state: LuaState, index: number): string {
   return latin1Of(lua.lua_tostring(state, index));
 }
 
 /**
- * Reads an argument as C casts a double to a 64-bit integer: it is truncated, and becomes the
- * minimum if it is out of range. Use `| 0` for 32 bits. `absent` replaces nil or a missing
- * argument.
+ * Reads an argument as C casts a double to a 64-bit integer: truncated, or the minimum if out of
+ * range. Use `| 0` for 32 bits. `absent` replaces nil or a missing argument.
  */
 export function wholeAt(state: LuaState, index: number, absent?: number): number {
   if (absent !== undefined && lua.lua_type(state, index) <= lua.LUA_TNIL) return absent;
@@ -211,19 +202,14 @@ export function luaError(state: LuaState, problem: string): never {
   return lua.lua_error(state);
 }
 
-/**
- * Returns an argument of a command, or null if the value at `index` is neither text nor a number.
- */
+/** Returns an argument of a command; null if the value is neither text nor a number. */
 export function argumentAt(state: LuaState, index: number): string | null {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), COMMAND_DIGITS);
   return kind === lua.LUA_TSTRING ? textAt(state, index) : null;
 }
 
-/**
- * Returns the text in a field of the table on top of the stack, without metamethods, or null if
- * there is none.
- */
+/** Returns a text field of the table on top of the stack, without metamethods, or null. */
 export function fieldOf(state: LuaState, name: string): string | null {
   lua.lua_pushstring(state, nameInLua(name));
   const isText = lua.lua_rawget(state, -2) === lua.LUA_TSTRING;
@@ -403,16 +389,10 @@ const NEWER = '/<>&|~:';
 const NO_TOKEN = 0xf5;
 const LEXEME =
   /^#!.*|(?:--)?\[(=*)\[[\s\S]*?\]\1\]|--.*|(["'])(?:\\[\s\S]|(?!\2)[^\\\n])*\2?|(\/\/|<<|>>|::|~(?!=)|[&|]|\bgoto(?=\s+\w))|[a-zA-Z_]\w*|\.?\d[\d.]*(?:[eE][+-]?)?\w*/g;
-/**
- * Matches a backslash and a letter without a special meaning in Lua 5.1: the letter stands for
- * itself.
- */
+/** Matches a backslash with a letter that Lua 5.1 does not escape: it stands for itself. */
 const PLAIN_ESCAPE = /\\(?:([c-eg-mo-qswx-zA-Zu])|[\s\S])/g;
 
-/**
- * Removes a `#!` line, and rewrites the script so that syntax unknown to Lua 5.1 does not compile
- * in Lua 5.3 either.
- */
+/** Removes a `#!` line, and keeps syntax unknown to Lua 5.1 from compiling in Lua 5.3. */
 export function withOldSyntax(text: string): string {
   return text.replace(LEXEME, (lexeme: string, ...found: (string | undefined)[]) => {
     const [, quote, newer, at] = found;

@@ -1,14 +1,14 @@
 /**
  * Scripts drawn from a grammar of Lua's expressions: numbers at their limits, texts and fractional
- * positions in them, formats, patterns, tables, JSON, bits, and what a script may reply. Each
- * expression is caught alone, and shown with all of its results, so that one that fails hides no
+ * positions in them, formats, patterns, tables, JSON, bits, and replies of scripts. Errors of each
+ * expression are caught separately and all of its results are shown, so that one failure hides no
  * other.
  */
 import fc from 'fast-check';
 
 type Text = fc.Arbitrary<string>;
 
-/** A text of Lua with drawn parts: `${}` draws. */
+/** Draws Lua code from a template; each `${}` is drawn. */
 function lua(parts: TemplateStringsArray, ...drawn: readonly Text[]): Text {
   return fc
     .tuple(...drawn)
@@ -267,7 +267,7 @@ function othersOf(value: Text, table: Text): readonly Text[] {
     lua`cjson.encode(cjson.decode(${json}))`,
     lua`cjson.decode(${json})`,
     lua`error(${oneOf('"e"', '{err="E x"}', '1', 'nil', '"e",0', '"e",2')})`,
-    // A redis-server 7.0.15 crashes of a table without `err` that is not caught.
+    // A redis-server 7.0.15 crashes on an uncaught error that is a table without `err`.
     lua`pcall(error,${oneOf('{}', '"e"', '{err="E x"}', '1', 'nil', '{1}')})`,
     lua`assert(${oneOf('false', 'nil', 'false,"m"', '1,2', 'nil,{err="A b"}', '')})`,
     lua`redis.${oneOf('error_reply', 'status_reply', 'sha1hex')}(${value})`,
@@ -382,7 +382,7 @@ const reply: Text = oneOf(
   'redis.call("zrank","z","q")',
 );
 
-/** A whole script. */
+/** A complete script. */
 export const luaScript: Text = fc.oneof(
   {
     weight: 6,

@@ -10,17 +10,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { errorOf, NIL, NIL_LIST, type RedisCommand, type RedisReply } from './reply.ts';
 
-/** Whether there is a `redis-server` to be started. */
+/** Returns true if a `redis-server` is installed. */
 export function hasRealRedis(): boolean {
   return spawnSync('redis-server', ['--version']).status === 0;
 }
 
-/** Checks that there is a compiler for the clock of `RealServer.startFrozen`. */
+/** Returns true if there is a compiler for the clock of `RealServer.startFrozen`. */
 export function hasCompiler(): boolean {
   return spawnSync('cc', ['--version']).status === 0;
 }
 
-/** A port that nobody listens at. */
+/** Returns a port on which no process listens. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -31,11 +31,11 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A server of our own, ended by `stop`. */
+/** A `redis-server` started for a test, until `stop`. */
 export class RealServer {
   private readonly process: ChildProcess;
   private readonly folder: string;
-  /** The file with the time, where the wall clock is frozen. */
+  /** The file with the time if the wall clock is frozen, or null. */
   private readonly clock: number | null;
   readonly port: number;
 
@@ -55,8 +55,9 @@ export class RealServer {
   }
 
   /**
-   * One whose wall clock stands still until `setClock`, and that deletes an expired key only when a
-   * command looks at it, so that both sides of a comparison see the same at the same millisecond.
+   * Starts a server whose wall clock stands still until `setClock`, and that deletes an expired key
+   * only when a command looks at it, so that both sides of a comparison see the same state at the
+   * same millisecond.
    */
   static async startFrozen(us: number): Promise<RealServer> {
     const folder = await mkdtemp(join(tmpdir(), 'real-redis-'));
@@ -91,7 +92,7 @@ export class RealServer {
     return new RealServer(child, { folder, port, clock });
   }
 
-  /** Steps the frozen clock, forwards or backwards, to so many microseconds since 1970. */
+  /** Steps the frozen clock, forward or backward, to a time in microseconds since 1970. */
   setClock(us: number): void {
     writeTime(this.clock, us);
   }
@@ -138,7 +139,7 @@ export class RealConnection {
     this.socket.destroy();
   }
 
-  /** The reply, and the bytes that it came as. */
+  /** Sends a command; resolves with the reply and its bytes. */
   send(command: RedisCommand): Promise<Read> {
     this.write(command);
     return this.next();
@@ -149,7 +150,7 @@ export class RealConnection {
     this.socket.write(Buffer.from(`*${command.length}\r\n${parts.join('')}`, 'latin1'));
   }
 
-  /** All that comes from here on, up to the answer to a PING of its own, which is left out. */
+  /** Returns all replies up to that of a PING of its own, which is left out. */
   async untilMark(): Promise<readonly RedisReply[]> {
     const frames: RedisReply[] = [];
     this.write(['PING', 'mark']);
@@ -160,7 +161,7 @@ export class RealConnection {
     }
   }
 
-  /** The next reply or push. */
+  /** Resolves with the next reply or push. */
   private next(): Promise<Read> {
     const read = this.unread.shift();
     if (read !== undefined) return Promise.resolve(read);
@@ -190,7 +191,7 @@ interface ReadAt extends Read {
   readonly end: number;
 }
 
-/** The reply that begins at `from`; null while a part of it is missing. */
+/** Reads the reply that begins at `from`; returns null while it is incomplete. */
 export function readReply(bytes: string, from: number): ReadAt | null {
   const lineEnd = bytes.indexOf('\r\n', from);
   if (lineEnd === -1) return null;
@@ -218,7 +219,7 @@ export function readReply(bytes: string, from: number): ReadAt | null {
   return is(listReply(sign, items), end);
 }
 
-/** A reply of one line; null for others. */
+/** Returns a reply of one line, or null for others. */
 function simpleReply(sign: string, line: string): RedisReply | null {
   if (sign === '+') return { status: line };
   if (sign === '-') return errorOf(line);

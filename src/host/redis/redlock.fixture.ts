@@ -1,5 +1,5 @@
 /**
- * Locks made of npm redlock, as it is published, on three simulated nodes, and plans for them.
+ * Locks that use the published npm redlock on three simulated nodes, and plans for them.
  */
 import { createRequire } from 'node:module';
 import type Redlock5 from 'redlock';
@@ -16,9 +16,9 @@ import { RedisNode, type RedisNodeOptions } from './node.ts';
 const fifth = await loadVirtually(() => import('redlock'));
 const fourth = await loadVirtually(() => import('redlock-4'));
 
-// Version 4 waits for its callbacks by Bluebird, which keeps one queue for the whole thread, to be
-// emptied by \`setImmediate\`: by whichever process asked first. As a job of the process at hand it
-// is empty before the next process runs.
+// Version 4 runs its callbacks through Bluebird, which keeps one queue per thread, flushed by the
+// `setImmediate` of the process that used it first. As a job of the current process, the flush
+// happens before the next process runs.
 createRequire(import.meta.resolve('redlock-4'))('bluebird').setScheduler(queueMicrotask);
 
 /** Npm redlock 5.0.0-beta.2 and 4.2.0. */
@@ -27,16 +27,16 @@ export const FourthRedlock: typeof Redlock4 = fourth.default;
 
 export const NODES: readonly string[] = ['lock-1', 'lock-2', 'lock-3'];
 
-/** A quick one: it asks again after 20 to 40 ms, at most ten times. */
+/** A fast pace: retries after 20 to 40 ms, at most ten times. */
 const PACE = { retryCount: 10, retryDelay: 30, retryJitter: 10 };
 const COMMAND_TIMEOUT_MS = 50;
 const TTL_US = 2_000_000;
-/** Version 5 keeps the nodes that it won in a vote that it lost, until its last try. */
+/** Version 5 keeps the nodes that it won in a vote that it lost, until its last attempt. */
 const APART_US = 20_000;
 
 export type Take = (section: AsyncSection, nodes: readonly RedisClient[]) => Promise<void>;
 
-/** Three nodes, and for each client a connection to each of them. */
+/** Builds a lock on three nodes, with one connection per client and node. */
 export function onNodes(take: Take, options: RedisNodeOptions = {}): BuildAsync {
   return (world) => {
     const hosts = NODES.map((name) =>
@@ -69,7 +69,7 @@ const withFourth: Take = async (section, nodes) => {
   await lock.unlock();
 };
 
-/** All that is built in, and the locks `redlock-5` and `redlock-4`. */
+/** The built-in catalogue with the locks `redlock-5` and `redlock-4`. */
 export const withRedlock: Catalogue = extend(
   builtIn,
   defineSystem({
@@ -80,7 +80,7 @@ export const withRedlock: Catalogue = extend(
   }),
 );
 
-/** A lock `own` that does `take` in each section. */
+/** Returns a catalogue with the lock `own`, which runs `take` in each section. */
 export function withTake(take: Take, options?: RedisNodeOptions): Catalogue {
   const own = { about: 'a test', servers: NODES, buildAsync: onNodes(take, options) };
   return extend(builtIn, defineSystem({ locks: { own } }));
@@ -88,7 +88,7 @@ export function withTake(take: Take, options?: RedisNodeOptions): Catalogue {
 
 const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };
 
-/** Three clients with two sections each, one counter, latencies by chance. */
+/** Returns a plan of three clients with two sections each, one counter, and random latencies. */
 export function redlockPlan(lock: string, seed: number, more: Partial<PlanSetup> = {}): Plan {
   const sections = [1, 2].map((id) => ({ id, thinkUs: id * 1000, lock: 'db', work: [increment] }));
   const clients = ['alice', 'bob', 'carol'].map((name, at) => ({

@@ -47,7 +47,7 @@ export type RedisError = { readonly error: string };
 
 /** A reply type of protocol version 3; version 2 sends it as text, a number or a list. */
 export type RedisRich =
-  /** As Redis formats it: `1.5`, `inf`. */
+  /** A number as Redis formats it: `1.5`, `inf`. */
   | { readonly double: string }
   /** An integer that a number cannot represent exactly. */
   | { readonly integer: string }

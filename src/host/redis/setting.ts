@@ -163,9 +163,7 @@ export class NodeMemory {
     return [...this.databases.values()];
   }
 
-  /**
-   * Loses all connections, as a node does when it restarts, and the databases unless `keepsKeys`.
-   */
+  /** Loses all connections, as on a restart of the node, and the databases unless `keepsKeys`. */
   restart({ keepsKeys }: { readonly keepsKeys: boolean }): void {
     if (!keepsKeys) this.databases.clear();
     this.sessions.clear();
@@ -189,7 +187,7 @@ export interface Setting {
   readonly memory: NodeMemory;
   readonly session: Session;
   readonly scripts: ScriptRunner;
-  /** By the node's wall clock, in microseconds since 1970; constant during a script. */
+  /** Microseconds since 1970 by the node's wall clock; constant during a script. */
   readonly nowUs: number;
   readonly nowMs: number;
   /** Executes a command that a transaction queued; `fromScript` executes one from a script. */

@@ -1,8 +1,8 @@
 /**
- * What each command takes, and commands drawn from it: most as they should be, some with a word
- * too many, one too few, or another one. A word in capitals stands for itself, one in small letters
- * for what `words` draws; `[a|b]` may be there or not, `a+` comes once or more often. `now` and
- * `nowMs` are those of the clock at which a command is sent (`atTime`).
+ * The arguments of each command, and commands drawn from them: most valid, some with an argument
+ * too many, too few, or replaced. A word in capitals stands for itself, one in small letters for a
+ * value drawn from `words`; `[a|b]` is optional, `a+` occurs once or more. `now` and `nowMs` are
+ * the times of the clock when a command is sent (`atTime`).
  */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
@@ -13,7 +13,10 @@ const values = ['', 'v', 'w', '1', '41', '-7', '007', '3.5', bytesOf('ü'), '\xf
 const big = '9223372036854775807';
 const integers = ['1', '5', '-3', '0', '2', '-1', 'x', '1.0', '+1', ' 1', big];
 const scores = ['1', '2', '2.5', '-3', '0.1', 'inf', '-inf', '1e3', '1e17', 'nan', 'x', '(1'];
-/** In seconds or milliseconds: a clock that is stepped passes such an end by 1 ms, or meets it. */
+/**
+ * Seconds or milliseconds, chosen so that a stepped clock meets such an expiry or passes it by 1
+ * ms.
+ */
 const ttls = ['1', '1', '2', '3', '5', '1000', '0', '-1', 'x', big];
 const scripts = [
   'return 1',
@@ -29,7 +32,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   integer: integers,
   index: ['0', '1', '2', '-1', '-2', '9', '-9', 'x'],
   count: ['0', '1', '2', '-1', '9', 'x'],
-  /** Where Redis draws by chance: none, or all that there is. */
+  /** A count for random draws: all members, or invalid. */
   all: ['99', 'x'],
   score: scores,
   bound: ['-inf', '+inf', '1', '(1', '2', '(2.5', 'x'],
@@ -40,7 +43,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   timeMs: ['nowMs-1', 'nowMs+0', 'nowMs+1', 'nowMs+2', '99999999999999', '1', 'x'],
   pattern: ['*', 'a', '?', '[a-c]', '[^a]', '\\a', 'a*b', '[c-a]', '[', '*?*', '[\\a-c]', '[^-b]'],
   database: ['0', '0', '0', '1', '15', '16', '-1', 'x'],
-  /** As many keys as there never are. */
+  /** More keys than there ever are. */
   many: ['99', '99', '0', '-1', 'x'],
   cursor: ['0', '0', 'x', ''],
   /** Redis finds keys of type `none` if they have just expired. */
@@ -55,7 +58,7 @@ const END = '[EX ttl|PX ttl|EXAT time|PXAT timeMs|KEEPTTL]';
 const SCAN = 'cursor [MATCH pattern] COUNT many';
 const ADD = '[NX|XX] [GT|LT] [CH] [INCR] score field [score field]';
 
-/** The commands that the law draws, by name, with what they take. */
+/** The arguments of the drawn commands, by name. */
 export const syntax: Readonly<Record<string, string>> = {
   set: `key value ${END} [NX|XX] [GET]`,
   get: 'key',
@@ -196,7 +199,7 @@ export const syntax: Readonly<Record<string, string>> = {
   'client|getname': '',
 };
 
-/** Drawn by the law on connections, or by chance in Redis itself. */
+/** Commands that the law on connections draws, or whose results are random in Redis. */
 export const undrawn: ReadonlySet<string> = new Set([
   'subscribe',
   'psubscribe',
@@ -240,7 +243,7 @@ const flaw = fc.tuple(
   any,
 );
 
-/** The command of one row, sometimes flawed. */
+/** Draws the command of one row, sometimes with a flaw. */
 function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<RedisCommand> {
   const word = name.split('|').map((one) => fc.constantFrom(one, one.toUpperCase()));
   return fc
@@ -254,10 +257,10 @@ function commandOf([name, given]: readonly [string, string]): fc.Arbitrary<Redis
     });
 }
 
-/** With a wrong word these draw by chance, stop half-way, or fail in the words of another Lua. */
+/** With a wrong word these draw at random, stop halfway, or fail with the text of another Lua. */
 const CAREFUL = /^spop|srand|^scan|^eval(_ro)?$|^script\|load/;
 
-/** The command with its times written out. */
+/** Returns the command with its times filled in. */
 export function atTime(command: RedisCommand, nowMs: number): RedisCommand {
   return command.map((word) =>
     word.replace(/^now(Ms)?([+-]\d)$/, (_, isMs: string | undefined, by) =>
@@ -266,11 +269,11 @@ export function atTime(command: RedisCommand, nowMs: number): RedisCommand {
   );
 }
 
-/** The commands about ends, and those that show what an end did. */
+/** Commands about expiry, and those that show its effect. */
 const ENDING =
   /^([gp]?set(ex|nx)?|getex|p?(expire(at|time)?|ttl)|persist|get|exists|del|watch|multi|exec|incr|append|rename|copy|hset|keys|msetnx)$/;
 
-/** Every second command is about ends, or about what an end did to a key. */
+/** Every second command concerns expiry or its effect on a key. */
 export const anyCommand: fc.Arbitrary<RedisCommand> = fc.oneof(
   fc.oneof(...Object.entries(syntax).map(commandOf)),
   fc.oneof(

@@ -230,10 +230,7 @@ function signsOf(pattern: string): readonly Sign[] {
   return signs;
 }
 
-/**
- * Reads the class at the start of a pattern, which may lack its closing bracket, and returns its
- * end.
- */
+/** Reads the class at the start of a pattern, which may be unclosed, and returns its end. */
 function readClass(pattern: string): { isIn: (sign: string) => boolean; end: number } {
   const isNot = pattern.charAt(1) === '^';
   const ranges: (readonly [from: string, to: string])[] = [];

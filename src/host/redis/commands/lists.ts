@@ -101,10 +101,7 @@ function isEnd(word: string | undefined): word is End {
   return word === 'LEFT' || word === 'RIGHT';
 }
 
-/**
- * Converts two indexes, which count from the end if they are negative, to a range; returns null if
- * one is not an integer.
- */
+/** Converts two indexes, counted from the end if negative, to a range; null if one is invalid. */
 export function spanOf(
   [from = '', to = '']: readonly string[],
   length: number,

@@ -183,9 +183,7 @@ interface Bounds {
   limit: { readonly offset: number; readonly count: number } | null;
 }
 
-/**
- * Reads the options of a range command; `fixed` has those implied by its name, which ZRANGE lacks.
- */
+/** Reads the options of a range command; `fixed` has those that its name implies. */
 function readRange(
   words: readonly string[],
   fixed: Partial<Pick<RangeOptions, 'by' | 'isReversed'>>,
