@@ -25,11 +25,9 @@ export interface Inhabitant {
   readonly randomness: Randomness;
   /** Null if the process cannot connect to anything. */
   readonly network: Uplink | null;
-  /**
-   * Returns true if the process may make this call because it is virtual, such as `net.connect`.
-   */
+  /** Returns true if the process may make this call, such as `net.connect`, as it is virtual. */
   mayCall(call: string): boolean;
-  /** True while the process may read any file, which is while it loads modules. */
+  /** True while the process may read any file, as while it loads modules. */
   readonly mayRead: boolean;
   /** Records output of the process's code; `stream` is 1 or 2. */
   print(text: string, stream: unknown): void;
@@ -44,9 +42,7 @@ export interface Inhabitant {
 /** A module whose code is running for the first time. */
 export interface Loading {
   readonly name: string;
-  /**
-   * True until the module draws, reads or starts anything that differs between processes or runs.
-   */
+  /** True until it draws, reads or starts something that differs between processes or runs. */
   isPure: boolean;
   /** True once the module has drawn a random value. */
   hasDrawn: boolean;

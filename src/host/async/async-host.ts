@@ -172,9 +172,7 @@ export class AsyncHost implements Resident, Client {
     });
   }
 
-  /**
-   * Records that an error ended a section, the latest one if null. The probe simply tries again.
-   */
+  /** Records that an error ended a section, or the latest if null. The probe just tries again. */
   noteError(life: Life, section: Name | null, error: unknown): void {
     if (life.isOver || this.process.info.role === 'probe') return;
     this.sectionLog.fail(section, sectionErrorOf(error));

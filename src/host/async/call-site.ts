@@ -55,7 +55,7 @@ function isBlame(value: unknown): value is Blame {
   return typeof value === 'object' && value !== null && 'site' in value && 'call' in value;
 }
 
-/** Matches ` at alice (file:///home/a/lock.mjs:12:5)`, with or without a function name. */
+/** Matches `at alice (file:///home/a/lock.mjs:12:5)`, with or without a function name. */
 const FRAME = /^\s*at (?:.*\()?([^()]+):(\d+):(\d+)\)?$/;
 
 export interface Frame {

@@ -30,7 +30,7 @@ import zlib from 'node:zlib';
 /** An object, its name, and those of its functions that leave the simulated world. */
 type Exit = readonly [target: object, name: string, keys: readonly string[]];
 
-/** Modules whose functions are all refused in a realm, and which are loaded only when needed. */
+/** Modules whose functions are all refused to simulated processes. */
 export const LEAVING_MODULES: ReadonlySet<string> = new Set([
   'inspector',
   'inspector/promises',
@@ -178,7 +178,7 @@ function words(text: string): readonly string[] {
   return text.split(/\s+/);
 }
 
-/** Returns the names of all enumerable and inherited functions except classes and private ones. */
+/** Returns the functions of an object and its prototype, except classes and `_private` ones. */
 function functionsOf(target: object): readonly string[] {
   const own = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
     Object.entries(Object.getOwnPropertyDescriptors(one)),

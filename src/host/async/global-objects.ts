@@ -64,14 +64,9 @@ export class GlobalObjects {
   /** Snapshots of everything else that is reachable. */
   private others: readonly KeptObject[] = [];
 
-  /**
-   * Value of `Patches.restorations` when the globals were last found unchanged; null in a later
-   * turn.
-   */
+  /** `Patches.restorations` when the globals were last found unchanged; null in later turns. */
   private foundAt: number | null = null;
-  /**
-   * Value of `Patches.restorations` when the other objects were captured, or null if they were not.
-   */
+  /** `Patches.restorations` when the other objects were captured; null before that. */
   private othersAt: number | null = null;
 
   /** Captures the globals as they are now, including any changes. */

@@ -80,9 +80,7 @@ export const withLock: Catalogue = extend(
 
 const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };
 
-/**
- * Returns a plan of two clients with two sections each and random latencies, with a test's changes.
- */
+/** Returns a plan of two clients with two sections each, random latencies, and changes `more`. */
 export function lockPlan(seed: number, more: Partial<PlanSetup> = {}): Plan {
   const sections = [1, 2].map((id) => ({ id, thinkUs: id * 1000, lock: 'db', work: [increment] }));
   const clients = ['alice', 'bob'].map((name) => ({

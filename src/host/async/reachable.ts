@@ -21,9 +21,7 @@ export type Property = readonly [key: PropertyKey, property: PropertyDescriptor]
 
 const hostRequire = createRequire(import.meta.url);
 
-/**
- * Exports of fencepost that lock modules see and all processes share, such as `fencepost/redis`.
- */
+/** Exports of fencepost that lock modules use and all processes share: `fencepost/redis`. */
 const sharedExports: Map<object, string> = new Map();
 
 /** Counts everything reachable from these exports as shared from now on. */

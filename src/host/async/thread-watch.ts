@@ -34,10 +34,7 @@ export interface WatchOptions {
   readonly stallMs: number;
   /** The same between two runs; fencepost's own code has no limit. */
   readonly betweenMs: number;
-  /**
-   * Megabytes by which the memory of the process may grow once the inspector is attached; this
-   * limits memory outside the heap.
-   */
+  /** Megabytes by which the memory of the process may grow after the inspector is attached. */
   readonly mostMb: number;
   /** True to attach the inspector at once. */
   readonly isWary?: boolean;

@@ -15,10 +15,7 @@ import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 // The original, before a process could get its own.
 const { defineProperty } = Reflect;
 
-/**
- * A block that needs more rounds changes different objects each time, which no realistic code does
- * for long.
- */
+/** A block that needs more rounds changes other objects each time, which no real code does. */
 const MOST_ROUNDS = 20;
 
 let isWalking = false;

@@ -70,9 +70,7 @@ cjson.encode_number_precision cjson.encode_sparse_array cjson.new'.split(' '),
 
 /** Steps are counted in batches of this size. */
 const BUNDLE = 100;
-/**
- * Maximum number of compiled scripts kept: scripts whose text contains a value are new each time.
- */
+/** Maximum number of compiled scripts kept; scripts that contain a value are new each time. */
 const MOST_KEPT = 500;
 /** Status of the interpreter when JavaScript threw, as when an array cannot be allocated. */
 const THROWN = -1;
