@@ -1,7 +1,7 @@
 /**
- * Counts the jobs that user code runs within one event. An endless chain of promises (`for (;;)
- * await null`) never returns control to the thread. A count, unlike a clock, ends the same run at
- * the same job on every machine.
+ * Counts the jobs that user code runs within one event. An endless chain of promises, such as
+ * `for (;;) await null`, never returns control to the thread. A count, unlike a clock, ends the
+ * same run at the same job on every machine.
  *
  * Nothing within the thread can stop such a chain, not even an error after the run has failed. The
  * thread therefore exits, if an observer outside receives its last words.

@@ -121,8 +121,8 @@ function typeHint(error: unknown): string {
 }
 
 /**
- * Returns the place of an error: ` (at line 3, column 7)` in the module's own file, ` (at
- * backoff.mjs:4:3)` in one that it imports, otherwise ''.
+ * Returns the place of an error: ` (at line 3, column 7)` in the module's own file,
+ * ` (at backoff.mjs:4:3)` in one that it imports, otherwise ''.
  */
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';

@@ -180,7 +180,7 @@ function manifestIn(folder: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Returns the manifest of a package as found from `folder`, or null if it is not installed. */
+/** Returns the path of a package's manifest, resolved from `folder`; null if not installed. */
 function installed(name: string, folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, 'node_modules', name, 'package.json');

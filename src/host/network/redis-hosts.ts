@@ -56,7 +56,7 @@ const REDIS: WireProtocol<RedisRequest, RedisReply> = {
   open: (id) => new RedisSession(id),
 };
 
-/** Names of commands without subcommands. */
+/** Names of all commands, without those of their subcommands. */
 const KNOWN: ReadonlySet<string> = new Set(rows.map(([name]) => name.replace(/\|.*/, '')));
 
 const HANDSHAKE: ReadonlySet<string> = new Set([

@@ -29,8 +29,8 @@ export interface RedisClientOptions {
 /**
  * Sends commands to a simulated node, with the methods of ioredis and node-redis 3 that lock
  * libraries call. Each command accepts a callback as its last argument, in addition to the promise
- * it returns. An error reply rejects with a `ReplyError`, a lost connection with `Connection is
- * closed.`
+ * it returns. It rejects with a `ReplyError` for an error reply, and with `Connection is closed.`
+ * if the connection is lost.
  */
 export class RedisClient {
   private readonly events: EventEmitter = new EventEmitter();
