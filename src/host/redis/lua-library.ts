@@ -3,8 +3,8 @@
  * integers, expose addresses, use real randomness (`math.random` draws as Redis does, with
  * `drand48`, one stream for all scripts of a node), or exceed a script's step limit.
  *
- * A library call counts as one step, and so does each step of a pattern; `string.rep` has a maximum
- * length. Text that doubles with each `..` is not limited.
+ * A library call counts as one step, and the steps of patterns count, too. `string.rep` has a
+ * maximum length; text that doubles with each `..` is not limited.
  */
 
 import { lauxlib, lua } from 'fengari';

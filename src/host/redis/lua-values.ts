@@ -339,7 +339,7 @@ function patch(): void {
     const text = formatNumber(cell.value, LUA_DIGITS);
     cell.setsvalue(luaS_bless(state, rawOf(text)));
   };
-  // Operations on constants are not folded; `lua-arithmetic.ts` computes them at run time.
+  // A NaN result prevents constant folding; `lua-arithmetic.ts` computes the value at run time.
   objects.luaO_arith = (state, operation, one, other, to) =>
     areDoubles && (operation === MOD || operation === POW)
       ? to.setfltvalue(Number.NaN)

@@ -75,7 +75,7 @@ function ratioOf(text: string): Ratio | null {
   return rounded(shift < 0 ? { over: digits, under: scale } : { over: digits * scale, under: 1n });
 }
 
-/** Returns the nearest fraction whose numerator fits into `BITS` bits. */
+/** Returns the nearest fraction with a significand of `BITS` bits. */
 function rounded({ over, under }: Ratio): Ratio {
   if (over === 0n) return { over, under: 1n };
   const size = over < 0n ? -over : over;
