@@ -93,8 +93,8 @@ export function isPartOf(one: BreachCause, other: BreachCause): boolean {
 }
 
 /**
- * Formats a cause: `another’s release (pause before release)`, `delay of write request and pause
- * before access`, `earlier pause before wait`, `no fault`.
+ * Formats a cause: `another’s release (pause before release)`, `earlier pause before wait`,
+ * `delay of write request and pause before access`, `no fault`.
  */
 export function causeText({ isByForeignRelease, faults, earlier = [] }: BreachCause): string {
   const words = (hits: readonly FaultHit[]): string => hits.map(hitText).join(' and ');

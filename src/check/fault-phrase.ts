@@ -1,7 +1,7 @@
 /**
- * Describes a fault as a clause that names what it affected: `the reply to alice's acquire came 20
- * ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Names of clients are plain; all other names
- * are in backticks.
+ * Describes a fault as a clause that names what it affected:
+ * `the reply to alice's acquire came 20 ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Names
+ * of clients are plain; all other names are in backticks.
  */
 import type { FaultInjected, Grant } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';

@@ -129,10 +129,7 @@ function bothBelieve(shown: Contradiction): Sentences {
   };
 }
 
-/**
- * Example: `bob entered `bob/2` at 12 ms, although its lease, asked for at 0 ms, had ended at 10 ms
- * by its own count`.
- */
+/** `bob entered `bob/2` at 12 ms, although its lease, … had ended at 10 ms by its own count`. */
 function entryPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
   const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
   // Its lease was still valid by its own count.

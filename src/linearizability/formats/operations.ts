@@ -6,9 +6,9 @@
  *
  * `Call` and `Return` are times, in any unit. The outcome is unknown if there is no `Return`, or if
  * it is the largest 64-bit number, which some programs write for a pending operation. `Input` is an
- * object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`, `["get",
- * "x"]`, `["write", 4]`. `Output` is the answer, or an object: `{"value": 4}`, `{"ok": false}`,
- * `{"unknown": true}`.
+ * object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`,
+ * `["get", "x"]`, `["write", 4]`. `Output` is the answer, or an object: `{"value": 4}`,
+ * `{"ok": false}`, `{"unknown": true}`.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { cutFields } from './cutters.ts';
