@@ -193,6 +193,16 @@ describe('a definition', () => {
       'locks.a.options.o.fallback is none of its values',
     ],
     [
+      'has only known fields',
+      { locks: { a: JSON.parse('{"about":"a","operatons":[]}') } },
+      'locks.a has an unknown field "operatons"; did you mean "operations"?',
+    ],
+    [
+      'has a list of operations',
+      { locks: { a: { ...JSON.parse('{"about":"a","operations":"set"}'), build } } },
+      'locks.a.operations is no list of names',
+    ],
+    [
       'has models that step',
       { models: { m: JSON.parse('{"about":"","calls":"register","model":{}}') } },
       'models.m.model has no',

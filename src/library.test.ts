@@ -146,3 +146,46 @@ describe('a plan', () => {
     );
   });
 });
+
+describe('an argument of a wrong type is refused by name', () => {
+  const given = <T>(value: unknown): T => JSON.parse(JSON.stringify(value) ?? 'null');
+  const zombieFile = join(fixtures, 'zombie-writer.yaml');
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    [
+      'a plan that is not awaited',
+      () => run(Object(expand(zombie, 'fenced', 0))),
+      'await it first',
+    ],
+    ['no plan', () => run(given({})), 'run: expected a plan, not'],
+    ['a text for a plan', () => replay(given('abc')), 'replay: expected a plan, not "abc"'],
+    ['no trace', () => judge(kept, given(null)), 'judge: expected a trace, not'],
+    ['no scenario', () => expand(given(7), 'fenced', 0), 'expand: expected a scenario, not 7'],
+    ['no source', () => loadScenario(given(7)), 'expected a path, or { file, text }, not 7'],
+    ['a missing file', () => loadScenario('none.yaml'), 'none.yaml: there is no such file'],
+    ['a folder', () => loadPlan(fixtures), 'it is a folder'],
+    [
+      'a text for a path',
+      () => loadPlan(String(kept)),
+      'for the text of a file give { file, text }',
+    ],
+    ['no definition', () => loadScenario(zombieFile, { use: given({}) }), 'use: expected what'],
+    ['no runs', () => shrink(kept, 'grant-order', { maxRuns: 0 }), 'maxRuns: expected'],
+  ])('%s', async (_, call, why) => {
+    const refused = call();
+    await expect(refused).rejects.toThrow(InvalidInput);
+    await expect(refused).rejects.toThrow(why);
+  });
+
+  test('one claim for a list of claims', async () => {
+    const claims = given<string[]>('grant-order');
+    await expect(judge(kept, await run(kept), claims)).rejects.toThrow('expected a list of claims');
+  });
+});
+
+test('a plan that was never run is not said to break its claim', async () => {
+  const plan = await expand(zombie, 'fenced', 0);
+  const unrun = await shrink(plan, 'grant-order', { signal: AbortSignal.abort() });
+  expect(unrun).toMatchObject({ isMinimal: false, runs: 0 });
+  expect(unrun.plan.claim).toBeNull();
+});

@@ -12,6 +12,7 @@ import type { Explanation, Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { SourceFile } from './core/plan/document.ts';
 import { faultFields } from './core/plan/fault-text.ts';
+import { shown } from './core/plan/fields.ts';
 import type { Plan as PlanData } from './core/plan/plan.ts';
 import { renderPlan } from './core/plan/plan-text.ts';
 import type { Boundary } from './core/shrink/boundary.ts';
@@ -25,6 +26,7 @@ import { replay as replayData } from './search/corpus/replay.ts';
 import { explainPlan } from './search/evidence/explain-plan.ts';
 import { claimsJudged } from './search/sweep/examiner.ts';
 import { prepare } from './systems/store/store-kinds.ts';
+import { errorText } from './text/error-text.ts';
 import { type Problem, renderProblem, suggest } from './text/problem.ts';
 
 /** A file is invalid, or a name or plan passed to a function is. */
@@ -114,7 +116,7 @@ export class Plan {
  * @param source A path, or the text of a file with the path at which it would stand.
  * @param options `use`: definitions whose names the scenario may use, beside those of its modules.
  * @example
- * const scenario = await loadScenario('fixtures/zombie-writer.yaml');
+ * const scenario = await loadScenario('node_modules/fencepost/fixtures/zombie-writer.yaml');
  * console.log(scenario.systems); // [ 'unfenced', 'fenced', … ]
  */
 export async function loadScenario(
@@ -123,7 +125,7 @@ export async function loadScenario(
 ): Promise<Scenario> {
   const file = sourceOf(source);
   const modules = { kind: 'folder', folder: dirname(file.file) } as const;
-  const read = await readScenarioSource(file, modules, listOf(use));
+  const read = await readScenarioSource(file, modules, definitionsIn(use));
   if (read.kind === 'problems') throw new InvalidInput(read.problems);
   return new Scenario(read.scenario, read.catalogue, read.warnings);
 }
@@ -147,20 +149,57 @@ export async function loadPlan(
   const folder = modules ?? scenarioFolderOf(file.file);
   const known =
     modules === undefined ? { accepted: {}, ifChanged: '; name its folder to run it' } : {};
-  const reading = { ...known, use: listOf(use) };
+  const reading = { ...known, use: definitionsIn(use) };
   const read = await readPlanSource(file, { kind: 'folder', folder }, reading);
   if (read.kind === 'problems') throw new InvalidInput(read.problems);
   return new Plan(read.plan, read.catalogue, { moduleChanges: read.moduleChanges });
 }
 
+/** Reads a file. Throws `InvalidInput` if it cannot be read, or if the argument is neither form. */
 function sourceOf(source: string | SourceFile): SourceFile {
-  if (typeof source !== 'string') return source;
-  return { file: source, text: readFileSync(source, 'utf8') };
+  const given: unknown = source;
+  if (typeof source === 'string') {
+    try {
+      return { file: source, text: readFileSync(source, 'utf8') };
+    } catch (error) {
+      const hint = source.includes('\n') ? '; for the text of a file give { file, text }' : '';
+      const [first = ''] = source.split('\n');
+      throw new InvalidInput(`${first}: ${readFailure(error)}${hint}`);
+    }
+  }
+  const isObject = typeof given === 'object' && given !== null;
+  if (isObject && typeof source.file === 'string' && typeof source.text === 'string') return source;
+  throw new InvalidInput(`expected a path, or { file, text }, not ${described(given)}`);
 }
 
-function listOf<T extends object>(given: T | readonly T[]): readonly T[] {
-  const isList = (value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
-  return isList(given) ? given : [given];
+function readFailure(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'ENOENT' || code === 'ENAMETOOLONG') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder';
+  return errorText(error);
+}
+
+/** Returns the definitions as a list. Throws `InvalidInput` unless `defineSystem` made each. */
+function definitionsIn(
+  use: SystemDefinition | readonly SystemDefinition[],
+): readonly SystemDefinition[] {
+  const isList = (
+    value: SystemDefinition | readonly SystemDefinition[],
+  ): value is readonly SystemDefinition[] => Array.isArray(value);
+  const list = isList(use) ? use : [use];
+  for (const given of list) {
+    const one: unknown = given;
+    const isMade = typeof one === 'object' && one !== null && 'kind' in one;
+    if (isMade && one.kind === 'fencepost-system') continue;
+    throw new InvalidInput(`use: expected what defineSystem returns, not ${described(one)}`);
+  }
+  return list;
+}
+
+/** Describes an argument of a wrong type. */
+function described(given: unknown): string {
+  if (given instanceof Promise) return 'a promise: await it first';
+  return shown(given);
 }
 
 /**
@@ -168,6 +207,9 @@ function listOf<T extends object>(given: T | readonly T[]): readonly T[] {
  * system.
  */
 export async function expand(scenario: Scenario, system: string, seed: number): Promise<Plan> {
+  if (!(scenario instanceof Scenario)) {
+    throw new InvalidInput(`expand: expected a scenario, not ${described(scenario)}`);
+  }
   const { name, systems } = scenario;
   if (!systems.includes(system)) {
     throw new InvalidInput(
@@ -185,11 +227,12 @@ export async function expand(scenario: Scenario, system: string, seed: number): 
  * run and is recorded in the trace's `ending`.
  *
  * @example
- * const scenario = await loadScenario('fixtures/zombie-writer.yaml');
+ * const scenario = await loadScenario('node_modules/fencepost/fixtures/zombie-writer.yaml');
  * const trace = await run(await expand(scenario, 'unfenced', 0));
  * console.log(trace.events.filter(({ kind }) => kind === 'grant').length, trace.ending);
  */
 export async function run(plan: Plan): Promise<Trace> {
+  requirePlan('run', plan);
   await prepare([plan.data.system], plan.catalogue);
   return (await examineAsync(plan.data, [], plan.catalogue)).trace;
 }
@@ -205,10 +248,19 @@ export async function run(plan: Plan): Promise<Trace> {
 export async function judge(
   plan: Plan,
   trace: Trace,
-  claims: readonly string[] = claimsJudged([], plan.catalogue),
+  claims?: readonly string[],
 ): Promise<readonly Verdict[]> {
-  for (const claim of claims) requireClaim(plan, claim);
-  return judgeRun(plan.data, trace, claims, plan.catalogue).verdicts;
+  requirePlan('judge', plan);
+  const given: unknown = trace;
+  if (typeof given !== 'object' || given === null || !Array.isArray(trace.events)) {
+    throw new InvalidInput(`judge: expected a trace, not ${described(given)}`);
+  }
+  const names = claims ?? claimsJudged([], plan.catalogue);
+  if (!Array.isArray(names)) {
+    throw new InvalidInput(`judge: expected a list of claims, not ${described(names)}`);
+  }
+  for (const claim of names) requireClaim(plan, claim);
+  return judgeRun(plan.data, trace, names, plan.catalogue).verdicts;
 }
 
 /** The result of shrinking a plan. */
@@ -248,7 +300,11 @@ export async function shrink(
     signal,
   }: { readonly maxRuns?: number; readonly signal?: { readonly aborted: boolean } } = {},
 ): Promise<ShrinkResult> {
+  requirePlan('shrink', plan);
   requireClaim(plan, claim);
+  if (maxRuns !== undefined && !(Number.isSafeInteger(maxRuns) && maxRuns > 0)) {
+    throw new InvalidInput(`maxRuns: expected a whole number of at least 1, not ${shown(maxRuns)}`);
+  }
   const { catalogue } = plan;
   await prepare([plan.data.system], catalogue);
   const { reproduced, isMinimal, runs, boundary, ...found } = await shrinkFailureAsync(
@@ -265,8 +321,15 @@ export async function shrink(
   const others = found.others.map(({ cause, plan: other }) => {
     return { cause, plan: new Plan(other, catalogue) };
   });
-  const smallest = new Plan(found.plan, catalogue, { boundary });
-  return { plan: smallest, isMinimal, runs, boundary, others };
+  // A plan that was never run is not known to break the claim, and must not say so.
+  const smallest = reproduced === null ? plan : new Plan(found.plan, catalogue, { boundary });
+  return { plan: smallest, isMinimal, runs, boundary: sidesOf(boundary), others };
+}
+
+function sidesOf(boundary: Boundary | null): ShrinkResult['boundary'] {
+  if (boundary === null) return null;
+  const { what, breaksAtUs, holdsAtUs } = boundary;
+  return { what, breaksAtUs, holdsAtUs };
 }
 
 /** The result of replaying a plan that was kept because it broke a claim. */
@@ -290,10 +353,12 @@ export interface Replay {
  * or `grant-order`. Rejects with `InvalidInput` if the claim is unknown.
  *
  * @example
- * const plan = await loadPlan('fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
+ * const kept = 'node_modules/fencepost/fixtures/plans/zombie-writer-unfenced-grant-order.yaml';
+ * const plan = await loadPlan(kept);
  * console.log((await replay(plan)).outcome); // reproduced
  */
 export async function replay(plan: Plan, claim?: string): Promise<Replay> {
+  requirePlan('replay', plan);
   if (claim !== undefined) requireClaim(plan, claim);
   await prepare([plan.data.system], plan.catalogue);
   const { cause: _, ...result } = await replayData(plan.data, claim, plan.catalogue);
@@ -313,10 +378,16 @@ export async function explain(
   plan: Plan,
   claim: string,
 ): Promise<{ readonly explanation: Explanation; readonly causation: Causation } | null> {
+  requirePlan('explain', plan);
   requireClaim(plan, claim);
   const { catalogue, boundary } = plan;
   await prepare([plan.data.system], catalogue);
   return await explainPlan(plan.data, claim, { catalogue, boundary });
+}
+
+function requirePlan(caller: string, plan: Plan): void {
+  if (plan instanceof Plan) return;
+  throw new InvalidInput(`${caller}: expected a plan, not ${described(plan)}`);
 }
 
 function requireClaim({ catalogue }: Plan, claim: string): void {

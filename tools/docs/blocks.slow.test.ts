@@ -116,7 +116,7 @@ function outputOf(example: string): string {
   });
   expect(built.stdout).toBe('');
   const file = join(folder, 'example.mjs');
-  return spawnSync('node', [file], { cwd: home, encoding: 'utf8' }).stdout;
+  return spawnSync('node', [file], { cwd: folder, encoding: 'utf8' }).stdout;
 }
 
 const examples = blocksHere('ts');
@@ -156,7 +156,7 @@ test('a plan is explained as the comments say', () => {
   expect(said).toHaveLength(5);
 });
 
-const PLAN = `const plan = await loadPlan('fixtures/plans/zombie-writer-unfenced-grant-order.yaml');\n`;
+const PLAN = `const plan = await loadPlan('node_modules/fencepost/fixtures/plans/zombie-writer-unfenced-grant-order.yaml');\n`;
 
 test.each([
   ['defineSystem', 'define-system.ts', ''],
