@@ -9,6 +9,7 @@ import type { ModelDefinition } from './check/store-models.ts';
 import { protocolOf } from './systems/define-lock.ts';
 import type { LockDefinition } from './systems/protocol.ts';
 import { type StoreDefinition, storeKindOf } from './systems/store/store-kinds.ts';
+import { suggest } from './text/problem.ts';
 
 /** The parts of a definition, each by the name that scenarios use. */
 export interface Definitions {
@@ -62,7 +63,10 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
     kind: 'fencepost-system',
     version: 1,
     locks: new Map(
-      entriesOf('locks', definitions.locks).map(([name, lock]) => [name, protocolOf(name, lock)]),
+      entriesOf('locks', definitions.locks).map(([name, lock]) => {
+        checkLock(`locks.${name}`, lock);
+        return [name, protocolOf(name, lock)];
+      }),
     ),
     stores: new Map(
       entriesOf('stores', definitions.stores).map(([name, store]) => [
@@ -96,6 +100,37 @@ function entriesOf<V>(
 }
 
 const NAME_ABOUT = 'a name has letters, digits, ".", "_" and "-"';
+
+/** The fields of a lock's definition. */
+const LOCK_FIELDS: Readonly<Record<keyof LockDefinition, true>> = {
+  about: true,
+  source: true,
+  options: true,
+  problem: true,
+  lock: true,
+  servers: true,
+  canRenew: true,
+  takesSeveral: true,
+  waitsInLine: true,
+  takesMessages: true,
+  jitter: true,
+  unpromised: true,
+  operations: true,
+  section: true,
+  build: true,
+  buildAsked: true,
+  buildAsync: true,
+};
+
+function checkLock(where: string, lock: LockDefinition): void {
+  for (const field of Object.keys(lock)) {
+    if (Object.hasOwn(LOCK_FIELDS, field)) continue;
+    refuse(where, `has an unknown field "${field}"${suggest(field, Object.keys(LOCK_FIELDS))}`);
+  }
+  const { operations } = lock;
+  const isNamed = Array.isArray(operations) && operations.every((one) => typeof one === 'string');
+  if (operations !== undefined && !isNamed) refuse(`${where}.operations`, 'is no list of names');
+}
 
 function checkModel(where: string, { about, calls, model }: ModelDefinition): void {
   if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');

@@ -1,38 +1,12 @@
 /** Validates a user's lock definition and fills in the defaults. */
-import { suggest } from '../text/problem.ts';
 import { mayBe, type OptionInfo, Options } from './options.ts';
 import type { LockDefinition, Protocol } from './protocol.ts';
 
 const ONE_SERVER: readonly string[] = ['lock'];
 
-/** The fields of a definition. */
-const FIELDS: Readonly<Record<keyof LockDefinition, true>> = {
-  about: true,
-  source: true,
-  options: true,
-  problem: true,
-  lock: true,
-  servers: true,
-  canRenew: true,
-  takesSeveral: true,
-  waitsInLine: true,
-  takesMessages: true,
-  jitter: true,
-  unpromised: true,
-  operations: true,
-  section: true,
-  build: true,
-  buildAsked: true,
-  buildAsync: true,
-};
-
 /** Returns the complete protocol. Throws an error that names the field if one is invalid. */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
-  for (const field of Object.keys(definition)) {
-    if (Object.hasOwn(FIELDS, field)) continue;
-    refuse(where, `has an unknown field "${field}"${suggest(field, Object.keys(FIELDS))}`);
-  }
   const { about, source = '', options = [], servers = ONE_SERVER } = definition;
   if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
   const built = buildOf(where, definition);
@@ -46,8 +20,6 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
   const { operations, lock } = definition;
-  const isNamed = Array.isArray(operations) && operations.every((one) => typeof one === 'string');
-  if (operations !== undefined && !isNamed) refuse(`${where}.operations`, 'is no list of names');
   if (lock !== undefined && lock !== 'none') refuse(`${where}.lock`, 'is none or left out');
   const { canRenew = built.build !== undefined, jitter, problem, takesMessages } = definition;
   return {
