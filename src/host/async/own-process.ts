@@ -357,7 +357,12 @@ function patchChannels(patches: Patches): void {
     }
     noteImpure();
     const own = entryOf(owns, current, () => new Map<Name, diagnostics.Channel>());
-    return entryOf(own, name, () => unregisteredChannel(name));
+    // Not one of Node's registry, which watches its channels with a `FinalizationRegistry`: Node 20
+    // aborts if a worker thread ends while a callback of it is pending.
+    const fields = { _subscribers: undefined, _stores: undefined, name };
+    return entryOf(own, name, () =>
+      Object.assign(Object.create(diagnostics.Channel.prototype), fields),
+    );
   };
   type Listener = diagnostics.ChannelListener;
   const changes = {
@@ -373,15 +378,6 @@ function patchChannels(patches: Patches): void {
     },
   };
   for (const [key, value] of Object.entries(changes)) patches.set(diagnostics, key, value);
-}
-
-/**
- * Returns a channel that Node's registry does not know. Node watches each registered channel with a
- * `FinalizationRegistry`, and Node 20 aborts if a worker thread ends while its callback is pending.
- */
-function unregisteredChannel(name: string | symbol): diagnostics.Channel {
-  const fields = { _subscribers: undefined, _stores: undefined, name };
-  return Object.assign(Object.create(diagnostics.Channel.prototype), fields);
 }
 
 /** A setting of Node that cannot be replaced by an accessor. */
