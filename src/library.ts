@@ -111,7 +111,7 @@ export class Plan {
 
 /**
  * Loads a scenario and the modules that it uses, which must be in or below its folder. Rejects with
- * `InvalidInput`, or with the file system's error if the file cannot be read.
+ * `InvalidInput`, or with an error that names the clash if a name in `use` is already defined.
  *
  * @param source A path, or the text of a file with the path at which it would stand.
  * @param options `use`: definitions whose names the scenario may use, beside those of its modules.
