@@ -13,7 +13,7 @@ import type { Result, ScenarioResult } from './result.ts';
 import type { CampaignEvent, CampaignSetting, Examined, ShrunkFailure } from './setting.ts';
 import { QUIET, smallScenario, smallSubject } from './small-scenario.fixture.ts';
 
-/** Describes a failure whose files are written nowhere. */
+/** Describes a failure without writing files. */
 const describeHere: CampaignSetting['describe'] = ({ subject, claim, seed, original, result }) => {
   const { scenario, file, catalogue } = subject;
   const shrunk = { scenario: scenario.name, scenarioFile: file, claim, seed, original, result };
@@ -21,7 +21,7 @@ const describeHere: CampaignSetting['describe'] = ({ subject, claim, seed, origi
   return describeShrunk({ ...shrunk, catalogue }, nowhere);
 };
 
-/** Runs a campaign over the small scenario, and returns its events too. */
+/** Runs a campaign over the small scenario, and also returns its events. */
 async function run(
   change: Partial<CampaignSetting> = {},
   subject = smallSubject(),
@@ -58,7 +58,7 @@ describe('a campaign', () => {
     expect(result.summary.exit).toBe(exits.met);
   });
 
-  test('announces once the first seed that breaks what should hold', async () => {
+  test('announces once the first seed that breaks a claim that should hold', async () => {
     const subject = smallSubject();
     const systems = subject.scenario.systems.flatMap((system) =>
       system.name === 'fenced'
@@ -80,7 +80,7 @@ describe('a campaign', () => {
     ['time', { asked: 10, by: 'time' }],
     ['interrupted', { asked: 10, by: 'interrupted' }],
     ['enough', undefined],
-  ] as const)('that is stopped by %s is cut short only if seeds are missed', async (stop, cut) => {
+  ] as const)('that is stopped by %s is truncated only if seeds are missing', async (stop, cut) => {
     let asked = 0;
     const stopLater = (): typeof stop | null => {
       asked += 1;
@@ -91,7 +91,7 @@ describe('a campaign', () => {
     expect(scenario.cutShort).toEqual(cut);
   });
 
-  test('concludes on what was examined elsewhere as on what it examines', async () => {
+  test('gives the same conclusion for results of another machine as for its own', async () => {
     let examined: Examined | null = null;
     const here = await run({
       emit: (event) => {
@@ -114,7 +114,7 @@ describe('a campaign', () => {
     expect(result.findings).toEqual([]);
   });
 
-  test('shrinks one failure for each cause, also for those that shrinking met', async () => {
+  test('shrinks one failure per cause, including causes found while shrinking', async () => {
     const file = fileURLToPath(new URL('../../../fixtures/redis-release.yaml', import.meta.url));
     const read = loadScenario(readFileSync(file, 'utf8'), file);
     if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
@@ -128,7 +128,7 @@ describe('a campaign', () => {
     expect(faults).toEqual([['pause'], ['delay']]);
   });
 
-  test('reports a claim that broke and does not when its seed is run again', async () => {
+  test('reports a breach that does not occur again on its seed', async () => {
     const range = { from: 0, to: 99 };
     const { tallies } = await sweep(smallScenario(), { ...range, pool: null });
     const own = tallies.get('unfenced') ?? EMPTY_TALLY;
@@ -158,7 +158,7 @@ describe('a campaign', () => {
     );
   });
 
-  test('takes the simplest of what the first three seeds shrink to', async () => {
+  test('reports the simplest result of shrinking the first three seeds', async () => {
     const range = { from: 0, to: 99 };
     const described: ShrunkFailure[] = [];
     const { events } = await run({

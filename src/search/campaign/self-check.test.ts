@@ -1,4 +1,4 @@
-/** Which seeds are run twice: the first of those that were asked for, and no other. */
+/** The self-check runs the first requested seeds twice, and no others. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { campaign } from './campaign.ts';
 import type { CampaignEvent, CampaignSetting } from './setting.ts';
 import { QUIET, smallSubject } from './small-scenario.fixture.ts';
 
-/** The pieces of work up to the end of the self-check, by name, and all seeds that were run. */
+/** Returns the names of the tasks up to the end of the self-check, and all seeds that ran. */
 async function workOf(
   change: Partial<CampaignSetting>,
 ): Promise<{ readonly twice: readonly string[]; readonly seeds: readonly number[] }> {
@@ -55,7 +55,7 @@ test('a campaign runs the first seeds of its part twice, and none outside of it'
   await fc.assert(law, { numRuns: runs(50) });
 });
 
-/** How many sections run in a test of so many seeds, each of which has one. */
+/** Returns how many sections run in a test of `seeds` seeds with one section each. */
 async function sectionsOf(seeds: number): Promise<number> {
   let sections = 0;
   const lock = lockOfBody(
@@ -74,14 +74,14 @@ async function sectionsOf(seeds: number): Promise<number> {
   const place = { file, fullName: 'own', command: [], alone: [] };
   const { signal } = new AbortController();
   const setting = { place, wishes: readWishes({}), signal, print: () => {} };
-  // What one client puts to the test does not matter here.
+  // The result is irrelevant here: a single client exercises no claim.
   await Promise.allSettled([runTest(checkOptions(options, lock), setting)]);
   return sections;
 }
 
-test('a test runs each of its seeds once, three of them twice more, and no other', async () => {
+test('a test runs each of its seeds once, three of them twice more, and no others', async () => {
   const counts = await Promise.all([1, 2, 3, 5].map(sectionsOf));
-  // Besides there are runs that find out what the body does.
+  // The test also runs a constant number of sections to learn the calls of the body.
   const [first = 0] = counts;
   expect(counts.map((count) => count - first)).toEqual([0, 3, 6, 8]);
 });

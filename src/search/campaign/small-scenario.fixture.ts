@@ -26,7 +26,7 @@ export function smallSubject(): Subject {
   return { scenario: smallScenario(), file: 'small.yaml', catalogue: builtIn };
 }
 
-/** A campaign in this thread over ten seeds, which describes and prints nothing. */
+/** A campaign in this thread over ten seeds, which prints nothing. */
 export const QUIET: CampaignSetting = {
   range: { from: 0, to: 9 },
   shard: null,

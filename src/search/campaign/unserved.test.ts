@@ -1,4 +1,4 @@
-/** What a campaign makes of code that needs a server which is not simulated. */
+/** A campaign on code that connects to a server of a protocol that is not simulated. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { QUIET } from './small-scenario.fixture.ts';
 
 const STARTUP = Buffer.from('0000000804d2162f', 'hex');
 
-/** Works under no lock at all, and then, if it is to, asks PostgreSQL. */
+/** Works without a lock; `asksDatabase` then connects to PostgreSQL. */
 function work(asksDatabase: boolean): (section: AsyncSection) => Promise<void> {
   return async (section) => {
     const guard = section.guard();
@@ -55,7 +55,7 @@ workload: { kind: read-modify-write }
   return await campaign([subject], QUIET);
 }
 
-test('its seeds are one failure with its seed and place, and are never shrunk', async () => {
+test('its seeds are one failure with a seed and a place, and are never shrunk', async () => {
   const { summary, findings } = await run('careless-pg');
   expect(summary.exit).toBe(exits.failed);
   expect(findings).toEqual([]);
@@ -73,12 +73,12 @@ test('its seeds are one failure with its seed and place, and are never shrunk', 
       },
     ],
   });
-  // The same breaks the claim without the database.
+  // The same code without the database breaks the claim.
   const [careless] = (await run('careless')).summary.scenarios;
   expect(careless?.systems[0]?.claims['grant-order']?.broken).toBeGreaterThan(0);
 });
 
-test('a test of vitest fails by it on its first seed', async () => {
+test('a vitest test fails with that error on its first seed', async () => {
   const options = {
     hosts: { 'db-1:5432': 'lock' },
     clients: { count: 2, ttl: '20ms', sections: 2 },

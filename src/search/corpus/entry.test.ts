@@ -27,7 +27,7 @@ interface More {
   readonly system?: string;
 }
 
-describe('a corpus lets in', () => {
+describe('a corpus accepts', () => {
   test('a plan of a new kind', () => {
     expect(admit(entryOf('new.yaml'), [])).toEqual({ kind: 'new' });
     const others = [entryOf('a.yaml', { system: 'other' })];
@@ -37,7 +37,7 @@ describe('a corpus lets in', () => {
     expect(admit(entryOf('new.yaml'), [elsewhere])).toEqual({ kind: 'new' });
   });
 
-  test('no second of a kind, and names the simplest that it has', () => {
+  test('no second plan of a kind, and names the simplest one that it has', () => {
     const entries = [entryOf('a.yaml', { attempts: 9 }), entryOf('b.yaml', { attempts: 2 })];
     expect(admit(entryOf('new.yaml', { attempts: 2 }), entries)).toEqual({
       kind: 'known',
@@ -45,19 +45,19 @@ describe('a corpus lets in', () => {
     });
   });
 
-  test('a simpler one in the place of the simplest', () => {
+  test('a simpler plan instead of the simplest', () => {
     const entries = [entryOf('a.yaml', { attempts: 9 }), entryOf('b.yaml', { attempts: 2 })];
     expect(admit(entryOf('new.yaml'), entries)).toEqual({ kind: 'simpler', than: entries[1] });
   });
 
-  test('a plan that breaks beside a guard of its shape', () => {
+  test('a plan that breaks next to a guard of its shape', () => {
     const guard = entryOf('guard.yaml', { outcome: 'fixed', expected: 'fixed' });
     expect(admit(entryOf('new.yaml'), [guard])).toEqual({ kind: 'new' });
   });
 });
 
-describe('what could go', () => {
-  test('is all of a kind but the simplest, the first by name of equals', () => {
+describe('a superfluous plan', () => {
+  test('is any but the simplest of its kind; of equals, the first by name stays', () => {
     const entries = [
       entryOf('c.yaml', { attempts: 4 }),
       entryOf('b.yaml', { attempts: 2 }),
@@ -70,14 +70,14 @@ describe('what could go', () => {
     ]);
   });
 
-  test('is a plan that tests nothing any more, unless that is what it expects', () => {
+  test('is one that no longer tests anything, unless it expects that', () => {
     const idle = entryOf('a.yaml', { outcome: 'inert' });
     const meant = entryOf('b.yaml', { outcome: 'inert', expected: 'inert' });
     expect(superfluousIn([idle, meant])).toEqual([{ kind: 'inert', entry: idle }]);
   });
 });
 
-test('what is inert is the simplest of nothing, and goes unless it was kept as such', () => {
+test('an inert plan is never the simplest of its kind, and is superfluous unless kept so', () => {
   const inert = entryOf('a.yaml', { outcome: 'inert', expected: 'reproduced' });
   const asKept = entryOf('b.yaml', { outcome: 'inert', expected: 'inert' });
   const guard = entryOf('c.yaml', { attempts: 9, outcome: 'fixed', expected: 'fixed' });

@@ -1,4 +1,4 @@
-/** What a kept plan that does not come to what it expects is told apart by. */
+/** Tests how a replay tells apart the reasons why a kept plan has another outcome than expected. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, extend } from '../../catalogue.ts';
 import type { Expectation, KeptCause, Plan } from '../../core/plan/plan.ts';
@@ -8,7 +8,7 @@ import { replayKept } from './kept-replay.ts';
 
 const before = (point: string) => ({ kind: 'before', point }) as const;
 
-/** Alice writes once, paused before `point`; nothing breaks. */
+/** Alice writes once and is paused before `point`; no claim breaks. */
 function pausedAt(point: string, outcome: Expectation['outcome']): Plan {
   const pause = { kind: 'pause', process: 'alice', when: before(point), forUs: MS } as const;
   const made = planOf({ clients: [clientOf('alice', [writeOf(1)])] });
@@ -16,7 +16,7 @@ function pausedAt(point: string, outcome: Expectation['outcome']): Plan {
   return { ...made, faults, expect: { claim: 'grant-order', outcome } };
 }
 
-test('a name that found no match, twice, has diverged and is no nondeterminism', async () => {
+test('a name that matched nothing in two equal runs means diverged', async () => {
   const kept = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
   expect(kept).toMatchObject({
     outcome: 'diverged',
@@ -26,14 +26,14 @@ test('a name that found no match, twice, has diverged and is no nondeterminism',
   });
 });
 
-test('a name with another number is told which numbers there are', async () => {
+test('for a name with an unknown number, the known numbers are reported', async () => {
   const kept = await replayKept(pausedAt('alice/1/write-7', 'reproduced'));
   expect(kept.lost).toMatchObject({ from: 'write', namesakes: ['alice/1/write'] });
   const other = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
   expect(other.lost?.namesakes).toEqual([]);
 });
 
-test('a name of another section is no namesake', async () => {
+test('a name in another section is not a namesake', async () => {
   const plan = pausedAt('alice/1/write-7', 'reproduced');
   const clients = plan.clients.map((client) => {
     const [first] = client.sections;
@@ -44,7 +44,7 @@ test('a name of another section is no namesake', async () => {
   expect(kept.lost?.namesakes).toEqual(['alice/1/write']);
 });
 
-test('a plan that came to what it expects is run once', async () => {
+test('a plan with the expected outcome runs once', async () => {
   const kept = await replayKept(pausedAt('alice/1/write', 'inert'));
   expect(kept).toMatchObject({ outcome: 'inert', expected: 'inert', difference: null });
 });
@@ -70,7 +70,7 @@ describe('a system whose runs differ', () => {
     },
   });
 
-  test('is nondeterministic, even where a name found no match', async () => {
+  test('is nondeterministic, even if a name matched nothing', async () => {
     const catalogue = extend(builtIn, moodyLock);
     const plan = pausedAt('alice/1/wrote', 'reproduced');
     const moody: Plan = { ...plan, system: { ...plan.system, lock: 'moody' } };
@@ -80,8 +80,8 @@ describe('a system whose runs differ', () => {
   });
 });
 
-describe('a label that is gone', () => {
-  /** Alice is paused before her write until bob has written, so that it comes late. */
+describe('an unknown label', () => {
+  /** Alice is paused before her write until bob has written, so her write is late. */
   const zombie = (point: string): Plan => {
     const pause = { kind: 'pause', process: 'alice', when: before(point), forUs: 40 * MS } as const;
     const clients = [
@@ -92,7 +92,7 @@ describe('a label that is gone', () => {
     return { ...made, expect: { claim: 'grant-order', outcome: 'reproduced' } };
   };
 
-  test('is renamed to the one by which the plan reproduces, not to the nearest', async () => {
+  test('is renamed to the one with which the plan reproduces, not to the nearest', async () => {
     expect((await replayKept(zombie('alice/1/write'))).outcome).toBe('reproduced');
     const { outcome, lost } = await replayKept(zombie('alice/1/writes'));
     expect(outcome).toBe('diverged');
@@ -102,22 +102,22 @@ describe('a label that is gone', () => {
     expect(new Set(lost?.nearest).size).toBe(lost?.nearest.length);
   });
 
-  test('has no rename where the plan reproduces by none', async () => {
+  test('is not renamed if the plan reproduces with no other', async () => {
     const { lost } = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
     expect(lost).toMatchObject({ from: 'wrote', rename: null });
     expect(lost?.nearest).toEqual(expect.arrayContaining(['write', 'checked']));
     expect(lost?.nearest).not.toContain('');
   });
 
-  test('is looked for in its own form of names only', async () => {
+  test('is only compared with names of the same form', async () => {
     expect((await replayKept(pausedAt('alice/nothing', 'reproduced'))).lost).toBeNull();
   });
 });
 
-describe('where the code has changed since', () => {
-  /** By run: when each section was over, as the code saw it. */
+describe('if the code has changed', () => {
+  /** Per run: the time at which each section ended, as the code saw it. */
   const runs: number[][] = [];
-  /** Bob asks 8 ms later; so alice's write comes late where she is paused that long. */
+  /** Bob asks 8 ms later, so a pause of that length makes alice's write late. */
   const anybody = defineSystem({
     locks: {
       anybody: {
@@ -154,7 +154,7 @@ describe('where the code has changed since', () => {
     return { ...made, bounds, expect: { claim: 'grant-order', outcome: 'reproduced' } };
   };
 
-  test('a fault that lasts longer, within its bounds, may break the claim still', async () => {
+  test('a longer fault within its bounds may still break the claim', async () => {
     expect((await replayKept(paused(20 * MS, 40 * MS), { catalogue })).outcome).toBe('reproduced');
     const short = paused(3 * MS, 40 * MS);
     const same = await replayKept(short, { catalogue });
@@ -165,12 +165,12 @@ describe('where the code has changed since', () => {
     expect(plan.faults).toMatchObject([{ kind: 'pause', forUs: 12 * MS }]);
   });
 
-  test('a fault is not tried beyond the longest that its bounds allow', async () => {
+  test('no fault is tried beyond its bounds', async () => {
     const kept = await replayKept(paused(3 * MS, 4 * MS), { catalogue, hasChanged: true });
     expect(kept).toMatchObject({ outcome: 'inert', changes: [], lost: null });
   });
 
-  test('no plan is tried twice, but for the kept one itself', async () => {
+  test('no plan is tried twice, except the kept one', async () => {
     runs.length = 0;
     await replayKept(paused(3 * MS, 4 * MS), { catalogue, hasChanged: true });
     const [first, second, ...others] = runs.map((ends) => ends.join(' '));
@@ -179,7 +179,7 @@ describe('where the code has changed since', () => {
     expect(new Set([first, ...others]).size).toBe(1 + others.length);
   });
 
-  /** The plan that was kept with what its breach came from, or with something else. */
+  /** The kept plan with the cause of its breach, or with another cause. */
   const keptBy = (plan: Plan, cause: KeptCause): Plan => ({
     ...plan,
     expect: { claim: 'grant-order', outcome: 'reproduced', cause },
@@ -209,14 +209,14 @@ describe('where the code has changed since', () => {
       { faults: [{ kind: 'crash', what: 'before put' }] },
       'stale-write: pause before access',
     ],
-  ])('a breach is told by its cause where another was kept: %s', async (_, more, other) => {
+  ])('a breach by another cause than the kept one is reported: %s', async (_, more, other) => {
     const kept = await replayKept(keptBy(paused(20 * MS, 40 * MS), { ...CAUSE, ...more }), {
       catalogue,
     });
     expect(kept).toMatchObject({ outcome: 'reproduced', otherCause: other });
   });
 
-  test('a plan close by that breaks the claim by another cause is reported, and proves nothing', async () => {
+  test('a similar plan that breaks by another cause is reported, but is no proof', async () => {
     const short = paused(3 * MS, 40 * MS);
     const other = keptBy(short, { ...CAUSE, rule: 'lost-update' });
     const kept = await replayKept(other, { catalogue, hasChanged: true });
@@ -226,7 +226,7 @@ describe('where the code has changed since', () => {
     expect(same).toMatchObject({ outcome: 'reproduced', otherCause: null });
   });
 
-  /** The same before a try of alice's write that there is none of any more. */
+  /** The same plan, with the pause before an attempt of alice's write that no longer exists. */
   const atLostTry = (plan: Plan): Plan => ({
     ...plan,
     faults: plan.faults.map((fault) => {
@@ -235,7 +235,7 @@ describe('where the code has changed since', () => {
   });
   const MOVED = 'a pause at alice/1/write instead of alice/1/write-7';
 
-  test('a fault that lasts longer at another try may break it still, and both are told', async () => {
+  test('a longer fault at another attempt may still break it; both are reported', async () => {
     const plan = atLostTry(paused(3 * MS, 40 * MS));
     const kept = await replayKept(plan, { catalogue, hasChanged: true });
     expect(kept).toMatchObject({
@@ -244,7 +244,7 @@ describe('where the code has changed since', () => {
     });
   });
 
-  /** Bob comes so late that alice has to be slow, too, to come after him. */
+  /** Bob comes so late that only a slow alice comes after him. */
   const tightly = (): Plan => {
     const tight = paused(20 * MS, 20 * MS);
     const clients = tight.clients.map((client) => {
@@ -257,7 +257,7 @@ describe('where the code has changed since', () => {
     return { ...tight, clients, bounds };
   };
 
-  test('other latencies and waits may break it still, which is told', async () => {
+  test('other latencies and waits may still break the claim, and are reported', async () => {
     const plan = tightly();
     const kept = await replayKept(plan, { catalogue, hasChanged: true });
     expect(kept).toMatchObject({
@@ -268,7 +268,7 @@ describe('where the code has changed since', () => {
     expect((await replayKept(kept.plan, { catalogue })).digest).toBe(kept.digest);
   });
 
-  test('other latencies are drawn at another try, too', async () => {
+  test('other latencies are also drawn for another attempt', async () => {
     const kept = await replayKept(atLostTry(tightly()), { catalogue, hasChanged: true });
     expect(kept).toMatchObject({
       outcome: 'reproduced',

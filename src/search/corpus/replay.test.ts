@@ -1,4 +1,4 @@
-/** What is said of a plan that is run again, on its own system and on its siblings. */
+/** Tests the replay of a plan on its own system and on its twins. */
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../core/plan/fault.ts';
 import type { ClientPlan, Plan } from '../../core/plan/plan.ts';
@@ -35,7 +35,7 @@ describe('a claim of a plan', () => {
     expect(found.trace.events.length).toBeGreaterThan(0);
   });
 
-  test('is reproduced where it breaks, although a name found no match', async () => {
+  test('is reproduced if it breaks, even if a name matched nothing', async () => {
     const { faults, ...plan } = zombieOn('unfenced');
     const [pause] = faults;
     if (pause === undefined) throw new Error('the plan has a pause');
@@ -45,7 +45,7 @@ describe('a claim of a plan', () => {
     expect(found).toMatchObject({ outcome: 'reproduced', divergedAt: 'carol/9/write' });
   });
 
-  test('is the one that the plan expects to break, else `grant-order`', async () => {
+  test('is the one that the plan expects to break, or `grant-order` if it names none', async () => {
     expect((await replay(quiet)).claim).toBe('grant-order');
     const expected = { claim: 'tokens-unique', outcome: 'fixed' } as const;
     const named: Plan = { ...zombieOn('fenced'), expect: expected };
@@ -78,21 +78,21 @@ function fates(siblings: readonly Sibling[]): readonly string[] {
   });
 }
 
-describe('the siblings of a plan that broke a claim', () => {
-  test('are the systems that must hold it, and run the same plan', async () => {
+describe('the twins of a plan that broke a claim', () => {
+  test('are the systems that must hold the claim, and run the same plan', async () => {
     const plan = zombieOn('unfenced');
     const siblings = await runSiblings(scenario, { plan, claim: 'grant-order' });
     expect(fates(siblings)).toEqual(['grant-order of fenced: fixed']);
   });
 
-  test('are none where the claim was not to break, or the system is not of the scenario', async () => {
+  test('are empty if the claim should not break, or the scenario lacks the system', async () => {
     const plan = zombieOn('unfenced');
     expect(await runSiblings(scenario, { plan, claim: 'tokens-unique' })).toEqual([]);
     const foreign = { ...plan, system: { ...plan.system, name: 'foreign' } };
     expect(await runSiblings(scenario, { plan: foreign, claim: 'grant-order' })).toEqual([]);
   });
 
-  test('may be unable to run it, and say why', async () => {
+  test('report why they cannot run the plan', async () => {
     const renews = [{ kind: 'renew', id: 1, ttlUs: 20 * MS } as const, writeOf(1)];
     const plan = { ...zombieOn('unfenced'), clients: [clientOf('bob', renews)], faults: [] };
     const systems = scenario.systems.map((system) => {
@@ -105,7 +105,7 @@ describe('the siblings of a plan that broke a claim', () => {
     ]);
   });
 
-  test('have the settings in which they differ, and keep what the plan says otherwise', async () => {
+  test('use their own settings, except those that the plan changed', async () => {
     const plan = zombieOn('unfenced');
     const zed: ClientPlan = clientOf('zed', [writeOf(3)], { attempts: 30, checksLease: false });
     const clients = plan.clients.map((client) => ({ ...client, checksLease: false }));
@@ -124,7 +124,7 @@ describe('the siblings of a plan that broke a claim', () => {
 
 const BREAKS = { holds: [], breaks: ['tokens-unique'] };
 
-test('a claim that the catalogue does not have is the mistake of who asks for it', async () => {
+test('a claim that the catalogue lacks is a mistake of the caller', async () => {
   const plan = planOf({ clients: [clientOf('bob', [writeOf(1)])] });
   const asked = replay({ ...plan, expect: { claim: 'grant-ordre', outcome: 'reproduced' } });
   await expect(asked).rejects.toThrow(UnknownClaim);

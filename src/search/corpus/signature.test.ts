@@ -42,7 +42,7 @@ function invalid(roles: readonly string[]): Verdict {
 }
 
 describe('the shape of a plan', () => {
-  test('is read at a glance', () => {
+  test('is a readable text', () => {
     expect(shapeOf(zombie)).toBe(SHAPE);
   });
 
@@ -73,7 +73,7 @@ describe('the shape of a plan', () => {
     expect(shapeOf(other)).toBe(SHAPE);
   });
 
-  test('does not depend on which of five clients that do the same is hit', () => {
+  test('does not depend on which of five identical clients a fault affects', () => {
     const names = ['alice', 'bob', 'carol', 'dave', 'erin'];
     const clients = names.map((name) => clientOf(name, [writeOf(1)]));
     const shapes = names.map((process) => {
@@ -102,7 +102,7 @@ describe('the shape of a plan', () => {
     ],
     ['key', { clients: [clientOf('bob', [writeOf(1)]), keyed('carol', 'y')] }],
     ['chance that is left', { chance: chanceOf(zombie) }],
-  ])('tells plans apart by their %s', (_, difference) => {
+  ])('differs if two plans differ in their %s', (_, difference) => {
     expect(shapeOf({ ...zombie, ...difference })).not.toBe(SHAPE);
   });
 
@@ -116,7 +116,7 @@ describe('the shape of a plan', () => {
     };
     const plain = shapeWith({ messages: [{ ...step, atUs: 0 }] });
 
-    test('has one word for each message and each copy', () => {
+    test('has one phrase per message and per copy', () => {
       const other = { machine: 'n', steps: 0, retries: 2 };
       const queue = {
         messages: [
@@ -140,7 +140,7 @@ describe('the shape of a plan', () => {
         'another machine',
         { messages: ['m', 'n'].map((machine) => ({ ...step, machine, atUs: 0 })) },
       ],
-    ])('tells it from one with %s', (_, own) => {
+    ])('differs with %s', (_, own) => {
       expect(shapeWith(own)).not.toBe(plain);
     });
 
@@ -152,7 +152,7 @@ describe('the shape of a plan', () => {
     });
   });
 
-  test('tells one server from another, and does not care which', () => {
+  test('distinguishes one server from two, but not which server it is', () => {
     const crash = (process: string): Fault => ({
       kind: 'crash',
       process,
@@ -173,7 +173,7 @@ describe('the shape of a plan', () => {
     );
   });
 
-  test('does not depend on the order of many clients either', () => {
+  test('does not depend on the order of more than five clients', () => {
     const clients = Array.from({ length: 7 }, (_, at) =>
       clientOf(`c${at}`, at === 3 ? [] : [writeOf(at)]),
     );
@@ -193,13 +193,13 @@ describe('the shape of a plan', () => {
     ['a/life-2/immediate-2', 'A/immediate'],
     ['a/life-2/start/job', 'A/life-2/start/job'],
     ['a/timeout-soon', 'A/timeout-soon'],
-  ])('names the timer %s of a program %s, whatever its time and number', (timer, name) => {
+  ])('names the timer %s of a program %s, regardless of its time and number', (timer, name) => {
     const late: Fault = { kind: 'late-timer', which: { kind: 'timer', timer }, byUs: 5 };
     const plan = planOf({ clients: [clientOf('a', [])], faults: [late] });
     expect(shapeOf(plan)).toMatch(new RegExp(`; late timer ${name}$`));
   });
 
-  test('tells all kept plans of one scenario apart', () => {
+  test('differs between all kept plans of one scenario', () => {
     const files = readdirSync(folder);
     const kinds = files.map((file) => {
       const plan = keptPlan(file);
@@ -210,7 +210,7 @@ describe('the shape of a plan', () => {
   });
 });
 
-describe('a fault is told by whom it hits and where, in names of the shape', () => {
+describe('a fault is described by its target and place, in names of the shape', () => {
   const read: Work = { kind: 'read', id: 1, store: 'store', key: 'x' };
   const [second, third, fourth] = [
     writeOf(1, { id: 5, key: 'y' }),
@@ -280,7 +280,7 @@ describe('a fault is told by whom it hits and where, in names of the shape', () 
   });
 });
 
-test('which of two stores is hit first does not depend on what they are called', () => {
+test('the names of two stores do not change which one is affected first', () => {
   const shapes = [
     ['y', 'b'],
     ['b', 'y'],
@@ -295,7 +295,7 @@ test('which of two stores is hit first does not depend on what they are called',
   expect(shapes[1]).toBe(shapes[0]);
 });
 
-test('options are told in the order of their names', () => {
+test('options are listed in alphabetical order', () => {
   const options = [
     ['renew', 'twice'],
     ['clock', 'wall'],
@@ -308,7 +308,7 @@ test('options are told in the order of their names', () => {
   }
 });
 
-test('what chance is left is named, or that it is the order alone', () => {
+test('remaining chance is named, or `order` if only ties are random', () => {
   const all = { latency: null, drop: null, delay: null, duplicate: null, lateTimer: null };
   const chance = { seed: 1, latencyStepUs: 1, jitter: null, ...all };
   const shapeWith = (more: object): string =>
@@ -327,7 +327,7 @@ test('what chance is left is named, or that it is the order alone', () => {
   );
 });
 
-describe('of more clients than five the order is', () => {
+describe('more than five clients are ordered', () => {
   const named = (names: string, one: number, work: readonly Work[], releases = true): string =>
     shapeOf(
       planOf({
@@ -337,18 +337,18 @@ describe('of more clients than five the order is', () => {
       }),
     );
 
-  test('by what they do, whatever they are called', () => {
+  test('by their work, regardless of their names', () => {
     const shapes = [0, 3, 5].map((one) => named('bcdefg', one, []));
     expect(new Set(shapes).size).toBe(1);
     expect(shapes[0]).toMatch(/; E \(releases\): write; F \(releases\): lock only$/);
   });
 
-  test('first by what a reader has to know of them', () => {
+  test('first by the traits that a reader must know', () => {
     const shapes = [0, 3, 5].map((one) => named('bcdefg', one, [writeOf(1)], false));
     expect(new Set(shapes).size).toBe(1);
   });
 
-  test('letters, and numbers behind Z', () => {
+  test('and named by letters, then by numbers after Z', () => {
     const names = Array.from({ length: 28 }, (_, at) => `c${at + 10}`);
     const clients = names.map((name) => clientOf(name, [], { releases: false }));
     const heads = shapeOf(planOf({ clients })).split('; ').slice(1);
@@ -357,10 +357,10 @@ describe('of more clients than five the order is', () => {
   });
 });
 
-describe('two plans of one shape are one kind of failure', () => {
+describe('two plans of one shape are the same kind of failure', () => {
   const broken = signatureOf(zombie, invalid(['earlier grant', 'stale write']));
 
-  test('where the evidence plays the same parts', () => {
+  test('if their evidence has the same roles', () => {
     expect(isSameKind(broken, signatureOf(zombie, invalid(['earlier grant', 'stale write'])))).toBe(
       true,
     );
@@ -370,7 +370,7 @@ describe('two plans of one shape are one kind of failure', () => {
     expect(idOf(other)).not.toBe(idOf(broken));
   });
 
-  test('but not where only one of them breaks the claim', () => {
+  test('but not if only one of them breaks the claim', () => {
     const guard = signatureOf(zombie, { kind: 'valid', claim: 'grant-order', exercised: 1 });
     expect(isSameKind(broken, guard)).toBe(false);
     expect(isSameKind(guard, guard)).toBe(true);
@@ -396,7 +396,7 @@ function chanceOf(plan: Plan): Plan['chance'] {
   };
 }
 
-describe('what a section does is read in its shape', () => {
+describe('the shape describes the work of a section', () => {
   const store = { store: 'store', key: 'x' };
   const memoize = { kind: 'memoize', id: 1, ...store, value: 1, forUs: 1, pieces: 1 } as const;
   const job = { kind: 'job', id: 1, tick: 3, forUs: 1, retries: 0 } as const;
@@ -433,7 +433,7 @@ test.each([
   [0, 5, ' runs fast'],
   [0, -5, ' runs slow'],
   [5, -5, ' steps forwards runs slow'],
-])('a clock of %i µs and %i ppm goes wrong so: %s', (stepUs, ratePpm, words) => {
+])('a clock fault of %i µs and %i ppm reads: %s', (stepUs, ratePpm, words) => {
   const clock = { kind: 'clock', process: 'a', stepUs, ratePpm } as const;
   const faults = [{ ...clock, when: { kind: 'at', atUs: 1 } } as const];
   const shape = shapeOf(planOf({ clients: [clientOf('a', [])], faults }));
@@ -449,14 +449,14 @@ test.each<[string, Partial<Plan['clients'][number]>]>([
   [' (tries again)', { tries: 2 }],
   [' (releases)', { releases: true }],
   [' (tests no lease, releases)', { checksLease: false, releases: true }],
-])('what a reader must know of a client stands behind its letter: %j', (traits, more) => {
+])('the traits that a reader must know follow the letter of a client: %j', (traits, more) => {
   const clients = [clientOf('a', [], { releases: false, ...more })];
   expect(shapeOf(planOf({ clients }))).toBe(`lock-service/fenced; A${traits}: lock only`);
   const idle = clients.map((client) => ({ ...client, sections: [] }));
   expect(shapeOf(planOf({ clients: idle }))).toBe(`lock-service/fenced; A${traits}: nothing`);
 });
 
-test('a crash for good is another fault than one with a restart', () => {
+test('a crash without a restart differs from one with a restart', () => {
   const crash = { kind: 'crash', process: 'b', when: { kind: 'at', atUs: 1 } } as const;
   const clients = ['a', 'b'].map((name) => clientOf(name, name === 'a' ? [writeOf(1)] : []));
   const shapes = [null, 5].map((restartAfterUs) =>

@@ -15,9 +15,9 @@ import { changeWhole, createWhole } from './write-whole.ts';
 
 interface Disk {
   isFull: boolean;
-  /** Whether somebody else empties the folder before it says that it is full. */
+  /** Another process empties the folder before the disk reports that it is full. */
   isSwept: boolean;
-  /** The code with which it refuses to link, or to sync a folder; null: it does not. */
+  /** Error code of a failing link, or of a failing sync of a folder; null if it succeeds. */
   link: string | null;
   sync: string | null;
 }
@@ -48,14 +48,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const file = join(folder, 'plan.yaml');
 beforeEach(() => {
-  // A test that is run once more finds the folder removed.
+  // A repeated test finds the folder removed.
   mkdirSync(folder, { recursive: true });
   Object.assign(disk, { isFull: false, isSwept: false, link: null, sync: null });
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 });
 
 describe('a file is created', () => {
-  test('and what a link in the place of its hidden file leads to is left alone', () => {
+  test('without following a link that has the name of its hidden file', () => {
     const target = join(folder, 'target');
     writeFileSync(target, 'kept');
     symlinkSync(target, join(folder, `.plan.yaml.${process.pid}.tmp`));
@@ -63,13 +63,13 @@ describe('a file is created', () => {
     expect([readFileSync(target, 'utf8'), readFileSync(file, 'utf8')]).toEqual(['kept', 'a: 1\n']);
   });
 
-  test('whole, with nothing beside it', () => {
+  test('completely, with no file beside it', () => {
     expect(createWhole(file, 'a: 1\n')).toBe(true);
     expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
     expect(readdirSync(folder)).toEqual(['plan.yaml']);
   });
 
-  test('never over another', () => {
+  test('but never replaces another file', () => {
     writeFileSync(file, 'theirs');
     expect(createWhole(file, 'ours')).toBe(false);
     expect(readFileSync(file, 'utf8')).toBe('theirs');
@@ -78,7 +78,7 @@ describe('a file is created', () => {
 });
 
 describe('a file is changed', () => {
-  test('while it is what was read, and is deleted for null', () => {
+  test('if its text is still the text that was read, and is deleted for null', () => {
     writeFileSync(file, 'before');
     expect(changeWhole(file, 'before', 'after')).toEqual({ kind: 'done' });
     expect(readFileSync(file, 'utf8')).toBe('after');
@@ -86,7 +86,7 @@ describe('a file is changed', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test.each(['ours', null])('to %s not once somebody else has changed it', (after) => {
+  test.each(['ours', null])('to %s, but not after another process has changed it', (after) => {
     writeFileSync(file, 'theirs');
     expect(changeWhole(file, 'before', after)).toEqual({ kind: 'changed' });
     expect(readFileSync(file, 'utf8')).toBe('theirs');
@@ -96,7 +96,7 @@ describe('a file is changed', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test.each(['ours', null])('to %s not while somebody else is at it', (after) => {
+  test.each(['ours', null])('to %s, but not while another process changes it', (after) => {
     writeFileSync(file, 'before');
     const by = join(folder, '.plan.yaml.new');
     writeFileSync(by, 'half of');
@@ -106,19 +106,19 @@ describe('a file is changed', () => {
   });
 });
 
-describe('a disk that is full', () => {
-  test('leaves nothing of a file that is created', () => {
+describe('a full disk', () => {
+  test('leaves no part of a created file', () => {
     disk.isFull = true;
     expect(() => createWhole(file, 'a: 1\n')).toThrow('no space left');
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('is told of, even where somebody else has removed what was written', () => {
+  test('is reported even if another process has removed the partial file', () => {
     Object.assign(disk, { isFull: true, isSwept: true });
     expect(() => createWhole(file, 'a: 1\n')).toThrow('no space left');
   });
 
-  test('leaves a file that is changed as it was, and free to be changed', () => {
+  test('leaves a changed file as it was, and free to be changed', () => {
     writeFileSync(file, 'before');
     disk.isFull = true;
     expect(() => changeWhole(file, 'before', 'after')).toThrow('no space left');
@@ -128,29 +128,32 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('where a disk has no links', () => {
-  test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])('%s: a file is created whole', (link) => {
-    Object.assign(disk, { link });
-    expect(createWhole(file, 'a: 1\n')).toBe(true);
-    expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
-    expect(createWhole(file, 'a: 2\n')).toBe(false);
-    expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
-    expect(readdirSync(folder)).toEqual(['plan.yaml']);
-  });
+describe('on a disk without links', () => {
+  test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])(
+    '%s: a file is created completely',
+    (link) => {
+      Object.assign(disk, { link });
+      expect(createWhole(file, 'a: 1\n')).toBe(true);
+      expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
+      expect(createWhole(file, 'a: 2\n')).toBe(false);
+      expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
+      expect(readdirSync(folder)).toEqual(['plan.yaml']);
+    },
+  );
 
-  test('a folder that is not there is said so', () => {
+  test('a missing folder is reported', () => {
     Object.assign(disk, { link: 'EPERM' });
     expect(() => createWhole(join(folder, 'none', 'plan.yaml'), '')).toThrow('ENOENT');
   });
 });
 
-test('a disk that fails to link for another reason says so, and keeps nothing', () => {
+test('a disk that fails to link for another reason is reported, and keeps nothing', () => {
   Object.assign(disk, { link: 'EIO' });
   expect(() => createWhole(file, 'a: 1\n')).toThrow('EIO: no link');
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a folder that cannot be synced is no reason to fail, one on a broken disk is', () => {
+test('a folder that cannot be synced is accepted, unless the disk is broken', () => {
   for (const sync of ['EISDIR', 'EPERM', 'EACCES', 'EINVAL']) {
     Object.assign(disk, { sync });
     expect(createWhole(join(folder, sync), '')).toBe(true);
@@ -160,6 +163,6 @@ test('a folder that cannot be synced is no reason to fail, one on a broken disk 
   expect(() => createWhole(file, 'a: 1\n')).toThrow('EIO: no sync');
 });
 
-test('a change beside which nothing can be reserved fails', () => {
+test('a change fails if no file can be reserved beside it', () => {
   expect(() => changeWhole(join(folder, 'none', 'plan.yaml'), '', 'a')).toThrow('ENOENT');
 });

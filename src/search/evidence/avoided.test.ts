@@ -1,4 +1,4 @@
-/** Whether a run did the work that broke its twin. */
+/** Tests whether a run did the work that broke its twin. */
 import { expect, test } from 'vitest';
 import {
   acquire,
@@ -18,13 +18,13 @@ function job(ms: number, process: string, phase: Job['phase']): Job {
   return { kind: 'job', atUs: ms * 1000, ...what };
 }
 
-/** Of these two, the sections are denied what they ask for. */
+/** The sections of alice and bob ask, and are denied. */
 const denied = ['alice', 'bob'].flatMap((client): TraceEvent[] => [
   acquire(1, `${client}/1/set`),
   answer(2, `${client}/1/set`, { kind: 'denied', holder: '' }),
 ]);
 
-test('sections that were only denied avoided nothing, unless another one did the work', () => {
+test('denied sections avoid no breach, unless another section did the work', () => {
   const events = [job(1, 'alice', 'begin'), job(2, 'bob', 'begin')];
   const breach = verdictOn('at-most-once', events);
   if (breach.kind !== 'invalid') throw new Error('the job runs twice');

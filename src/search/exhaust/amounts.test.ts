@@ -1,4 +1,4 @@
-/** Lengths are tried on both sides of every edge, one microsecond apart. */
+/** On both sides of every edge, lengths one microsecond apart are tried. */
 import { describe, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -9,7 +9,7 @@ import { basePlan, narrowed } from './narrowed.ts';
 import { departing, Placements } from './placements.ts';
 import { amountingTo } from './slots.ts';
 
-/** One fault of a kind in a lock whose lease is over at 11 ms, and its successor's at 21 ms. */
+/** One fault in a lock whose lease ends at 11 ms, and its successor’s at 21 ms. */
 function scenarioWith(fault: string): string {
   return `name: edge
 systems:
@@ -32,32 +32,35 @@ function placementsOf(fault: string): { readonly base: Plan; readonly placements
   };
 }
 
-describe('where one length breaks a claim and the next one tried does not', () => {
+describe('the tried lengths', () => {
   test.each([
     ['pause: { process: clients, for: 1ms..60ms }', 'grant-order'],
     ['delay: { by: 0ms..60ms, chance: 1/2 }', 'grant-order'],
     ['clock: { process: lock, after: acquire, step: -20ms..20ms }', 'mutual-exclusion'],
     ['partition: { from: clients, to: stores, for: 1ms..60ms }', 'grant-order'],
-  ])('%s: they are one microsecond apart', async (fault, claim) => {
-    const { base, placements } = placementsOf(fault);
-    let edges = 0;
-    for (const { next: least, amounts } of await placements.after([])) {
-      if (least.kind === 'swap') throw new Error('no swap was asked for');
-      const tried = (amounts ?? []).map((us) => {
-        const plan = departing(base, [amountingTo(least, us)]);
-        return { us, isBroken: breaks(plan, claim) };
-      });
-      for (const [at, { us, isBroken }] of tried.entries()) {
-        const next = tried[at + 1];
-        if (next === undefined || next.isBroken === isBroken) continue;
-        expect(next.us - us, `${JSON.stringify(least)} from ${us} µs to ${next.us} µs`).toBe(1);
-        edges += 1;
+  ])(
+    '%s: are one microsecond apart if one breaks the claim and the next does not',
+    async (fault, claim) => {
+      const { base, placements } = placementsOf(fault);
+      let edges = 0;
+      for (const { next: least, amounts } of await placements.after([])) {
+        if (least.kind === 'swap') throw new Error('no swap was asked for');
+        const tried = (amounts ?? []).map((us) => {
+          const plan = departing(base, [amountingTo(least, us)]);
+          return { us, isBroken: breaks(plan, claim) };
+        });
+        for (const [at, { us, isBroken }] of tried.entries()) {
+          const next = tried[at + 1];
+          if (next === undefined || next.isBroken === isBroken) continue;
+          expect(next.us - us, `${JSON.stringify(least)} from ${us} µs to ${next.us} µs`).toBe(1);
+          edges += 1;
+        }
       }
-    }
-    expect(edges).toBeGreaterThanOrEqual(1);
-  });
+      expect(edges).toBeGreaterThanOrEqual(1);
+    },
+  );
 
-  test('the least and the largest that the scenario allows are tried, and nothing beyond', async () => {
+  test('include the least and the largest that the scenario allows, and none beyond', async () => {
     const { placements } = placementsOf('delay: { by: 3ms..9ms, chance: 1/2 }');
     for (const { amounts } of await placements.after([])) {
       expect(amounts?.[0]).toBe(3_000);
@@ -65,7 +68,7 @@ describe('where one length breaks a claim and the next one tried does not', () =
     }
   });
 
-  test('of two lengths that it allows, none between them is tried', async () => {
+  test('include none between two that are allowed alone', async () => {
     const { base } = placementsOf('delay: { by: 3ms..9ms, chance: 1/2 }');
     const templates = ['3ms', '9ms', '20ms..30ms'].flatMap((by) => {
       const read = loadScenario(scenarioWith(`delay: { by: ${by}, chance: 1/2 }`), 'edge.yaml');

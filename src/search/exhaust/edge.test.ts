@@ -26,7 +26,7 @@ function asked(system: string, mostRuns = 1_000): Parameters<typeof findEdges>[0
   return { scenario: read(TEXT), system, claims: ['grant-order'], mostRuns };
 }
 
-test('a lease that is checked breaks with a pause that is longer, whatever the ttl', async () => {
+test('a checked lease breaks with a pause longer than the ttl, for every ttl', async () => {
   const { points, givenUp } = await findEdges(asked('unfenced'), options);
   const of = { kind: 'pause', claim: 'grant-order' };
   expect(points).toEqual([
@@ -36,7 +36,7 @@ test('a lease that is checked breaks with a pause that is longer, whatever the t
   expect(givenUp).toEqual([]);
 });
 
-test('what no pause breaks has no edge, and what needs none has it at 0', async () => {
+test('a claim that no pause breaks has no edge; one that needs no pause has it at 0', async () => {
   const fenced = await findEdges(asked('fenced'), options);
   expect(fenced.points.map(({ edgeUs }) => edgeUs)).toEqual([null, null]);
   const late = { ...asked('unfenced'), claims: ['lease-conservative'] };
@@ -51,13 +51,13 @@ test('what no pause breaks has no edge, and what needs none has it at 0', async 
 test.each([
   ['it would heal before the fault is over', /$/, 'time: 12ms\n'],
   ['it would be cut before it heals', /ttl: 10ms/, 'ttl: 10s'],
-])('a world lasts longer where %s', async (_, words, others) => {
+])('the run is extended if %s', async (_, words, others) => {
   const scenario = read(TEXT.replace(words, others));
   const { points } = await findEdges({ ...asked('unfenced'), scenario }, options);
   expect(points.map(({ ttlUs, edgeUs }) => (edgeUs ?? 0) - ttlUs)).toEqual([1, 1]);
 });
 
-test('kinds of fault have edges of their own', async () => {
+test('each kind of fault has its own edges', async () => {
   const scenario = read(
     TEXT.replace(
       /faults: .*/,

@@ -1,4 +1,4 @@
-/** Each set of faults that all fire is found once, as a search without any order finds it. */
+/** Each set of faults that all fire is found exactly once, as compared with an unordered search. */
 import { describe, expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import type { Fault } from '../../core/plan/fault.ts';
@@ -13,7 +13,7 @@ import { keyOf, Slots, watchRun } from './slots.ts';
 
 const WATCHING = { catalogue: builtIn, watch: watchAsync };
 
-/** Each fault has one amount, so that what is found does not depend on thresholds. */
+/** Each fault has one amount, so the results do not depend on thresholds. */
 function scenarioOf(
   faults: readonly string[],
   { faults: most, ties = 0 }: { readonly faults: number; readonly ties?: number },
@@ -44,7 +44,7 @@ const FAIL = 'failover: { process: lock, lag: 5ms }';
 const COPY = 'duplicate: { by: 6ms, chance: 1/9 }';
 const FREEZE = 'pause: { process: lock, at: 5ms, for: 12ms, clocks: freeze }';
 
-/** The sets that the blocks of a scenario lead to, each as text, without those that miss. */
+/** Returns the fault sets of a scenario's blocks as text, without sets in which a fault misses. */
 async function setsInOrder(scenario: Scenario): Promise<readonly string[]> {
   const { plans, blocks } = await countPlans(scenario, 'one', WATCHING);
   const numbered = new NumberedPlans(scenario, 'one', blocks);
@@ -57,8 +57,8 @@ async function setsInOrder(scenario: Scenario): Promise<readonly string[]> {
 }
 
 /**
- * The same by brute force: any fault that any run of a set has room for is added to any set, in no
- * order, until nothing new comes.
+ * Returns the same sets by brute force: adds every fault that fits into any run to every set, in
+ * any order, until no new set appears.
  */
 async function setsByForce(scenario: Scenario, most: number): Promise<ReadonlySet<string>> {
   const base = basePlan(scenario, 'one');
@@ -128,15 +128,15 @@ describe('each set of faults that all fire is found once', () => {
   });
 });
 
-/** The run of a plan as text, so that two orders of what happened are two. */
+/** Returns the run of a plan as text, so that two orders of events are two texts. */
 async function traceOf(plan: Plan): Promise<string> {
   return JSON.stringify((await watchRun(plan, WATCHING)).trace.events);
 }
 
 /**
- * Every run that at most so many swaps of neighbours lead to, by force: any two events of one
- * receiver that follow one another at one instant change places, in any order within an instant,
- * and instant after instant, by a list of all that happens then.
+ * Returns every run that at most `most` swaps of neighbors result in, by brute force: swaps any two
+ * consecutive events of one receiver at one instant, in any order within an instant, and one
+ * instant after another, from a list of all events of that instant.
  */
 async function runsBySwaps(base: Plan, most: number): Promise<ReadonlySet<string>> {
   const found = new Set([await traceOf(base)]);
@@ -178,7 +178,7 @@ async function neighboursOf(
   });
 }
 
-describe('each order that so many swaps of tied events lead to is found once', () => {
+describe('each order that this many swaps of tied events result in is found once', () => {
   test.each([
     ['without faults', [DELAY], 0, 3],
     ['with a pause', [PAUSE], 1, 2],

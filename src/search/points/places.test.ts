@@ -1,4 +1,4 @@
-/** A fault that is placed nowhere is found before anything is examined. */
+/** A fault whose place never occurs is found before any seed is examined. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../../catalogue.ts';
 import { readPlan, renderPlan } from '../../core/plan/plan-text.ts';
@@ -32,7 +32,7 @@ async function found(
   return await placeFindings(scenarioOf(faults, lock, catalogue), catalogue);
 }
 
-describe('a place that no run comes by is refused, with what there is', () => {
+describe('a place that no run passes is refused, with the nearest names', () => {
   test.each([
     [
       'pause: { process: alice, before: alice/1/write-7, for: 5ms }',
@@ -71,7 +71,7 @@ describe('a place that no run comes by is refused, with what there is', () => {
   });
 });
 
-test('a place that some run comes by is none, however seldom', async () => {
+test('a place that any run passes is accepted, however rare it is', async () => {
   const faults = [
     'pause: { process: alice, before: alice/2/write-2, for: 5ms }',
     'pause: { process: lock, after: bob/1/checked, for: 5ms }',
@@ -84,7 +84,7 @@ test('a place that some run comes by is none, however seldom', async () => {
   expect(await found(faults)).toEqual({ problems: [], warnings: [] });
 });
 
-test('a try that was never so many is only a warning', async () => {
+test('an attempt number that no run reached is only a warning', async () => {
   const { problems, warnings } = await found([
     'pause: { process: alice, before: alice/1/acquire-90, for: 5ms }',
   ]);
@@ -92,7 +92,9 @@ test('a try that was never so many is only a warning', async () => {
   expect(warnings[0]?.what).toMatch(/^in 8 runs there was no point "alice\/1\/acquire-90"/);
 });
 
-/** Takes the lock by `take`; where that is denied, `look` asks who has it, before the next try. */
+/**
+ * Takes the lock with `take`. After a denial, `look` asks for the holder before the next attempt.
+ */
 const polite = extend(
   builtIn,
   defineSystem({
@@ -135,8 +137,8 @@ const polite = extend(
   }),
 );
 
-describe('in code of one’s own', () => {
-  test('what is asked only after a denial is found by running it', async () => {
+describe('in user code', () => {
+  test('a call that is made only after a denial is found by running the code', async () => {
     const drawn = 'pause: { before: look, for: 5ms, chance: 1/2 }';
     expect(await found([drawn], 'polite', polite)).toEqual({ problems: [], warnings: [] });
     const named = ['alice', 'bob'].map((who) => {
@@ -147,7 +149,7 @@ describe('in code of one’s own', () => {
     expect(warnings.length).toBeLessThan(2);
   });
 
-  test('what it says that it may ask is a warning, where it never does', async () => {
+  test('a declared call that is never made is a warning', async () => {
     const { problems, warnings } = await found(
       ['pause: { before: complain, for: 5ms, chance: 1/2 }'],
       'polite',
@@ -157,14 +159,14 @@ describe('in code of one’s own', () => {
     expect(warnings[0]?.what).toMatch(/^in 8 runs no client passed "complain"; nearest: /);
   });
 
-  test('what it asks and does not say is refused, since no fault is ever placed there', async () => {
+  test('a call that is made but not declared is refused, as no fault can hit it', async () => {
     const { problems } = await found(['pause: { before: release, for: 5ms }'], 'polite', polite);
     expect(problems.map(({ what }) => what)).toEqual([
       'clients call "release", but the `operations` of their lock do not name it',
     ]);
   });
 
-  test('what it never says nor asks is refused', async () => {
+  test('a call that is neither declared nor made is refused', async () => {
     const names = ['alice/1/shout', 'alice/1/write-7'];
     const faults = names.map((name) => `pause: { process: alice, before: ${name}, for: 5ms }`);
     const { problems, warnings } = await found(faults, 'polite', polite);
@@ -187,7 +189,7 @@ ${faults}`;
   const alone = '  alone: { lock: optimistic, store: versioned, expect: { holds: [progress] } }\n';
   const served = '  served: { lock: lock-service, store: fenced }\n';
 
-  test('are refused where there are none', () => {
+  test('are refused if no system has one', () => {
     const read = loadScenario(`name: none\nsystems:\n${alone}${rest}`, 'none.yaml');
     if (read.kind !== 'problems') throw new Error('it is refused');
     const none = 'no system of this scenario has a lock server; there are: stores, clients, ';
@@ -198,7 +200,7 @@ ${faults}`;
     ]);
   });
 
-  test('are none in a system without them, whose pinned plan can be read', () => {
+  test('are skipped in a system without one, and its pinned plan can be read', () => {
     const read = loadScenario(`name: some\nsystems:\n${alone}${served}${rest}`, 'some.yaml');
     if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
     const kinds = new Set<string>();

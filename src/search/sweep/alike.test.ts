@@ -1,4 +1,4 @@
-/** Which seeds are left out, since all of the first ones die of one error. */
+/** Seeds are left out if all of the first ones fail with the same error. */
 import { expect, test } from 'vitest';
 import { builtIn, extend } from '../../catalogue.ts';
 import { defineSystem } from '../../define-system.ts';
@@ -11,7 +11,7 @@ import { QUIET } from '../campaign/small-scenario.fixture.ts';
 import { type FiledShard, mergeShards, type Shard } from './shards.ts';
 import { EMPTY_TALLY } from './tally.ts';
 
-/** A system whose run fails by what `why` says; null for a run that does not. */
+/** A system whose run fails with the error that `why` returns, or passes if it returns null. */
 async function examine(
   why: () => string | null,
   { seeds = 20, ...setting }: Partial<CampaignSetting> & { readonly seeds?: number } = {},
@@ -52,10 +52,10 @@ workload: { kind: read-modify-write }
   return { exit: summary.exit, system, examined };
 }
 
-/** Any of a few words, another for another seed. */
+/** One of a few words, drawn per seed. */
 const word = (): string => ['a', 'b', 'c'][Math.floor(Math.random() * 3)] ?? '';
 
-test('a system whose first 8 seeds die of one error is run on no others', async () => {
+test('a system whose first 8 seeds fail with one error runs on no others', async () => {
   const { exit, system } = await examine(() => `no host redis-${Math.random()}`);
   expect(exit).toBe(exits.failed);
   expect(system).toMatchObject({ seeds: 8, failed: 8, leftOut: 12, met: null });
@@ -63,7 +63,7 @@ test('a system whose first 8 seeds die of one error is run on no others', async 
   expect(system.output).toEqual({ seed: 100, lines: [expect.stringMatching(/^\w+ \| begins$/)] });
 });
 
-test('a system that dies of different errors, or of none on one seed, is run on all', async () => {
+test('a system that fails with different errors, or passes a seed, runs on all seeds', async () => {
   for (const why of [() => `no host ${word()}`, () => (Math.random() < 0.7 ? null : 'no host')]) {
     const { system } = await examine(why);
     expect(system).not.toHaveProperty('leftOut');
@@ -71,7 +71,7 @@ test('a system that dies of different errors, or of none on one seed, is run on 
   }
 });
 
-test('a system that dies on no seed, or is asked for 8 seeds, is run on all', async () => {
+test('a system that never fails, or has only 8 seeds, runs on all of them', async () => {
   const broken = await examine(() => null);
   expect(broken.system).toMatchObject({ seeds: 20, failed: 0 });
   expect(broken.system).not.toHaveProperty('output');
@@ -80,7 +80,7 @@ test('a system that dies on no seed, or is asked for 8 seeds, is run on all', as
   expect(system).not.toHaveProperty('leftOut');
 });
 
-test('shards leave out the same, and together they are what one machine finds', async () => {
+test('shards leave out the same seeds, and merge into the result of one machine', async () => {
   const one = await examine(() => 'no host');
   const shards: FiledShard[] = [];
   const range = { from: 100, to: 119 };

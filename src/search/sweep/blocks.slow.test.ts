@@ -1,6 +1,6 @@
 /**
- * Seeds whose code changes what all simulated processes share fail, each with the path and the line
- * of the change; every other seed has the result that it has without them, wherever chunks begin.
+ * Exactly the seeds fail whose code changes a shared object, each with the path and the line of the
+ * change; all others keep their results, wherever chunks begin.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { Tally } from './tally.ts';
 const SEEDS = 36;
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-blocks-'));
 
-/** Of about one seed in eight, a client does the same in its first section. */
+/** On about one seed in eight, a client runs the statement in its first section. */
 const lockOf = (statement: string): string => `import { createRequire } from 'node:module';
 import stream, { Readable } from 'node:stream';
 import { defineSystem } from 'fencepost';
@@ -66,7 +66,7 @@ async function tallyOf(read: Loaded, chunkSeeds = SEEDS): Promise<Tally> {
   return tallies.get('own') ?? expect.fail('no tally');
 }
 
-/** The same seeds: those fail that call something that is refused, and that change a global. */
+/** Reference results for these seeds: with a refused call, and with a changed global. */
 let thrown: Tally;
 let ofGlobal: Tally;
 const seedsOf = ({ failures }: Tally): readonly number[] => failures.map(({ seed }) => seed);
@@ -77,7 +77,7 @@ const withoutTexts = (tally: Tally): object => ({
 });
 
 beforeAll(async () => {
-  // Kept for all tests, as a worker keeps it: to replace globals again takes time.
+  // Replaced once for all tests, as in a worker: replacing globals again takes time.
   virtualizeGlobals();
   thrown = await tallyOf(await loaded('process.abort();'));
   expect(thrown.failed).toBeGreaterThan(2);
@@ -128,7 +128,7 @@ const CHANGES: [name: string, statement: string, isPlaced?: boolean][] = [
   ],
 ];
 
-test.each(CHANGES)('exactly the seeds fail that change %s', async (name, statement, isPlaced) => {
+test.each(CHANGES)('exactly the seeds that change %s fail', async (name, statement, isPlaced) => {
   const found = await tallyOf(await loaded(statement));
   const text = name.replace(/[.*+?^$()[\]\\]/g, '\\$&');
   const place = isPlaced === false ? '' : '; at \\S+\\.mjs:13:\\d+';
@@ -140,13 +140,13 @@ test.each(CHANGES)('exactly the seeds fail that change %s', async (name, stateme
   expect(withoutTexts(found)).toEqual(withoutTexts(ofGlobal));
 });
 
-test('no size of chunks changes which seeds fail, nor do seeds that a test takes one by one', async () => {
+test('the same seeds fail for every chunk size, and one seed at a time', async () => {
   const statement = 'Readable.tok = (Readable.tok ?? 0) + 1;';
   const expected = await tallyOf(await loaded(statement), SEEDS);
   expect(seedsOf(expected)).toEqual(seedsOf(thrown));
   const inSevens = await tallyOf(await loaded(statement), 7);
   expect(withoutTexts(inSevens)).toEqual(withoutTexts(expected));
-  // A test ends with the first that fails; those before had their results by then.
+  // A test ends at its first failed seed; earlier seeds already have their results.
   const [first] = seedsOf(expected);
   const { failures } = await tallyOf(await loaded(statement), 1);
   expect(failures[0]).toMatchObject({
@@ -159,7 +159,7 @@ test.each([
   ['Object.freeze of Array', 'Object.freeze(Array);'],
   ['Object.seal of util', "Object.seal(require('node:util'));"],
   ['Reflect.preventExtensions of Math', 'Reflect.preventExtensions(Math);'],
-])('what could not be undone is refused where it is done: %s', async (name, statement) => {
+])('a change that cannot be undone is refused at its call: %s', async (name, statement) => {
   const found = await tallyOf(await loaded(statement));
   for (const { error } of found.failures) {
     expect(error).toContain(`it calls ${name}, which all simulated processes share; at ${folder}`);

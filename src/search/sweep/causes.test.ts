@@ -1,4 +1,6 @@
-/** Causes are added up over seeds in any order, and told apart by the fewest faults. */
+/**
+ * Causes of several seeds add up in any order; a kind of failure is the one with the fewest faults.
+ */
 import { describe, expect, test } from 'vitest';
 import type { BreachCause } from '../../check/breach-cause.ts';
 import { type CauseTally, causesSchema, KEPT_CAUSES, kindsAmong, mergeCauses } from './causes.ts';
@@ -19,14 +21,14 @@ function kindsOf(causes: readonly CauseTally[]): readonly string[] {
   );
 }
 
-describe('causes that are merged', () => {
+describe('merged causes', () => {
   const parts = [
     [seen(of('a'), 1, 4), seen(of('b'), 2)],
     [seen(of('b'), 9, 11)],
     [seen(of('a'), 6, 7, 8), seen(of('c'), 5)],
   ];
 
-  test('come to the same in whatever order', () => {
+  test('are the same in any order', () => {
     const [x = [], y = [], z = []] = parts;
     const merged = mergeCauses(mergeCauses(x, y), z);
     expect(merged).toEqual([
@@ -38,7 +40,7 @@ describe('causes that are merged', () => {
     expect(causesSchema.parse(merged)).toEqual(merged);
   });
 
-  test('tell the least of what was injected before a breach that shows no fault', () => {
+  test('keep the fewest faults injected before a breach that shows none', () => {
     const after = (...whats: readonly string[]): BreachCause => {
       const earlier = whats.map((what) => ({ kind: 'pause', what }) as const);
       return { ...of(), earlier };
@@ -56,7 +58,7 @@ describe('causes that are merged', () => {
     expect(mergeCauses([least], [never])).toMatchObject([{ cause: of(), broken: 4 }]);
   });
 
-  test('are bounded, and those that stay have counted every seed', () => {
+  test('are bounded, and those that remain have counted every seed', () => {
     const all = Array.from({ length: 90 }, (_, seed) =>
       seen(of(`${1000 + ((seed * 37) % 90)}`), seed),
     );
@@ -68,17 +70,17 @@ describe('causes that are merged', () => {
 });
 
 describe('kinds of failure', () => {
-  test('are told by the fewest faults, that of the lowest seed first', () => {
+  test('are named by their fewest faults, and start with their lowest seed', () => {
     const causes = [seen(of('a', 'b'), 1, 12), seen(of('a'), 3, 7), seen(of('c'), 2)];
     expect(kindsOf(causes)).toEqual(['a: 4, 1,3,7', 'c: 1, 2']);
   });
 
-  test('keep the cause with the fewest faults, whatever the words of those that have more', () => {
+  test('keep the cause with the fewest faults, however the others are worded', () => {
     const causes = [seen(of('a', 'b'), 1), seen(of('b'), 3), seen(of('b', 'c'), 2)];
     expect(kindsOf(causes)).toEqual(['b: 3, 1,2,3']);
   });
 
-  test('without a fault explain no other, nor does one rule another', () => {
+  test('without a fault do not absorb others, nor does one rule absorb another', () => {
     const later = { ...of('a'), rule: 'write-after-read' };
     expect(kindsOf([seen(of(), 1), seen(of('a'), 2), seen(later, 3)])).toEqual([
       ': 1, 1',

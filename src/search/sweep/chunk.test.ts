@@ -1,4 +1,4 @@
-/** What a chunk of seeds is counted as; the traces are written by hand. */
+/** Tests the counts of a chunk of seeds, with traces written by hand. */
 import { describe, expect, test } from 'vitest';
 import {
   acquire,
@@ -39,7 +39,7 @@ function tallyBy(examiner: Examiner, to = 0, skip: readonly number[] = []): Prom
   return examineChunk({ system: 's', from: 0, to, skip }, LISTED, examiner, () => {});
 }
 
-/** One seed after the other, each examined to one of these. */
+/** Counts consecutive seeds from 0, each with one of these results. */
 function tallyOf(...seeds: readonly Partial<Examination>[]): Promise<Tally> {
   return tallyBy((_, seed) => ({ ...quiet, ...seeds[seed] }), seeds.length - 1);
 }
@@ -178,7 +178,7 @@ describe('a fault', () => {
       [pause(0, 'bob', 1), write(1, 'alice', 0, 1), pause(2, 'bob', 3)],
       1,
     ],
-  ])('that %s, where nobody asks for a lock', async (_, events, overlapped) => {
+  ])('that %s, if no client asks for a lock', async (_, events, overlapped) => {
     const { faults } = await tallyOf(traced(...events));
     expect(faults).toMatchObject({ pause: { fired: 1, overlapped } });
   });
@@ -202,7 +202,7 @@ const asksRelease: TraceEvent = {
 };
 
 const noLock = { key: 'seen:7', isNamed: false };
-/** A lock was granted, and given back. */
+/** A lock was granted and released. */
 const over = [grant(0, 'alice', 1), release(1, 'alice', 1)];
 const keyRemoved = [
   grant(0, 'alice', 1),
@@ -224,7 +224,7 @@ describe('a verdict', () => {
   };
   const seed = (...verdicts: readonly Verdict[]): Partial<Examination> => ({ verdicts });
 
-  test('that is broken or unknown counts for the seed where the claim is listed', async () => {
+  test('that is broken or unknown counts for the seed if the claim is listed', async () => {
     const { broken: seeds, unknown } = await tallyOf(
       seed(broken('kept'), broken('broken')),
       seed(broken('other'), unsure('broken')),
@@ -234,7 +234,7 @@ describe('a verdict', () => {
     expect([seeds, unknown]).toEqual([2, 2]);
   });
 
-  test('is counted under its claim, listed or not', async () => {
+  test('counts for its claim, listed or not', async () => {
     const valid: Verdict = { kind: 'valid', claim: 'other', exercised: 0 };
     const { claims } = await tallyOf(
       seed(valid),
@@ -254,14 +254,14 @@ describe('a verdict', () => {
     });
   });
 
-  test('names the first fifty seeds that break a claim, and counts all', async () => {
+  test('of a broken claim lists the first fifty seeds, and counts all', async () => {
     const { claims } = await tallyOf(...Array.from({ length: 52 }, () => seed(broken('kept'))));
     const brokenSeeds = Array.from({ length: 50 }, (_, at) => at);
     expect(claims['kept']).toMatchObject({ broken: 52, brokenSeeds });
   });
 });
 
-test('overlaps and stampedes are counted by seed, with the longest and the most', async () => {
+test('overlaps and stampedes are counted per seed, with the longest and the largest', async () => {
   const of = (times: number, longestUs: number, computations: number, most: number) => ({
     overlap: { times, longestUs, totalUs: longestUs },
     stampede: { computations, most },
@@ -276,7 +276,7 @@ describe('a seed that fails', () => {
     return traceOf([], { kind: 'failed', process: 'store', error });
   };
 
-  test('is a finding, whether its run says so or its examination throws or rejects', async () => {
+  test('is a finding if its run fails, or if its examination throws or rejects', async () => {
     const tally = await tallyBy((_, seed) => {
       if (seed === 0) return { ...quiet, trace: failed('out of cheese') };
       if (seed === 1) throw new Error('no such lock');
@@ -286,7 +286,7 @@ describe('a seed that fails', () => {
       ...EMPTY_TALLY,
       seeds: 4,
       failed: 3,
-      // What threw as it was examined has no run, of which sections could be counted.
+      // A seed whose examination threw has no run, so its sections are not counted.
       sections: { ...NO_SECTIONS, planned: 2 },
       failures: ['store: out of cheese', 'no such lock', 'too late'].map((error, seed) => {
         return { seed, error };
@@ -294,7 +294,7 @@ describe('a seed that fails', () => {
     });
   });
 
-  test('is named among the first ten, and counted', async () => {
+  test('is listed if it is among the first ten, and counted', async () => {
     const tally = await tallyOf(...Array.from({ length: 12 }, () => ({ trace: failed('x') })));
     expect([tally.failed, tally.failures.map(({ seed }) => seed)]).toEqual([
       12,
@@ -302,14 +302,14 @@ describe('a seed that fails', () => {
     ]);
   });
 
-  test('from outside is a tally of its own', () => {
+  test('outside of the examination has counts of its own', () => {
     const { seeds, failed: count, killed, failures } = killedTally({ seed: 7, error: 'it hung' });
     expect([seeds, count, killed]).toEqual([1, 1, 1]);
     expect(failures).toEqual([{ seed: 7, error: 'it hung' }]);
   });
 });
 
-test('every seed of a chunk is announced and examined, but those to be skipped', async () => {
+test('every seed of a chunk is announced and examined, except skipped ones', async () => {
   const announced: number[] = [];
   const examined: string[] = [];
   const examiner: Examiner = (system, seed) => {
@@ -321,7 +321,7 @@ test('every seed of a chunk is announced and examined, but those to be skipped',
   expect([seeds, announced, examined]).toEqual([3, [3, 5, 6], ['s 3', 's 5', 's 6']]);
 });
 
-test('what a listed claim broke by is counted, and of others nothing', async () => {
+test('the cause of a breach is counted for listed claims only', async () => {
   const cause = { rule: 'r', isByForeignRelease: false, faults: [] };
   const broken = (claim: string): Verdict => {
     return { kind: 'invalid', claim, exercised: 1, rule: 'r', evidence: [] };
@@ -334,7 +334,7 @@ test('what a listed claim broke by is counted, and of others nothing', async () 
   expect(claims['other']?.causes).toBeUndefined();
 });
 
-test('a run that comes before a seed is told as a place of its own between two seeds', async () => {
+test('each run before a seed is announced as a fraction between two seeds', async () => {
   const told: number[] = [];
   const examiner: Examiner = (_, __, passing) => {
     for (let runs = 0; runs < 3; runs += 1) passing?.onPass();

@@ -33,7 +33,7 @@ async function tallied(scenario: Scenario, to: number, from = 0): Promise<Map<st
   return new Map((await sweep(scenario, { from, to, pool: null })).tallies);
 }
 
-test('a breach is avoided if the same faults broke a sibling and not this system', async () => {
+test('a breach is avoided if the same faults broke a twin and not this system', async () => {
   const tallies = await tallied(clocks, 199);
   const broken = tallies.get('wall')?.claims['mutual-exclusion']?.broken ?? 0;
   const avoided = avoidedOn(await countAvoided(clocks, tallies), 'monotonic', 'mutual-exclusion');
@@ -42,7 +42,7 @@ test('a breach is avoided if the same faults broke a sibling and not this system
   expect(avoided).toBeLessThanOrEqual(broken);
 });
 
-test('nothing is avoided where nobody is ever answered by the lock', async () => {
+test('nothing is avoided if the lock never answers a client', async () => {
   const deaf = MONOTONIC.replace('store: fenced,', 'store: fenced, clients: { lockTimeout: 1us },');
   const scenario = scenarioOf([WALL, deaf], [STEP]);
   const tallies = await tallied(scenario, 199);
@@ -51,7 +51,7 @@ test('nothing is avoided where nobody is ever answered by the lock', async () =>
   expect(avoidedOn(avoided, 'monotonic', 'mutual-exclusion')).toBe(0);
 });
 
-test('the count is the same however the seeds were cut', async () => {
+test('the count does not depend on how the seeds were split', async () => {
   const parts = [await tallied(clocks, 99), await tallied(clocks, 149, 100)];
   const merged = new Map(
     [...(parts[0] ?? new Map<string, Tally>())].map(([system, tally]) => [
@@ -64,7 +64,7 @@ test('the count is the same however the seeds were cut', async () => {
   );
 });
 
-test('it takes a share of the runs of the sweep, and a few of a small one', async () => {
+test('it takes a share of the runs of a sweep, and at least a few', async () => {
   const seedsTried = async (tallies: ReadonlyMap<string, Tally>): Promise<number> => {
     let seeds = 0;
     const shouldStop = (): boolean => {
@@ -81,14 +81,14 @@ test('it takes a share of the runs of the sweep, and a few of a small one', asyn
   expect(await countAvoided(clocks, tallies, { shouldStop: () => true })).toEqual(new Map());
 });
 
-test('a system of which a seed failed is not run again', async () => {
+test('a system with a failed seed does not run again', async () => {
   const tallies = await tallied(clocks, 99);
   const monotonic = { ...(tallies.get('monotonic') ?? EMPTY_TALLY), failed: 1 };
   const failed = new Map([...tallies, ['monotonic', monotonic] as const]);
   expect(await countAvoided(clocks, failed)).toEqual(new Map());
 });
 
-/** Plans of a system, all without faults, which note the numbers that are asked for. */
+/** Plans of a system, all without faults, that record the requested numbers. */
 class NotedPlans extends NumberedPlans {
   readonly asked: Set<string>;
   private readonly system: string;
@@ -105,7 +105,7 @@ class NotedPlans extends NumberedPlans {
   }
 }
 
-test('the lowest fifty seeds on which siblings broke a claim are tried, in order', async () => {
+test('the lowest fifty seeds on which twins broke a claim are tried, in order', async () => {
   const scenario = scenarioOf([WALL, WALL.replace('wall', 'second'), MONOTONIC], [STEP]);
   const broke = (brokenSeeds: readonly number[]): Tally => {
     const none = { unknown: 0, firstUnknown: null, exercised: 0, times: 0 };
@@ -142,7 +142,7 @@ describe('a claim that should hold and was never exercised', () => {
   const tally: Tally = { ...EMPTY_TALLY, seeds: 99, claims, faults, sections };
   const [, system] = clocks.systems;
 
-  test('is met where it avoided what broke a sibling, and not judged where not', () => {
+  test('is met if it avoided a breach of its twin, and is not judged otherwise', () => {
     if (system === undefined) throw new Error('there are two systems');
     const avoided = new Map([['monotonic', new Map([['mutual-exclusion', 3]])]]);
     expect(judgeSystem(clocks, system, tally, { ...whole, avoided }).met).toBe(true);

@@ -19,16 +19,16 @@ test('equal traces have no difference', () => {
   expect(traceDifference(traceOf('a', 'b'), traceOf('a', 'b'))).toBeNull();
 });
 
-test('the first event that differs is named, with both versions of it', () => {
+test('the first event that differs is reported, with both versions', () => {
   const difference = traceDifference(traceOf('a', 'b', 'c'), traceOf('a', 'x', 'y'));
   expect(difference).toMatch(/^event 1 differs: .*"b".*, then .*"x"/);
 });
 
-test('a trace that goes on longer differs where the other ends', () => {
+test('a longer trace differs at the end of the shorter one', () => {
   expect(traceDifference(traceOf('a'), traceOf('a', 'b'))).toMatch(/^event 1 .*first nothing/);
 });
 
-test('traces that end differently differ', () => {
+test('traces with different endings differ', () => {
   const cut: Trace = { ...traceOf('a'), ending: { kind: 'cut', limit: 'end' } };
   expect(traceDifference(traceOf('a'), cut)).toBe('the runs ended differently');
 });
@@ -57,11 +57,11 @@ test('a seed is judged by the claims that the scenario lists, and by all cheap o
   expect(plan.system.name).toBe('one');
 });
 
-test('a seed gives the same twice if only its plan decides', async () => {
+test('a seed gives the same result twice if only its plan decides', async () => {
   expect(await repeatSeed(scenario, 'one', 3)).toBeNull();
 });
 
-describe('a seed whose system uses its realms again', () => {
+describe('a seed whose system reuses its realms', () => {
   const told: string[] = [];
   const passing = {
     skip: [1],
@@ -70,7 +70,7 @@ describe('a seed whose system uses its realms again', () => {
   };
   beforeEach(() => void told.splice(0));
 
-  test('passes each earlier seed of its block, except those that are skipped', async () => {
+  test('passes each earlier seed of its block, except skipped ones', async () => {
     const examine = examinerOf(scenario, undefined, ['one']);
     expect((await examine('one', 3, passing)).verdicts).toEqual(
       (await examinerOf(scenario)('one', 3)).verdicts,
@@ -80,7 +80,7 @@ describe('a seed whose system uses its realms again', () => {
     expect(told).toEqual(['passed', 'passed']);
   });
 
-  test('is run once where nothing is wrong', async () => {
+  test('runs once if no claim breaks', async () => {
     let runs = 0;
     const counting = defineSystem({
       locks: {
@@ -113,14 +113,14 @@ describe('a seed whose system uses its realms again', () => {
     expect(runs).toBe(1);
   });
 
-  test('agrees with itself where used and fresh realms find the same breach', async () => {
+  test('reports no difference if reused and fresh realms find the same breach', async () => {
     const examine = examinerOf(lossy, undefined, ['one']);
     const { verdicts } = await examine('one', 0, passing);
     expect(verdicts.some(({ kind }) => kind === 'invalid')).toBe(true);
     expect(told).toEqual([]);
   });
 
-  test('agrees with itself where neither realm can examine it', async () => {
+  test('reports no difference if neither realm can examine it', async () => {
     const examine = examinerOf(scenario, undefined, ['two']);
     await expect(examine('two', 0, passing)).rejects.toThrow('two');
     expect(told).toEqual([]);
@@ -139,13 +139,13 @@ describe('the realms of a block', () => {
     return { passed, areSame: new Set(realms).size === 1 };
   };
 
-  test('have passed all earlier seeds of the block once, except those that are skipped', async () => {
+  test('have passed all earlier seeds of the block once, except skipped ones', async () => {
     expect(await passedBy([2])).toEqual({ passed: [0, 1], areSame: true });
     expect(await passedBy([0, 1, 4])).toEqual({ passed: [2, 3], areSame: true });
     expect(await passedBy([1, 4], [0, 3])).toEqual({ passed: [2], areSame: true });
   });
 
-  test('are loaded anew for a seed that they have passed, and for another block', async () => {
+  test('are loaded again for a seed that they have passed, and for another block', async () => {
     expect(await passedBy([1, 1])).toEqual({ passed: [0, 0], areSame: false });
     expect(await passedBy([1, 0])).toEqual({ passed: [0], areSame: false });
     expect(await passedBy([0, BLOCK_SEEDS + 1])).toEqual({
@@ -154,7 +154,7 @@ describe('the realms of a block', () => {
     });
   });
 
-  test('are of one system only', async () => {
+  test('belong to one system', async () => {
     const blocks = new SeedBlocks();
     const asked = { seed: 0, skip: [] };
     const pass = async (): Promise<void> => {};

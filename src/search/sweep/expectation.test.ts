@@ -22,7 +22,7 @@ function expecting(holds: readonly string[], breaks: readonly string[]): SystemS
   return { ...system, expect: { holds, breaks } };
 }
 
-/** A hundred seeds on which all faults met a grant and `claim` broke, or was unknown, so often. */
+/** Counts of 100 seeds. All faults met a grant; `claim` broke, or was unknown, on this many. */
 function tallyOf(claim: string, counts: { broken?: number; unknown?: number; exercised?: number }) {
   const { broken = 0, unknown = 0, exercised = 100 } = counts;
   const claimTally = { broken, unknown, exercised, times: exercised, brokenSeeds: [] };
@@ -40,14 +40,14 @@ function tallyOf(claim: string, counts: { broken?: number; unknown?: number; exe
   return tally;
 }
 
-test('what should hold is met when it held, and not met once it broke', () => {
+test('a claim listed under `holds` is met if it held, and not met once it broke', () => {
   const system = expecting(['grant-order'], []);
   expect(judgeSystem(scenario, system, tallyOf('grant-order', {}), whole).met).toBe(true);
   const broken = judgeSystem(scenario, system, tallyOf('grant-order', { broken: 1 }), cut);
   expect(broken).toMatchObject({ met: false, unexpected: ['grant-order'] });
 });
 
-test('a system that asked for what is not simulated is not judged, unless it broke', () => {
+test('a system that asked for an unsimulated command is not judged, unless it failed', () => {
   const refused = { kind: 'command', what: 'XADD', place: null, package: null } as const;
   const unsimulated = { found: [{ ...refused, count: 1, firstSeed: 9 }], others: 0 };
   const judged = (holds: readonly string[], breaks: readonly string[], broken: number) =>
@@ -63,7 +63,7 @@ test('a system that asked for what is not simulated is not judged, unless it bro
   expect(judged(['grant-order'], [], 1)).toMatchObject({ met: false });
 });
 
-test('what should break is met once it broke, and not met only on the whole range', () => {
+test('a claim listed under `breaks` is met once it broke, and fails only on the full range', () => {
   const system = expecting([], ['grant-order']);
   expect(judgeSystem(scenario, system, tallyOf('grant-order', { broken: 3 }), cut).met).toBe(true);
   const held = tallyOf('grant-order', {});
@@ -72,7 +72,7 @@ test('what should break is met once it broke, and not met only on the whole rang
   expect(judgeSystem(scenario, system, held, single)).toMatchObject({ met: null });
 });
 
-test('a claim whose hazard never arose, or a fault that never met a grant, leaves it unjudged', () => {
+test('without its hazard, or without a fault that met a grant, a claim is not judged', () => {
   const system = expecting(['grant-order'], []);
   const idle = tallyOf('grant-order', { exercised: 0 });
   expect(judgeSystem(scenario, system, idle, whole)).toMatchObject({
@@ -86,7 +86,7 @@ test('a claim whose hazard never arose, or a fault that never met a grant, leave
     const judged = judgeSystem(scenario, system, idle, coverage);
     expect(judged).toMatchObject({ met: null, vacuous: ['grant-order was never exercised'] });
   }
-  // On one seed not every kind of fault has to fire.
+  // A single seed does not fire every kind of fault.
   expect(judgeSystem(scenario, system, unmet, single).vacuous).toContain('pause never fired');
   const { pause, ...others } = tallyOf('grant-order', {}).faults;
   const some = { ...tallyOf('grant-order', {}), faults: others };
@@ -94,7 +94,7 @@ test('a claim whose hazard never arose, or a fault that never met a grant, leave
   expect(judgeSystem(scenario, system, some, whole).vacuous).toEqual(['pause never fired']);
 });
 
-test('a claim whose hazard never arose is not judged without faults either', () => {
+test('without its hazard, a claim is not judged in a scenario without faults either', () => {
   const idle = tallyOf('grant-order', { exercised: 0 });
   expect(judgeSystem(quiet, expecting(['grant-order'], []), idle, whole)).toMatchObject({
     met: null,
@@ -105,7 +105,7 @@ test('a claim whose hazard never arose is not judged without faults either', () 
   expect(judgeSystem(quiet, expecting(['grant-order'], []), met, whole).met).toBe(true);
 });
 
-describe('beside a twin that broke the claim', () => {
+describe('if a twin broke the claim', () => {
   const stakes = { ...NO_STAKES, contested: 9, toWrite: 9 };
   const idle = { ...tallyOf('grant-order', { exercised: 0 }), stakes, faults: {} };
   const met = (claims: readonly string[], twin: Tally, asked = quiet): readonly string[] => {
@@ -120,30 +120,30 @@ describe('beside a twin that broke the claim', () => {
   };
   const quietTwin = { ...tallyOf('grant-order', { broken: 9 }), stakes };
 
-  test('a claim is exercised on the seeds where that broke', () => {
+  test('the claim is exercised on the seeds on which the twin broke it', () => {
     expect(met(['at-most-once'], quietTwin)).toEqual([]);
     expect(met(['own-claim'], quietTwin)).toEqual([]);
   });
 
-  test('a lock that only one client ever had protects nothing from another', () => {
+  test('a lock that only one client ever held is not judged', () => {
     const why = 'no lock was ever had by a second client';
     expect(met(['grant-order'], quietTwin)).toEqual([why]);
     expect(met(['at-most-once', 'grant-order'], quietTwin)).toEqual([why]);
   });
 
-  test('a cure that writes nothing where the twin does has only stopped the work', () => {
+  test('a cure that writes nothing where the twin writes only stopped the work', () => {
     const writing = { ...quietTwin, stakes: { ...stakes, written: 1 } };
     expect(met(['at-most-once'], writing)).toEqual(['no write was ever accepted']);
   });
 
-  test('a fault that the cure leaves no place for has met the twin', () => {
+  test('a fault that has no place in the cured system counts if it met the twin', () => {
     expect(met(['at-most-once'], quietTwin, scenario)).toEqual([]);
     const unmet = { ...quietTwin, faults: {} };
     expect(met(['at-most-once'], unmet, scenario)).toContain('pause never fired');
   });
 });
 
-describe('where no section was ever entered, nothing is met', () => {
+describe('if no section was ever entered, no claim is met', () => {
   const failed = [{ error: 'Error: no', place: 'lock.mjs:12:5', count: 250, firstSeed: 3 }];
   const sections = { ...NO_SECTIONS, began: 300, gaveUp: 50, failed };
   const why = 'no section was ever entered: 250 ended by Error: no at lock.mjs:12:5, 50 gave up';
@@ -160,7 +160,7 @@ describe('where no section was ever entered, nothing is met', () => {
     expect(judgeSystem(asked, expecting([], []), nobody, coverage).met).toBeNull();
   });
 
-  test('of one shard, which is not judged by itself: the merge does that', () => {
+  test('on one shard, which leaves the judgment to the merge', () => {
     const nobody = { ...tallyOf('grant-order', {}), sections };
     const system = expecting(['grant-order'], []);
     const judged = judgeSystem(scenario, system, nobody, { ...cut, isPart: true });
@@ -170,18 +170,18 @@ describe('where no section was ever entered, nothing is met', () => {
     expect([empty(true), empty(false)]).toEqual([false, true]);
   });
 
-  test('but what should break and broke', () => {
+  test('except a claim that should break and broke', () => {
     const broken = { ...tallyOf('grant-order', { broken: 1 }), sections };
     expect(judgeSystem(quiet, expecting([], ['grant-order']), broken, whole).met).toBe(true);
   });
 
-  test('and a single section that was entered is enough', () => {
+  test('but a single entered section is enough', () => {
     const one = { ...tallyOf('grant-order', {}), sections: { ...sections, entered: 1 } };
     expect(judgeSystem(quiet, expecting(['grant-order'], []), one, whole).met).toBe(true);
   });
 });
 
-describe('where an error ended every section', () => {
+describe('if an error ended every section', () => {
   const failed = [{ error: 'Error: no', place: 'lock.mjs:12:5', count: 300, firstSeed: 3 }];
   const sections = { ...NO_SECTIONS, began: 300, entered: 300, failed };
   const judged = (exercised: number, more = sections): ReturnType<typeof judgeSystem> => {
@@ -189,19 +189,19 @@ describe('where an error ended every section', () => {
     return judgeSystem(quiet, expecting(['grant-order'], []), tally, whole);
   };
 
-  test('nothing is met if nothing was tested before', () => {
+  test('no claim is met if none was exercised before', () => {
     const why = 'every section ended by an error: 300 ended by Error: no at lock.mjs:12:5';
     expect(judged(0)).toMatchObject({ met: null, vacuous: [why], isIncomplete: true });
   });
 
-  test('what was tested counts, and so does a section that came to its end', () => {
+  test('a claim that was exercised counts, and so does a section that ended normally', () => {
     expect(judged(1).met).toBe(true);
     const more = judged(0, { ...sections, began: 301 });
     expect(more.vacuous).toEqual(['grant-order was never exercised']);
   });
 });
 
-describe('where nothing was at stake, nothing that should hold is met', () => {
+describe('without coverage, no claim that should hold is met', () => {
   const stakes = { ...NO_STAKES, contested: 9, shared: 3, toWrite: 9, written: 9 };
   const seen = { ...stakes, readAfter: 9, readBack: 1 };
 
@@ -218,7 +218,7 @@ describe('where nothing was at stake, nothing that should hold is met', () => {
     }
   });
 
-  test('but where it was, and where nobody else asked, or was to write', () => {
+  test('but with coverage it is, or if no other client asked or no write was planned', () => {
     const met = (more: Partial<typeof seen>): boolean | null => {
       const tally = { ...tallyOf('grant-order', {}), stakes: { ...seen, ...more } };
       return judgeSystem(quiet, expecting(['grant-order'], []), tally, whole).met;
@@ -233,7 +233,7 @@ describe('where nothing was at stake, nothing that should hold is met', () => {
 describe('a claim that was judged on fewer than nine of ten seeds', () => {
   const few = { unknown: 11 };
 
-  test('leaves it unjudged, and one judged on more does not', () => {
+  test('is not judged; one judged on more is', () => {
     const system = expecting(['grant-order'], []);
     const of = (unknown: number) =>
       judgeSystem(scenario, system, tallyOf('grant-order', { unknown }), whole);
@@ -241,7 +241,7 @@ describe('a claim that was judged on fewer than nine of ten seeds', () => {
     expect(of(10)).toMatchObject({ met: true, isIncomplete: false });
   });
 
-  test('was judged on no seed whose code failed', () => {
+  test('is not judged on a seed whose code failed', () => {
     const system = expecting([], ['grant-order']);
     const of = (failed: number) => {
       const tally = { ...tallyOf('grant-order', { unknown: 5 }), failed };
@@ -250,13 +250,13 @@ describe('a claim that was judged on fewer than nine of ten seeds', () => {
     expect([of(5), of(6), of(95)]).toEqual([false, null, null]);
   });
 
-  test('is proven all the same once it broke', () => {
+  test('is still decided once it broke', () => {
     const broken = tallyOf('grant-order', { ...few, broken: 1 });
     expect(judgeSystem(scenario, expecting(['grant-order'], []), broken, whole).met).toBe(false);
     expect(judgeSystem(scenario, expecting([], ['grant-order']), broken, whole).met).toBe(true);
   });
 
-  test('did not hold where it should break', () => {
+  test('is not reported as held if it should break', () => {
     const unbroken = tallyOf('grant-order', few);
     expect(judgeSystem(scenario, expecting([], ['grant-order']), unbroken, whole)).toMatchObject({
       met: null,
@@ -266,12 +266,12 @@ describe('a claim that was judged on fewer than nine of ten seeds', () => {
   });
 });
 
-describe('`progress` of code of users', () => {
+describe('`progress` of user code', () => {
   const own = (lists: Partial<SystemScenario['expect']>): SystemScenario => {
     const system = expecting(['grant-order'], []);
     return { ...system, lock: 'my-lock', expect: { ...system.expect, ...lists } };
   };
-  /** The same counts, by one rule of `progress`. */
+  /** The same counts, with all breaches under one rule of `progress`. */
   const tallyBy = (rule: string, counts: Parameters<typeof tallyOf>[1]): Tally => {
     const tally = tallyOf('progress', counts);
     const { broken = 0 } = counts;
@@ -284,7 +284,7 @@ describe('`progress` of code of users', () => {
     return judgeSystem(scenario, system, tally, { ...whole, avoided }).met;
   };
 
-  test('is judged although it is not listed, unless it may break', () => {
+  test('is judged even if it is not listed, unless it may break', () => {
     const hung = tallyBy('never-ended', { broken: 1 });
     expect(met(own({}), hung)).toBe(false);
     expect(claimsToShrink(own({}), hung)).toEqual(['progress']);
@@ -302,7 +302,7 @@ test('a system of which no seed was examined is not judged', () => {
   expect(judgeSystem(scenario, system, EMPTY_TALLY, cut).met).toBeNull();
 });
 
-test('a fault that fired and met no grant leaves it unjudged, by its name', () => {
+test('a fault that fired but never met a grant leaves the system unjudged, and is named', () => {
   const tally = tallyOf('grant-order', {});
   const unmet = {
     ...tally,
@@ -316,14 +316,14 @@ test('a fault that fired and met no grant leaves it unjudged, by its name', () =
     isIncomplete: true,
     vacuous: ['drop never met a held grant'],
   });
-  // Where nothing should hold, nothing was to be tested.
+  // If no claim should hold, nothing needs to be exercised.
   expect(judgeSystem(scenario, expecting([], []), unmet, whole)).toMatchObject({
     met: true,
     isIncomplete: false,
   });
 });
 
-test('a seed that failed weakens what should hold, and no breach that is proven', () => {
+test('a failed seed weakens a claim that held, but not a proven breach', () => {
   const proven = { ...tallyOf('grant-order', { broken: 2 }), failed: 1 };
   expect(judgeSystem(scenario, expecting(['grant-order'], []), proven, whole).met).toBe(false);
   expect(judgeSystem(scenario, expecting([], ['grant-order']), proven, whole).met).toBe(true);
@@ -332,7 +332,7 @@ test('a seed that failed weakens what should hold, and no breach that is proven'
   expect(judgeSystem(scenario, expecting([], ['grant-order']), failed, whole).met).toBe(false);
 });
 
-test('shrunk is each claim that should hold, else the first that should break', () => {
+test('each broken claim that should hold is shrunk, else the first that should break', () => {
   const { claims } = tallyOf('grant-order', { broken: 1 });
   const tally = { ...tallyOf('tokens-unique', { broken: 2 }) };
   const both = { ...tally, claims: { ...claims, ...tally.claims } };
@@ -349,7 +349,7 @@ test('shrunk is each claim that should hold, else the first that should break', 
   expect(shrunk([], ['progress'])).toEqual([]);
 });
 
-test('where some clients read first, a write becomes stale between their read and it', () => {
+test('the hint suggests a pause between a read and its write if any client reads first', () => {
   const hintOf = (kinds: readonly ('blind-writes' | 'read-modify-write')[]): string | undefined => {
     const clients = kinds.flatMap((kind) =>
       scenario.clients.map((client) => ({ ...client, workload: { ...client.workload, kind } })),
@@ -359,7 +359,7 @@ test('where some clients read first, a write becomes stale between their read an
     const asked = { ...scenario, clients, faults: [] };
     const [template] = scenario.faults.filter(({ kind }) => kind === 'pause');
     if (template === undefined) throw new Error('the fixture pauses');
-    // Placed at a time, and not before each write as in the file.
+    // At a time instead of before each write, as in the file.
     const at = { name: 'when', type: 'when', value: { kind: 'at', at: { minUs: 0, maxUs: 9 } } };
     const fields = template.fields.map((field) => (field.type === 'when' ? at : field));
     Object.assign(asked, { faults: [{ ...template, fields }] });

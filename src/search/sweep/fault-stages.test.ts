@@ -1,4 +1,4 @@
-/** Where faults meet the clients of a run, and what is said of it where nothing broke. */
+/** Tests the counts of where faults meet the clients of a run, and the hints if no claim broke. */
 import { describe, expect, test } from 'vitest';
 import {
   accepted,
@@ -33,7 +33,7 @@ const increment: Work = {
   store: 'store',
   key: 'x',
 };
-/** Where each kind of fault fired in a run. */
+/** Counts the faults that fired in a run, by kind and stage. */
 const faultStagesIn = (trace: Trace): readonly [FaultKind, FaultStages][] => {
   const counts = new Map<FaultKind, number[]>();
   addFaultStages(counts, trace);
@@ -61,7 +61,7 @@ describe('a fault meets a client', () => {
     expect(faultStagesIn(run(plan))).toEqual([[fault.kind, { [stage]: 1 }]]);
   });
 
-  test('of which several are hit at once, where it is nearest to a stale write', () => {
+  test('that is nearest to a stale write, if it affects several clients at once', () => {
     const cut: Fault = {
       kind: 'partition',
       from: ['alice', 'bob'],
@@ -76,7 +76,7 @@ describe('a fault meets a client', () => {
   });
 });
 
-test('a run without faults adds no stages, and a probe never counts as a client', () => {
+test('a run without faults adds no stages, and a probe is not counted as a client', () => {
   const probe = [enter(0, 'probe', 1, 9), invoke(1, 'probe/1/write')];
   const done = [...probe, accepted(2, 'probe/1/write'), leave(3, 'probe', 1)];
   const counts = new Map<FaultKind, number[]>();
@@ -96,7 +96,7 @@ test.each(['read', 'write'] as const)('a %s under an earlier grant no longer cou
   ]);
 });
 
-test('stages add up in either order, and come in one', () => {
+test('merged stages do not depend on the order of the parts, and are sorted', () => {
   const [a, b] = [
     { writing: 2, server: 1 },
     { reading: 3, writing: 1 },
@@ -125,7 +125,7 @@ faults: [{ ${fault} }]
   return judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false }).hints;
 }
 
-describe('where what should break did not, it is said', () => {
+describe('if a claim that should break held, a hint says', () => {
   test.each([
     [
       'that no pause came between a read and its write',
@@ -157,7 +157,7 @@ describe('where what should break did not, it is said', () => {
     expect(await hints(fault)).toEqual([expect.stringMatching(text)]);
   });
 
-  test('of blind writes, that none came before them', async () => {
+  test('for blind writes, that no pause came before the access', async () => {
     const [hint] = await hints('pause: { after: write, for: 1ms..40ms }', 'blind-writes');
     expect(hint).toMatch(/; never before the first access: try `before: write`$/);
   });

@@ -1,4 +1,4 @@
-// One of two workers dies of `doomed` before its first seed, while the other is at its own for long.
+// For `doomed`, one of two workers dies before its first seed, and the other is slow.
 import { threadId } from 'node:worker_threads';
 import { examinerOf as usual } from '../../../tools/built/modules/search/sweep/examiner.js';
 

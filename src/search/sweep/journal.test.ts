@@ -31,12 +31,12 @@ const chunks = [
 ];
 const text = renderHead(head) + chunks.map(renderChunk).join('');
 
-/** A journal whose text comes in pieces, as from a file. */
+/** Reads a journal in pieces, as from a file. */
 function readPieces(whole: string): JournalRead {
   return readJournal(whole.match(/[\s\S]{1,700}/g) ?? []);
 }
 
-test('a journal that is cut off anywhere gives the chunks whose lines are whole', () => {
+test('a journal that is truncated anywhere gives the chunks whose lines are complete', () => {
   const headLength = renderHead(head).length;
   fc.assert(
     fc.property(fc.integer({ min: headLength, max: text.length }), (length) => {
@@ -52,13 +52,13 @@ test('a journal that is cut off anywhere gives the chunks whose lines are whole'
   );
 });
 
-test('a journal without a first line is empty, and not damaged', () => {
+test('a journal without a first line is empty, not damaged', () => {
   expect(readPieces('')).toEqual({ kind: 'empty' });
   expect(readJournal(['', ''])).toEqual({ kind: 'empty' });
 });
 
 describe('a journal is refused', () => {
-  test('with the line that is damaged', () => {
+  test('with the damaged line', () => {
     const lines = text.split('\n');
     lines[2] = lines[2]?.replace('"seeds":10', '"seeds":11') ?? '';
     expect(readPieces(lines.join('\n'))).toMatchObject({ kind: 'problem', line: 3 });
@@ -66,7 +66,7 @@ describe('a journal is refused', () => {
     expect(readPieces(lines.join('\n'))).toMatchObject({ kind: 'problem', line: 3 });
   });
 
-  test('where its head is cut off, or is of another format', () => {
+  test('if its header is truncated, or of another format', () => {
     expect(readPieces(text.slice(0, 20))).toMatchObject({ kind: 'problem', line: 1 });
     expect(readPieces(text.replace('"version":2', '"version":1'))).toEqual({
       kind: 'problem',
@@ -96,7 +96,7 @@ describe('a journal is refused', () => {
   });
 });
 
-test('seeds that are there twice count once', async () => {
+test('seeds that occur twice count once', async () => {
   const twice = text + renderChunk(await chunkOf(5, 12)) + renderChunk(await chunkOf(10, 14, 'b'));
   const read = readPieces(twice);
   expect(read.kind === 'journal' && read.chunks.map(({ system, from }) => [system, from])).toEqual([
@@ -119,7 +119,7 @@ describe('of many chunks', () => {
   const overlap = (a: FinishedRange, b: FinishedRange): boolean =>
     a.system === b.system && a.from <= b.to && b.from <= a.to;
 
-  test('no two that are kept have a seed in common, and each left out has one with another', () => {
+  test('no two kept ones share a seed, and each omitted one shares a seed with a kept one', () => {
     fc.assert(
       fc.property(ranges, (drawn) => {
         const all = drawn.map(({ system, from, length }) => ({ system, from, to: from + length }));

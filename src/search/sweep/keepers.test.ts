@@ -1,4 +1,6 @@
-/** Realms that are used again, on locks whose packages keep something, and on such that do not. */
+/**
+ * Tests reused realms with locks whose packages keep state, and with locks whose packages do not.
+ */
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,7 +19,7 @@ import { canReuse, compareBlock } from './keepers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-keepers-'));
 
-/** Of a package `calm`, and one that counts its calls, `counts`, by which one lock begins late. */
+/** Package `calm` keeps no state; `counts` counts its calls, which makes one lock begin late. */
 const FILES = {
   'node_modules/calm/index.js': `const { wait } = require('./wait.js'); exports.wait = wait;`,
   'node_modules/calm/wait.js': `exports.wait = (ms) => new Promise((go) => setTimeout(go, ms));`,
@@ -74,7 +76,7 @@ beforeAll(async () => {
   ({ scenario, catalogue } = read);
 });
 
-/** What seeds come to, in the order in which they are given. */
+/** Digests of the runs of these seeds, run in the given order. */
 async function digestsOf(
   system: string,
   seeds: readonly number[],
@@ -98,7 +100,7 @@ const row = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
 test.each(['calm', 'late'])(
-  'a plan of `%s` shrinks to what breaks with new realms',
+  'a plan of `%s` shrinks to one that breaks in fresh realms',
   async (name) => {
     const claim = 'no-lost-update';
     const isBroken = async (plan: Plan): Promise<boolean> => {
@@ -116,11 +118,11 @@ test.each(['calm', 'late'])(
 
 test('only a lock whose code uses packages can be reused', () => {
   const reusable = scenario.systems.filter(({ name }) => canReuse(scenario, name, catalogue));
-  // A module is of a scenario, and not of a lock in it.
+  // The modules belong to the scenario, so a lock without packages is reusable beside others.
   expect(reusable.map(({ name }) => name)).toEqual(['calm', 'counts', 'late']);
 });
 
-test('a seed comes to the same with realms that are used again as with new ones', async () => {
+test('a seed has the same result in reused and fresh realms', async () => {
   const used = await digestsOf('calm', row(0, 70), true);
   expect(used).toEqual(await digestsOf('calm', row(0, 70), false));
   expect(new Set(used.values()).size).toBe(71);
@@ -132,7 +134,7 @@ test('a seed comes to the same with realms that are used again as with new ones'
   expect(compared).toEqual({ same: 32, keeper: null });
 });
 
-test('wherever a chunk begins, a seed finds what its block has left, be it too much', async () => {
+test('a seed finds the state that its block left, wherever a chunk begins', async () => {
   const whole = await digestsOf('counts', row(32, 95), true);
   const pieces = [row(60, 70), row(71, 95), row(40, 45), row(32, 33)];
   for (const piece of pieces) {
@@ -147,17 +149,17 @@ test('wherever a chunk begins, a seed finds what its block has left, be it too m
   expect(differing).not.toContain(64);
 });
 
-test('the package that keeps something is named, with the seed', async () => {
+test('the package that keeps state is named, with the seed', async () => {
   const block = { scenario, system: 'counts', from: 0, seeds: 32 };
   const { same, keeper } = await compareBlock(block, catalogue, () => false);
   expect(same).toBe(1);
   expect(keeper).toMatchObject({ seed: 1, name: 'counts' });
   expect(keeper?.what).toMatch(/^event \d+ differs: first .*, then /);
-  // Nothing was changed by looking.
+  // The comparison changed nothing.
   expect(await compareBlock(block, catalogue, () => false)).toEqual({ same, keeper });
 });
 
-test('it stops when it is to', async () => {
+test('the comparison stops on request', async () => {
   const block = { scenario, system: 'calm', from: 0, seeds: 32 };
   let asked = 0;
   const shouldStop = (): boolean => {

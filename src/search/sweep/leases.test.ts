@@ -1,4 +1,4 @@
-/** What a sweep shows of leases. */
+/** Tests the lease statistics of a sweep. */
 import { expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { enter, grant, keyChange, traceOf } from '../../check/trace-builder.fixture.ts';
@@ -26,7 +26,7 @@ function tallyOf(events: readonly TraceEvent[], seed = 7): LeaseTally {
   return leasesSchema.parse(tally);
 }
 
-test('the shortest lease is that of a key, a grant or what a program says', () => {
+test('the shortest lease is that of a key or of a server’s grant, not a program’s claim', () => {
   expect(tallyOf([key(1, 5), ...entered])).toMatchObject({ shortestUs: 5_000_000, ofKey: true });
   expect(tallyOf([grant(1, 'alice', 1)])).toMatchObject({ shortestUs: 10_000, ofKey: false });
   expect(tallyOf(entered)).toEqual(NO_LEASES);
@@ -34,7 +34,7 @@ test('the shortest lease is that of a key, a grant or what a program says', () =
   expect(both).toMatchObject({ shortestUs: 10_000, ofKey: false });
 });
 
-test('a guard before the key is counted, a section that takes it in time is not', () => {
+test('a guard taken before the key is counted; a section that takes the key first is not', () => {
   const early = tallyOf([...entered, key(6, 5)]);
   expect(early).toMatchObject({ early: 1, firstEarly: { seed: 7, section: 'alice/1' } });
   expect(earlyGuards(early)).toEqual([
@@ -62,7 +62,7 @@ faults: [${faults}]
 
 const PAUSE = '{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }';
 
-test('faults that no lease can outlast are named, with what would outlast one', () => {
+test('faults that are too short for any lease are reported, with a length that suffices', () => {
   expect(reason(PAUSE, ['grant-order'])).toBe(
     'keys were taken for 5 s; the longest pause is 60 ms: pass `section.ttlMs`, or `for: 1ms..12s`',
   );
@@ -74,7 +74,7 @@ test('faults that no lease can outlast are named, with what would outlast one', 
   expect(reason('{ crash: { process: clients, chance: 1/2 } }', ['grant-order'])).toBeNull();
 });
 
-test('of two equal leases the merge names the key, in either order', () => {
+test('of two equal leases, the merge reports the key, in either order', () => {
   const [ofKey, ofGrant] = [true, false].map((is) => ({
     ...NO_LEASES,
     shortestUs: 5,
@@ -84,7 +84,7 @@ test('of two equal leases the merge names the key, in either order', () => {
   expect(mergeLeases(ofGrant ?? NO_LEASES, ofKey ?? NO_LEASES).ofKey).toBe(true);
 });
 
-test('the lease of a key whose end is set by a command of its own is that one', () => {
+test('if a separate command sets the end of a key, its lease starts there', () => {
   const endless = keyChange(1, 'alice', { untilUs: null });
   const expires = keyChange(2, 'alice', { change: 'prolonged', untilUs: 5_003_000 });
   expect(tallyOf([endless, expires, ...entered])).toMatchObject({ shortestUs: 5_000_000 });

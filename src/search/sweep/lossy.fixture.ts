@@ -1,4 +1,4 @@
-/** A scenario that loses updates under every seed of some; only `one` says that it may. */
+/** A scenario that loses updates under some seeds on both systems; only `one` may. */
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 

@@ -10,7 +10,7 @@ const head = new Int32Array(whereabouts, 0, 6);
 head[3] = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
 head[4] = threadId + 1;
 
-/** As `host/async/whereabouts.ts` does: how often it changed, at what it is, and where. */
+/** Publishes the number of changes, the current activity and its place, as a worker does. */
 function say(activity, what) {
   const text = new TextEncoder().encode(what);
   new Uint8Array(whereabouts, 24).set(text);
@@ -23,13 +23,13 @@ function eat() {
   for (const kept = []; ; ) kept.push(Array(1e4).fill(1.5));
 }
 
-/** CPU time of this thread alone, as far as others are idle. */
+/** CPU time of the process: that of this thread if the others are idle. */
 function cpuMs() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Does a task as its title says, and says meanwhile that it is at code of users. */
+/** Performs the task that `title` names, and reports that it runs user code meanwhile. */
 function perform({ title = 'dies' }) {
   if (title === 'dies early') throw new Error('dies before it says anything');
   if (title !== 'idles') say(title === 'own code' ? OWN_CODE : CODE_OF_USERS, title);

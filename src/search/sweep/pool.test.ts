@@ -1,4 +1,4 @@
-/** Laws of the pool alone, with a worker that does as the name of its scenario says. */
+/** Tests the pool alone, with a worker that acts on the name of its scenario. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -25,7 +25,7 @@ interface Done {
   readonly differences: readonly ReuseDifference[];
 }
 
-/** Its worker looks at nothing but the name. */
+/** The worker reads only the name. */
 function scenarioNamed(name: string): Scenario {
   const text =
     'systems: { fenced: { lock: lock-service, store: fenced } }\nclients: { count: 1, ttl: 20ms, sections: 1 }\nworkload: { steps: [write: {}] }\n';
@@ -34,7 +34,7 @@ function scenarioNamed(name: string): Scenario {
   return read.scenario;
 }
 
-/** Has the seeds from 0 to 29 examined, in chunks of ten at most. */
+/** Examines the seeds 0 to 29, in chunks of at most `size`. */
 async function examine(name: string, on: Pool, size = 10, isReusing = false): Promise<Done> {
   const differences: ReuseDifference[] = [];
   const sizes: number[] = [];
@@ -60,15 +60,15 @@ async function examine(name: string, on: Pool, size = 10, isReusing = false): Pr
   return { sizes, ranges, tally, differences };
 }
 
-test('every chunk is examined once, and the next is as long as the last took', async () => {
+test('every chunk is examined once, and its duration decides the size of the next', async () => {
   const { ranges, sizes, tally } = await examine('quick', open());
   expect(ranges).toEqual(['0..9', '10..19', '20..29']);
   expect(tally.seeds).toBe(30);
-  // From eight to four times ten: half a millisecond would allow 200 times as many.
+  // Eight, then at most four times ten: half a millisecond alone would allow 200 times as many.
   expect(sizes).toEqual([8, 40, 40, 40]);
 });
 
-test('a worker that took long gets fewer seeds, but one', async () => {
+test('a slow worker gets fewer seeds, at least one', async () => {
   expect((await examine('slow', open())).sizes).toEqual([8, 1, 1, 1]);
 });
 
@@ -85,7 +85,7 @@ test('seeds that hang are findings, and the rest of their chunks is examined', a
   expect([...ranges].sort()).toEqual(['0..9', '10..19', '20..29']);
 });
 
-test('a seed that goes on producing events is never ended', async () => {
+test('a seed that keeps producing events is never ended', async () => {
   const { tally } = await examine('events', open(), 1);
   expect([tally.seeds, tally.killed]).toEqual([30, 0]);
 });
@@ -97,12 +97,12 @@ test('a seed that fills its heap is a finding with its place', async () => {
   expect(tally.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
 });
 
-test('a seed that hangs with realms used again alone is no finding', async () => {
+test('a seed that hangs only in reused realms is not a finding', async () => {
   const { tally, differences } = await examine('reused', open(), 10, true);
   expect([tally.seeds, tally.killed, differences]).toEqual([30, 0, []]);
 });
 
-test('a seed that a repeated run did not survive is a finding, and not run again', async () => {
+test('a seed that a repeated run did not survive is a finding, and is not run again', async () => {
   const one = open();
   const scenario = scenarioNamed('quick');
   const task = { kind: 'repeat', scenario, system: 'fenced', seed: 12 } as const;
@@ -124,7 +124,7 @@ test('seeds that kill a worker are findings', async () => {
   ]);
 });
 
-test('a seed is blamed only if a fresh worker does not survive it either', async () => {
+test('a seed is blamed only if it also ends a fresh worker', async () => {
   const kept = await examine('keeps', open(), 10, true);
   expect([kept.tally.seeds, kept.tally.failed, kept.tally.killed]).toEqual([30, 0, 0]);
   expect(kept.differences).toEqual([{ seed: 15, what: 'kept' }]);
@@ -132,7 +132,7 @@ test('a seed is blamed only if a fresh worker does not survive it either', async
   expect([dies.tally.failed, dies.tally.killed, dies.differences]).toEqual([3, 3, []]);
 });
 
-test('a worker stays from job to job, and is replaced when it dies', async () => {
+test('a worker serves one job after another, and is replaced when it dies', async () => {
   const one = open();
   const threadsOf = async (name: string): Promise<number> =>
     (await examine(name, one)).tally.events;
@@ -143,10 +143,10 @@ test('a worker stays from job to job, and is replaced when it dies', async () =>
   await one.close();
 });
 
-test('a worker that cannot start fails the job, which gives out no more chunks', async () => {
+test('a worker that cannot start fails the job, which hands out no more chunks', async () => {
   const one = open({ examinerUrl: 'dies' });
   await expect(examine('quick', one)).rejects.toThrow('a worker did not start: no examiner');
-  // Nobody is at the job any more: the next one may begin.
+  // The job has ended, so the next one may begin.
   await expect(examine('quick', one)).rejects.toThrow('a worker did not start');
 });
 
@@ -166,13 +166,13 @@ describe('a task', () => {
     );
   };
 
-  test('is answered, also where code of fencepost takes longer than a seed may', async () => {
+  test('is answered, even if fencepost’s own code takes longer than a seed may', async () => {
     const one = open();
     expect(await perform(one, 'idles')).toEqual({ kind: 'threw', error: 'idles' });
     expect(await perform(one, 'own code')).toEqual({ kind: 'threw', error: 'own code' });
   });
 
-  test('that does not end, or of which a worker dies, is lost where it was', async () => {
+  test('that never ends, or kills its worker, is lost at a known place', async () => {
     const one = open();
     const why =
       'it did not finish: 0.3 s of CPU time without an event, at pool-worker.fixture.mjs:42:47';
@@ -185,14 +185,14 @@ describe('a task', () => {
     expect(await perform(one, 'dies early')).toMatchObject({ kind: 'lost', where: '' });
   });
 
-  test('that is given up may still end; a worker that does not is killed', async () => {
+  test('that is given up may still end; a worker that does not end is killed', async () => {
     const one = open({ stallMs: 60_000 });
     expect(await perform(one, 'idles')).toMatchObject({ kind: 'threw' });
     expect(await perform(one, 'waits', () => true)).toEqual({ kind: 'threw', error: 'waits' });
     expect(await perform(one, 'stays', () => true)).toEqual({ kind: 'given up' });
   });
 
-  test('is not begun once 10 s of CPU time were lost to others, until that is forgotten', async () => {
+  test('does not begin once others lost 10 s of CPU time, until that is forgotten', async () => {
     const one = open({ stallMs: 5_000 });
     const done = { kind: 'threw', error: 'idles' };
     expect(await perform(one, 'idles')).toEqual(done);
@@ -203,7 +203,7 @@ describe('a task', () => {
     expect(await perform(one, 'idles')).toEqual(done);
   });
 
-  test('needs the pool to itself, and a pool with a worker', async () => {
+  test('needs the pool alone, and a pool with a worker', async () => {
     const one = open();
     const first = perform(one, 'idles');
     await expect(perform(one, 'idles')).rejects.toThrow('a pool has two jobs at once');

@@ -1,6 +1,6 @@
 /**
- * Sweeps that use realms again come to what they come to with new ones, wherever they are cut, of
- * locks whose packages keep something that they seldom touch.
+ * Sweeps that reuse realms have the results of sweeps with fresh ones, however they are split, for
+ * locks whose packages keep state that they rarely use.
  */
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-reuse-'));
 
-/** A breaker in a package: once it has failed often enough, clients go without the lock. */
+/** A circuit breaker in a package: after two failures, clients work without the lock. */
 const BREAKERS = {
   variable: `let failures = 0;
     exports.failed = () => { failures += 1; };
@@ -90,7 +90,7 @@ async function sweepOf(range: SeedRange, reusing: readonly string[]): Promise<Sw
   return { tallies: (await sweep(scenario, options)).tallies, differences };
 }
 
-/** The same, in as many shards. */
+/** Sweeps the same range in `of` shards. */
 async function shardsOf(range: SeedRange, of: number): Promise<ReadonlyMap<string, Tally>> {
   const merged = new Map<string, Tally>();
   for (let index = 1; index <= of; index += 1) {
@@ -104,7 +104,7 @@ async function shardsOf(range: SeedRange, of: number): Promise<ReadonlyMap<strin
 
 const RANGE = { from: 64, to: 127 };
 
-/** What is held against each system. */
+/** Returns the breaches and failures of each system. */
 function troubleIn(tallies: ReadonlyMap<string, Tally>): unknown {
   return [...tallies].map(([name, tally]) => {
     const broken = [...Object.keys(tally.claims)].sort().map((claim) => {
@@ -114,14 +114,14 @@ function troubleIn(tallies: ReadonlyMap<string, Tally>): unknown {
   });
 }
 
-test('whole, in shards and seed by seed, a sweep tells of the seeds that break something anew', async () => {
+test('a sweep that reuses realms finds the same breaches, in any number of shards', async () => {
   const { tallies: fresh } = await sweepOf(RANGE, []);
   const [first] = fresh.values();
   expect(claimTally(first ?? EMPTY_TALLY, 'mutual-exclusion')).toMatchObject({ broken: 0 });
   expect(first?.sections.entered).toBeGreaterThan(50);
   const { tallies, differences } = await sweepOf(RANGE, names);
   expect(differences.map(([name]) => name)).toEqual(names);
-  // Whose seeds came out otherwise is begun again, and not only these.
+  // If any seed differs, all seeds of its system run again.
   expect(tallies).toEqual(fresh);
   expect(troubleIn(await shardsOf(RANGE, 2))).toEqual(troubleIn(fresh));
   expect(troubleIn(await shardsOf(RANGE, RANGE.to - RANGE.from + 1))).toEqual(troubleIn(fresh));

@@ -1,4 +1,4 @@
-/** What a sealed text says, and when it is not to be relied on. */
+/** Tests reading a checksummed text, and detecting one that is unreliable. */
 import { expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import { originOf, seal, unseal, whyForeign } from './sealed.ts';
@@ -7,7 +7,7 @@ const FORM = { type: 'chunk', version: 2 };
 const text = seal(FORM, { seeds: 3 });
 const { checksum } = JSON.parse(text);
 
-test('what was sealed comes back', () => {
+test('a checksummed text has the content that was written', () => {
   expect(unseal(text, FORM)).toEqual({ kind: 'content', content: { seeds: 3 } });
   expect(text).toMatch(/^\{"type":"chunk","version":2,"checksum":"sha256:[0-9a-f]{64}",[^\n]*\}$/);
 });
@@ -30,7 +30,7 @@ test.each<[string, unknown]>([
   expect(unseal(JSON.stringify(outer), FORM)).toEqual({ kind: 'problem', what });
 });
 
-test('half of it is no whole JSON', () => {
+test('a truncated text is not complete JSON', () => {
   const what = 'is damaged: it is no whole JSON';
   expect(unseal(text.slice(0, -1), FORM)).toEqual({ kind: 'problem', what });
 });
@@ -41,7 +41,7 @@ function originFrom(source: string): ReturnType<typeof originOf> {
   return originOf(read.scenario, '1.2.3');
 }
 
-test('the digest of a scenario is of what it says, not of how it is laid out', () => {
+test('the digest of a scenario depends on its content, not on its layout', () => {
   const systems = 'systems: { one: { lock: lock-service, store: fenced } }';
   const origin = originFrom(`name: calm\n${systems}\n`);
   expect(origin).toMatchObject({ fencepost: '1.2.3', scenario: 'calm', modules: {} });
@@ -61,6 +61,6 @@ test.each([
   ['is of another version of a', { modules: { a: '2' } }],
   ['is of another version of a', { modules: {} }],
   ['is of another version of b', { modules: { a: '1', b: '1' } }],
-])('that results are foreign has the reason %j: %j', (why, theirs) => {
+])('results of another run are refused with the reason %j: %j', (why, theirs) => {
   expect(whyForeign({ ...ours, ...theirs }, ours)).toBe(why);
 });

@@ -36,7 +36,6 @@ const failed = (section: string, text: string, place: string | null = null): Sec
 const crashed = (section: string): SectionRun => runOf(section, { kind: 'crashed', atUs: 0 });
 const open = (section: string): SectionRun => runOf(section, { kind: 'open', wait: null });
 
-/** The counts of one run. */
 function countsOf(
   events: readonly TraceEvent[],
   sections: readonly SectionRun[],
@@ -50,20 +49,20 @@ function countsOf(
 const granted = [acquire(1, 'alice/1/acquire'), enter(2, 'alice', 1, 20)];
 const denied = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
 
-test('a section that has its lock was entered', () => {
+test('a section that holds its lock was entered', () => {
   const events = [...granted, invoke(3, 'alice/1/write'), accepted(5, 'alice/1/write')];
   const counts = { ...NO_SECTIONS, began: 1, entered: 1, ended: 1 };
   expect(countsOf(events, [returned('alice/1')])).toEqual(counts);
 });
 
-test('a section that returned gave up if it asked and never had its lock, else it ended', () => {
+test('a section that asked for its lock and returned without it gave up; others ended', () => {
   const one = { ...NO_SECTIONS, began: 1 };
   expect(countsOf(denied, [returned('bob/1')])).toEqual({ ...one, gaveUp: 1 });
   expect(countsOf(denied, [open('bob/1')])).toEqual({ ...one, open: 1 });
   expect(countsOf([], [returned('bob/1')])).toEqual({ ...one, ended: 1 });
 });
 
-test('all sections of a plan were planned, those that began and those that did not', () => {
+test('every section of a plan counts as planned, whether it began or not', () => {
   const counter = new SectionCounter();
   const plan = planOf({ clients: [clientOf('alice', [writeOf(1)]), clientOf('bob', [])] });
   counter.add(7, plan, { ...traceOf([]), sections: [] });
@@ -71,7 +70,7 @@ test('all sections of a plan were planned, those that began and those that did n
   expect(counter.counts()).toEqual({ ...NO_SECTIONS, planned: 4, began: 1, ended: 1 });
 });
 
-test('a section whose access a store refused was refused, once', () => {
+test('a section with several refused accesses counts as refused once', () => {
   const no = { isAccepted: false, highest: 9 };
   const again = [write(4, 'alice', 1, 5, no), write(5, 'alice', 1, 6, no)];
   const events = [...granted, invoke(3, 'alice/1/write'), ...again];
@@ -79,7 +78,7 @@ test('a section whose access a store refused was refused, once', () => {
   expect(countsOf(events, [returned('alice/1')])).toMatchObject(counts);
 });
 
-test('a section that crashed, failed or is open has no other end', () => {
+test('a section that crashed, failed or is open has no other ending', () => {
   const one = { ...NO_SECTIONS, began: 1, entered: 1 };
   expect(countsOf(granted, [crashed('alice/1')])).toEqual({ ...one, crashed: 1 });
   expect(countsOf(granted, [open('alice/1')])).toEqual({ ...one, open: 1 });
@@ -100,13 +99,13 @@ test('without a lock, a section that reached a store was entered', () => {
   expect(countsOf(events, runs, { processes: [lock] })).toMatchObject({ began: 1, entered: 0 });
 });
 
-test('the probe does not count', () => {
+test('the probe is not counted', () => {
   const probe = { name: 'alice', role: 'probe' } as const;
   const runs = [failed('alice/1', 'Error: no'), open('alice/2')];
   expect(countsOf(granted, runs, { processes: [probe] })).toEqual(NO_SECTIONS);
 });
 
-test('a section that returned without a guard gave up if it was denied, and was unguarded if not', () => {
+test('a section that returned without a guard gave up if denied, else it was unguarded', () => {
   const runs = [returned('bob/1', true)];
   expect(countsOf(denied, runs)).toMatchObject({ gaveUp: 1, unguarded: 0, ended: 0 });
   const unheard = [acquire(1, 'bob/1/acquire'), unknown(3, 'bob/1/acquire')];
@@ -126,7 +125,7 @@ test('errors that differ only in ids are listed once, with their count and first
   expect(counter.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed: errors });
 });
 
-test('an error that names its process is one error of all', () => {
+test('errors that differ only in the name of their process are one error', () => {
   const of = (who: string) => failed(`${who}/1`, `LeftTheWorld: ${who} leaves: fetch by alice`);
   expect(countsOf([], [of('bob'), of('carol')]).failed).toMatchObject([
     { error: 'LeftTheWorld: it leaves: fetch by alice', count: 2 },
@@ -143,7 +142,7 @@ test('the same error at two places is listed twice, in order of place', () => {
   ]);
 });
 
-test('the same few errors are kept in whatever order parts are merged', () => {
+test('the same errors are kept, in whatever order parts are merged', () => {
   const one = (letter: string, seed: number) => {
     const counter = new SectionCounter();
     counter.add(seed, PLAN, { ...traceOf([]), sections: [failed('bob/1', `Error: ${letter}`)] });
@@ -161,7 +160,7 @@ test('the same few errors are kept in whatever order parts are merged', () => {
   expect(mergeSections(rest, half)).toEqual(ahead);
 });
 
-test('the fates of sections are listed, the most frequent error first', () => {
+test('the outcomes of sections are listed, the most frequent error first', () => {
   const errors = [
     { error: 'Error: a', place: null, count: 2, firstSeed: 1 },
     { error: 'Error: b', place: 'lock.mjs:12:5', count: 1200, firstSeed: 2 },
@@ -203,14 +202,14 @@ test.each(['renew', 'release'] as const)(
   },
 );
 
-test('events of sections that were never seen are not counted', () => {
+test('events of unknown sections are not counted', () => {
   const no = { isAccepted: false, highest: 9 };
   const elsewhere = [write(4, 'bob', 7, 5, no), leave(5, 'bob', 7)];
   const runs = [returned('alice/1')];
   expect(countsOf([...granted, ...elsewhere], runs)).toEqual(countsOf(granted, runs));
 });
 
-test('each count of two parts adds up by itself', () => {
+test('each count of two parts adds up separately', () => {
   const one = { began: 9, entered: 8, gaveUp: 7, refused: 6, crashed: 5, unguarded: 4 };
   const other = { began: 1, entered: 2, gaveUp: 3, refused: 4, crashed: 5, unguarded: 6 };
   const errors = { failed: [], otherFailed: 5 };

@@ -16,7 +16,7 @@ function rangesOf(range: SeedRange, of: number): readonly SeedRange[] {
   return Array.from({ length: of }, (_, at) => rangeOfShard(range, { index: at + 1, of }));
 }
 
-test('the shards of a range follow one another, leave nothing out, and are of one size', () => {
+test('the shards of a range are contiguous, complete and equal in size', () => {
   const seeds = fc.record({ from: fc.nat(1_000_000), count: fc.nat(500), of: fc.nat(99) });
   fc.assert(
     fc.property(seeds, ({ from, count, of }) => {
@@ -72,7 +72,7 @@ async function shardOf(index: number, of: number, range = RANGE): Promise<ShardF
   };
 }
 
-/** All shards as they come back from their files. */
+/** All shards, as read back from their files. */
 async function shardsOf(of: number): Promise<FiledShard[]> {
   const shards = Array.from({ length: of }, (_, at) => shardOf(at + 1, of));
   return (await Promise.all(shards)).map((shard) => {
@@ -83,7 +83,7 @@ async function shardsOf(of: number): Promise<FiledShard[]> {
 }
 
 describe('the shards of a run', () => {
-  test('merge into what the whole range comes to, in whatever order they are given', async () => {
+  test('merge into the result of the complete range, in any order', async () => {
     const whole = await tallyOf(RANGE);
     for (const of of [1, 2, 3, 7, 120]) {
       const merge = mergeShards((await shardsOf(of)).reverse());
@@ -95,7 +95,7 @@ describe('the shards of a run', () => {
     }
   });
 
-  test('come to a partial result if one of them is partial', async () => {
+  test('merge into a partial result if one of them is partial', async () => {
     const [first, second] = await shardsOf(2);
     const [scenario] = second?.shard.scenarios ?? [];
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
@@ -104,7 +104,7 @@ describe('the shards of a run', () => {
     expect(merge).toMatchObject({ kind: 'merged', merged: { scenarios: [{ isWhole: false }] } });
   });
 
-  test('name the one that has not examined all its seeds, whatever it says of itself', async () => {
+  test('report one that has not examined all its seeds, even if marked as complete', async () => {
     const [first, second] = await shardsOf(2);
     const [scenario] = second?.shard.scenarios ?? [];
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
@@ -116,7 +116,7 @@ describe('the shards of a run', () => {
     expect(merge.merged.cut).toEqual([{ file: 'cut.json', ...counts }]);
   });
 
-  test('are refused where one has more seeds than are its share', async () => {
+  test('are refused if one has more seeds than its share', async () => {
     const [first, second] = await shardsOf(2);
     const [scenario] = second?.shard.scenarios ?? [];
     if (first === undefined || second === undefined || scenario === undefined) throw new Error();
@@ -147,7 +147,7 @@ describe('the shards of a run', () => {
     });
   });
 
-  test('are refused where one is there twice, with both files', async () => {
+  test('are refused if one is given twice, with both files', async () => {
     const shards = await shardsOf(2);
     const [, second] = shards;
     if (second === undefined) throw new Error();
@@ -167,7 +167,7 @@ describe('the shards of a run', () => {
       'is of another version of ./my-lock.mjs',
       (shard) => withOrigin(shard, { modules: { './my-lock.mjs': 'sha256:02' } }),
     ],
-  ])('are refused where one %s', async (why, change) => {
+  ])('are refused if one %s', async (why, change) => {
     const [first, second] = await shardsOf(2);
     if (first === undefined || second === undefined) throw new Error();
     const foreign = { file: 'odd.json', shard: await change(second.shard) };
@@ -189,7 +189,7 @@ function withOrigin(
   return { ...shard, scenarios };
 }
 
-test('the file of a shard that lost its end, or one of whose digits changed, is refused', async () => {
+test('a shard file that is truncated, or has a changed digit, is refused', async () => {
   const text = renderShard(await shardOf(1, 2)).trimEnd();
   fc.assert(
     fc.property(fc.nat(text.length - 1), (at) => {
@@ -212,7 +212,7 @@ test.each<[string, (shard: ShardFile) => object]>([
     'is no shard that fencepost wrote: shard there is no such shard',
     (shard) => ({ ...shard, shard: { index: 3, of: 2 } }),
   ],
-])('a sealed shard %s', async (what, change) => {
+])('a checksummed shard %s', async (what, change) => {
   const content = change(await shardOf(1, 2));
   expect(readShard(seal({ type: 'shard', version: 2 }, content))).toEqual({
     kind: 'problem',
@@ -225,7 +225,7 @@ test('merging no shards is refused', () => {
   expect(mergeShards([])).toEqual({ kind: 'refused', problems });
 });
 
-test('shards are merged in their order, with all that they bring beside tallies', async () => {
+test('shards are merged in order, with all their data besides the counts', async () => {
   const [one, two, three] = await shardsOf(3);
   if (one === undefined || two === undefined || three === undefined) throw new Error();
   const difference = { system: 's', seed: 40, what: 'event 1 differs' };
@@ -244,7 +244,7 @@ test('shards are merged in their order, with all that they bring beside tallies'
   expect(merge.merged.cut).toEqual([]);
 });
 
-test('shards that counted other plans of one scenario are of another run', async () => {
+test('shards that counted different plans of one scenario belong to different runs', async () => {
   const [one, two] = await shardsOf(2);
   if (one === undefined || two === undefined) throw new Error();
   const scope = { faults: 1, ties: 0, clients: null, sections: null };
@@ -255,7 +255,7 @@ test('shards that counted other plans of one scenario are of another run', async
   expect(merge).toEqual({ kind: 'refused', problems });
 });
 
-test('a shard of an exhausted scenario has its share of each system’s plans', async () => {
+test('a shard of an exhaustive search has its share of each system’s plans', async () => {
   const shards = await shardsOf(2);
   const scope = { faults: 1, ties: 0, clients: null, sections: null };
   const merged = (plans: Readonly<Record<string, number>>): unknown => {

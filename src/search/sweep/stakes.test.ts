@@ -1,4 +1,4 @@
-/** What was at stake on a seed, from traces written by hand. */
+/** Tests the coverage of a seed, with traces written by hand. */
 import { describe, expect, test } from 'vitest';
 import { acquire, enter, invoke, read, traceOf, write } from '../../check/trace-builder.fixture.ts';
 import type { TraceEvent } from '../../core/history/events.ts';
@@ -12,7 +12,7 @@ function stakes(events: readonly TraceEvent[], work: readonly Work[] = []): Stak
   return tally;
 }
 
-test('what was at stake on two parts of the seeds adds up, each by itself', () => {
+test('each count of the coverage of two parts adds up separately', () => {
   const some = { contested: 1, shared: 2, toWrite: 3, written: 4, readAfter: 5, readBack: 6 };
   const more = { contested: 10, shared: 9, toWrite: 8, written: 7, readAfter: 6, readBack: 5 };
   const sum = { contested: 11, shared: 11, toWrite: 11, written: 11, readAfter: 11, readBack: 11 };
@@ -29,7 +29,7 @@ describe('a lock', () => {
     expect(stakes([mine, other])).toMatchObject({ contested: 1, shared: 0 });
   });
 
-  test('is not contested by the probe, by those who ask for others, or by other calls', () => {
+  test('is not contested by the probe, by requests for other locks, or by other calls', () => {
     const elsewhere = { ...other, call: { verb: 'acquire', lock: 'b', token: 0 } } as const;
     const probing = acquire(1, 'probe/2/acquire');
     const released = { ...other, call: { verb: 'release', lock: 'db', token: 0 } } as const;
@@ -38,7 +38,7 @@ describe('a lock', () => {
     }
   });
 
-  test('is not contested where one client computes for all', () => {
+  test('is not contested if one client computes for all', () => {
     const memoize: Work = {
       kind: 'memoize',
       id: 1,
@@ -51,7 +51,7 @@ describe('a lock', () => {
     expect(stakes([mine, other], [memoize]).contested).toBe(0);
   });
 
-  test('is shared once two clients had it, of whom the probe is none', () => {
+  test('is shared once two clients other than the probe held it', () => {
     const had = enter(0, 'alice', 1, 9);
     expect(stakes([had, enter(1, 'alice', 2, 9)]).shared).toBe(0);
     expect(stakes([had, enter(1, 'probe', 2, 9)]).shared).toBe(0);
@@ -63,19 +63,19 @@ describe('a lock', () => {
 describe('a write', () => {
   const kept = write(1, 'alice', 1, 7);
 
-  test('is planned by what a section does', () => {
+  test('is planned if a section has a step that writes', () => {
     expect(stakes([], [{ kind: 'compute', id: 1, forUs: 1 }]).toWrite).toBe(0);
     expect(stakes([], [{ kind: 'compute', id: 1, forUs: 1 }, writeOf(1)]).toWrite).toBe(1);
   });
 
-  test('counts once a store accepted it of a client', () => {
+  test('counts once a store accepted it from a client other than the probe', () => {
     expect(stakes([kept])).toMatchObject({ written: 1, readAfter: 0, readBack: 0 });
     expect(stakes([{ ...kept, isAccepted: false }]).written).toBe(0);
     expect(stakes([{ ...kept, value: null }]).written).toBe(0);
     expect(stakes([{ ...kept, client: 'probe' }]).written).toBe(0);
   });
 
-  test('is read back where a later read of its place serves its value', () => {
+  test('is read back if a later read of its key returns its value', () => {
     expect(stakes([kept, read(2, 'bob', 2, 7)])).toMatchObject({ readAfter: 1, readBack: 1 });
     expect(stakes([kept, read(2, 'bob', 2, 0)])).toMatchObject({ readAfter: 1, readBack: 0 });
     expect(stakes([read(0, 'bob', 2, 7), kept])).toMatchObject({ readAfter: 0, readBack: 0 });
@@ -83,7 +83,7 @@ describe('a write', () => {
     expect(stakes(both)).toMatchObject({ readAfter: 1, readBack: 1 });
   });
 
-  test('is not read by a read that was refused, or of another place', () => {
+  test('is not read back by a read that was refused, or of another key', () => {
     const served = read(2, 'bob', 2, 7);
     const elsewhere = [{ process: 'other' }, { resource: 'other' }, { key: 'y' }];
     for (const more of [{ value: null }, ...elsewhere]) {

@@ -27,7 +27,7 @@ test('a sweep in this thread ends while timers are faked', async () => {
   expect(tallies.get('one')?.seeds).toBe(100);
 });
 
-describe('a sweep of this thread', () => {
+describe('a sweep in this thread', () => {
   const two = text.replace('systems: {', 'systems: { two: { lock: lock-service, store: fenced },');
   const read = loadScenario(two, 'calm.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
@@ -63,7 +63,7 @@ describe('a sweep of this thread', () => {
     expect(milliseconds).toBeLessThan(60_000);
   });
 
-  test('stops when asked, and keeps the result so far', async () => {
+  test('stops on request, and keeps the result so far', async () => {
     const answers = [false, true];
     const options = { from: 0, to: 99, pool: null, shouldStop: () => answers.shift() ?? true };
     const { isWhole, tallies } = await sweep(scenario, options);
@@ -72,7 +72,7 @@ describe('a sweep of this thread', () => {
   });
 });
 
-test('a seed is broken only by claims that its own system lists', async () => {
+test('only claims that its own system lists break a seed', async () => {
   const { tallies } = await sweep(lossy, { from: 0, to: 3, pool: null });
   const [one, two] = [tallies.get('one'), tallies.get('two')];
   expect(one?.broken).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ test('a seed is broken only by claims that its own system lists', async () => {
   expect(two?.broken).toBe(0);
 });
 
-test('a pool is given what its workers need, and nothing that they cannot load', async () => {
+test('a pool gets only definitions that its workers can load', async () => {
   const read = loadScenario(text, 'calm.yaml');
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const pool = openPool({ workers: 0 });
@@ -129,7 +129,7 @@ test('every seed that is not done yet is handed out exactly once', () => {
   );
 });
 
-test('the system that is furthest behind comes next', () => {
+test('the system with the least progress comes next', () => {
   const source = new ChunkSource(sameFor(['a', 'b'], { from: 0, to: 9 }), [
     { system: 'a', from: 0, to: 3 },
   ]);
@@ -142,6 +142,6 @@ test('the system that is furthest behind comes next', () => {
   ]);
 });
 
-test('a range without seeds gives nothing', () => {
+test('a range without seeds has no chunk', () => {
   expect(new ChunkSource(sameFor(['a'], { from: 4, to: 3 })).next(9)).toBeNull();
 });

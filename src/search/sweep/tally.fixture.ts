@@ -1,4 +1,4 @@
-/** Tallies of made-up seeds, whose verdicts, faults and failures depend on the seed alone. */
+/** Counts of synthetic seeds, whose verdicts, faults and failures depend on the seed alone. */
 import type { SectionRun, Unsimulated } from '../../core/history/trace.ts';
 import type { Examination } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
@@ -7,20 +7,20 @@ import type { Tally } from './tally.ts';
 
 const EXPECT = { holds: ['grant-order'], breaks: ['tokens-unique'] };
 
-/** A section that an error ended, or without one that returned. */
+/** A section that ended with an error, or that returned if `text` is null. */
 function ended(section: string, text: string | null): SectionRun {
   const run = { process: section.slice(0, -2), section, beganUs: 0 };
   if (text === null) return { ...run, end: { kind: 'returned', atUs: 0, isUnguarded: true } };
   return { ...run, end: { kind: 'failed', atUs: 0, error: { text, place: 'lock.mjs:1:2' } } };
 }
 
-/** One of more names than are kept. */
+/** One of more unsimulated commands than are kept. */
 function asked(seed: number): Unsimulated {
   const what = `X${seed % 37}`;
   return { kind: 'command', what, place: `queue.mjs:${seed}:1`, package: null, count: seed % 5 };
 }
 
-/** What the made-up examiner finds on a seed; every so many seeds something happens. */
+/** Returns the result of a synthetic seed; each kind of event occurs on every so many seeds. */
 function examine(seed: number): Examination {
   if (seed % 7 === 6) throw new Error(`seed ${seed} throws`);
   const plan = planOf({ clients: [clientOf('alice', [])] });
@@ -63,7 +63,7 @@ function examine(seed: number): Examination {
   };
 }
 
-/** The tally of a range of made-up seeds. */
+/** Returns the counts of a range of synthetic seeds. */
 export function tallyOf(range: Pick<Chunk, 'from' | 'to'>): Promise<Tally> {
   return examineChunk(
     { system: 's', skip: [], ...range },

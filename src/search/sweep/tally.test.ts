@@ -11,7 +11,7 @@ import {
   type Tally,
 } from './tally.ts';
 
-/** A range cut at some places, and the order in which its parts come in. */
+/** A range, the places at which it is split, and the order in which its parts are merged. */
 const cuts = fc.record({
   from: fc.nat(40),
   count: fc.nat(120),
@@ -19,7 +19,7 @@ const cuts = fc.record({
   order: fc.infiniteStream(fc.nat(1000)),
 });
 
-test('however a range is cut, and in whichever order its parts come, its bytes are the same', async () => {
+test('merged counts have the same bytes, however a range is split and ordered', async () => {
   await fc.assert(
     fc.asyncProperty(cuts, async ({ from, count, places, order }) => {
       const to = from + count;
@@ -44,7 +44,7 @@ test('however a range is cut, and in whichever order its parts come, its bytes a
   );
 });
 
-test('the seeds that are kept are the lowest ones', async () => {
+test('the lowest seeds are kept', async () => {
   const high = await tallyOf({ from: 100, to: 199 });
   const low = await tallyOf({ from: 0, to: 99 });
   const { claims, failures } = mergeTallies(high, low);
@@ -55,12 +55,12 @@ test('the seeds that are kept are the lowest ones', async () => {
   expect(failures.map(({ seed }) => seed)).toEqual([6, 13, 20, 27, 34, 41, 48, 55, 62, 69]);
 });
 
-test('equal failures are listed once, whatever their process and seed', () => {
+test('equal failures are listed once, regardless of their process and seed', () => {
   const of = ['alice: no 1', 'bob: no 2', 'alice: other', 'no-3: no 9'];
   const errors = [...of, 'in a: other', 'in b: other'];
   const failures = errors.map((error, seed) => ({ seed, error }));
   const told = distinctFailures({ ...EMPTY_TALLY, failed: 6, failures });
-  // What stands further back is no process.
+  // Only a leading name is that of a process.
   expect(told.map(({ seed }) => seed)).toEqual([0, 2, 4, 5]);
 });
 
@@ -81,7 +81,7 @@ test('a claim may have the name of a property of every object', () => {
   }
 });
 
-test('the causes of a claim add up, and are left out where neither part has any', () => {
+test('the causes of a claim add up, and are omitted if neither part has any', () => {
   const cause = { rule: 'stale-write', isByForeignRelease: false, faults: [] };
   const causes = [{ cause, broken: 1, brokenSeeds: [3] }];
   const plain = claimTally(EMPTY_TALLY, 'c');
@@ -93,7 +93,7 @@ test('the causes of a claim add up, and are left out where neither part has any'
   expect(merged(part({ causes }), part({ causes }))).toMatchObject([{ broken: 2 }]);
 });
 
-test('faults are merged in the order of their names, whichever fired first', async () => {
+test('merged faults are in order of their names, whichever fired first', async () => {
   const namesOf = async (...ranges: readonly (readonly [number, number])[]) => {
     const parts = await Promise.all(ranges.map(([from, to]) => tallyOf({ from, to })));
     return Object.keys(parts.reduce(mergeTallies, EMPTY_TALLY).faults);

@@ -1,4 +1,4 @@
-/** What each task comes to, and who does it. */
+/** Tests the results of each task, and where it runs. */
 import { expect, test } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
@@ -48,16 +48,16 @@ test.each<[PoolTask, object]>([
     { ...count, system: 'two' },
     { kind: 'threw', error: expect.stringContaining('two') },
   ],
-])('a task gives what it is asked for, or why it cannot: %#', async (task, found) => {
+])('a task returns its result, or why it failed: %#', async (task, found) => {
   expect(await performHere(task, builtIn, never)).toMatchObject(found);
 });
 
-test('a count and a shrink that are to stop end with what they have', async () => {
+test('a stopped shrink ends with its result so far', async () => {
   const shrunk = await performHere(shrink, builtIn, () => true);
   expect(shrunk).toMatchObject({ kind: 'shrunk', result: { reproduced: null, runs: 0 } });
 });
 
-test('a pool does a task where it has a worker and can load what the task needs', async () => {
+test('a task runs in the pool if that has a worker and can load its definitions', async () => {
   const task: PoolTask = { kind: 'repeat', scenario, system, seed: 3 };
   const done: TaskEnd = { kind: 'given up' };
   const kinds: string[] = [];

@@ -1,4 +1,4 @@
-// Examines as usual, but for a seed that throws, one that never ends and one that uses up the memory.
+// Examines as usual, except one seed that throws, one that never ends and one that fills the heap.
 import { examinerOf as usual } from '../../../tools/built/modules/search/sweep/examiner.js';
 
 export function examinerOf(scenario) {

@@ -4,7 +4,7 @@ import { mergeUnsimulated, unsimulatedText } from './unsimulated.ts';
 const xadd = { kind: 'command', what: 'XADD', place: 'queue.mjs:9:3', package: 'bullmq' } as const;
 const fetched = { kind: 'builtin', what: 'fetch', place: null, package: null } as const;
 
-test('counts add up, and the place is that on the lowest seed, whichever part comes first', () => {
+test('counts add up, and the place is that of the lowest seed, in any order of merging', () => {
   const low = { found: [{ ...xadd, count: 1, firstSeed: 2 }], others: 1 };
   const high = { found: [{ ...xadd, place: 'a.mjs:1:1', count: 2, firstSeed: 7 }], others: 2 };
   const both = { found: [{ ...xadd, count: 3, firstSeed: 2 }], others: 3 };
@@ -12,7 +12,7 @@ test('counts add up, and the place is that on the lowest seed, whichever part co
   expect(mergeUnsimulated(high, low)).toEqual(both);
 });
 
-test('a line has what, how often, from where, and what follows for the package', () => {
+test('a line has the names, counts and first place, and the packages that cannot be tested', () => {
   const found = [
     { ...fetched, count: 1 },
     { ...xadd, count: 1234 },

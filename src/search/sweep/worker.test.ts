@@ -1,4 +1,4 @@
-/** Laws of a worker, in this thread: the port to its pool is one that listens here. */
+/** Tests a worker in this thread; its port leads to a listener here. */
 import { EventEmitter, once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { loadScenario } from '../../load.ts';
@@ -17,7 +17,7 @@ const read = loadScenario(`name: calm\nsystems:\n  ${other}\n  ${systems}\n`, 'c
 if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
 const { scenario } = read;
 
-/** Breaks `progress` on every seed; where it is to be prepared, only after that. */
+/** Breaks `progress` on every seed; if WAITS is true, only after it was prepared. */
 const EXAMINER = `
   let isReady = !WAITS;
   export const prepareScenario = WAITS ? async () => { isReady = true; } : undefined;
@@ -33,7 +33,9 @@ const EXAMINER = `
   };
 `;
 
-/** What a worker answers to orders that come one by one, and the last seed that it was at. */
+/**
+ * Returns the worker’s answers to consecutive orders, each with the last seed that it published.
+ */
 async function answersTo(waits: boolean, systemsAsked: readonly string[]): Promise<unknown> {
   const pool = new EventEmitter();
   const postMessage = (done: ChunkDone): boolean => pool.emit('done', done);
@@ -59,7 +61,7 @@ async function answersTo(waits: boolean, systemsAsked: readonly string[]): Promi
 }
 
 test.each([true, false])(
-  'a worker counts by what its system expects; it prepares: %s',
+  'a worker counts by the expectations of its system, prepared or not: %s',
   async (waits) => {
     const failures = (system: string): unknown => [{ seed: 5, error: `calm ${system} 5` }];
     expect(await answersTo(waits, ['one', 'two', 'none'])).toEqual([

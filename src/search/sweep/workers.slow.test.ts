@@ -1,4 +1,4 @@
-/** Laws of sweeps over worker threads, on the built package in `dist`. */
+/** Tests sweeps over worker threads, with the built package in `dist`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -31,7 +31,7 @@ function zombie(): Scenario {
   return read.scenario;
 }
 
-test('the number of workers does not change what a sweep finds', async () => {
+test('the number of workers does not change the result of a sweep', async () => {
   const none = await sweep(zombie(), { from: 0, to: 199, pool: null });
   const one = await sweepOn(1, 199);
   const three = await sweepOn(3, 199);
@@ -52,7 +52,7 @@ test('a range is the sum of its parts', async () => {
   }
 });
 
-test('a seed that throws, hangs or uses up the memory is a finding, and the sweep goes on', async () => {
+test('a seed that throws, hangs or fills the heap is a finding; the rest is swept', async () => {
   const examinerUrl = new URL('src/search/sweep/troubled.fixture.mjs', root).href;
   const pool = openPool({ workers: 2, examinerUrl, stallMs: 1000, memoryMb: 64 });
   const { tallies, isWhole } = await sweep(zombie(), { from: 0, to: 29, pool });
@@ -76,7 +76,7 @@ test('a pool serves one sweep after another', async () => {
   expect(second.tallies).toEqual(first.tallies);
 });
 
-test('what is left of a sweep whose worker died is not counted in the next one', async () => {
+test('chunks of a sweep whose worker died are not counted in the next one', async () => {
   const examinerUrl = new URL('src/search/sweep/half-dead.fixture.mjs', root).href;
   const pool = openPool({ workers: 2, examinerUrl });
   const doomed = { ...zombie(), name: 'doomed' };
