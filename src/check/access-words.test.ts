@@ -1,4 +1,4 @@
-/** The words that several claims share for an access that should not have been taken. */
+/** Tests the words that several claims share for an access that the store should have refused. */
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent, Write } from '../core/history/events.ts';
 import { acceptance, issueOrder, lostInRecovery, writeAfterRead } from './access-words.ts';
@@ -14,7 +14,7 @@ import {
   write,
 } from './trace-builder.fixture.ts';
 
-/** An event and its role; one without is no evidence. */
+/** An event and its role; an event without a role is not evidence. */
 type Shown = readonly [TraceEvent, string?];
 
 function shownBy(...events: readonly Shown[]): Contradiction {
@@ -26,7 +26,7 @@ function shownBy(...events: readonly Shown[]): Contradiction {
 const FIRST = [grant(0, 'alice', 1), 'earlier grant'] as const;
 const SECOND = [grant(12, 'bob', 2), 'later grant'] as const;
 
-describe('a store took a stale write because', () => {
+describe('the reason why a store took a stale write is', () => {
   const later = write(15, 'bob', 2, 2);
   const asked = (why: string, stale: Write, ...more: readonly Shown[]): void => {
     const shown = shownBy(FIRST, SECOND, [later, 'later write'], ...more, [stale, 'stale write']);
@@ -48,7 +48,7 @@ describe('a store took a stale write because', () => {
     asked(why, staleWith(more));
   });
 
-  test('it came back with less than it knew, or else for another reason', () => {
+  test('that it recovered with a lower highest token, if it did, and another reason if not', () => {
     const back = (highest: number): readonly [TraceEvent, string] => {
       return [recovered(18, highest, {}), 'recovery'];
     };
@@ -56,7 +56,7 @@ describe('a store took a stale write because', () => {
     asked(', although it had taken token 2 before', staleWith({ highest: 1 }), back(2));
   });
 
-  test('nothing in the run has a token', () => {
+  test('empty if no access of the run has a token', () => {
     const none = { token: 0 };
     const stale = write(21, 'alice', 1, 1, none);
     const last = write(15, 'bob', 2, 2, none);
@@ -78,7 +78,7 @@ describe('a write after a later holder had read', () => {
       ),
     );
 
-  test('is told by what it did to the reader', () => {
+  test('is described by its effect on the reader', () => {
     expect(toldAfter()).toEqual({
       headline: 'Write accepted by `store` after a later holder had read',
       next: 'bob read 0 from `x` with token 2 at 15 ms',
@@ -88,13 +88,13 @@ describe('a write after a later holder had read', () => {
     });
   });
 
-  test('is told by the higher token that the store had taken there, if it had', () => {
+  test('is described by the higher token that the store had taken there, if any', () => {
     const told = toldAfter(write(14, 'bob', 2, 2));
     expect(told.headline).toBe('Stale write accepted by `store`');
     expect(told.however).toMatch(/, and the store took it, although it had taken token 2 before$/);
   });
 
-  test('is told by whose lease was over, and says of nobody that it was right', () => {
+  test('is described by the ended lease of the reader, if it had ended', () => {
     const told = toldAfter(enter(22.5, 'bob', 2, 30));
     expect(told.headline).toBe('bob read from `store` under a lease that was over');
     expect(told.next).toBe('alice wrote 1 to `x` with token 1 at 21 ms under A');
@@ -106,12 +106,12 @@ describe('a write after a later holder had read', () => {
     ['of another resource', write(14, 'bob', 2, 2, { resource: 'disk' })],
     ['of its own token', write(14, 'alice', 1, 2)],
     ['a read', read(14, 'bob', 2, 0)],
-  ])('is not, if that was %s', (_, event) => {
+  ])('is not described by a higher token if that was %s', (_, event) => {
     expect(toldAfter(event).headline).toMatch(/after a later holder had read$/);
   });
 });
 
-test('writes out of order are told with their order', () => {
+test('writes out of order are described with their issue order', () => {
   const older = write(9, 'alice', 1, 1);
   const newer = write(5, 'alice', 1, 2, { issue: 2, operation: 'alice/1/write-2' });
   const grantOf = [grant(0, 'alice', 1), 'grant'] as const;
@@ -121,11 +121,11 @@ test('writes out of order are told with their order', () => {
   expect(issueOrder(shownBy([older, 'older write'])).next).toBe('');
 });
 
-describe('a write that is lost in a recovery is told', () => {
+describe('a write lost in a recovery is described', () => {
   const lost = [write(2, 'alice', 1, 7), 'lost write'] as const;
   const back = [recovered(9, 0, {}), 'recovery'] as const;
 
-  test('with its acknowledgement, the recovery, and who read what was left', () => {
+  test('with its acknowledgement, the recovery, and the read of the remaining value', () => {
     const told = lostInRecovery(
       shownBy(
         FIRST,
@@ -144,7 +144,7 @@ describe('a write that is lost in a recovery is told', () => {
     });
   });
 
-  test('by as much as is there', () => {
+  test('with only the events that the evidence contains', () => {
     const none = { headline: 'Accepted write lost by `store`', next: '', however: '' };
     expect(lostInRecovery(shownBy())).toMatchObject(none);
     expect(lostInRecovery(shownBy(back))).toMatchObject({

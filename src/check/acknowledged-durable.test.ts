@@ -20,12 +20,12 @@ const written = [
 const crash = fault(4, 'crash', 'store', { untilMs: 5 });
 const second = { issue: 2, operation: 'alice/1/write-2' };
 
-test('a store that comes back with the acknowledged value has kept its word', () => {
+test('a store that recovers with the acknowledged value keeps the claim', () => {
   const events = [...written, crash, recovered(5, 1, { x: 1 })];
   expect(verdictOn('acknowledged-durable', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a store that comes back without the acknowledged value has broken its word', () => {
+test('a store that recovers without the acknowledged value breaks the claim', () => {
   const breach = breachOf('acknowledged-durable', [...written, crash, recovered(5, 1, {})]);
   expect(breach.rule).toBe('lost-in-recovery');
   expect(breach.evidence).toEqual([
@@ -40,7 +40,7 @@ test('a store that comes back without the acknowledged value has broken its word
   );
 });
 
-test('a write that was not yet acknowledged may stay or go', () => {
+test('a write that is not acknowledged before the crash may survive or be lost', () => {
   const pending = [
     ...written,
     invoke(3, 'alice/1/write-2'),
@@ -59,14 +59,14 @@ test('a write that was not yet acknowledged may stay or go', () => {
   );
 });
 
-test('an answer that reaches its client after the recovery is no promise that was broken', () => {
+test('an answer that reaches its client after the recovery is not an acknowledgement', () => {
   const [first, second, third, told] = written;
   if (!first || !second || !third || !told) throw new Error('the trace is too short');
   const events = [first, second, third, crash, recovered(5, 1, {}), told];
   expect(verdictOn('acknowledged-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a write that one recovery lost is not missed again at the next', () => {
+test('a write that one recovery lost is not missing again at the next', () => {
   const lost = [...written.slice(0, 3), recovered(2.5, 1, {}), ...written.slice(3)];
   expect(verdictOn('acknowledged-durable', [...lost, recovered(7, 1, {})])).toMatchObject({
     kind: 'valid',
@@ -74,7 +74,7 @@ test('a write that one recovery lost is not missed again at the next', () => {
   });
 });
 
-test('what was written before the acknowledged write, or after the recovery, is no proof of it', () => {
+test('neither an earlier write nor one after the recovery proves that the write survived', () => {
   const overwritten = [
     ...written,
     invoke(3, 'alice/1/write-2'),
@@ -88,7 +88,7 @@ test('what was written before the acknowledged write, or after the recovery, is 
   expect(never.evidence).toContain('2 lost write');
 });
 
-test('a write of which nobody was told, or only after the recovery, is promised to nobody', () => {
+test('a write that is never acknowledged, or only after the recovery, may be lost', () => {
   const lost = [crash, recovered(5, 1, {})];
   const unheard = [...written.slice(0, 3), unknown(3, 'alice/1/write'), ...lost];
   const late = [...written.slice(0, 3), ...lost, accepted(6, 'alice/1/write')];
@@ -97,7 +97,7 @@ test('a write of which nobody was told, or only after the recovery, is promised 
   }
 });
 
-test('what an earlier recovery lacked, before the write, excuses no later one', () => {
+test('a loss in a recovery before the write excuses no later recovery', () => {
   const events = [recovered(0, 0, { x: 7 }), ...written, crash, recovered(5, 1, {})];
   expect(breachOf('acknowledged-durable', events).evidence).toContain('6 recovery');
 });

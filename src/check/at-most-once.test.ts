@@ -10,7 +10,7 @@ import {
   verdictOn,
 } from './trace-builder.fixture.ts';
 
-/** `alice/1` begins, ends or skips the tick under the grant of its number; 0 is none. */
+/** `alice/1` begins, ends or skips the tick under grant 1; `alice/0` does so under no grant. */
 function job(ms: number, section: string, phase: Job['phase'], tick: number): Job {
   const [process = '', number = ''] = section.split('/');
   const what = { process, phase, section, lock: 'db', tick, ordinal: Number(number) };
@@ -26,7 +26,7 @@ const once: readonly TraceEvent[] = [
 ];
 
 describe('a job', () => {
-  test('that runs once per tick keeps the claim, which nothing tested', () => {
+  test('that runs once per tick keeps the claim without exercising it', () => {
     const events = [...once, job(5, 'bob/2', 'begin', 2), job(6, 'bob/2', 'end', 2)];
     expect(verdictOn('at-most-once', events)).toMatchObject({ kind: 'valid', exercised: 0 });
   });
@@ -51,7 +51,7 @@ describe('a job', () => {
     expect(verdictOn('at-most-once', [...ran, denied('alice')])).toMatchObject({ exercised: 0 });
   });
 
-  test('of one section runs at once with another under a second guard of it', () => {
+  test('of a section may not run while a job under another guard of that section runs', () => {
     const other = (ms: number, phase: Job['phase']): Job => {
       return { ...job(ms, 'alice/1', phase, 2), ordinal: 2 };
     };
@@ -66,7 +66,7 @@ describe('a job', () => {
     expect(verdictOn('at-most-once', [...once, other]).kind).toBe('valid');
   });
 
-  test('that is delivered twice and not known runs again', () => {
+  test('that is delivered twice runs again if the first run is not recorded', () => {
     const breach = breachOf('at-most-once', [...once, job(5, 'bob/2', 'begin', 1)]);
     expect(breach.rule).toBe('ran-again');
     expect(breach.evidence).toEqual([
@@ -87,7 +87,7 @@ describe('a job', () => {
     grant(12, 'bob', 2),
   ];
 
-  test('that outlives its lease runs beside the next', () => {
+  test('that outlives its lease runs at the same time as the next', () => {
     const breach = breachOf('at-most-once', [...paused, job(13, 'bob/2', 'begin', 1)]);
     expect(breach.rule).toBe('ran-at-once');
     expect(breach.evidence).toContain('2 pause');
@@ -100,7 +100,7 @@ describe('a job', () => {
     );
   });
 
-  test('that a crash cut short has run, but runs no longer', () => {
+  test('that a crash interrupted counts as run but no longer runs', () => {
     const crashed = [...paused.slice(0, 2), fault(2, 'crash', 'alice'), grant(12, 'bob', 2)];
     expect(breachOf('at-most-once', [...crashed, job(13, 'bob/2', 'begin', 1)]).rule).toBe(
       'ran-again',
@@ -110,7 +110,7 @@ describe('a job', () => {
     );
   });
 
-  test('that nobody guards tells its story without grants', () => {
+  test('that no lock guards is explained without grants', () => {
     const events = [
       job(0, 'alice/0', 'begin', 1),
       pause(1, 'alice', 4),
@@ -128,34 +128,37 @@ test.each([
   ['', { isCopy: false, deliveries: 1 }],
   ['', { isCopy: true, client: 'carol' }],
   ['', { isCopy: true, lock: 'mail' }],
-])('a job that ran at once is told with the last delivery of its message: %j', (words, more) => {
-  const deliver: Deliver = {
-    kind: 'deliver',
-    atUs: 12_000,
-    process: 'queue',
-    client: 'bob',
-    lock: 'db',
-    steps: 1,
-    retries: 0,
-    deliveries: 1,
-    untilUs: 20_000,
-    ...more,
-  };
-  const events = [
-    grant(0, 'alice', 1),
-    job(1, 'alice/1', 'begin', 1),
-    grant(11, 'bob', 2),
-    deliver,
-    job(13, 'bob/2', 'begin', 1),
-    { ...deliver, isCopy: true, atUs: 14_000 },
-  ];
-  const breach = breachOf('at-most-once', events);
-  expect(breach.rule).toBe('ran-at-once');
-  const ended = `before alice had ended its own${words}.`;
-  expect(breach.words.slice(-ended.length)).toBe(ended);
-});
+])(
+  'jobs that run at once are explained with the last delivery of the message: %j',
+  (words, more) => {
+    const deliver: Deliver = {
+      kind: 'deliver',
+      atUs: 12_000,
+      process: 'queue',
+      client: 'bob',
+      lock: 'db',
+      steps: 1,
+      retries: 0,
+      deliveries: 1,
+      untilUs: 20_000,
+      ...more,
+    };
+    const events = [
+      grant(0, 'alice', 1),
+      job(1, 'alice/1', 'begin', 1),
+      grant(11, 'bob', 2),
+      deliver,
+      job(13, 'bob/2', 'begin', 1),
+      { ...deliver, isCopy: true, atUs: 14_000 },
+    ];
+    const breach = breachOf('at-most-once', events);
+    expect(breach.rule).toBe('ran-at-once');
+    const ended = `before alice had ended its own${words}.`;
+    expect(breach.words.slice(-ended.length)).toBe(ended);
+  },
+);
 
-test('what hit the holder or its server since it asked for its lock is told of its job', () => {
+test('a breach shows faults of the holder and its lock server since the acquire was sent', () => {
   const asked = grant(2, 'alice', 1, { sentAtUs: 0 });
   const faults = [pause(1, 'alice', 1.5), fault(3, 'crash', 'lock'), pause(3, 'store', 4)];
   const [paused, ...rest] = faults;

@@ -1,4 +1,7 @@
-/** What a breach came from, told from the trace: which faults it depends on, and what they hit. */
+/**
+ * Finds the cause of a breach from the trace: the faults that it depends on, and what they
+ * affected.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../core/history/call.ts';
 import type { FaultInjected, Invoke, Receive, TraceEvent } from '../core/history/events.ts';
@@ -38,21 +41,20 @@ function causeIn(claim: string, events: readonly TraceEvent[]): BreachCause {
 
 type LockVerb = Extract<Call, { readonly lock: string }>['verb'];
 
-/** `alice/1/del` is called. */
 function call(ms: number, operation: string, verb: LockVerb = 'release'): Invoke {
   const [process = ''] = operation.split('/');
   const asked: Call = { verb, lock: 'lock.db', token: 0 };
   return { kind: 'invoke', atUs: ms * 1000, process, operation, call: asked };
 }
 
-/** The lock server handles the request of an operation. */
+/** The lock server receives the request of an operation. */
 function handled(ms: number, operation: string): Receive {
   const [from = ''] = operation.split('/');
   const names = { from, to: 'lock', message: `${operation}/1/request` };
   return { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false };
 }
 
-/** A client whose lock tells nobody anything enters by itself, after its SET was handled. */
+/** A client acquires a lock whose server records nothing: it notes the grant and enters itself. */
 function taken(ms: number, client: string, ordinal: number): readonly TraceEvent[] {
   const operation = `${client}/${ordinal}/set`;
   return [
@@ -68,7 +70,7 @@ function deleted(ms: number, operation: string): readonly TraceEvent[] {
   return [handled(ms, operation), answer(ms, operation, { kind: 'released' })];
 }
 
-/** bob reads, carol reads, bob writes: carol came in beside him. */
+/** bob reads, carol enters and reads, then bob writes: both are inside. */
 function lostTurn(ms: number, betweenThem: readonly TraceEvent[]): readonly TraceEvent[] {
   return [
     ...taken(ms, 'bob', 2),
@@ -88,7 +90,7 @@ const lateDel = [
 ];
 
 describe('a late release that frees the lock of a successor', () => {
-  test('is the cause where the lock service says what each release ended', () => {
+  test('is the cause if the lock service reports which grant each release ended', () => {
     const events = [
       grant(0, 'alice', 1),
       pause(3, 'alice', 12),
@@ -104,14 +106,14 @@ describe('a late release that frees the lock of a successor', () => {
     });
   });
 
-  test('is the cause where only the calls and their answers are known', () => {
+  test('is the cause if only the calls and their answers are known', () => {
     const cause = causeIn('grant-order', lateDel);
     expect(causeText(cause)).toBe('another’s release (pause before release)');
     const [behind] = faultsBehind(indexTrace(traceOf(lateDel)), broken('grant-order', lateDel));
     expect(behind?.event.processes).toEqual(['alice']);
   });
 
-  test('counts also where it came in time, its own grant having been lost to another', () => {
+  test('counts even if it came in time, when its own grant had been lost to another client', () => {
     const events = [
       ...taken(0, 'alice', 1),
       pause(1, 'alice', 12),
@@ -130,7 +132,7 @@ describe('a late release that frees the lock of a successor', () => {
     expect(causeText(cause)).toBe('another’s release (pause before release)');
   });
 
-  test('counts also where who was given the lock first hears of it last', () => {
+  test('counts even if the client whose lock it freed is the last to learn of its grant', () => {
     const [asked, heard] = [taken(11, 'bob', 4).slice(0, 2), taken(13, 'bob', 4).slice(2)];
     const events = [
       ...taken(0, 'alice', 1),
@@ -148,7 +150,7 @@ describe('a late release that frees the lock of a successor', () => {
     expect(causeText(cause)).toBe('another’s release (pause before release)');
   });
 
-  test('is no cause where it freed nothing, or what its own client held', () => {
+  test('is not the cause if it freed nothing, or a lock that its own client held', () => {
     const denied = answer(12, 'alice/1/del', { kind: 'denied', holder: '' });
     const inVain = lostTurn(11, [call(12, 'alice/1/del'), handled(12, 'alice/1/del'), denied]);
     const own = lostTurn(11, [call(12, 'bob/2/del'), ...deleted(12, 'bob/2/del')]);
@@ -163,7 +165,7 @@ describe('a late release that frees the lock of a successor', () => {
     }
   });
 
-  test('is another mistake than a lease that ran out under a pause', () => {
+  test('differs as a cause from a lease that expired during a pause', () => {
     const expired = [...lostTurn(11, [pause(11.5, 'bob', 13)]), invoke(14, 'bob/2/write')];
     const late = causeIn('grant-order', lateDel);
     const out = causeIn('grant-order', expired);
@@ -172,7 +174,7 @@ describe('a late release that frees the lock of a successor', () => {
   });
 });
 
-describe('what a fault hit', () => {
+describe('the operation or process that a fault affected', () => {
   const whenLate = (hit: TraceEvent, ...next: readonly TraceEvent[]): string => {
     const stale = write(15, 'alice', 1, 1, { operation: 'alice/1/write' });
     const begun = [grant(0, 'alice', 1), enter(0, 'alice', 1, 99), invoke(1, 'alice/1/write')];
@@ -208,7 +210,7 @@ describe('what a fault hit', () => {
     expect(whenLate(hit, ...next)).toBe(words);
   });
 
-  test('is told of messages that the evidence lacks, the longest delay first', () => {
+  test('includes messages that the evidence lacks, the longest delay first', () => {
     const delays = [
       fault(1, 'delay', 'alice', { target: 'alice/1/read/1/reply', amount: 5 }),
       fault(1, 'delay', 'alice', { target: 'alice/1/acquire/1/reply', amount: 9 }),
@@ -217,13 +219,13 @@ describe('what a fault hit', () => {
     expect(whenLate(pause(2, 'carol', 14), ...delays)).toBe('delay of acquire reply');
     const beside = enter(2, 'carol', 3, 99);
     expect(whenLate(beside, ...delays)).toBe('delay of acquire reply');
-    // Where one hit an operation that is shown, however short, it is that one.
+    // A delay of an operation in the evidence takes precedence, however short it is.
     const shown = fault(1, 'delay', 'bob', { target: 'bob/2/write/1/request', amount: 1 });
     expect(whenLate(shown, ...delays)).toBe('delay of write request');
     expect(whenLate(pause(2, 'alice', 14), ...delays)).toBe('pause before its end');
   });
 
-  test('is told of the service that gave away what it still held', () => {
+  test('includes a fault of the lock server that granted a lock before the lease ended', () => {
     const evicted = fault(4, 'evict', 'lock', { target: 'db' });
     const stale = [grant(0, 'alice', 1), evicted, grant(5, 'bob', 2), write(6, 'bob', 2, 2)];
     const cause = causeIn('fence-monotone', [...stale, write(8, 'alice', 1, 1)]);
@@ -249,28 +251,28 @@ describe('two causes', () => {
     faults: whats.map((what) => ({ kind: 'pause', what })),
   });
 
-  test('are one where the one has all that the other has', () => {
+  test('are the same if one includes the other', () => {
     expect(isSameCause(of('a', 'b'), of('b'))).toBe(true);
     expect(isSameCause(of(), of('b'))).toBe(true);
     expect(isPartOf(of('b'), of('a', 'b'))).toBe(true);
     expect(isPartOf(of('a', 'b'), of('b'))).toBe(false);
   });
 
-  test('are two where each has a fault of its own, or another rule, or another way to lose', () => {
+  test('differ if each has a fault that the other lacks, or in the rule, or in the release', () => {
     expect(isSameCause(of('a', 'b'), of('b', 'c'))).toBe(false);
     expect(isSameCause(of('a'), { ...of('a'), rule: 'write-after-read' })).toBe(false);
     expect(isSameCause(of('a'), { ...of('a'), isByForeignRelease: true })).toBe(false);
   });
 });
 
-test('what fired when all was over is no cause', () => {
+test('a fault after the breach is not a cause', () => {
   const twice = [grant(0, 'alice', 1), grant(4, 'bob', 2)];
   const late = (ms: number): FaultInjected =>
     fault(ms, 'delay', 'lock', { target: 'bob/2/acquire/1/request', amount: 2000 });
   expect(causeIn('mutual-exclusion', [...twice, late(9)]).faults).toEqual([]);
 });
 
-test('a fault counts where one of those that it hit gave the lock away', () => {
+test('a fault counts if any process that it affected granted the lock', () => {
   const cut = fault(1, 'partition', '', { processes: ['alice', 'lock'], untilMs: 3 });
   const beside = fault(1, 'partition', '', { processes: ['carol', 'store'], untilMs: 3 });
   const events = [grant(0, 'alice', 1), cut, beside, grant(4, 'bob', 2)];

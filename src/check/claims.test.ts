@@ -5,18 +5,18 @@ import { grant, pause, terms, traceOf, write } from './trace-builder.fixture.ts'
 
 const names = [...claims.keys()];
 
-test('a run in which nothing happened keeps every claim and exercises none', () => {
+test('a run without events keeps every claim and exercises none', () => {
   for (const verdict of judge(traceOf([]), terms, names)) {
     expect(verdict).toEqual({ kind: 'valid', claim: verdict.claim, exercised: 0 });
   }
 });
 
-test('every verdict carries the name that was asked for, in the order of asking', () => {
+test('verdicts carry the requested names, in the requested order', () => {
   const verdicts = judge(traceOf([]), terms, names);
   expect(verdicts.map(({ claim }) => claim)).toEqual(names);
 });
 
-test('a run that was cut keeps no claim, but what it broke stays broken', () => {
+test('a run that was cut off keeps no claim, but a claim that it broke stays broken', () => {
   const events = [
     grant(0, 'alice', 1),
     pause(3, 'alice', 20),
@@ -32,14 +32,14 @@ test('a run that was cut keeps no claim, but what it broke stays broken', () => 
   ]);
 });
 
-test('a run in which a system threw names who and what', () => {
+test('a run in which a system threw names the process and the error', () => {
   const trace = traceOf([], { kind: 'failed', process: 'store', error: 'out of cheese' });
   expect(judge(trace, terms, ['grant-order'])).toMatchObject([
     { kind: 'unknown', reason: '`store` failed: out of cheese' },
   ]);
 });
 
-test('a claim that can break a rule without words, or one that is not listed, does not compile', () => {
+test('a claim that breaks a rule without words, or an unlisted rule, does not compile', () => {
   const said = { name: 'punctual', about: 'nobody is late', source: '', hazard: '' };
   const words = () => ({ headline: 'Late', next: '', however: '', cure: '' });
   const judgeIt = () => ({ exercised: 1, breach: { rule: 'deadlock', evidence: [] } as const });

@@ -22,7 +22,7 @@ import {
 } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
-/** What a program says itself: it has the lock, from its entry until it leaves. */
+/** A client notes its own grant and enters. */
 function own(ms: number, client: string, ordinal: number, untilMs: number): readonly TraceEvent[] {
   const untilUs = untilMs * 1000;
   const given = grant(ms, client, ordinal, { process: client, message: '', untilUs });
@@ -34,7 +34,7 @@ function left(ms: number, client: string, ordinal: number): readonly TraceEvent[
   return [leave(ms, client, ordinal), { ...rest, process: client, message: '' }];
 }
 
-/** A server handles a call about a lock, and says nothing of what it did. */
+/** A server receives a call about a lock and records no outcome. */
 function handled(ms: number, operation: string, call?: Call): readonly [Invoke, Receive] {
   const asked = acquire(ms, operation);
   const names = { from: asked.process, to: 'lock', message: `${operation}/1/request` };
@@ -51,35 +51,35 @@ function unnoted(events: readonly TraceEvent[]): readonly string[] {
   );
 }
 
-describe('an acquire of which no server noted what became of it', () => {
+describe('an acquire whose outcome no server recorded', () => {
   const alice = own(1, 'alice', 1, 20);
 
-  test('is a call handled before its section was entered', () => {
+  test('is a call that was handled before its section entered', () => {
     expect(unnoted([...alice, ...handled(5, 'bob/1/set')])).toEqual(['3 bob db']);
     const never = acquire(5, 'bob/1/set');
     expect(unnoted([...alice, never])).toEqual([]);
     expect(unnoted([...alice, ...handled(5, 'alice/1/set')])).toEqual([]);
   });
 
-  test('counts once, however often it was sent', () => {
+  test('counts once, however often its message was sent', () => {
     const [asked, received] = handled(5, 'bob/1/set');
     const again: Receive = { ...received, message: 'bob/1/set/2/request' };
     expect(unnoted([...alice, asked, received, again])).toEqual(['3 bob db']);
   });
 
-  test('is a script where no call says that it acquires, and else is none', () => {
+  test('is a script if no call is an explicit acquire; otherwise no script counts', () => {
     const script = handled(5, 'bob/1/eval', fetch('db'));
     expect(unnoted([...alice, ...script])).toEqual(['3 bob db']);
     expect(unnoted([...alice, ...script, ...handled(6, 'carol/1/set')])).toEqual(['5 carol db']);
   });
 
-  test('is, for no section, only what says that it acquires', () => {
+  test('outside sections is only an explicit acquire', () => {
     const script = handled(5, 'alice/shared/eval', fetch('db'));
     expect(unnoted([...alice, ...script])).toEqual([]);
     expect(unnoted([...alice, ...handled(6, 'alice/shared/set')])).toEqual(['3 alice db']);
   });
 
-  test('is the begin of a section of several at once', () => {
+  test('is the start of a section, for one of several sections at once', () => {
     const begin: TraceEvent = {
       kind: 'mark',
       atUs: 5000,
@@ -90,7 +90,7 @@ describe('an acquire of which no server noted what became of it', () => {
     expect(unnoted([...alice, { ...begin, point: 'alice/2/checked' }])).toEqual([]);
   });
 
-  test('is of the lock that its section enters, or of the only one, whatever its key is called', () => {
+  test('belongs to the lock that its section enters, or to the only lock, whatever its key', () => {
     const key = handled(5, 'bob/1/eval', fetch('lock:db'));
     expect(unnoted([...alice, ...key])).toEqual(['3 bob db']);
     const other = own(2, 'carol', 2, 20).map((event) =>
@@ -100,7 +100,7 @@ describe('an acquire of which no server noted what became of it', () => {
     expect(unnoted([...alice, ...other, ...key, ...own(9, 'bob', 1, 20)])).toEqual(['5 bob db']);
   });
 
-  test('is none where a server noted it, which counts as it was noted', () => {
+  test('does not count if a server recorded its outcome; then the record counts', () => {
     const [asked, received] = handled(5, 'bob/9/acquire');
     const events = [...alice, asked, received, deny(5, 'bob', 1)];
     expect(unnoted(events)).toEqual([]);
@@ -111,7 +111,7 @@ describe('an acquire of which no server noted what became of it', () => {
   });
 });
 
-test('acquires that were noted and those that were not are in the order of the trace', () => {
+test('recorded and unrecorded acquires are in trace order', () => {
   const noted = [deny(6, 'carol', 1), grant(7, 'dave', 3)];
   const events = [...own(1, 'alice', 1, 20), ...handled(5, 'bob/1/set'), ...noted];
   const indexed = indexTrace(traceOf([...events, ...handled(8, 'erin/1/set')]));
@@ -120,8 +120,8 @@ test('acquires that were noted and those that were not are in the order of the t
   expect(found.map(({ client }) => client)).toEqual(['bob', 'carol', 'dave', 'erin']);
 });
 
-describe('without a word from the server', () => {
-  test('mutual-exclusion is tested by an acquire while another is inside, lease or not', () => {
+describe('without records of the server', () => {
+  test('mutual-exclusion is exercised by an acquire while another is inside, lease or not', () => {
     const inside = [...own(1, 'alice', 1, 10), ...handled(5, 'bob/1/set')];
     expect(verdictOn('mutual-exclusion', inside)).toMatchObject({ kind: 'valid', exercised: 1 });
     const over = [...own(1, 'alice', 1, 10), ...handled(15, 'bob/1/set')];
@@ -137,14 +137,14 @@ describe('without a word from the server', () => {
     expect(verdictOn('mutual-exclusion', beside)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
-  test('mutual-exclusion is tested by a denial while a section is open, past its lease', () => {
+  test('mutual-exclusion is exercised by a denial while a section is open after its lease', () => {
     const events = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10), deny(15, 'bob', 1)];
     expect(verdictOn('mutual-exclusion', events)).toMatchObject({ kind: 'valid', exercised: 1 });
     const after = [...events.slice(0, 2), leave(12, 'alice', 1), deny(15, 'bob', 1)];
     expect(verdictOn('mutual-exclusion', after)).toMatchObject({ kind: 'valid', exercised: 0 });
   });
 
-  test('no-lost-update is tested by an acquire between a read and its write', () => {
+  test('no-lost-update is exercised by an acquire between a read and its write', () => {
     const [asked, received] = handled(5, 'bob/1/set');
     const increment = (
       at: 'before' | 'between' | 'after',
@@ -168,7 +168,7 @@ describe('without a word from the server', () => {
     expect(verdictOn(claim, increment('between', 19))).toMatchObject({ exercised: 0 });
   });
 
-  test('lease-conservative is tested once a successor has shown that the lease is over', () => {
+  test('lease-conservative is exercised once a successor has shown that the lease is over', () => {
     const claim = 'lease-conservative';
     const over = { ...leaseTest(15, 'alice', 1, 10), isLive: false };
     const alone = [...own(1, 'alice', 1, 10), over];
@@ -179,7 +179,7 @@ describe('without a word from the server', () => {
     expect(breachOf(claim, [...live, leaseTest(15, 'alice', 1, 20)]).rule).toBe('live-past-end');
   });
 
-  test('grant-order is tested by an acquire while a grant without end is held', () => {
+  test('grant-order is exercised by an acquire while a grant without end is held', () => {
     const endless = own(1, 'alice', 1, 10).map((event) =>
       event.kind === 'grant' ? { ...event, untilUs: null } : event,
     );
@@ -192,12 +192,12 @@ describe('without a word from the server', () => {
   });
 });
 
-test('an answer alone is no acquire', () => {
+test('an answer alone is not an acquire', () => {
   const granted = answer(6, 'bob/1/set', { kind: 'granted', token: 0 });
   expect(unnoted([...own(1, 'alice', 1, 20), granted])).toEqual([]);
 });
 
-test('a call of which a server noted its grant or its denial is noted', () => {
+test('a call is recorded if a server recorded its grant or denial', () => {
   const message = 'bob/1/set/1/request';
   const asked = [...own(1, 'alice', 1, 20), ...handled(5, 'bob/1/set')];
   expect(unnoted(asked)).toEqual(['3 bob db']);

@@ -14,7 +14,7 @@ import {
 } from './trace-builder.fixture.ts';
 import { indexTrace } from './trace-index.ts';
 
-/** The reply to one try of a read reaches bob. */
+/** The reply to one attempt of a read reaches bob. */
 function reply(ms: number, operation: string, attempt: number): Receive {
   const message = `${operation}/${attempt}/reply`;
   const ends = { from: 'store', to: 'bob', message, isCopy: false };
@@ -28,7 +28,7 @@ function countUnheard(events: readonly TraceEvent[]): number {
 const twice = { message: 'bob/1/read/2/request' };
 const zero = { kind: 'value', value: 0 } as const;
 
-test('a read that was answered is heard, and one whose client gave up is not', () => {
+test('the answer to a read is heard unless its client gave up', () => {
   const asked = [grant(1, 'bob', 1), invoke(2, 'bob/1/read'), read(3, 'bob', 1, 0)];
   expect(countUnheard([...asked, answer(4, 'bob/1/read', zero)])).toBe(0);
   expect(countUnheard([...asked, unknown(4, 'bob/1/read')])).toBe(1);
@@ -49,7 +49,7 @@ test('a copy of a read that is executed after the write changes no verdict', () 
   expect(verdictOn('grant-order', events).kind).toBe('valid');
 });
 
-test('of two tries only the one whose reply arrived was heard', () => {
+test('of two attempts only the one whose reply arrived is heard', () => {
   const events = [
     grant(1, 'bob', 1),
     invoke(2, 'bob/1/read'),
@@ -63,7 +63,7 @@ test('of two tries only the one whose reply arrived was heard', () => {
   expect(verdictOn('grant-order', events).kind).toBe('valid');
 });
 
-test('a value that was heard and does not fit still breaks grant-order', () => {
+test('a heard value that does not fit still breaks grant-order', () => {
   const events = [
     grant(1, 'bob', 1),
     invoke(2, 'bob/1/read'),
@@ -73,7 +73,7 @@ test('a value that was heard and does not fit still breaks grant-order', () => {
   expect(verdictOn('grant-order', events).kind).toBe('invalid');
 });
 
-test('an operation is carried out by itself or by one that means the same', () => {
+test('an operation is carried out if it or a repetition of it succeeds', () => {
   const first = invoke(1, 'alice/1/write');
   const means = { repeats: 'alice/1/write' };
   const again = [invoke(3, 'alice/1/write-2', means), invoke(5, 'alice/1/write-3', means)];

@@ -63,7 +63,7 @@ test('a transfer that ends within its lease conserves the sum', () => {
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a second write that arrives before anybody looks is exercised and conserves the sum', () => {
+test('a second write after the lease keeps the sum if no client reads before it', () => {
   const events = [
     ...begun,
     grant(12, 'bob', 2),
@@ -72,7 +72,7 @@ test('a second write that arrives before anybody looks is exercised and conserve
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a holder that is paused between its two writes shows its successor half a transfer', () => {
+test('a holder paused between its two writes shows its successor half a transfer', () => {
   const breach = breachOf('cross-key', [
     ...begun,
     pause(3.5, 'alice', 20),
@@ -93,7 +93,7 @@ test('a holder that is paused between its two writes shows its successor half a 
   );
 });
 
-test('half a transfer that stays is found at the end', () => {
+test('half a transfer that is never completed is found at the end', () => {
   const breach = breachOf('cross-key', begun);
   expect(breach.rule).toBe('sum-at-end');
   expect(breach.words).toMatchInlineSnapshot(
@@ -110,7 +110,7 @@ test('one key in one store, and blind writes to two stores, are no transfer', ()
   expect(verdictOn('cross-key', blind)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a section that transfers twice reads anew after its own writes', () => {
+test('a section that transfers twice may read again after its own writes', () => {
   const events = [
     ...begun,
     ...writeTo(4, 'alice/1', 'to', { value: 5, adds: 5 }),
@@ -134,13 +134,13 @@ test('a section that reads both stores and adds to one of them transfers nothing
   expect(verdictOn('cross-key', blind).kind).toBe('valid');
 });
 
-test('a key that a transfer takes from is no counter of its store', () => {
+test('a key that a transfer takes from is not judged as a counter of its store', () => {
   const forgotten = { ...recovered(5, 0, {}), process: 'store-from' };
   const events = [...begun, accepted(4, 'alice/1/write-from'), forgotten];
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a transfer of 0 that stops half way is a transfer, too', () => {
+test('a transfer of 0 that stops halfway is a transfer, too', () => {
   const again = { process: 'store-to', operation: 'alice/1/read-again' };
   const events = [
     grant(0, 'alice', 1),
@@ -152,7 +152,7 @@ test('a transfer of 0 that stops half way is a transfer, too', () => {
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('taking from a key of a single store is no transfer', () => {
+test('taking from a key of a single store is not a transfer', () => {
   const taken = { key: 'y', value: -1, adds: -1, operation: 'alice/1/write-y' };
   const events = [
     ...begun,
@@ -163,7 +163,7 @@ test('taking from a key of a single store is no transfer', () => {
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a section of which one store refused the read has seen no sum', () => {
+test('a section that was refused one of the two reads has not seen the sum', () => {
   const [found, refused] = readBoth(13, 'bob', 2, [-5, 0]);
   if (found === undefined || refused === undefined) throw new Error('bob reads from both');
   const late = writeTo(15, 'alice/1', 'to', { value: 5, adds: 5 });

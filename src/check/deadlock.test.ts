@@ -19,7 +19,7 @@ const closed: readonly TraceEvent[] = [
   circle(5),
 ];
 
-test('a circle in which nobody gives anything back breaks `progress`, and is named', () => {
+test('a circle in which no client releases its lock breaks `progress`, and is named', () => {
   const breach = breachOf('progress', closed);
   expect(breach.rule).toBe('deadlock');
   expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '2 circle']);
@@ -43,16 +43,16 @@ test('in a circle of three, each waits for the next', () => {
   );
 });
 
-test('a fault that hit a holder before the circle closed is told with it', () => {
+test('a fault that affected a holder before the circle closed is part of the evidence', () => {
   const [first, ...rest] = closed;
   const events = first === undefined ? [] : [first, fault(1.5, 'pause', 'alice'), ...rest];
   expect(breachOf('progress', events).evidence).toContain('1 pause');
 });
 
-test('the holders are those of the event, also where a failover undid a later grant', () => {
+test('the holders are those of the event, even if a failover undid a later grant', () => {
   const [first, second] = closed;
   if (first === undefined || second === undefined) throw new Error('two grants');
-  // The replica that took over knew neither bob's release of `b` nor carol's grant of it.
+  // The new primary knew neither bob's release of `b` nor carol's grant of it.
   const undone = [
     { ...release(3, 'bob', 2), lock: 'b' },
     grant(4, 'carol', 3, { ...held, lock: 'b' }),
@@ -63,24 +63,24 @@ test('the holders are those of the event, also where a failover undid a later gr
   expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '4 failover', '5 circle']);
 });
 
-test('a circle is broken when its lock is granted anew', () => {
+test('a circle ends when its lock is granted again', () => {
   const events = [...closed, grant(9, 'carol', 3, { ...held, lock: 'b' })];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a circle that somebody leaves is no breach, but was a hazard', () => {
+test('a circle that a client leaves exercises the claim without breaking it', () => {
   const events = [...closed, { ...release(9, 'bob', 2), lock: 'b' }];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a renewal gives nothing back, and what happened after the circle did not close it', () => {
+test('neither a renewal nor a fault after the circle changes the breach', () => {
   const later = [{ ...renew(9, 'bob', 2), lock: 'b' }, fault(10, 'pause', 'alice')];
   const breach = breachOf('progress', [...closed, ...later]);
   expect(breach.rule).toBe('deadlock');
   expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '2 circle']);
 });
 
-test('a lock that had been given back before stays in the circle of whoever has it anew', () => {
+test('a lock that its holder had released before the current grant stays in the circle', () => {
   const before = [
     grant(0, 'bob', 3, { ...held, lock: 'b' }),
     { ...release(0.5, 'bob', 3), lock: 'b' },

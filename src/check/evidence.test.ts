@@ -1,4 +1,4 @@
-/** Which faults, and which other events, stand behind a contradiction. */
+/** Tests the evidence of a breach: its faults and its other events. */
 import { describe, expect, test } from 'vitest';
 import type { FaultInjected, Log, TraceEvent } from '../core/history/events.ts';
 import {
@@ -34,7 +34,7 @@ function named(causes: readonly Cause[]): readonly string[] {
 }
 
 describe('a breach', () => {
-  test('shows its parts in the order of the trace, each by the first role that it has', () => {
+  test('shows its events in trace order, each with its first role', () => {
     const breach = breachShown(
       'r',
       { late: { index: 7 }, many: [{ index: 5 }, { index: 3 }], none: null, missing: undefined },
@@ -52,7 +52,7 @@ describe('a breach', () => {
     ]);
   });
 
-  test('of accesses shows their grants in the order in which they were given', () => {
+  test('of accesses shows their grants in grant order', () => {
     const grants = ['alice', 'bob', 'carol', 'dave'].map((name, at) => grant(at, name, at + 1));
     const writes = [4, 2, 1, 3].map((under) => write(9, 'x', under, under));
     const indexed = indexOf(...grants, ...writes, write(10, 'x', 0, 9));
@@ -74,7 +74,7 @@ describe('a breach', () => {
   });
 });
 
-test('the last test of a lease is of the grant under which a late access came', () => {
+test('the last lease test in the evidence belongs to the grant of the late access', () => {
   const grants = [grant(0, 'alice', 1), grant(1, 'alice', 2, { lock: 'mail' })];
   const tests = [leaseTest(2, 'alice', 1, 10), leaseTest(3, 'alice', 2, 11)];
   const indexed = indexOf(...grants, ...tests, write(20, 'alice', 1, 1));
@@ -87,7 +87,7 @@ test('the last test of a lease is of the grant under which a late access came', 
   ]);
 });
 
-test('a recovery between two events is neither of them', () => {
+test('the recoveries between two events exclude both events', () => {
   const place = indexOf(...[0, 1, 2, 3].map((ms) => recovered(ms, 0, {}))).places[0];
   if (place === undefined) throw new Error('the store recovers');
   const found = recoveriesBetween(place, { after: 0, before: 3 });
@@ -118,16 +118,16 @@ describe('a fault counts as a cause', () => {
   ])('is %s: %j', (isCause, injected) => {
     const found = named(causesIn(indexOf(injected), span));
     expect(found).toEqual(isCause ? [`0 ${injected.fault}`] : []);
-    // What comes after the contradiction is no cause of it.
+    // A fault after the breach is not a cause.
     expect(causesIn(indexOf(injected), { ...span, before: 0 })).toEqual([]);
   });
 
-  test('of no message is no fault of one without a name', () => {
+  test('of no message if it has no target', () => {
     const indexed = indexOf(fault(6, 'delay', 'alice'));
     expect(causesIn(indexed, { ...span, message: '' })).toEqual([]);
   });
 
-  test('of a late access since its grant was asked for, or ever where it has none', () => {
+  test('of a late access since the acquire was sent, or at any time without a grant', () => {
     const faults = [pause(1, 'alice', 2), pause(4, 'store', 5), pause(4, 'lock', 5)];
     const asked = { sentAtUs: 3000 };
     const causesUnder = (under: number): readonly string[] => {
@@ -140,7 +140,7 @@ describe('a fault counts as a cause', () => {
     expect(causesUnder(0)).toEqual(['0 pause', '1 pause']);
   });
 
-  test('since a grant where it hit the holder or who gave it, once and in order', () => {
+  test('since a grant if it affected the holder or the grantor, once and in order', () => {
     const pauses = [pause(2, 'alice', 3), pause(3, 'store', 4), pause(4, 'lock', 5)];
     const causesBy = (process: string): readonly string[] => {
       const indexed = indexOf(grant(1, 'alice', 1, { process }), ...pauses, deny(9, 'bob', 1));
@@ -149,7 +149,7 @@ describe('a fault counts as a cause', () => {
     };
     expect(causesBy('lock')).toEqual(['1 pause', '3 pause']);
     expect(causesBy('store')).toEqual(['1 pause', '2 pause']);
-    // A quorum: all servers of locks.
+    // A quorum grant: the grantors are all lock servers.
     expect(causesBy('alice')).toEqual(['1 pause', '3 pause']);
   });
 });
@@ -176,13 +176,13 @@ describe('a client takes a lock that another one holds', () => {
     [false, fault(2, 'partition', '', { processes: ['bob', 'store'], untilMs: 3 })],
     [false, fault(0, 'partition', '', { processes: ['bob', 'lock'], untilMs: 1 })],
     [false, fault(2, 'crash', '', { processes: ['bob', 'lock'], untilMs: 3 })],
-  ])('for a fault of its own, %s: %j', (isCause, injected) => {
+  ])('because of a fault of its own, %s: %j', (isCause, injected) => {
     expect(causes(first, injected, second)).toEqual(isCause ? [`1 ${injected.fault}`] : []);
     expect(causes(first, second, injected)).toEqual([]);
     expect(causes(first, injected)).toEqual([]);
   });
 
-  test('for a denial that it took for something else, and logged as it asked another', () => {
+  test('because it misread a denial, as its log before its next request shows', () => {
     const asked = [first, deny(5, 'bob', 1), log(6), second];
     expect(causes(...asked)).toEqual(['1 denial', '2 misreading']);
     expect(causes(first, deny(3, 'bob', 1), deny(5, 'bob', 1), log(6), second)).toEqual([
@@ -213,12 +213,12 @@ describe('a client takes a lock that another one holds', () => {
       [{ ...first, process: 'alice' }, { ...denied, process: 'alice' }, log(6), second],
     ],
     ['something else was done there', [first, renew(5, 'bob', 1), log(6), second]],
-  ])('for no denial where %s', (_, events) => {
+  ])('but not because of a denial if %s', (_, events) => {
     expect(causes(...events)).toEqual([]);
   });
 });
 
-test('the reason for a grant is what its own server last logged of it, since the one before', () => {
+test('the reason for a grant is the last that its server logged since the previous grant', () => {
   const log = (ms: number, more: Partial<Log> = {}): Log => ({
     kind: 'log',
     atUs: ms * 1000,

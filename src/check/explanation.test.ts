@@ -1,4 +1,4 @@
-/** The phrases of which explanations are made, one by one. */
+/** Tests the phrases of explanations one by one. */
 import { describe, expect, test } from 'vitest';
 import type { FaultInjected, TraceEvent } from '../core/history/events.ts';
 import { at, Contradiction, explainBy, giverOf } from './explanation.ts';
@@ -17,7 +17,7 @@ import {
   write,
 } from './trace-builder.fixture.ts';
 
-/** All events are evidence, each in the role of its kind. */
+/** Puts all events into the evidence, each with its kind as its role. */
 function shown(...events: readonly TraceEvent[]): Contradiction {
   const evidence = events.map(({ kind }, event) => ({ role: kind, event }));
   return new Contradiction(traceOf(events), { claim: 'c', rule: 'r', evidence });
@@ -43,7 +43,7 @@ describe('grants', () => {
     expect(shown(...events).grantsOf()).toBe(words);
   });
 
-  test('of a quorum end as the key does that its client held when the next was granted', () => {
+  test('of a quorum end when the key expires that its client held as the next was granted', () => {
     const own = { process: 'alice', untilUs: null } as const;
     const taken = keyChange(1, 'alice', { untilUs: 21_000 });
     const next = grant(30, 'bob', 2);
@@ -53,7 +53,7 @@ describe('grants', () => {
     );
   });
 
-  test('have letters to Z, and their numbers from there', () => {
+  test('have letters up to Z, then numbers', () => {
     const many = shown(...Array.from({ length: 27 }, (_, place) => grant(0, 'a', place + 1)));
     expect([1, 26, 27, 99].map((number) => many.letterOf(number))).toEqual([
       'A',
@@ -63,7 +63,7 @@ describe('grants', () => {
     ]);
   });
 
-  test('are given by a server, by a quorum, or by what a client of one’s own asked', () => {
+  test('are given by a server, by a quorum, or by the unnamed server of a user’s lock', () => {
     expect(giverOf(grant(0, 'alice', 1))).toBe('`lock`');
     expect(giverOf(grant(2, 'alice', 1, { process: 'alice', sentAtUs: 0 }))).toBe('a quorum');
     expect(giverOf(grant(2, 'alice', 1, { process: 'alice' }))).toBe('its server');
@@ -83,11 +83,11 @@ describe('an access', () => {
     ['alice announced token 1 at 5 ms', write(5, 'alice', 1, null)],
     ['alice read 7 from `x` with token 1 at 5 ms', read(5, 'alice', 1, 7)],
     ['alice read nothing from `x` with token 1 at 5 ms', read(5, 'alice', 1, null)],
-  ])('is told as %j', (words, access) => {
+  ])('is described as %j', (words, access) => {
     expect(shown(held, access).accessPhrase(access)).toBe(words);
   });
 
-  test('misses no token where nothing has one', () => {
+  test('is described without a token if no grant has one', () => {
     const access = write(5, 'alice', 0, 7);
     expect(shown(access).accessPhrase(access)).toBe('alice wrote 7 to `x` at 5 ms');
   });
@@ -121,7 +121,7 @@ describe('an access', () => {
     [`${came}, arrived at 9 ms`, [pause(4, 'alice', 5), call]],
     [`${came}, arrived at 9 ms`, [pause(1, 'bob', 2), call]],
     [`${came}, arrived at 9 ms`, [fault(1, 'crash', 'alice'), call]],
-  ])('comes late: %s', (words, before) => {
+  ])('is described as late: %s', (words, before) => {
     const access = write(9, 'alice', 1, 7);
     expect(shown(held, ...before, access).latePhrase(access)).toBe(words);
   });
@@ -129,7 +129,7 @@ describe('an access', () => {
   test.each([
     ['read of `x`', read(9, 'alice', 1, 7)],
     ['announcement of its token', write(9, 'alice', 1, null)],
-  ])('is the %s', (noun, access) => {
+  ])('is described as the %s', (noun, access) => {
     expect(shown(held, access).latePhrase(access)).toBe(
       `alice's ${noun} came with token 1 at 9 ms`,
     );
@@ -157,11 +157,11 @@ describe('faults', () => {
         fault(3, 'crash', 'lock'),
       ],
     ],
-  ])('are told as %j', (words, faults) => {
+  ])('are described as %j', (words, faults) => {
     expect(shown(...faults).whileFaults()).toBe(words);
   });
 
-  test('that are told already are left out', () => {
+  test('are left out if an earlier phrase mentioned them', () => {
     const both = shown(pause(1, 'bob', 2), fault(3, 'crash', 'lock'));
     const access = write(9, 'bob', 1, 7);
     expect(both.latePhrase(access)).toMatch(/^bob, paused from 1 ms to 2 ms/);
@@ -170,7 +170,7 @@ describe('faults', () => {
   });
 });
 
-describe('what it came from', () => {
+describe('the cause', () => {
   const own = (ms: number, client: string, ordinal: number): TraceEvent =>
     grant(ms, client, ordinal, { process: client });
   const [alice, bob] = [own(1, 'alice', 1), own(5, 'bob', 2)];
@@ -186,7 +186,7 @@ describe('what it came from', () => {
     ['', [alice]],
     ['', []],
     [': bob was paused from 2 ms to 3 ms', [alice, pause(2, 'bob', 3), bob]],
-  ])('is told as %j where clients note their grants', (words, events) => {
+  ])('is described as %j if clients note their grants', (words, events) => {
     expect(shown(...events).withCauses()).toBe(words);
   });
 
@@ -198,7 +198,7 @@ describe('what it came from', () => {
       'bob',
       [pause(2, 'bob', 3)],
     ],
-  ])('is told as %j where a key of %s was removed', (words, holder, faults) => {
+  ])('is described as %j if a key of %s was removed', (words, holder, faults) => {
     const evidence = faults.map((_, event) => ({ role: 'pause', event }));
     const theft = { client: 'alice', message: 'alice/1/release/1/request', holder };
     const told = { claim: 'c', rule: 'r', evidence };
@@ -212,7 +212,7 @@ describe('the events of a contradiction', () => {
   const evidence = [0, 1, 2, 9].map((event) => ({ role: event < 2 ? 'two' : 'seen', event }));
   const found = new Contradiction(traceOf(events), { claim: 'c', rule: 'r', evidence });
 
-  test('are found by their role and their kind', () => {
+  test('are found by role and kind', () => {
     expect(found.parts.map(({ event }) => event.atUs)).toEqual([1000, 2000, 3000]);
     expect(found.findAll('two', 'write')).toEqual(events.slice(0, 2));
     expect(found.find('two', 'write')).toBe(one);
@@ -222,13 +222,13 @@ describe('the events of a contradiction', () => {
     expect(found.faults).toEqual([]);
   });
 
-  test('that must be there are a defect where they are not', () => {
+  test('are required by `need`, which throws if one is missing', () => {
     expect(found.need('two', 'write')).toBe(one);
     expect(() => found.need('three', 'write')).toThrow('a breach of r shows its three');
   });
 });
 
-describe('without words', () => {
+describe('without words for its rule', () => {
   const events = [grant(0, 'alice', 1), enter(1, 'bob', 2, 3)];
   const evidence = [0, 1].map((event) => ({ role: `part ${event}`, event }));
   const plain = {
@@ -240,7 +240,7 @@ describe('without words', () => {
   };
   const told = { claim: 'c', rule: 'r', evidence };
 
-  test('a breach is told by its evidence', () => {
+  test('a breach is described by its evidence', () => {
     expect(explainBy({}, traceOf(events), told)).toEqual(plain);
     expect(explainBy({}, traceOf(events), { ...told, rule: 'c' }).headline).toBe('`c` broke');
     expect(explainBy({}, traceOf(events), { ...told, evidence: [] }).next).toBe('');
@@ -249,7 +249,7 @@ describe('without words', () => {
     );
   });
 
-  test('that fit, too; with some that do, by them', () => {
+  test('or if the words do not fit the evidence, a breach is described by its evidence', () => {
     const sentences = { headline: 'H', next: 'N', however: 'O', cure: 'C' };
     const unfit = (which: Contradiction): typeof sentences => {
       which.need('nobody', 'write');
@@ -263,18 +263,18 @@ describe('without words', () => {
   });
 });
 
-test('a headline names the system, and the server where no system is known', () => {
+test('a headline names the system, or the server if the system is unknown', () => {
   const told = { claim: 'c', rule: 'r', evidence: [] };
   const found = (system: string): string =>
     new Contradiction(traceOf([]), told, { system }).systemOr('store');
   expect([found('unfenced'), found('')]).toEqual(['`unfenced`', '`store`']);
 });
 
-test('a time is told in the unit that suits it', () => {
+test('a time is formatted in its natural unit', () => {
   expect(at({ atUs: 1500 })).toBe('at 1.5 ms');
 });
 
-describe('a lease has one end', () => {
+describe('the end of a lease', () => {
   const own = grant(36, 'alice', 1, { process: 'alice', sentAtUs: 36_000, untilUs: null });
   const given = (...events: readonly TraceEvent[]): string => {
     const trace = traceOf([...events, enter(36, 'alice', 1, 90)]);
@@ -287,7 +287,7 @@ describe('a lease has one end', () => {
     ).grantsOf();
   };
 
-  test('that of its key, of the last grant too', () => {
+  test('is the end of its key, also for the last grant', () => {
     const taken = (ms: number): TraceEvent =>
       keyChange(ms, 'alice', { untilUs: ms * 1000 + 10_000 });
     expect(given(taken(30), own)).toBe(
@@ -298,7 +298,7 @@ describe('a lease has one end', () => {
     );
   });
 
-  test('and where that is not known, but was before the entry, it is not called unknown', () => {
+  test('is not called unknown if the lease is known to have ended before the entry', () => {
     const told = (ms: number, client: string): readonly TraceEvent[] => {
       const names = { from: 'lock', to: client, message: `${client}/1/acquire/1/reply` };
       return [
@@ -317,7 +317,7 @@ describe('a lease has one end', () => {
   });
 });
 
-describe('whoever entered when its lease was over', () => {
+describe('a client that entered after its lease ended', () => {
   const held = grant(1, 'alice', 1);
   const told = (last: TraceEvent, ...events: readonly TraceEvent[]): string => {
     const trace = traceOf([held, ...events, last]);
@@ -329,7 +329,7 @@ describe('whoever entered when its lease was over', () => {
     return found.grantsOf().replace("A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms)", '…');
   };
 
-  test('is said to have, at the time', () => {
+  test('is described as such, with the time', () => {
     expect(told(write(25, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe(
       '…, entered at 20 ms, although it had ended at 11 ms',
     );
@@ -338,11 +338,11 @@ describe('whoever entered when its lease was over', () => {
     );
   });
 
-  test('is not, where all that is shown came before', () => {
+  test('is not mentioned if the evidence is all earlier than the entry', () => {
     expect(told(write(15, 'bob', 0, 1), enter(20, 'alice', 1, 30))).toBe('…, which ended at 11 ms');
   });
 
-  test('is nobody, where it entered in time', () => {
+  test('is not mentioned if it entered in time', () => {
     expect(told(write(25, 'bob', 0, 1), enter(2, 'alice', 1, 30))).toBe('…');
   });
 });

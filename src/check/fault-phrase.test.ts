@@ -1,4 +1,4 @@
-/** Faults and messages as clauses, in traces written by hand. */
+/** Tests faults and messages as clauses, in handwritten traces. */
 import { describe, expect, test } from 'vitest';
 import type { KeyChange, Send, TraceEvent } from '../core/history/events.ts';
 import { callPhrase, faultPhrase, messagePhrase, spanPhrase } from './fault-phrase.ts';
@@ -31,7 +31,7 @@ describe('a message is named after the call that it belongs to', () => {
     expect(phrase(message)).toBe(words);
   });
 
-  test('and the replica, where its store has several', () => {
+  test('and by the replica, if its store has several', () => {
     const there = sent('alice', 'store-2', REQUEST);
     const back = sent('store-2', 'alice', REPLY);
     const access = write(1, 'alice', 1, 7, { store: 'store', process: 'store-2' });
@@ -46,7 +46,7 @@ describe('a message is named after the call that it belongs to', () => {
   });
 });
 
-test('a call is told by its name only among others of its kind', () => {
+test('a call is named only if its section has others of its kind', () => {
   const calls = [invoke(0, 'alice/1/write'), acquire(1, 'alice/1/acquire')];
   expect(callPhrase(traceOf(calls), 'alice/1/write')).toBe("alice's write");
   const twice = [...calls, invoke(2, 'alice/2/write-2'), invoke(3, 'bob/3/write')];
@@ -56,7 +56,7 @@ test('a call is told by its name only among others of its kind', () => {
   expect(callPhrase(traceOf([own]), 'alice/1/save')).toBe("alice's `save`");
 });
 
-test('a span without an end says from when on', () => {
+test('a span without an end has only its start', () => {
   expect(spanPhrase({ atUs: 1000, untilUs: 3000 })).toBe('from 1 ms to 3 ms');
   expect(spanPhrase({ atUs: 1000, untilUs: null })).toBe('from 1 ms');
 });
@@ -67,7 +67,7 @@ describe('a clock', () => {
     ['step', 3000, "bob's clock was set 3 ms ahead at 1 ms"],
     ['rate', -200, "bob's clock ran 200 ppm too slow from 1 ms"],
     ['rate', 200, "bob's clock ran 200 ppm too fast from 1 ms"],
-  ])('with a %s of %i', (target, amount, words) => {
+  ])('with a %s of %i is described by size and direction', (target, amount, words) => {
     expect(faultPhrase(traceOf([]), fault(1, 'clock', 'bob', { target, amount }))).toBe(words);
   });
 });
@@ -101,7 +101,7 @@ describe('a crash', () => {
     expect(phrase(key(5, 'alice'))).toBe(left);
   });
 
-  test('leaves nothing where the key has an end, went, is of another, or was not taken', () => {
+  test('leaves behind no key that has an end, is removed, is another’s, or was not taken', () => {
     const others = [
       key(1, 'alice', { untilUs: 9000 }),
       key(1, 'alice', { change: 'removed' }),
@@ -113,14 +113,14 @@ describe('a crash', () => {
   });
 });
 
-describe('a lock service that forgets', () => {
+describe('a lock service that crashes', () => {
   const crash = fault(5, 'crash', 'lock');
   const phrase = (before: readonly TraceEvent[], after: readonly TraceEvent[]): string =>
     faultPhrase(traceOf([...before, crash, ...after]), crash).replace('`lock` crashed at 5 ms', '');
   const held = grant(1, 'alice', 1, { token: 4 });
   const anew = ", and forgot alice's grant";
 
-  test('begins its tokens again where the next one is no higher', () => {
+  test('began its tokens again if the next token is not higher', () => {
     expect(phrase([held], [grant(8, 'bob', 2, { token: 4 })])).toBe(
       ', and its tokens began again at 4',
     );
@@ -129,7 +129,7 @@ describe('a lock service that forgets', () => {
     expect(phrase([held], [])).toBe('');
   });
 
-  test('gives away what another was still to hold', () => {
+  test('forgot a grant if it granted the lock again before the end', () => {
     const next = grant(8, 'bob', 2, { token: 5 });
     expect(phrase([held], [next])).toBe(anew);
     expect(phrase([{ ...held, untilUs: null }], [next])).toBe(anew);
@@ -140,7 +140,7 @@ describe('a lock service that forgets', () => {
     expect(phrase([{ ...held, process: 'lock-2' }], [next])).toBe('');
   });
 
-  test('is a lock, and lost something', () => {
+  test('is described so only if it is a lock server and forgot something', () => {
     const next = grant(8, 'bob', 2, { token: 4 });
     const store = fault(5, 'crash', 'store');
     expect(faultPhrase(traceOf([held, store, next]), store)).toBe('`store` crashed at 5 ms');

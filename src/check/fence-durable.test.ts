@@ -7,12 +7,12 @@ const crashed = [
   fault(3, 'crash', 'store', { untilMs: 5 }),
 ];
 
-test('a store that comes back with its highest token has kept its fence', () => {
+test('a store that recovers with its highest token keeps the claim', () => {
   const events = [...crashed, recovered(5, 1, { x: 1 })];
   expect(verdictOn('fence-durable', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a store that comes back with a lower token has forgotten its fence', () => {
+test('a store that recovers with a lower token breaks the claim', () => {
   const breach = breachOf('fence-durable', [...crashed, recovered(5, 0, { x: 1 })]);
   expect(breach.rule).toBe('fence-forgotten');
   expect(breach.evidence).toEqual(['0 grant', '1 highest write', '2 crash', '3 recovery']);
@@ -21,7 +21,7 @@ test('a store that comes back with a lower token has forgotten its fence', () =>
   );
 });
 
-test('a recovery before any token was accepted proves nothing', () => {
+test('a recovery before any token was accepted exercises nothing', () => {
   const events = [recovered(5, 0, {})];
   expect(verdictOn('fence-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
@@ -32,7 +32,7 @@ test('a store that compares no tokens has no fence to forget', () => {
   expect(verdict).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('the highest token counts, not the last, of what was accepted and written', () => {
+test('the highest accepted token of a write counts, not the last', () => {
   const grants = [5, 3, 9].map((token, at) => grant(0, 'alice', at + 1, { token }));
   const writes = [
     write(1, 'alice', 1, 1, { token: 5 }),
@@ -44,7 +44,7 @@ test('the highest token counts, not the last, of what was accepted and written',
   expect(verdictOn('fence-durable', back(5))).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('of several writes with the highest token the first is shown, and none with token 0', () => {
+test('the first of several writes with the highest token is shown; token 0 never counts', () => {
   const twice = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), write(2, 'alice', 1, 2)];
   const breach = breachOf('fence-durable', [...twice, recovered(5, 0, {})]);
   expect(breach.evidence).toContain('1 highest write');

@@ -28,7 +28,7 @@ test('a write of an older grant after that of a newer one breaks the fence', () 
   ]);
 });
 
-test('a store that forgot its highest token in a restart is told apart from one that never knew', () => {
+test('a store that forgot its highest token in a restart is described as such', () => {
   const breach = breachOf('fence-monotone', [
     ...taken,
     write(15, 'bob', 2, 2),
@@ -59,7 +59,7 @@ test('a lower token of a newer grant breaks the fence by its token', () => {
   );
 });
 
-test('a write without a token is judged by its ordinal', () => {
+test('a write without a token is judged by its grant number', () => {
   const forgotten = write(20, 'alice', 1, 1, { token: 0 });
   const breach = breachOf('fence-monotone', [...taken, write(15, 'bob', 2, 2), forgotten]);
   expect(breach.words).toContain('without a token');
@@ -71,7 +71,7 @@ test('a write without a token is judged by its ordinal', () => {
   expect(verdictOn('fence-monotone', own).kind).toBe('valid');
 });
 
-test('each resource in each store has a fence of its own', () => {
+test('each resource in each store has its own fence', () => {
   const elsewhere = write(20, 'alice', 1, 1, { process: 'archive' });
   expect(verdictOn('fence-monotone', [...taken, write(15, 'bob', 2, 2), elsewhere])).toMatchObject({
     kind: 'valid',
@@ -79,7 +79,7 @@ test('each resource in each store has a fence of its own', () => {
   });
 });
 
-test('a write without a token does not make one forget the highest', () => {
+test('a write without a token does not reset the highest token', () => {
   const tokens = [5, 0, 3];
   const grants = tokens.map((_, at) => grant(at, 'alice', at + 1));
   const writes = tokens.map((token, at) => write(5 + at, 'alice', at + 1, at, { token }));

@@ -17,13 +17,13 @@ import {
   write,
 } from './trace-builder.fixture.ts';
 
-/** A store in which the row `x` has been all along. */
+/** A store in which the row `x` exists from the start. */
 function stocked(ms: number, value: number): TraceEvent {
   const begins = { key: 'x', version: 5 };
   return { ...recovered(ms, 0, { x: value }), begins };
 }
 
-test('a row that begins anew after the store forgot it is what it was', () => {
+test('a row that exists from the start has its initial value again after the store lost it', () => {
   const lost = [
     stocked(0, 10),
     grant(1, 'alice', 1),
@@ -38,7 +38,7 @@ test('a row that begins anew after the store forgot it is what it was', () => {
   expect(breachOf('grant-order', [...lost, read(6, 'bob', 2, 0)]).rule).toBe('wrong-value');
 });
 
-test('and what was sold of it before is lost', () => {
+test('a sale from a row before the store lost it is a lost write', () => {
   const sold = [
     stocked(0, 10),
     grant(1, 'alice', 1),
@@ -59,12 +59,12 @@ const zombie = [
   send(20, 'alice', 'alice/1/write'),
 ];
 
-test('a paused holder that is refused leaves the turns as they were', () => {
+test('a refused write of a paused holder keeps the grant order', () => {
   const events = [...zombie, write(20, 'alice', 1, 1, { isAccepted: false, highest: 2 })];
   expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a paused holder that overwrites its successor breaks the turns', () => {
+test('a paused holder that overwrites its successor breaks the grant order', () => {
   const breach = breachOf('grant-order', [
     ...zombie,
     write(20, 'alice', 1, 1),
@@ -83,7 +83,7 @@ test('a paused holder that overwrites its successor breaks the turns', () => {
   );
 });
 
-test('a stale write that is covered before anybody reads it is as good as none', () => {
+test('a stale write that is overwritten before any read breaks nothing', () => {
   const events = [
     ...zombie,
     write(20, 'alice', 1, 1),
@@ -103,7 +103,7 @@ test('a late blind write that arrives before the first access of its successor i
   expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a holder whose read is followed by an older write has read too early', () => {
+test('an older write that arrives after a holder’s read breaks the grant order', () => {
   const breach = breachOf('grant-order', [
     grant(0, 'alice', 1),
     grant(11, 'bob', 2),
@@ -124,7 +124,7 @@ test('a holder whose read is followed by an older write has read too early', () 
   );
 });
 
-test('a third holder that reads what a stale write left sees the turns broken', () => {
+test('a third holder’s read of a stale write is part of the evidence', () => {
   const breach = breachOf('grant-order', [
     ...zombie,
     write(20, 'alice', 1, 1),
@@ -139,7 +139,7 @@ test('a third holder that reads what a stale write left sees the turns broken', 
   );
 });
 
-test('a stale read that sees what its successor wrote breaks the turns', () => {
+test('a stale read that returns the successor’s write breaks the grant order', () => {
   const breach = breachOf('grant-order', [
     grant(0, 'alice', 1),
     grant(12, 'bob', 2),
@@ -177,7 +177,7 @@ test('a section that reads before its own earlier write arrives does not see it'
   );
 });
 
-test('a section whose read arrives after its own later write sees too much', () => {
+test('a section whose read arrives after its own later write sees that write', () => {
   const breach = breachOf('grant-order', [
     grant(0, 'alice', 1),
     write(3, 'alice', 1, 1, { issue: 2 }),
@@ -201,7 +201,7 @@ test('a value that the store does not hold cannot be read', () => {
   );
 });
 
-test('what a store loses in a restart is missing in the end', () => {
+test('a write that a store loses in a restart is missing at the end', () => {
   const breach = breachOf('grant-order', [
     grant(0, 'alice', 1),
     write(3, 'alice', 1, 1),
@@ -215,12 +215,12 @@ test('what a store loses in a restart is missing in the end', () => {
   expect(verdictOn('grant-order', kept).kind).toBe('valid');
 });
 
-test('a lock without end is contested when it denies an acquire', () => {
+test('a denied acquire exercises the claim on a lock without an end', () => {
   const events = [grant(0, 'alice', 1, { untilUs: null }), deny(3, 'bob', 1)];
   expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('what a run left behind is judged only when the run came to its end', () => {
+test('the final state is judged only if the run ended normally', () => {
   const cut = { kind: 'cut', limit: 'end' } as const;
   const [verdict] = judge(traceOf([...zombie, write(20, 'alice', 1, 1)], cut), terms, [
     'grant-order',
@@ -228,7 +228,7 @@ test('what a run left behind is judged only when the run came to its end', () =>
   expect(verdict?.kind).toBe('unknown');
 });
 
-test('a key that is written under grants and under none is not judged', () => {
+test('a key that is written both under a grant and outside any is not judged', () => {
   const events = [...zombie, write(20, 'alice', 1, 1), write(21, 'carol', 0, 5)];
   expect(verdictOn('grant-order', events)).toMatchObject({
     kind: 'unknown',
@@ -237,12 +237,12 @@ test('a key that is written under grants and under none is not judged', () => {
   });
 });
 
-test('a key that is written under no grant alone is out of scope', () => {
+test('a key that is only written outside grants is out of scope', () => {
   const events = [write(20, 'alice', 0, 1), write(21, 'carol', 0, 5)];
   expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a grant without an end is contested by who asks for it while it is held', () => {
+test('a grant without an end is contested by each acquire while it is held', () => {
   const held = grant(0, 'alice', 1, { untilUs: null });
   const exercised = (...events: readonly TraceEvent[]): number =>
     verdictOn('grant-order', events).exercised;
@@ -254,7 +254,7 @@ test('a grant without an end is contested by who asks for it while it is held', 
   expect(exercised(grant(0, 'alice', 1), deny(5, 'bob', 1))).toBe(0);
 });
 
-test('a grant that its server ended unasked is told so, and one that its client gave back is not', () => {
+test('the words mention a grant that its server ended unasked, but not a released one', () => {
   const forEver = { untilUs: null };
   const events = (message: string): readonly TraceEvent[] => [
     grant(1, 'alice', 1, forEver),

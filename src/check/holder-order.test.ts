@@ -3,7 +3,7 @@ import { breachOf, fault, grant, recovered, verdictOn, write } from './trace-bui
 
 const second = { issue: 2, operation: 'alice/1/write-2' };
 
-test('a store that refuses the overtaken write keeps the order of issue', () => {
+test('a store that refuses the overtaken write keeps the issue order', () => {
   const events = [
     grant(0, 'alice', 1),
     write(3, 'alice', 1, 2, second),
@@ -12,7 +12,7 @@ test('a store that refuses the overtaken write keeps the order of issue', () => 
   expect(verdictOn('holder-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('an overtaken write that is accepted comes out of order', () => {
+test('an accepted overtaken write breaks the issue order', () => {
   const breach = breachOf('holder-order', [
     grant(0, 'alice', 1),
     fault(2, 'reset', 'alice', { processes: ['alice', 'store'] }),
@@ -26,7 +26,7 @@ test('an overtaken write that is accepted comes out of order', () => {
   );
 });
 
-test('a duplicate that is accepted is applied twice', () => {
+test('an accepted duplicate is applied twice', () => {
   const breach = breachOf('holder-order', [
     grant(0, 'alice', 1),
     write(1, 'alice', 1, 1),
@@ -41,13 +41,13 @@ test('a duplicate that is accepted is applied twice', () => {
   );
 });
 
-test('a duplicate that is refused was exercised', () => {
+test('a refused duplicate exercises the claim', () => {
   const again = write(5, 'alice', 1, 1, { isAccepted: false });
   const events = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), again];
   expect(verdictOn('holder-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a write that a recovery lost may come again, one that it kept may not', () => {
+test('a write may be applied again if a recovery lost it, but not if the recovery kept it', () => {
   const again = write(6, 'alice', 1, 2, second);
   const written = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), write(3, 'alice', 1, 2, second)];
   const lost = [...written, recovered(5, 1, { x: 1 }), again];

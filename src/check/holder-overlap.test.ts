@@ -23,7 +23,7 @@ const atOnce = [
   leave(21, 'carol', 3),
 ];
 
-test('programs that take turns never believe at once', () => {
+test('programs that take turns never overlap', () => {
   expect(verdictOn('holder-overlap', inTurn)).toMatchObject({ kind: 'valid', exercised: 1 });
   expect(measureHolderOverlap(indexTrace(traceOf(inTurn)))).toEqual({
     times: 0,
@@ -32,7 +32,7 @@ test('programs that take turns never believe at once', () => {
   });
 });
 
-test('an overlap lasts from the second entry until one of two is left', () => {
+test('an overlap lasts from the second entry until one of the two leaves', () => {
   const breach = breachOf('holder-overlap', atOnce);
   expect(breach.rule).toBe('both-believe');
   expect(breach.evidence).toEqual([
@@ -51,12 +51,12 @@ test('an overlap lasts from the second entry until one of two is left', () => {
   });
 });
 
-test('a program that never leaves believes to the end', () => {
+test('a program that never leaves overlaps until the end of the run', () => {
   const stays = [enter(0, 'alice', 1, 10), enter(6, 'bob', 2, 16), healed(9)];
   expect(measureHolderOverlap(indexTrace(traceOf(stays))).totalUs).toBe(3000);
 });
 
-test('a program that enters after its own end of the lease is told as that', () => {
+test('a program that enters after the end of its lease is described as such', () => {
   const late = [
     grant(12, 'alice', 1, { sentAtUs: 0 }),
     enter(12, 'alice', 1, 8),

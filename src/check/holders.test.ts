@@ -1,4 +1,4 @@
-/** Who held which keys until when, and in which orders grants may have been acquired. */
+/** Tests which client holds which keys until when, and the possible orders of acquisitions. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange } from '../core/history/events.ts';
@@ -7,7 +7,7 @@ import { grant, keyChange, send } from './trace-builder.fixture.ts';
 
 const own: Partial<Grant> = { process: 'alice', message: '' };
 
-/** The keys of alice's grant in her first section, entered after these changes. */
+/** Returns the keys of alice's grant in her first section, which she enters after these changes. */
 function keysOf(...changes: readonly KeyChange[]): ReturnType<KeyHolds['of']> {
   const holds = new KeyHolds(changes.map((event, index) => ({ event, index })));
   return holds.of(
@@ -23,7 +23,7 @@ const on = (ms: number, process: string, more: Partial<KeyChange> = {}): KeyChan
 describe('a key on three servers', () => {
   const three = [on(1, 'redis-1'), on(2, 'redis-2'), on(3, 'redis-3')];
 
-  test('is held from the second taking on, as long as two servers keep it', () => {
+  test('is held since the second server granted it, as long as two servers keep it', () => {
     const keys = keysOf(...three);
     expect(keys?.acquired.event.process).toBe('redis-2');
     expect([1, 2, 3].map((before) => untilUsBefore(keys?.ends ?? [], before))).toEqual([
@@ -33,7 +33,7 @@ describe('a key on three servers', () => {
     ]);
   });
 
-  test('is held by nobody if only one of them gave it', () => {
+  test('is not held if only one server granted it', () => {
     const bobs = [on(4, 'redis-2'), on(5, 'redis-3')].map((event) => ({
       ...event,
       client: 'bob',
@@ -42,7 +42,7 @@ describe('a key on three servers', () => {
     expect(keysOf(on(1, 'redis-1'), ...bobs)).toBeNull();
   });
 
-  test('is held from its first taking on by a section that asked no other server', () => {
+  test('is held since the first server granted it if the section asked no other server', () => {
     const sent = { index: 0, event: { ...send(1, 'alice', 'alice/1/set'), to: 'redis-1' } };
     const bobs = { ...on(4, 'redis-2'), client: 'bob', message: 'bob/1/set/1/request' };
     const changes = [on(1, 'redis-1'), bobs].map((event, index) => ({ event, index }));
@@ -51,7 +51,7 @@ describe('a key on three servers', () => {
     expect(keys?.acquired.event.process).toBe('redis-1');
   });
 
-  test('is not held once two servers lost it, but was promised until its expiry', () => {
+  test('is no longer held once two servers lost it, but remains promised until its expiry', () => {
     const lost = ['redis-1', 'redis-3'].map((process) =>
       on(6, process, { change: 'lost', client: '', message: '' }),
     );
@@ -71,7 +71,7 @@ describe('a key on three servers', () => {
   });
 });
 
-test('a taking is of its section, and of later grants of its client while it is kept', () => {
+test('a taken key belongs to its section, and to later grants of its client while kept', () => {
   const holds = new KeyHolds([{ event: keyChange(1, 'alice'), index: 0 }]);
   const enteredAt = (ms: number) => ({ index: 2, event: grant(ms, 'alice', 1, own) });
   expect(holds.of(enteredAt(5), 'alice/1', Infinity)?.isReused).toBe(false);
@@ -99,12 +99,12 @@ test('a section that takes its expired key again before it leaves holds it again
   expect(endsBefore(1)).toEqual([5_000, 5_000, 5_000]);
 });
 
-test('nothing is known of a key that another client shares', () => {
+test('a key that another client shares has no known holder', () => {
   const shares = keyChange(2, 'bob', { change: 'untracked', message: 'bob/1/eval/1/request' });
   expect(keysOf(keyChange(1, 'alice'), shares)).toBeNull();
 });
 
-test('a key that another client takes is not held any more, whatever its server had said', () => {
+test('a key that another client takes is no longer held, whatever end its server gave', () => {
   const bobs = keyChange(5, 'bob', { message: 'bob/1/set/1/request' });
   expect(untilUsBefore(keysOf(keyChange(1, 'alice'), bobs)?.ends ?? [], 9)).toBe(5000);
 });
@@ -117,7 +117,7 @@ interface Sample {
 
 function acquisition({ start, length, token }: Sample, place: number): Acquisition {
   const event = grant(0, 'alice', place + 1, { token });
-  // No two of them at one event.
+  // No two acquisitions share an event.
   const [from, to] = [start * 10 + place, (start + length) * 10 + place];
   return { index: to, event, between: [from, to] };
 }
@@ -125,7 +125,6 @@ function acquisition({ start, length, token }: Sample, place: number): Acquisiti
 const isCertain = (one: Acquisition, other: Acquisition): boolean =>
   one.between[1] < other.between[0];
 
-/** All permutations. */
 function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   if (items.length === 0) return [[]];
   return items.flatMap((first) =>
@@ -133,7 +132,7 @@ function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   );
 }
 
-/** The orders by trying all permutations. */
+/** Finds the orders by trying all permutations. */
 function triedOut(all: readonly Acquisition[]): readonly string[] {
   const agrees = all.every((one) =>
     all.every((other) => {
@@ -178,7 +177,7 @@ const sample = fc.record({
   token: fc.nat({ max: 4 }),
 });
 
-test('the orders are those that certainty, then tokens, then entries allow', () => {
+test('the possible orders respect certain precedence, then tokens, then entries', () => {
   fc.assert(
     fc.property(fc.array(sample, { maxLength: 5 }), (samples) => {
       const all = samples.map(acquisition);
@@ -195,7 +194,7 @@ test('the orders are those that certainty, then tokens, then entries allow', () 
   );
 });
 
-test('nine grants that contradict one another are too many', () => {
+test('nine grants that contradict each other have too many orders', () => {
   const tangled = (count: number): readonly Acquisition[] => [
     acquisition({ start: 0, length: 100, token: 1 }, 0),
     ...Array.from({ length: count - 2 }, (_, place) =>
@@ -207,7 +206,7 @@ test('nine grants that contradict one another are too many', () => {
   expect(ordersOf(tangled(9))).toBeNull();
 });
 
-test('orders are drawn one by one', () => {
+test('orders are generated lazily', () => {
   const groups = Array.from({ length: 6 }, (_, group) =>
     Array.from({ length: 8 }, (_, place) => {
       const [start, length] = place === 0 ? [0, 100] : place === 7 ? [1, 2] : [10, 20 + place];

@@ -1,4 +1,4 @@
-/** Whose lease was over before it entered. */
+/** Tests which clients entered after their lease had ended. */
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -16,7 +16,7 @@ function asked(ms: number, process: string, section: string): TraceEvent {
   return { kind: 'invoke', atUs: ms * 1000, process, operation: `${section}/set`, call };
 }
 
-/** The lock answers that call, and its answer arrives. */
+/** The lock sends the reply to that call at `leftMs`, and it arrives at `ms`. */
 function told(
   leftMs: number,
   ms: number,
@@ -38,20 +38,20 @@ function impostorUnder(
   return impostorIn(indexTrace(trace), grant, ttl);
 }
 
-describe('where a server gives grants', () => {
-  test('who enters when the server has ended the lease is an impostor', () => {
+describe('if a server records grants', () => {
+  test('a client that enters after the server ended its lease is stale', () => {
     const given = grant(1, 'alice', 1);
     const late = impostorUnder(traceOf([given, enter(20, 'alice', 1, 30)]), given, ttlUs);
     expect(late).toEqual({ client: 'alice', enteredUs: 20_000, sentAtUs: 1000, overUs: 11_000 });
   });
 
-  test('who enters in time is none', () => {
+  test('a client that enters in time is not stale', () => {
     const given = grant(1, 'alice', 1);
     expect(impostorUnder(traceOf([given, enter(2, 'alice', 1, 11)]), given, ttlUs)).toBeNull();
   });
 });
 
-describe('where a program says itself that it has the lock', () => {
+describe('if a program notes its own grants, a client', () => {
   const own = (ms: number, client: string, ordinal: number): Grant =>
     grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000, untilUs: null });
   const mine = own(25, 'alice', 2);
@@ -62,23 +62,23 @@ describe('where a program says itself that it has the lock', () => {
   const [leaves, comes] = late;
   const entry = enter(25, 'alice', 2, 35);
 
-  test('it is an impostor if another was let in since, by an answer that left later', () => {
+  test('is stale if another entered since, by a reply that left later than its own', () => {
     const events = [...calls, leaves, ...other, comes, mine, entry];
     const found = { client: 'alice', enteredUs: 25_000, sentAtUs: 0, overUs: 11_000 };
     expect(impostorUnder(traceOf(events), mine, ttlUs)).toEqual(found);
   });
 
-  test('it is none as long as nobody was', () => {
+  test('is not stale if no other client entered', () => {
     expect(impostorUnder(traceOf([...calls, ...late, mine, entry]), mine, ttlUs)).toBeNull();
   });
 
-  test('it is none where its request was handled late: its lease began then', () => {
+  test('is not stale if its request was handled late: its lease began then', () => {
     const [left, came] = told(24, 25, 'alice', 'alice/2');
     const events = [...calls, ...other, left, came, mine, entry];
     expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
   });
 
-  test('it is none where a message reached it that may have given it the lock', () => {
+  test('is not stale if another message reached it that may have given it the lock', () => {
     const push = told(24, 25, 'alice', 'alice/2').map((event) => {
       return { ...event, message: 'alice/2/push/1/reply' };
     });
@@ -86,19 +86,19 @@ describe('where a program says itself that it has the lock', () => {
     expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
   });
 
-  test('it is none where its lease still ran, though another was let in since', () => {
+  test('is not stale if its lease had not ended, even if another client entered', () => {
     const [left, came] = told(20, 25, 'alice', 'alice/2');
     const since = [...told(21, 22, 'bob', 'bob/1'), own(22, 'bob', 1), enter(22, 'bob', 1, 32)];
     const events = [...calls, left, ...since, came, mine, entry];
     expect(impostorUnder(traceOf(events), mine, ttlUs)).toBeNull();
   });
 
-  test('it is none where nothing tells what any server did', () => {
+  test('is not stale if the trace shows nothing of any server', () => {
     const silent = [own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
     expect(impostorUnder(traceOf([...calls, ...silent, mine, entry]), mine, ttlUs)).toBeNull();
   });
 
-  test('the end that it named itself is told, where that comes first', () => {
+  test('is stale from the end that it named itself if that is earlier', () => {
     const over = (untilUs: number): number | undefined => {
       const named = { ...mine, untilUs };
       const events = [...calls, leaves, ...other, comes, named, entry];
@@ -109,7 +109,7 @@ describe('where a program says itself that it has the lock', () => {
   });
 });
 
-describe('where a server tells of its keys, to whom a reply came late by just about the lease', () => {
+describe('if a server records its keys', () => {
   const key = (ms: number, client: string): KeyChange =>
     keyChange(ms, client, {
       key: 'lock:db',
@@ -122,13 +122,13 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
   };
   const clockOf = (process: string): TraceEvent => fault(2, 'clock', process);
 
-  test('who enters as the key goes is an impostor, and one who enters before is none', () => {
+  test('a client that enters as its key expires is stale, but not one that enters before', () => {
     const found = { client: 'alice', enteredUs: 11_000, sentAtUs: 1000, overUs: 11_000 };
     expect(at(11, [key(1, 'alice')])).toEqual(found);
     expect(at(10, [key(1, 'alice')])).toBeNull();
   });
 
-  test('a clock of the server that went wrong has no say, until another has the key', () => {
+  test('a key whose server had a clock fault is not expired until another client takes it', () => {
     expect(at(12, [key(1, 'alice'), clockOf('lock')])).toBeNull();
     expect(at(12, [key(1, 'alice'), clockOf('lock'), key(8, 'bob')])).not.toBeNull();
     expect(at(12, [key(1, 'alice'), clockOf('alice')])).not.toBeNull();
@@ -137,7 +137,7 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
   test.each<[string, Partial<KeyChange>]>([
     ['another key', { key: 'lock:mail' }],
     ['the key on another server', { process: 'lock-2' }],
-  ])('another that took %s does not show that the key was gone', (_, more) => {
+  ])('another client that takes %s does not show that the key expired', (_, more) => {
     const taken = { ...key(8, 'bob'), ...more };
     expect(at(12, [key(1, 'alice'), clockOf('lock'), taken])).toBeNull();
   });
@@ -148,13 +148,13 @@ describe('where a server tells of its keys, to whom a reply came late by just ab
     expect(at(11, [...sent, key(1, 'alice')])).toEqual(found);
   });
 
-  test('a key that was prolonged in between is not over', () => {
+  test('a key that was extended meanwhile is not expired', () => {
     const prolonged = { change: 'prolonged', holder: 'alice' } as const;
     expect(at(12, [key(1, 'alice'), { ...key(5, 'alice'), ...prolonged }])).toBeNull();
   });
 });
 
-test('a client that entered again itself, or another lock, took the lock from nobody', () => {
+test('neither an own entry nor an entry to another lock makes a client stale', () => {
   const own = (ms: number, client: string, ordinal: number): Grant =>
     grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000 });
   const mine = own(25, 'alice', 2);
@@ -178,7 +178,7 @@ test('a client that entered again itself, or another lock, took the lock from no
   expect(since(...his, enter(16, 'bob', 1, 26))).not.toBeNull();
 });
 
-test('an entry to another lock by the same number is not that of the grant', () => {
+test('an entry to another lock with the same number does not belong to the grant', () => {
   const given = grant(1, 'alice', 1);
   const elsewhere = { ...enter(20, 'alice', 1, 30), lock: 'b' };
   expect(impostorUnder(traceOf([given, elsewhere]), given, ttlUs)).toBeNull();
@@ -186,7 +186,7 @@ test('an entry to another lock by the same number is not that of the grant', () 
   expect(impostorUnder(traceOf(both), given, ttlUs)).toMatchObject({ enteredUs: 25_000 });
 });
 
-test('the end that a quorum gave counts only where there were servers to ask', () => {
+test('the end of a quorum grant counts only if there are lock servers', () => {
   const given = grant(2, 'alice', 1, { process: 'alice', sentAtUs: 1000 });
   const trace = traceOf([given, enter(20, 'alice', 1, 30)]);
   expect(impostorUnder(trace, given, ttlUs)).toMatchObject({ sentAtUs: 1000, overUs: 12_000 });

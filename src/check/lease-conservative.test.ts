@@ -38,7 +38,7 @@ test('a renew that the service handled moves the end to compare with', () => {
   expect(breachOf(claim, denied).rule).toBe('believes-longer');
 });
 
-test('a lease that is found live after its end was tested by a slow clock', () => {
+test('a lease that its holder finds live after its end breaks the claim', () => {
   const breach = breachOf(claim, [granted, leaseTest(11.5, 'alice', 1, 11)]);
   expect(breach.rule).toBe('live-past-end');
   expect(breach.words).toMatchInlineSnapshot(
@@ -46,7 +46,7 @@ test('a lease that is found live after its end was tested by a slow clock', () =
   );
 });
 
-test('at the very end a live lease is wrong only when the successor was there before', () => {
+test('at its very end a live lease breaks the claim only if a successor was granted before', () => {
   const before = [granted, leaseTest(11, 'alice', 1, 11), grant(11, 'bob', 2)];
   expect(verdictOn(claim, before).kind).toBe('valid');
   const breach = breachOf(claim, [granted, grant(11, 'bob', 2), leaseTest(11, 'alice', 1, 11)]);
@@ -57,7 +57,7 @@ test('at the very end a live lease is wrong only when the successor was there be
   );
 });
 
-test('a clock beyond the declared bounds takes its holder out of the terms', () => {
+test('a clock fault beyond the declared bounds excuses its process', () => {
   const slow = fault(0, 'clock', 'alice', { target: 'rate', amount: -500 });
   const events = [slow, granted, enter(2, 'alice', 1, 12)];
   expect(verdictOn(claim, events, { driftPpm: 200 })).toMatchObject({
@@ -79,7 +79,7 @@ test('a lease without end is never compared', () => {
   });
 });
 
-test('a holder that counts on its lease when its lock has been granted anew is later', () => {
+test('a holder that relies on its lease after the lock is granted again breaks the claim', () => {
   const stepped = fault(2, 'clock', 'lock', { target: 'step', amount: 8000 });
   const events = [granted, stepped, grant(4, 'bob', 2), leaseTest(5, 'alice', 1, 10)];
   const breach = breachOf(claim, events, { skewUs: 8000 });
@@ -98,7 +98,7 @@ test.each([
   [11_000, ''],
   [8_000, ', before its ttl of 10 ms is over'],
 ])(
-  'a service that ends a lease at %i us is told with its ttl where that is early',
+  'a service that ends a lease at %i us is described with its ttl if that is early',
   (untilUs, said) => {
     const events = [grant(1, 'alice', 1, { untilUs }), enter(2, 'alice', 1, 12)];
     const ends = `\`lock\` ends A at ${untilUs / 1000} ms${said}. However`;
@@ -106,7 +106,7 @@ test.each([
   },
 );
 
-test('who takes a lock itself is put to the test only once another end, or a successor, is known', () => {
+test('a noted grant exercises the claim only if another end, or a successor, is known', () => {
   const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
     grant(ms, client, ordinal, { process: client, message: '' });
   const mine = taken(0, 'alice', 1);
@@ -120,13 +120,13 @@ test('who takes a lock itself is put to the test only once another end, or a suc
   expect(exercised(taken(0, 'alice', 1), taken(1, 'bob', 2), view)).toBe(1);
 });
 
-test('the last renewal before it stands beside a view that is too long', () => {
+test('the evidence of a view that is too long includes the last renewal before it', () => {
   const events = [granted, renew(5, 'alice', 1), renew(6, 'alice', 1), enter(7, 'alice', 1, 17)];
   const breach = breachOf(claim, [...events, renew(8, 'alice', 1)]);
   expect(breach.evidence).toEqual(['0 grant', '2 renewal', '3 belief']);
 });
 
-describe('a program that knows no end of its lease', () => {
+describe('a program that does not know the end of its lease', () => {
   const entered = [
     keyChange(1, 'alice', { untilUs: 20_000 }),
     grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null }),
@@ -134,16 +134,16 @@ describe('a program that knows no end of its lease', () => {
   ];
   const removes = (ms: number): KeyChange => keyChange(ms, 'alice', { change: 'removed' });
 
-  test('counts on it until it leaves', () => {
+  test('relies on it until it leaves', () => {
     expect(breachOf(claim, [...entered, leave(21, 'alice', 1)]).rule).toBe('left-past-end');
   });
 
-  test('does not once it has removed its key', () => {
+  test('no longer relies on it once it has removed its key', () => {
     const verdict = verdictOn(claim, [...entered, removes(15), leave(16, 'alice', 1)]);
     expect(verdict.kind).toBe('valid');
   });
 
-  test('tests the claim only if some fault could outlast the lease', () => {
+  test('exercises the claim only if a fault could outlast the lease', () => {
     const paused = (untilMs: number) =>
       verdictOn(claim, [...entered, pause(3, 'alice', untilMs), leave(19, 'alice', 1)]);
     expect(paused(10)).toMatchObject({ kind: 'valid', exercised: 0 });

@@ -1,4 +1,4 @@
-/** Grants that a client takes from a quorum of servers, judged and told as such. */
+/** Tests leases that a quorum granted or that end with a key: how they are judged and described. */
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../core/history/call.ts';
 import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
@@ -34,7 +34,7 @@ import { indexTrace } from './trace-index.ts';
 const taken = (ms: number, client: string, ordinal: number): ReturnType<typeof grant> =>
   grant(ms, client, ordinal, { process: client, message: '' });
 
-test('a live lock that another one enters has its servers’ faults named', () => {
+test('a breach of mutual exclusion under a quorum names the faults of the lock servers', () => {
   const step = fault(2, 'clock', 'lock', { target: 'step', amount: 8000 });
   const breach = breachOf('mutual-exclusion', [
     taken(0, 'alice', 1),
@@ -49,7 +49,7 @@ test('a live lock that another one enters has its servers’ faults named', () =
   );
 });
 
-test('a clock beyond the declared drift, on any of its servers, excuses who counts on it', () => {
+test('a clock beyond the declared drift on any lock server of a quorum excuses its client', () => {
   const fast = (process: string, ppm: number): ReturnType<typeof fault> =>
     fault(0, 'clock', process, { target: 'rate', amount: ppm });
   const late = [taken(1, 'alice', 1), enter(2, 'alice', 1, 12)];
@@ -82,7 +82,7 @@ describe('the key of a grant that its program reports', () => {
   const keyOf = (...later: readonly KeyChange[]): KeyChange | null =>
     under([mine, next], 30_000, set, mine, entry, ...later, next)[0] ?? null;
 
-  test('is the one that it had until another client had its lock', () => {
+  test('is the last one that it had before another client had its lock', () => {
     expect(keyOf()).toBe(set);
     expect(keyOf(kept)).toBe(kept);
     const last = key(20, { change: 'prolonged' });
@@ -91,14 +91,14 @@ describe('the key of a grant that its program reports', () => {
     expect(keyOf(key(8, { change: 'removed' }))).toBe(set);
   });
 
-  test('is the one that it had as what is told ends, for the last grant of a lock', () => {
+  test('is the last one that it had by the end of the evidence, for a last grant', () => {
     const other = { ...next, lock: 'b' };
     const late = key(25, { change: 'prolonged' });
     expect(under([mine, other], 24_000, set, mine, entry, other, late)).toEqual([set, null]);
     expect(under([mine, other], 25_000, set, mine, entry, other, late)).toEqual([late, null]);
   });
 
-  test('is unknown of a grant that a server gave, that has an end, or without a taking', () => {
+  test('is unknown if a server gave the grant, the grant has an end, or no key was taken', () => {
     const first = (grant: Grant, ...before: readonly KeyChange[]): KeyChange | null =>
       under([grant, next], 30_000, ...before, grant, entry, next)[0] ?? null;
     expect(first({ ...mine, process: 'lock' }, set)).toBeNull();
@@ -112,7 +112,7 @@ describe('the key of a grant that its program reports', () => {
     expect(first(mine, set, key(1.5, { process: 'lock-2' }))).toBeNull();
   });
 
-  test('at its entry is the one that it had by then', () => {
+  test('at its entry is the last one that it had by then', () => {
     const at = (...events: readonly TraceEvent[]): KeyChange | null =>
       keyAtEntry(indexTrace(traceOf(events)), mine);
     const early = key(1.5, { change: 'prolonged' });
@@ -122,7 +122,7 @@ describe('the key of a grant that its program reports', () => {
   });
 });
 
-test('a session that is over takes back the grants that it gave, unasked', () => {
+test('a grant counts as ended unasked if its session ended it before the next grant', () => {
   const mine = grant(2, 'alice', 1, { untilUs: null });
   const next = grant(20, 'bob', 2);
   const over = release(9, 'alice', 1, { message: '' });
@@ -141,7 +141,7 @@ test('a session that is over takes back the grants that it gave, unasked', () =>
   expect(endedUnasked(traceOf([own, over, next]), own, next)).toBeNull();
 });
 
-test('a renewal and a release count from when they were handled on', () => {
+test('a renewal and a release count from the time of handling', () => {
   const events = [grant(0, 'alice', 1), renew(5, 'alice', 1), release(9, 'alice', 1)];
   const [given] = indexTrace(traceOf(events)).locks.get('db')?.grants ?? [];
   if (given === undefined) throw new Error('there is no grant');
@@ -154,7 +154,7 @@ test('a renewal and a release count from when they were handled on', () => {
   expect(isHeldAt(given, { index: 3, atUs: 14_999 })).toBe(false);
 });
 
-test('a quorum is told with the servers that said yes in time to the request', () => {
+test('a quorum is described by the servers that granted in time to the request', () => {
   const given = grant(9, 'bob', 2, { process: 'bob', message: '', sentAtUs: 5000 });
   const asks = (ms: number, server: string, at: string): TraceEvent => ({
     ...send(ms, 'bob', `bob/2/ask-${server}`),
@@ -180,7 +180,7 @@ test('a quorum is told with the servers that said yes in time to the request', (
   ).toContain('Then a quorum (`lock-1` and `lock-3`) granted B');
 });
 
-test('a lease ends at the latest as its server gives the lock to another, if none gave it back', () => {
+test('an unreleased lease ends at the latest when its server grants the lock to another', () => {
   const endOf = (at: number, before: number, ...events: readonly TraceEvent[]): number => {
     const lock = indexTrace(traceOf(events)).locks.get('db');
     const given = lock?.grants[at];
@@ -198,7 +198,7 @@ test('a lease ends at the latest as its server gives the lock to another, if non
   expect(endOf(1, 2, mine, next, grant(8, 'carol', 3))).toBe(15_000);
 });
 
-test('a fault of a link meets a holder only if that is at one of its ends', () => {
+test('a partition can make a lease expire only if it separates the holder from a server', () => {
   const keyed = [
     keyChange(1, 'alice', { untilUs: 5_000_000 }),
     grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null }),
@@ -214,7 +214,7 @@ test('a fault of a link meets a holder only if that is at one of its ends', () =
   expect(couldAt('lock', 'store')).toBe(true);
 });
 
-test('a grant of which one of three servers lost the key is not released', () => {
+test('a grant that lost its key on one of three servers is not released', () => {
   const keys = [1, 2, 3].map((number) => keyChange(1, 'alice', { process: `redis-${number}` }));
   const own = grant(2, 'alice', 1, { process: 'alice', message: '', untilUs: null });
   const lost = (number: number): KeyChange =>
@@ -245,7 +245,7 @@ test('a claim that breaks in more orders than can be tried is unknown', () => {
   expect(tried).toBeLessThan(300_000);
 });
 
-test('a key that is given its end by a command of its own is a lease with that end', () => {
+test('a key that gets its end by a separate command is a lease with that end', () => {
   const outlasts = (untilMs: number): boolean => {
     const indexed = indexTrace(
       traceOf([

@@ -37,7 +37,7 @@ test('a store that refuses the lower token answers as a fenced register does', (
   expect(verdictOn('linearizable', zombie(false))).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a store that accepts the lower token is no fenced register, but it is a register', () => {
+test('a store that accepts the lower token is a register, but not a fenced register', () => {
   const breach = breachOf('linearizable(fenced-register)', zombie(true));
   expect(breach.rule).toBe('no-order');
   expect(breach.evidence).toEqual([
@@ -79,13 +79,13 @@ function readOf(value: number): readonly TraceEvent[] {
   ];
 }
 
-test('a read that misses the last write is no register', () => {
+test('a read that misses the last write fits no register', () => {
   const last = [...zombie(true), ...readOf(1)];
   expect(verdictOn('linearizable(register)', last).kind).toBe('valid');
   expect(breachOf('linearizable(register)', [...zombie(true), ...readOf(2)]).rule).toBe('no-order');
 });
 
-test('reads that register refuse what comes under a lower token', () => {
+test('a fenced register with reads refuses a lower token after a read', () => {
   const seen = [grant(0, 'alice', 1), grant(12, 'bob', 2), ...readOf(0)];
   const late = [
     invoke(40, 'alice/1/write', { value: 1 }),
@@ -98,7 +98,7 @@ test('reads that register refuse what comes under a lower token', () => {
   );
 });
 
-/** Both read 0 and write 1, both are acknowledged, and then Carol reads `seen`. */
+/** Both clients read 0, write 1 and get an acknowledgement; then Carol reads `seen`. */
 function counted(seen: number): readonly TraceEvent[] {
   return [
     ...['alice/1', 'bob/2'].flatMap((section) => [
@@ -113,7 +113,7 @@ function counted(seen: number): readonly TraceEvent[] {
   ];
 }
 
-test('a counter that counts both increments is linearizable, one that lost one is not', () => {
+test('a counter that counts both increments is linearizable, and one that lost one is not', () => {
   expect(verdictOn('linearizable(counter)', counted(2))).toMatchObject({ kind: 'valid' });
   const breach = breachOf('linearizable(counter)', counted(1));
   expect(breach.rule).toBe('no-order');
@@ -122,7 +122,7 @@ test('a counter that counts both increments is linearizable, one that lost one i
   );
 });
 
-test('a search that does not end within its budget says so', () => {
+test('a search that exceeds its budget leaves the claim unknown', () => {
   const overlapping = ['alice/1', 'bob/2', 'carol/3'].map((section, place) =>
     invoke(1, `${section}/write`, { value: place }),
   );
@@ -143,12 +143,12 @@ test('a search that does not end within its budget says so', () => {
   });
 });
 
-test('a write that was refused leaves a register as it was', () => {
+test('a refused write leaves a register unchanged', () => {
   const events = [...zombie(false), ...readOf(2)];
   expect(verdictOn('linearizable(register)', events).kind).toBe('valid');
 });
 
-/** Two writes name version 0, and overlap; the store has got on when Bob's arrives. */
+/** Two overlapping writes expect version 0; Alice's is applied before Bob's arrives. */
 const RACE: readonly TraceEvent[] = [
   invoke(1, 'alice/1/write', { value: 1, version: 0 }),
   invoke(2, 'bob/2/write', { value: 2, version: 0 }),
@@ -166,11 +166,11 @@ test.each([
   ['counter', 1],
   ['versioned-register', 2],
   ['cas-register', 2],
-])('%s counts overlaps, and stale versions', (model, count) => {
+])('%s counts overlaps, and stale versions if it has any', (model, count) => {
   expect(verdictOn('linearizable', RACE, { model }).exercised).toBe(count);
 });
 
-test('the read of an increment is part of the increment, not a read by itself', () => {
+test('the read of an increment is part of the increment, not a separate read', () => {
   const stale = [
     invoke(1, 'alice/1/write', { value: 1, adds: 1 }),
     accepted(2, 'alice/1/write'),
@@ -191,7 +191,7 @@ test('a store without a specification is not judged', () => {
   });
 });
 
-describe('a model of one’s own', () => {
+describe('a user’s model', () => {
   const mine = { model: 'mine' };
   const throwing = (error: Error): ModelDefinition => ({
     about: 'mine',
@@ -205,7 +205,7 @@ describe('a model of one’s own', () => {
     },
   });
 
-  test('has to be there', () => {
+  test('must be among the given models', () => {
     expect(verdictOn('linearizable', zombie(true), mine)).toEqual({
       kind: 'unknown',
       claim: 'linearizable',
@@ -214,7 +214,7 @@ describe('a model of one’s own', () => {
     });
   });
 
-  test('that throws leaves the claim unknown; a defect of fencepost is not caught', () => {
+  test('leaves the claim unknown if it throws, but a defect of fencepost is not caught', () => {
     const judged = (error: Error): unknown =>
       verdictOn('linearizable', zombie(true), {
         ...mine,

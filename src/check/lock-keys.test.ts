@@ -1,4 +1,4 @@
-/** Which keys of a server are locks, by their names and by who enters. */
+/** Tests which keys of a server are locks, and who may remove them. */
 import { expect, test } from 'vitest';
 import type { KeyChange, TraceEvent } from '../core/history/events.ts';
 import { changesOfLocks } from './lock-keys.ts';
@@ -22,7 +22,7 @@ function change(key: string, isNamed = false): KeyChange {
 const keys = ['db', 'lock:db', 'db.mutex', 'redlock-db', 'db:lease:2', 'leaders/db'];
 const others = ['seen', 'db:count', 'clock:db', 'lock:mail', 'dbx', 'unlockable:db'];
 
-test('a key is a lock if its name contains a lock that somebody enters', () => {
+test('a key is a lock if its name contains the name of a lock that a client enters', () => {
   const changes = [...keys, ...others].map((key) => change(key));
   const lockKeys = (...events: Parameters<typeof traceOf>[0]): readonly string[] =>
     changesOfLocks(indexTrace(traceOf([...changes, ...events]))).map(({ event }) => event.key);
@@ -31,13 +31,13 @@ test('a key is a lock if its name contains a lock that somebody enters', () => {
   expect(lockKeys({ ...enter(1, 'alice', 1, 9), lock: 'mail' })).toEqual(['lock:mail']);
 });
 
-test('a key that is named as a lock is one, whatever it is called', () => {
+test('a key that is declared as a lock is one, whatever its name', () => {
   const changes = [change('seen', true), change('seen-too')];
   const found = changesOfLocks(indexTrace(traceOf(changes)));
   expect(found.map(({ event }) => event.key)).toEqual(['seen']);
 });
 
-test('a key that is removed by another than its holder is shown with both takings', () => {
+test('a removal of another client’s key is shown with the takings of both keys', () => {
   const at = (ms: number, { client = 'alice', ...more }: Partial<KeyChange>): KeyChange =>
     keyChange(ms, client, more);
   const [MINE, THEIRS] = ['alice/1/acquire/1/request', 'bob/2/acquire/1/request'];
@@ -57,7 +57,7 @@ test('a key that is removed by another than its holder is shown with both taking
     breachOf('owner-only-release', [mine, theirs, ...beside, last, { ...mine, atUs: 16_000 }])
       .evidence;
   expect(shown(removal)).toEqual(['0 own taking', '1 taking', '10 change']);
-  // Who never had it means none of its own.
+  // A client that never had the key meant none of its own.
   expect(shown({ ...removal, meant: '' })).toEqual(['1 taking', '10 change']);
   const paused = fault(13, 'pause', 'alice', { untilMs: 14 });
   const breach = breachOf('owner-only-release', [mine, theirs, paused, removal]);
@@ -72,7 +72,7 @@ test('a key that is removed by another than its holder is shown with both taking
     'Lock `db` released by alice while bob held it. Then bob had `db`. ' +
       'However alice removed it at 15 ms by `release`.',
   );
-  // What was over when it took its own made nothing late; who took none is late by anything.
+  // A fault before the client took its own key caused nothing; without one, any fault counts.
   const before = fault(0, 'pause', 'alice', { untilMs: 0.5 });
   const evidenceOf = (last: KeyChange): readonly string[] =>
     breachOf('owner-only-release', [before, mine, theirs, last]).evidence;
@@ -85,7 +85,7 @@ test('a key that is removed by another than its holder is shown with both taking
   );
 });
 
-test('a key of a later section is removed by what an earlier one sent before it was taken', () => {
+test('a section may not remove the key of a later one by a call sent before that was taken', () => {
   const [FIRST, SECOND] = ['alice/1/acquire/1/request', 'alice/2/acquire/1/request'];
   const taken = (ms: number, message: string): KeyChange => keyChange(ms, 'alice', { message });
   const removal = keyChange(15, 'alice', {
@@ -105,7 +105,7 @@ test('a key of a later section is removed by what an earlier one sent before it 
     `"Lock \`db\` released by alice's section 1 while alice's section 2 held it. Then alice's section 2 took \`db\` at 12 ms, until 22 ms. However alice's section 1 removed it at 15 ms by \`release\`."`,
   );
   expect(verdictOn('owner-only-release', sentAt(13)).kind).toBe('valid');
-  // Nor may one that had the key before give it back while the later one is inside.
+  // Nor may an earlier section remove its key while a later section of its client is inside.
   const own = grant(13, 'alice', 2, { process: 'alice', message: '', untilUs: null });
   const inside = (...left: readonly TraceEvent[]): TraceEvent[] => {
     const [first, second] = [taken(1, FIRST), taken(12, SECOND)];

@@ -34,13 +34,13 @@ function pause(fromMs: number, untilMs: number): FaultInjected {
 }
 
 describe('a program that loses its lock', () => {
-  test('and leaves within its ttl has noticed', () => {
+  test('notices if it leaves within its ttl', () => {
     const events = [...lent, leave(15, 'alice', 1)];
     expect(verdictOn(claim, events, terms)).toMatchObject({ kind: 'valid', exercised: 1 });
     expect(measured(events)).toEqual([1, 5000]);
   });
 
-  test('and counts on it for longer than its ttl after that has not', () => {
+  test('does not notice if it relies on the lock for longer than its ttl after that', () => {
     const breach = breachOf(claim, [...lent, leave(21, 'alice', 1)], terms);
     expect(breach).toMatchInlineSnapshot(`
       {
@@ -55,7 +55,7 @@ describe('a program that loses its lock', () => {
     `);
   });
 
-  test('to another section of its own process is no different', () => {
+  test('to another section of its own process loses it like any other', () => {
     const endless = { untilUs: null, process: 'alice' };
     const one = [grant(0, 'alice', 1, endless), enter(0, 'alice', 1, 1e6)];
     const other = [
@@ -66,28 +66,28 @@ describe('a program that loses its lock', () => {
     expect(measured([...one, leave(4, 'alice', 1), ...other])).toEqual([0, 0]);
   });
 
-  test('while it is paused is not to blame for that time', () => {
+  test('is not blamed for the time that it is paused', () => {
     const events = [...lent, pause(9, 19), leave(21, 'alice', 1)];
     expect(verdictOn(claim, events, terms)).toMatchObject({ kind: 'valid', exercised: 1 });
     expect(measured(events)).toEqual([1, 11_000]);
   });
 
-  test('because its successor has it, or another released it, lost it then', () => {
+  test('loses it when its successor gets it or another client releases it', () => {
     expect(measured([...lent, grant(5, 'bob', 2), leave(9, 'alice', 1)])).toEqual([1, 4000]);
     const foreign = release(4, 'bob', 2, { released: 1 });
     expect(measured([...lent, foreign, leave(9, 'alice', 1)])).toEqual([1, 5000]);
   });
 });
 
-describe('nothing is lost', () => {
-  test('that was left, given back or prolonged in time', () => {
+describe('no loss is counted', () => {
+  test('for a lock that was left, released or extended in time', () => {
     expect(measured([...lent, leave(9, 'alice', 1)])).toEqual([0, 0]);
     expect(measured([...lent, leave(5, 'alice', 1), release(6, 'alice', 1)])).toEqual([0, 0]);
     expect(measured([...lent, renew(8, 'alice', 1), leave(17, 'alice', 1)])).toEqual([0, 0]);
   });
 });
 
-test('a client does not learn of a loss by what it did before it entered, or under another grant', () => {
+test('neither an event before the entry nor one under another grant makes a client notice', () => {
   const early = leaveOf(0.5, 1);
   const other = leaveOf(12, 7);
   expect(
@@ -96,7 +96,7 @@ test('a client does not learn of a loss by what it did before it entered, or und
   expect(measured([...lent, other, leave(15, 'alice', 1)])).toEqual([1, 5000]);
 });
 
-test('a lock without an end that nobody takes is never lost', () => {
+test('a lock without an end that no other client takes is never lost', () => {
   const kept = [grant(0, 'alice', 1, { untilUs: null }), enter(1, 'alice', 1, 10)];
   const events = [...kept, leave(500, 'alice', 1)];
   expect(measured(events)).toEqual([0, 0]);
@@ -107,7 +107,7 @@ function leaveOf(ms: number, ordinal: number): TraceEvent {
   return leave(ms, 'alice', ordinal);
 }
 
-test('a client learns of a loss by a denied renewal or a refusal, not by another denial', () => {
+test('a denied renewal or a refusal makes a client notice, but not another denial', () => {
   const renewed = {
     ...invoke(11, 'alice/1/renew'),
     call: { verb: 'renew', lock: 'db', token: 1 },
@@ -154,7 +154,7 @@ test.each<[string, readonly TraceEvent[], number]>([
   ['it hears of a refusal, and leaves', [...refused(12, 1), leave(15, 'alice', 1)], 2000],
   ['another section is refused', [...refused(12, 2), leave(15, 'alice', 1)], 5000],
   ['it does nothing until the run ends', [healed(40)], 30_000],
-])('a program counts on what it lost until it can know: %s', (_, since, longestUs) => {
+])('a program relies on a lost lock until it can know: %s', (_, since, longestUs) => {
   expect(measured([...lent, ...since])).toEqual([longestUs > 0 ? 1 : 0, longestUs]);
 });
 
@@ -167,7 +167,7 @@ function refused(ms: number, section: number): readonly TraceEvent[] {
   return [invoke(ms, operation), answer(ms, operation, { kind: 'refused', highest: 2 })];
 }
 
-test('a client does not learn of a loss by a refusal from before it entered', () => {
+test('a refusal before the entry does not make a client notice', () => {
   const [given, entered] = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10)];
   const events = [given, ...refused(0.5, 1), entered, leave(15, 'alice', 1)];
   expect(measured(events)).toEqual([1, 5000]);
@@ -194,7 +194,7 @@ test.each<[string, 'valid' | 'invalid', number, readonly TraceEvent[]]>([
   },
 );
 
-test('a loss that nobody notices lasts to the end of the run, and its faults are shown', () => {
+test('an unnoticed loss lasts until the end of the run, and its faults are shown', () => {
   const noticed = [grant(0, 'bob', 3), enter(1, 'bob', 3, 10), leave(12, 'bob', 3)];
   const lost = [grant(20, 'alice', 1), enter(21, 'alice', 1, 30), pause(31, 32), healed(50)];
   const breach = breachOf(claim, [...noticed, ...lost], terms);
@@ -206,7 +206,7 @@ test('a loss that nobody notices lasts to the end of the run, and its faults are
   );
 });
 
-test('a key that its holder removes is no loss while it is kept, and one if most servers lost it', () => {
+test('a holder that removes its own key does not lose it, unless most servers had lost it', () => {
   const own = grant(3, 'alice', 1, { process: 'alice', message: '', untilUs: null });
   const on = (ms: number, number: number, more: Partial<KeyChange> = {}): KeyChange =>
     keyChange(ms, 'alice', { process: `redis-${number}`, untilUs: 99_000, ...more });

@@ -30,7 +30,7 @@ test('a lock that denies while another is live keeps one holder', () => {
   expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a grant within the lease of another is a second holder, with the clock step that caused it', () => {
+test('a grant within the lease of another breaks the claim, and the clock step is shown', () => {
   const stepped = fault(1, 'clock', 'lock', { target: 'step', amount: 20_000 });
   const breach = breachOf(claim, [grant(0, 'alice', 1), stepped, grant(5, 'bob', 2)]);
   expect(breach.rule).toBe('granted-while-live');
@@ -46,7 +46,7 @@ test('a lease counts from the departure of its request', () => {
   expect(breachOf(claim, [late, grant(9.999, 'bob', 2)]).rule).toBe('granted-while-live');
 });
 
-test('the declared drift is taken off the lease', () => {
+test('the declared drift shortens the lease', () => {
   const events = [grant(0, 'alice', 1), grant(9.99, 'bob', 2)];
   expect(verdictOn(claim, events, { driftPpm: 1000 }).kind).toBe('valid');
   expect(verdictOn(claim, events, { driftPpm: 999 }).kind).toBe('invalid');
@@ -59,14 +59,14 @@ test('a release, or the next acquire of the same client, ends a grant', () => {
   expect(verdictOn(claim, [...again, grant(5, 'bob', 3)]).kind).toBe('valid');
 });
 
-test('a release that is denied ends the grant that it meant, and no other', () => {
+test('a denied release ends the grant that it meant, and no other', () => {
   const denied = [grant(0, 'alice', 1), release(3, 'alice', 1, { released: 0 })];
   expect(verdictOn(claim, [...denied, grant(4, 'bob', 2)]).kind).toBe('valid');
   const other = [grant(0, 'alice', 1), release(3, 'carol', 7, { released: 0 })];
   expect(verdictOn(claim, [...other, grant(4, 'bob', 2)]).kind).toBe('invalid');
 });
 
-test('a release by somebody else ends no grant', () => {
+test('a release by another client does not end a grant', () => {
   const breach = breachOf(claim, [
     grant(0, 'alice', 1),
     pause(5, 'alice', 13),
@@ -86,7 +86,7 @@ test('a release by somebody else ends no grant', () => {
   );
 });
 
-test('a release of the same client’s other grant ends it, and so does its own after all', () => {
+test('a release under another grant of its client ends a grant, as does its own denied one', () => {
   const freed = [grant(0, 'alice', 1), grant(1, 'alice', 2)];
   const byClient = [...freed, release(3, 'alice', 1, { released: 2 })];
   expect(verdictOn(claim, [...byClient, grant(4, 'bob', 3)]).kind).toBe('valid');
@@ -110,7 +110,7 @@ describe('two grants of one client', () => {
     expect(verdictOn(claim, late)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
-  test('are told by their sections, or as guards of one', () => {
+  test('are described by their sections, or as guards of one section', () => {
     const both = [...given('alice', 1, 0), ...given('alice', 2, 3)];
     expect(breachOf(claim, both).words).toMatchInlineSnapshot(
       `"\`alice/2\` entered \`db\` while \`alice/1\` held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be alice's grant 2 (from 3 ms). Then alice entered under B at 3 ms. However A was live (alice counted on it until 10 ms): the lock let \`alice/2\` in while \`alice/1\` was inside, and no fault was needed."`,
@@ -132,7 +132,7 @@ describe('two grants of one client', () => {
   });
 });
 
-test('a lock that a quorum gave is live no longer than its client counts on it', () => {
+test('a quorum grant is live no longer than its client relies on it', () => {
   const ofQuorum = grant(0, 'alice', 1, { process: 'alice' });
   const believed = [ofQuorum, enter(0, 'alice', 1, 7)];
   const next = (ms: number): ReturnType<typeof grant> => grant(ms, 'bob', 2, { process: 'bob' });
@@ -143,14 +143,14 @@ test('a lock that a quorum gave is live no longer than its client counts on it',
   expect(verdictOn(claim, [...renewed, next(11.999)]).kind).toBe('invalid');
 });
 
-test('a client’s own idea of its end neither changes a grant nor lengthens a lease', () => {
+test('a client’s view of the end neither shortens a server’s grant nor extends a lease', () => {
   const short = [grant(0, 'alice', 1), enter(0, 'alice', 1, 7)];
   expect(verdictOn(claim, [...short, grant(9, 'bob', 2)]).kind).toBe('invalid');
   const long = [grant(0, 'alice', 1, { process: 'alice' }), enter(0, 'alice', 1, 20)];
   expect(verdictOn(claim, [...long, grant(10, 'bob', 2)]).kind).toBe('valid');
 });
 
-test('a renew prolongs a grant from its own departure', () => {
+test('a renew extends a grant from its own departure', () => {
   const renewed = [grant(0, 'alice', 1), renew(6, 'alice', 1, { sentAtUs: 5000 })];
   expect(verdictOn(claim, [...renewed, grant(15, 'bob', 2)]).kind).toBe('valid');
   const breach = breachOf(claim, [...renewed, grant(14, 'bob', 2)]);
@@ -160,7 +160,7 @@ test('a renew prolongs a grant from its own departure', () => {
   );
 });
 
-test('a renew that overtakes another does not shorten the lease', () => {
+test('a renew that arrives after a later one does not shorten the lease', () => {
   const events = [
     grant(0, 'alice', 1),
     renew(8, 'alice', 1, { sentAtUs: 7000 }),
@@ -169,7 +169,7 @@ test('a renew that overtakes another does not shorten the lease', () => {
   expect(verdictOn(claim, [...events, grant(16, 'bob', 2)]).kind).toBe('invalid');
 });
 
-test('a renew that brings an expired grant back beside its successor makes two holders', () => {
+test('a renew that revives an expired grant beside its successor breaks the claim', () => {
   const breach = breachOf(claim, [
     grant(0, 'alice', 1),
     grant(11, 'bob', 2),
@@ -181,7 +181,7 @@ test('a renew that brings an expired grant back beside its successor makes two h
   );
 });
 
-test('a grant without end is live until it is released', () => {
+test('a grant without end is live until its release', () => {
   const endless = grant(0, 'alice', 1, { untilUs: null });
   expect(breachOf(claim, [endless, grant(1000, 'bob', 2)]).words).toMatchInlineSnapshot(
     `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, no end) and B be bob's grant 2 (from 1 s). Then \`lock\` granted B at 1 s. However A was live (it has no end but its release)."`,
@@ -191,12 +191,12 @@ test('a grant without end is live until it is released', () => {
   );
 });
 
-test('grants of different locks do not meet', () => {
+test('grants of different locks never conflict', () => {
   const events = [grant(0, 'alice', 1), grant(1, 'bob', 2, { lock: 'mail' })];
   expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a second grant tells of the clock, or the cut link, of the client that was given it', () => {
+test('the clock fault or partition of the second client is part of the evidence', () => {
   const fast = fault(0, 'clock', 'bob', { target: 'step', amount: 20_000 });
   const stolen = breachOf(claim, [fast, grant(1, 'alice', 1), grant(5, 'bob', 2)]);
   expect(stolen.evidence).toEqual(['0 clock', '1 earlier grant', '2 later grant']);
@@ -213,7 +213,7 @@ test('a second grant tells of the clock, or the cut link, of the client that was
   ]);
 });
 
-test('a quorum is told with the servers that said yes in time', () => {
+test('a quorum is described by the servers that granted in time', () => {
   const asks = (ms: number, who: string, number: number) => ({
     ...send(ms, who, `${who}/2/acquire-${number}`),
     to: `lock-${number}`,
@@ -247,14 +247,17 @@ test.each([
   ['crash', true],
   ['failover', true],
   ['pause', false],
-] as const)('a %s of a lock is told with the grant that it forgot: %s', (kind, isForgotten) => {
-  const forEver = { untilUs: null, token: 0 };
-  const given = [grant(1, 'alice', 1, forEver), grant(4, 'bob', 2, forEver)] as const;
-  const { words } = breachOf('mutual-exclusion', [given[0], fault(2, kind, 'lock'), given[1]]);
-  expect(words.includes(", and forgot alice's grant")).toBe(isForgotten);
-});
+] as const)(
+  'a %s of a lock is described with the grant that it forgot: %s',
+  (kind, isForgotten) => {
+    const forEver = { untilUs: null, token: 0 };
+    const given = [grant(1, 'alice', 1, forEver), grant(4, 'bob', 2, forEver)] as const;
+    const { words } = breachOf('mutual-exclusion', [given[0], fault(2, kind, 'lock'), given[1]]);
+    expect(words.includes(", and forgot alice's grant")).toBe(isForgotten);
+  },
+);
 
-test('a grant that was given back before the crash is not forgotten by it', () => {
+test('a crash does not forget a grant that was released before', () => {
   const forEver = { untilUs: null, token: 0 };
   const events = [
     grant(1, 'alice', 1, forEver),
@@ -301,13 +304,13 @@ test.each<[string, ReturnType<typeof grant>, readonly TraceEvent[]]>([
     [],
   ],
   ['it has no end but its release', grant(1, 'alice', 1, { untilUs: null }), []],
-])('a grant is told with why it was live: %s', (why, given, since) => {
+])('an explanation says why the grant was live: %s', (why, given, since) => {
   const { words } = breachOf(claim, [given, ...since, grant(8, 'bob', 2)]);
   expect(words).toMatch(/^`db` granted to bob while alice held it\./);
   expect(words).toContain(`However A was live (${why}).`);
 });
 
-test('a lease that its server ends early is told from that moment on', () => {
+test('a lease that its server ends early is described as ended from then on', () => {
   const words = (untilUs: number): string =>
     breachOf(claim, [grant(0, 'alice', 1, { untilUs }), grant(8, 'bob', 2)]).words;
   expect(words(8000)).toBe(
@@ -330,25 +333,25 @@ describe('a key that its holder took', () => {
   const byBob = (ms: number, more: Parameters<typeof keyChange>[2]): TraceEvent =>
     keyChange(ms, 'bob', { holder: 'alice', taking, message: 'bob/1/set/1/request', ...more });
 
-  test('tests the claim each time that another is denied it while the holder is inside', () => {
+  test('exercises the claim whenever another client is denied while the holder is inside', () => {
     const denied = byBob(5, { isDone: false });
     expect(verdictOn(claim, [...inside, denied])).toMatchObject({ kind: 'valid', exercised: 1 });
     const left = [...inside, leave(4, 'alice', 1)];
     expect(verdictOn(claim, [...left, denied])).toMatchObject({ exercised: 0 });
   });
 
-  test('is overwritten to no harm once all who entered under it have left', () => {
+  test('may be overwritten once all sections that entered under it have left', () => {
     const stolen = byBob(9, { change: 'overwritten' });
     expect(breachOf(claim, [...inside, stolen]).rule).toBe('overwrote-key');
     const left = [...inside, leave(4, 'alice', 1)];
     expect(verdictOn(claim, [...left, stolen]).kind).toBe('valid');
-    // A later section of its client is under the same key.
+    // A later section of the client uses the same key.
     const again = [grant(6, 'alice', 2, own), enter(6, 'alice', 2, 1e12)];
     expect(breachOf(claim, [...left, ...again, stolen]).rule).toBe('overwrote-key');
   });
 });
 
-test('a renewal whose end is over as it is handled, or of a key, revives nothing', () => {
+test('neither a renewal that is over when handled nor one of a key revives a grant', () => {
   const [mine, next] = [grant(0, 'alice', 1), grant(11, 'bob', 2)];
   const renewal = (sentAtMs: number) =>
     renew(15, 'alice', 1, { sentAtUs: sentAtMs * 1000, untilUs: (sentAtMs + 10) * 1000 });

@@ -56,7 +56,7 @@ test('a section that never ended breaks `progress`; one that ended or crashed do
   expect(of({ kind: 'failed', atUs: 50_000, error: { text: 'no', place: null } })).toBe('valid');
 });
 
-test('its words name where it waits, its call without an answer and the faults that met it', () => {
+test('the words name the wait, the call without an answer and the faults of the section', () => {
   const wait = { sinceUs: 12_000, place: 'mutex.mjs:7' };
   const sections = [runOf('alice/1', RETURNED), runOf('alice/2', { kind: 'open', wait }, 3)];
   const events = [
@@ -74,7 +74,7 @@ test('its words name where it waits, its call without an answer and the faults t
   );
 });
 
-test('of several that never ended, the one that holds the lock is named', () => {
+test('among several unended sections, the one that holds the lock is named', () => {
   const events = [
     grant(1, 'bob', 1),
     enter(2, 'bob', 1, 20),
@@ -98,7 +98,7 @@ test('a section that is denied a key waits for the client that took it', () => {
   expect(words).toContain('the world had healed: bob held `db` at 6 ms');
 });
 
-test('a section of which nothing was seen is named all the same', () => {
+test('a section without events is named all the same', () => {
   const { evidence, words } = storyOf(traceWith([HEALED], [runOf('alice/1', OPEN)]));
   expect(evidence).toEqual(['0 healed']);
   expect(words).toMatchInlineSnapshot(
@@ -106,7 +106,7 @@ test('a section of which nothing was seen is named all the same', () => {
   );
 });
 
-test('at the end of its time a run shows it after 2 × ttl + slack since healing and its begin', () => {
+test('a cut-off run breaks the claim 2 × ttl + slack after healing and the section’s start', () => {
   const at = (endMs: number, beganMs = 0, events: readonly TraceEvent[] = [HEALED]) =>
     verdictOn(traceWith(events, [runOf('alice/1', OPEN, beganMs)], CUT), 'progress', endMs * 1000)
       .kind;
@@ -120,7 +120,7 @@ test('at the end of its time a run shows it after 2 × ttl + slack since healing
   expect(verdictOn(events).kind).toBe('unknown');
 });
 
-test('a section that is kept in line, and touched no store, leaves what the others did judged', () => {
+test('an unended section that waits in line and used no store leaves other claims judged', () => {
   const sections = [runOf('bob/9', OPEN)];
   const inLine = { ...deny(4, 'bob', 1), waits: true } as const;
   const events = [grant(1, 'alice', 1), acquire(3, 'bob/9/acquire'), inLine, HEALED];
@@ -133,7 +133,7 @@ test('a section that is kept in line, and touched no store, leaves what the othe
   expect(verdictOn(traceWith(sentAway, sections), 'mutual-exclusion').kind).toBe('unknown');
 });
 
-test('where a section never ended no claim holds, and what broke is broken', () => {
+test('if a section never ended, no claim holds, but a broken claim stays broken', () => {
   const sections = [runOf('alice/1', OPEN)];
   const reason = "alice's section 1 never ended";
   const quiet = verdictOn(traceWith([grant(1, 'alice', 1)], sections), 'mutual-exclusion');

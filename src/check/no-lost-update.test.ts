@@ -36,14 +36,14 @@ function interleaved(bobReads: number, aliceIsAccepted: boolean): readonly Trace
   ];
 }
 
-test('an increment that is refused because another has read since is not lost', () => {
+test('an increment that is refused because another client has read since is not lost', () => {
   expect(verdictOn('no-lost-update', interleaved(0, false))).toMatchObject({
     kind: 'valid',
     exercised: 2,
   });
 });
 
-test('two acknowledged increments of one value are one increment too few', () => {
+test('two acknowledged increments of the same value lose one', () => {
   const breach = breachOf('no-lost-update', interleaved(0, true));
   expect(breach.rule).toBe('update-lost');
   expect(breach.evidence).toEqual([
@@ -59,14 +59,14 @@ test('two acknowledged increments of one value are one increment too few', () =>
   );
 });
 
-test('an increment without an answer may be in the sum or not', () => {
+test('an increment without an answer may or may not count', () => {
   const events = interleaved(0, true).map((event) =>
     event.kind === 'return' && event.process === 'alice' ? unknown(15, 'alice/1/write') : event,
   );
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 2 });
 });
 
-test('a counter that holds more than was tried is not believed', () => {
+test('a counter that holds more than was ever added breaks the claim', () => {
   const breach = breachOf('no-lost-update', interleaved(4, true));
   expect(breach.rule).toBe('update-invented');
   expect(breach.words).toMatchInlineSnapshot(
@@ -90,11 +90,11 @@ function repeated(isAppliedTwice: boolean): readonly TraceEvent[] {
   ];
 }
 
-test('an increment that is written twice under one key counts once', () => {
+test('an increment that is retried under one key counts once', () => {
   expect(verdictOn('no-lost-update', repeated(false)).kind).toBe('valid');
 });
 
-test('an increment that is applied twice is one more than was tried', () => {
+test('an increment that is applied twice is reported as repeated', () => {
   const breach = breachOf('no-lost-update', repeated(true));
   expect(breach.rule).toBe('update-repeated');
   expect(breach.words).toMatchInlineSnapshot(
@@ -102,7 +102,7 @@ test('an increment that is applied twice is one more than was tried', () => {
   );
 });
 
-test('without grants, another section between read and write is what is tested', () => {
+test('without grants, a section between another’s read and write exercises the claim', () => {
   const events = [
     read(1, 'alice', 0, 0, { operation: 'alice/1/read' }),
     read(1, 'bob', 0, 0, { operation: 'bob/1/read' }),
@@ -121,7 +121,7 @@ test('an increment that a restart undoes is lost', () => {
   expect(breachOf('no-lost-update', events).rule).toBe('lost-in-recovery');
 });
 
-test('of a key that is also written blindly, only what was lost before is judged', () => {
+test('a key that is also written blindly is judged only up to that write', () => {
   const blind = write(18, 'bob', 2, 9, { issue: 3, operation: 'bob/2/write-2' });
   expect(verdictOn('no-lost-update', [...interleaved(0, false), blind])).toMatchObject({
     kind: 'unknown',
@@ -143,7 +143,7 @@ test('of a key that is also written blindly, only what was lost before is judged
   ).toMatchObject({ kind: 'valid', exercised: 2 });
 });
 
-test('an unanswered increment does not make up for an acknowledged one that is gone', () => {
+test('an unanswered increment does not make up for a lost acknowledged one', () => {
   const carolReads = read(20, 'carol', 3, 1);
   const events = [
     ...interleaved(0, true),
@@ -158,7 +158,7 @@ test('an unanswered increment does not make up for an acknowledged one that is g
   expect(breach.evidence).toContain('5 lost write');
 });
 
-test('an increment that was undone comes back with the write that undoes the undoing', () => {
+test('a copy of a lost write restores its increment and undoes the overwriting one', () => {
   const dup = write(18, 'alice', 1, 1, adding);
   const acked = [...interleaved(0, true), dup];
   expect(breachOf('no-lost-update', acked).evidence).toContain('10 overwriting write');
@@ -168,7 +168,7 @@ test('an increment that was undone comes back with the write that undoes the und
   expect(verdictOn('no-lost-update', unheard).kind).toBe('valid');
 });
 
-/** Code of users reads under its guard, and writes what it makes of that. */
+/** User code reads under its guard and writes a value computed from the read. */
 function guarded(alice: readonly number[], bobReads: number, bobWrites: number) {
   const written = alice.flatMap((value, at) => {
     const operation = `alice/1/write-${at + 1}`;
@@ -192,7 +192,7 @@ function guarded(alice: readonly number[], bobReads: number, bobWrites: number) 
   ];
 }
 
-test('what code of users writes after a read is an update, whatever it computes', () => {
+test('a write of user code after a read is an update, whatever it computes', () => {
   const breach = breachOf('no-lost-update', guarded([1], 0, 1));
   expect(breach.rule).toBe('update-lost');
   expect(breach.words).toContain('Acknowledged update lost in `store`');
@@ -203,13 +203,13 @@ test('what code of users writes after a read is an update, whatever it computes'
   expect(verdictOn('no-lost-update', guarded([30], 30, 1))).toMatchObject(kept);
 });
 
-test('a program may overwrite what it wrote itself, and what it left as it was is no loss', () => {
+test('a program may overwrite its own write, and a write of the same value cannot be lost', () => {
   expect(verdictOn('no-lost-update', guarded([1, 40], 40, 41))).toMatchObject({ kind: 'valid' });
   expect(breachOf('no-lost-update', guarded([1, 40], 0, 41)).rule).toBe('update-lost');
   expect(verdictOn('no-lost-update', guarded([0], 0, 9))).toMatchObject({ kind: 'valid' });
 });
 
-test('a probe that overwrites the counter ends its judgement there', () => {
+test('a probe that overwrites the counter ends its judgment there', () => {
   const probing = [grant(30, 'probe', 3), write(31, 'probe', 3, 1_000_000)];
   expect(breachOf('no-lost-update', [...interleaved(0, true), ...probing]).rule).toBe(
     'update-lost',
@@ -217,7 +217,7 @@ test('a probe that overwrites the counter ends its judgement there', () => {
   expect(verdictOn('no-lost-update', [...interleaved(0, false), ...probing]).kind).toBe('valid');
 });
 
-test('an increment that is acknowledged after the probe overwrote the counter is not missed', () => {
+test('an increment acknowledged after the probe overwrote the counter is not missing', () => {
   const events = [
     grant(0, 'alice', 1),
     read(1, 'alice', 1, 0),
@@ -230,7 +230,7 @@ test('an increment that is acknowledged after the probe overwrote the counter is
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid' });
 });
 
-/** Alice adds `by` to a key that holds 0 and is told how that ended; then bob reads `found`. */
+/** Alice adds `by` to a key that holds 0, and `ending` ends her call; then bob reads `found`. */
 function added(by: number, ending: TraceEvent | null, found: number): readonly TraceEvent[] {
   return [
     invoke(1, 'alice/1/write', { value: by, adds: by }),
@@ -254,7 +254,7 @@ test.each([
     answer(3, 'alice/1/write', { kind: 'refused', highest: 2 }),
     [0],
   ],
-])('%s leads to no other sums than it may', (_, by, ending, sums) => {
+])('%s allows only the sums that it may result in', (_, by, ending, sums) => {
   const verdicts = [-4, -3, 0, 3, 4].map((found) => {
     const verdict = verdictOn('no-lost-update', added(by, ending, found));
     return verdict.kind === 'invalid' ? verdict.rule : verdict.kind;
@@ -267,7 +267,7 @@ test.each([
   );
 });
 
-test('increments are contested where another holder reads or writes in between', () => {
+test('increments are contested if another holder reads or writes in between', () => {
   const exercised = (...events: readonly TraceEvent[]): number =>
     verdictOn('no-lost-update', events).exercised;
   const calls = [
@@ -286,14 +286,14 @@ test('increments are contested where another holder reads or writes in between',
   expect(exercised(asks, read(0, 'bob', 2, 0), reads, writes)).toBe(0);
 });
 
-test('an increment of which nothing reached its store is none of that key', () => {
+test('an increment to another store or key does not count for this key', () => {
   const never = invoke(1, 'alice/1/write-3', { store: 'elsewhere', adds: 1 });
   const beside = invoke(1, 'alice/1/write-2', { key: 'y', adds: 1 });
   const events = [never, beside, ...interleaved(0, false)];
   expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 2 });
 });
 
-test('an acknowledged increment is lost that its store ignored, for what has a later stamp', () => {
+test('an acknowledged increment is lost if its store ignored it in favor of a later stamp', () => {
   const put = (ms: number, client: string, more: Partial<Write>): Write =>
     write(ms, client, 0, 1, { process: 'store-1', store: 'store', adds: 1, ...more });
   const refusal = { kind: 'stamp', found: [0, 9, 'carol'] } as const;
@@ -305,7 +305,7 @@ test('an acknowledged increment is lost that its store ignored, for what has a l
     read(2, 'carol', 0, 0, { process: 'store-1', store: 'store' }),
     put(2, 'carol', { stamp: [0, 9, 'carol'] }),
     accepted(3, 'carol/0/write'),
-    // Nobody told alice that hers was accepted, although a replica took it, and served it.
+    // Alice gets no answer, but bob reads her write from a replica that took it.
     put(4, 'alice', { stamp: [0, 5, 'alice'], ...ignored }),
     unknown(5, 'alice/0/write'),
     read(5, 'bob', 0, 1, served),
@@ -335,31 +335,34 @@ test.each([
   ['refused', 'unknown', [0, 1]],
   ['refused', 'accepted', [1]],
   ['refused', 'refused', [0]],
-] as const)('an increment whose first try is %s and whose second is %s counts once', (...tried) => {
-  const [first, second, sums] = tried;
-  const ended = (ms: number, name: string, how: string): TraceEvent => {
-    if (how === 'unknown') return unknown(ms, name);
-    const refused = { kind: 'refused', highest: 0 } as const;
-    return how === 'accepted' ? accepted(ms, name) : answer(ms, name, refused);
-  };
-  const leadsTo = (sum: number): boolean => {
-    const carol = { operation: 'carol/0/write', adds: 1 };
-    const verdict = verdictOn('no-lost-update', [
-      invoke(1, 'alice/0/write', { value: 1, adds: 1 }),
-      ended(2, 'alice/0/write', first),
-      invoke(3, 'alice/0/write-2', { value: 1, adds: 1, repeats: 'alice/0/write' }),
-      ended(4, 'alice/0/write-2', second),
-      invoke(5, 'carol/0/write', { value: 1, adds: 1 }),
-      write(6, 'carol', 0, sum + 1, carol),
-      accepted(7, 'carol/0/write'),
-    ]);
-    expect(verdict.exercised).toBe(1);
-    return verdict.kind === 'valid';
-  };
-  expect([-1, 0, 1, 2].filter(leadsTo)).toEqual(sums);
-});
+] as const)(
+  'an increment whose first attempt is %s and whose second is %s counts once',
+  (...tried) => {
+    const [first, second, sums] = tried;
+    const ended = (ms: number, name: string, how: string): TraceEvent => {
+      if (how === 'unknown') return unknown(ms, name);
+      const refused = { kind: 'refused', highest: 0 } as const;
+      return how === 'accepted' ? accepted(ms, name) : answer(ms, name, refused);
+    };
+    const leadsTo = (sum: number): boolean => {
+      const carol = { operation: 'carol/0/write', adds: 1 };
+      const verdict = verdictOn('no-lost-update', [
+        invoke(1, 'alice/0/write', { value: 1, adds: 1 }),
+        ended(2, 'alice/0/write', first),
+        invoke(3, 'alice/0/write-2', { value: 1, adds: 1, repeats: 'alice/0/write' }),
+        ended(4, 'alice/0/write-2', second),
+        invoke(5, 'carol/0/write', { value: 1, adds: 1 }),
+        write(6, 'carol', 0, sum + 1, carol),
+        accepted(7, 'carol/0/write'),
+      ]);
+      expect(verdict.exercised).toBe(1);
+      return verdict.kind === 'valid';
+    };
+    expect([-1, 0, 1, 2].filter(leadsTo)).toEqual(sums);
+  },
+);
 
-test('of two increments of one value the one that came late is told with what held it up', () => {
+test('of two increments of one value, the late one is shown with the fault that delayed it', () => {
   const both = (under: readonly [number, number]): readonly string[] => {
     const [alice, bob] = under;
     const given = (client: string, ordinal: number, at: number): readonly TraceEvent[] =>
@@ -405,7 +408,7 @@ test('of two increments of one value the one that came late is told with what he
   ]);
 });
 
-test('an increment that its holder computed from no read is told without one', () => {
+test('an increment that was not computed from a read is shown without one', () => {
   const second = { operation: 'alice/1/write-2', issue: 2, adds: 1 };
   const events = [
     grant(0, 'alice', 1),
@@ -423,7 +426,7 @@ test('an increment that its holder computed from no read is told without one', (
   ]);
 });
 
-test('a refused try is neither of the two by which an increment was applied twice', () => {
+test('a refused attempt is not evidence of a repeated increment', () => {
   const refused = write(2.5, 'alice', 0, 1, {
     ...adding,
     operation: 'alice/1/write',
@@ -437,7 +440,7 @@ test('a refused try is neither of the two by which an increment was applied twic
   ]);
 });
 
-test('a probe that is refused, or that adds to the counter itself, ends nothing', () => {
+test('a probe that is refused, or that adds to the counter, does not end the judgment', () => {
   const refused = write(31, 'probe', 3, 1_000_000, { isAccepted: false });
   const adds = [
     read(31, 'probe', 3, 1),

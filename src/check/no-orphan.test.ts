@@ -31,7 +31,7 @@ function verdictOf(...more: readonly TraceEvent[]) {
   return { kind, exercised };
 }
 
-test('nobody may be denied a lock for a grant that its client never heard of', () => {
+test('no client may be denied a lock by a grant that its owner never learned of', () => {
   const lost = fault(1, 'drop', 'lock', { target: 'alice/1/acquire/1/reply' });
   const [asked, given, unheard] = orphaned;
   if (!asked || !given || !unheard) throw new Error('the trace is too short');
@@ -43,11 +43,11 @@ test('nobody may be denied a lock for a grant that its client never heard of', (
   );
 });
 
-test('an orphan may deny its own client, too', () => {
+test('an orphan may not deny its own client either', () => {
   expect(verdictOf(deny(5, 'alice', 1))).toEqual({ kind: 'invalid', exercised: 1 });
 });
 
-test('a client is not blamed for a denial before it stopped waiting', () => {
+test('a client is not blamed for a denial that comes before it stops waiting', () => {
   const [asked, given, unheard] = orphaned;
   if (!asked || !given || !unheard) throw new Error('the trace is too short');
   const events = [asked, given, deny(2, 'bob', 1), unheard];
@@ -60,7 +60,7 @@ test.each<[string, readonly TraceEvent[]]>([
   ['is granted the lock again while it lasts', [denial, grant(6, 'alice', 2)]],
   ['crashes', [fault(4, 'crash', 'alice'), denial]],
   ['turns nobody away', []],
-])('an orphan is not held against a client that %s', (_, more) => {
+])('an orphan does not count against a client that %s', (_, more) => {
   expect(verdictOf(...more)).toEqual({ kind: 'valid', exercised: 1 });
 });
 
@@ -73,23 +73,23 @@ test.each<[string, readonly TraceEvent[]]>([
     'it gives back only the grant that came after',
     [denial, grant(12, 'alice', 2), { ...takesBack, atUs: 13_000 }],
   ],
-])('and it is when %s', (_, more) => {
+])('an orphan counts against its client if %s', (_, more) => {
   expect(verdictOf(...more)).toEqual({ kind: 'invalid', exercised: 1 });
 });
 
-test('a crash before its client asked is no excuse', () => {
+test('a crash of the client before its acquire does not excuse an orphan', () => {
   const crash = fault(0, 'crash', 'alice', { untilMs: 0 });
   const events = [healed(0), crash, ...orphaned, denial];
   expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
 });
 
-test('a grant that its client heard of is no orphan', () => {
+test('a grant that its client learned of is not an orphan', () => {
   const granted = answer(2, 'alice/1/acquire', { kind: 'granted', token: 1 });
   const events = [acquire(0, 'alice/1/acquire'), grant(1, 'alice', 1), granted, denial];
   expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('releasing a grant that one never heard of is no foreign release', () => {
+test('releasing an unknown grant of its own is not a release by a non-owner', () => {
   const ended = release(4, 'alice', 0, { released: 1, message: 'alice/1/withdraw/1/request' });
   const events = [...orphaned, takesBack, ended];
   expect(verdictOn('owner-only-release', events)).toMatchObject({ kind: 'valid', exercised: 0 });
@@ -115,7 +115,7 @@ describe('on a server that keeps keys', () => {
   const bobAsks = [acquire(5, 'bob/1/acquire'), answer(7, 'bob/1/acquire', denied)];
   const after = (...more: readonly TraceEvent[]) => verdictOn('no-orphan', [...unheard, ...more]);
 
-  test('nobody may be denied by a key that its client never heard of', () => {
+  test('no client may be denied by a key that its owner never learned of', () => {
     const breach = breachOf('no-orphan', [...unheard, ...asksAgain]);
     expect(breach.rule).toBe('orphan-key-denies');
     const shown = ['1 taking', '2 drop', '3 unanswered', '4 asked', '5 denial'];
@@ -132,7 +132,7 @@ describe('on a server that keeps keys', () => {
     );
   });
 
-  test('a key that never runs out is told so', () => {
+  test('a key that never expires is described as such', () => {
     const events = unheard.map((event) => (event === taken ? { ...taken, untilUs: null } : event));
     expect(breachOf('no-orphan', [...events, ...bobAsks]).words).toContain(
       'alice took `db` at 1 ms, without an end, and had no answer by 3 ms',
@@ -166,7 +166,7 @@ describe('on a server that keeps keys', () => {
     ],
     ['it ran out', [acquire(19, 'bob/1/acquire'), answer(21, 'bob/1/acquire', denied)]],
     ['nobody asked since', []],
-  ])('a client is not blamed for a denial where %s', (_, more) => {
+  ])('a client is not blamed for a denial if %s', (_, more) => {
     expect(after(...more)).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
@@ -203,16 +203,16 @@ describe('on a server that keeps keys', () => {
       'another tried to remove it',
       [changed(4, 'bob', { change: 'removed', isDone: false }), ...bobAsks],
     ],
-  ])('a client is blamed for a denial where %s', (_, more) => {
+  ])('a client is blamed for a denial if %s', (_, more) => {
     expect(after(...more)).toMatchObject({ kind: 'invalid', exercised: 1 });
   });
 
-  test('an entry from before a key was taken is not by that key', () => {
+  test('an entry before a key was taken does not use that key', () => {
     const events = [enter(0, 'alice', 0, 9), ...unheard, ...bobAsks];
     expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
   });
 
-  test('a key that was asked for in vain, or changed otherwise, is no orphan', () => {
+  test('a key change that failed or was not a taking does not leave an orphan', () => {
     for (const more of [{ isDone: false }, { change: 'prolonged' } as const]) {
       const events = unheard.map((event) => (event === taken ? { ...taken, ...more } : event));
       const { kind, exercised } = verdictOn('no-orphan', [...events, ...bobAsks]);
@@ -240,7 +240,7 @@ describe('the faults that kept an answer from its client are shown', () => {
     [taken, [acquire(7, 'bob/1/acquire'), denied]],
   ];
 
-  /** Whether a fault is shown as what kept a grant, and a key, from its client. */
+  /** Returns, for a grant and for a key, whether the fault is shown as a cause of the orphan. */
   const causesShown = (injected: FaultInjected): readonly boolean[] =>
     ways.map(([taking, denial]) => {
       const events = [injected, acquire(1, call), taking, unknown(5, call), ...denial];
@@ -258,9 +258,9 @@ describe('the faults that kept an answer from its client are shown', () => {
     ['its server crashes', fault(2, 'crash', 'lock')],
     ['its server was paused until it asked', fault(0, 'pause', 'lock', { untilMs: 1.5 })],
     ['it is cut off', fault(2, 'partition', '', { processes: ['alice', 'lock'] })],
-  ])('a client never hears of its grant because %s', (_, injected) => {
+  ])('a client never learns of its grant because %s', (_, injected) => {
     expect(causesShown(injected)).toEqual([true, true]);
-    // What comes when its client has stopped waiting keeps nothing from it.
+    // A fault after its client has stopped waiting is not a cause.
     expect(causesShown({ ...injected, atUs: 6000, untilUs: null })).toEqual([false, false]);
   });
 
@@ -269,7 +269,7 @@ describe('the faults that kept an answer from its client are shown', () => {
     ['a store is paused', fault(2, 'pause', 'store', { untilMs: 3 })],
     ['its server was paused before it asked', fault(0, 'pause', 'lock', { untilMs: 1 })],
     ['it is cut off from a store', fault(2, 'partition', '', { processes: ['alice', 'store'] })],
-  ])('a grant is not kept from its client because %s', (_, injected) => {
+  ])('a fault is not the cause of an orphan if %s', (_, injected) => {
     expect(causesShown(injected)).toEqual([false, false]);
   });
 });

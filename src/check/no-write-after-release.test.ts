@@ -18,7 +18,7 @@ const released = [
   answer(6, 'alice/1/release', { kind: 'released' }),
 ];
 
-test('a write that is refused after its release is no surprise', () => {
+test('a write that is refused after its release keeps the claim', () => {
   const events = [...released, write(8, 'alice', 1, 1, { isAccepted: false })];
   expect(verdictOn('no-write-after-release', events)).toMatchObject({
     kind: 'valid',
@@ -26,7 +26,7 @@ test('a write that is refused after its release is no surprise', () => {
   });
 });
 
-test('a write that is accepted after its client was told "released" is a surprise', () => {
+test('a write that is accepted after its client learned of the release breaks the claim', () => {
   const breach = breachOf('no-write-after-release', [...released, write(8, 'alice', 1, 1)]);
   expect(breach.rule).toBe('write-after-release');
   expect(breach.evidence).toEqual(['0 grant', '4 released', '5 late write']);
@@ -35,7 +35,7 @@ test('a write that is accepted after its client was told "released" is a surpris
   );
 });
 
-test('a write that comes before the answer to the release is in time', () => {
+test('a write that arrives before the answer to the release is in time', () => {
   const [first, second, third, fourth, told] = released;
   if (!first || !second || !third || !fourth || !told) throw new Error('the trace is too short');
   const events = [first, second, third, fourth, write(5.5, 'alice', 1, 1), told];
@@ -45,7 +45,7 @@ test('a write that comes before the answer to the release is in time', () => {
   });
 });
 
-test('a write after the first of two answers to one release is a surprise', () => {
+test('a write after the first of two answers to a release breaks the claim', () => {
   const twice = [
     ...released,
     write(8, 'alice', 1, 1),
@@ -59,7 +59,7 @@ test('a write after the first of two answers to one release is a surprise', () =
   });
 });
 
-test('nobody was told of a release that was not answered, or with something else', () => {
+test('a release without an answer, or with another answer, is not acknowledged', () => {
   const wrote = write(8, 'alice', 1, 1);
   const [granted, , , gone, told] = released;
   if (granted === undefined || gone === undefined || told === undefined) throw new Error();
@@ -77,7 +77,7 @@ test('nobody was told of a release that was not answered, or with something else
   });
 });
 
-test('a release and a write without a grant have nothing to do with each other', () => {
+test('a release and a write without a grant are not related', () => {
   const events = [
     invoke(1, 'alice/0/write'),
     invoke(4, 'alice/0/release'),
@@ -91,7 +91,7 @@ test('a release and a write without a grant have nothing to do with each other',
   });
 });
 
-test('a read after the release is no write', () => {
+test('a read after the release is not a write', () => {
   const events = [...released, write(5.5, 'bob', 0, 7), read(8, 'alice', 1, 7)];
   const late = write(9, 'alice', 1, 8, { isAccepted: false });
   expect(verdictOn('no-write-after-release', events)).toMatchObject({ kind: 'valid' });

@@ -1,4 +1,4 @@
-/** What people's own claims may say, and what becomes of an answer that is none. */
+/** Tests user-defined claims: the rulings that their judges may return, and invalid ones. */
 import { describe, expect, test } from 'vitest';
 import { Defect } from '../core/kernel/assert.ts';
 import { type ClaimDefinition, ownClaim, type Ruling } from './own-claim.ts';
@@ -8,7 +8,7 @@ import type { Verdict } from './verdict.ts';
 
 const events = [grant(0, 'alice', 1), write(2, 'alice', 1, 7), write(3, 'alice', 1, 8)];
 
-/** The verdict of a claim whose judge answers so, even with what its type forbids. */
+/** Returns the verdict on a claim whose judge returns `ruling`, even one that its type forbids. */
 function verdictFor(ruling: unknown, more: object = {}): Verdict {
   const judge = (): Ruling => JSON.parse(JSON.stringify(ruling));
   const claim = ownClaim('few', { about: 'few are there', judge, ...more });
@@ -26,7 +26,7 @@ const evidence = [
 ];
 
 describe('a definition', () => {
-  test('is taken over as it stands, and needs no source', () => {
+  test('is used unchanged and needs no source', () => {
     const judge = (): Ruling => ({ exercised: 0 });
     const claim = ownClaim('few', { about: 'few are there', judge });
     expect(claim).toMatchObject({ name: 'few', about: 'few are there', source: '', rules: {} });
@@ -36,7 +36,7 @@ describe('a definition', () => {
   test.each<[string, object]>([
     ['claims.few.about is no text', { about: 3 }],
     ['claims.few.judge is no function', { judge: 'yes' }],
-  ])('is refused where %s', (message, wrong) => {
+  ])('is refused if %s', (message, wrong) => {
     expect(() => verdictFor({ exercised: 0 }, wrong)).toThrow(new Error(message));
   });
 });
@@ -54,12 +54,12 @@ describe('a ruling', () => {
     expect(verdictBy(() => ruling)).toEqual({ claim: 'few', ...verdict });
   });
 
-  test('sees the trace and the terms', () => {
+  test('can use the trace and the terms', () => {
     const seen = verdictBy((trace, { ttlUs }) => ({ exercised: trace.events.length + ttlUs }));
     expect(seen.exercised).toBe(10_003);
   });
 
-  test('with a headline is told by its own words, its evidence in the order of the trace', () => {
+  test('with a headline uses its own words, with its evidence in trace order', () => {
     const breach = { headline: 'Too many', evidence };
     expect(verdictBy(() => ({ exercised: 0, breach }))).toEqual({
       kind: 'invalid',
@@ -76,14 +76,14 @@ describe('a ruling', () => {
     });
   });
 
-  test('counts although it cannot be told otherwise', () => {
+  test('with a breach breaks the claim even if it also has a reason for unknown', () => {
     const breach = { headline: 'Too many', evidence };
     const ruling = { exercised: 1, breach, unknown: 'nobody looked' };
     expect(verdictBy(() => ruling).kind).toBe('invalid');
   });
 });
 
-describe('an answer that is no ruling leaves the claim unknown', () => {
+describe('an invalid ruling leaves the claim unknown', () => {
   const told = 'its judge told a breach without a headline or without evidence';
   const count = 'its judge did not say how often the claim was exercised';
   const breach = (fields: unknown): object => ({ exercised: 1, breach: fields });
@@ -118,14 +118,14 @@ describe('an answer that is no ruling leaves the claim unknown', () => {
     expect(verdictFor(answer)).toEqual({ kind: 'unknown', claim: 'few', exercised: 0, reason });
   });
 
-  test('the first and the last event are evidence', () => {
+  test('the first and the last event may be evidence', () => {
     for (const event of [0, 2]) {
       expect(verdictFor(shown({ role: 'it', event })).kind).toBe('invalid');
     }
     expect(verdictFor(breach({ headline: 'x', evidence: [] })).kind).toBe('invalid');
   });
 
-  test('a judge that throws says why; a defect of fencepost is not caught', () => {
+  test('a judge that throws leaves the claim unknown, but a defect is not caught', () => {
     const throwing = (error: Error) => () => {
       throw error;
     };

@@ -1,4 +1,4 @@
-/** Locks of which only the client says that it has them: in which order, and in which words. */
+/** Tests locks whose grants only the client notes: the order of the grants, and the words. */
 import { describe, expect, test } from 'vitest';
 import type { Grant, KeyChange, TraceEvent } from '../core/history/events.ts';
 import { takingUnder } from './lock-keys.ts';
@@ -16,7 +16,7 @@ import { indexTrace } from './trace-index.ts';
 
 type More = Partial<Omit<Grant, 'kind' | 'atUs'>>;
 
-/** `client` enters its section `ordinal` by a guard. */
+/** `client` enters its section `ordinal` through a guard. */
 function guard(
   ms: number,
   client: string,
@@ -37,7 +37,7 @@ function takes(
   return keyChange(ms, client, { message: `${client}/${section}/eval/1/request`, ...more });
 }
 
-/** Carol takes the key first and enters last, with the tokens of two grants: hers is the second. */
+/** Carol takes the key first and enters last; `his` is the token of bob, `hers` that of carol. */
 const late = (his: number, hers: number): readonly TraceEvent[] => [
   takes(3, 'carol', 2),
   pause(4, 'carol', 26),
@@ -46,7 +46,7 @@ const late = (his: number, hers: number): readonly TraceEvent[] => [
   ...guard(26, 'carol', 2, { token: hers }),
 ];
 
-/** Two guards of one section, under one taking. */
+/** Two guards of one section that took the key once. */
 const twice: readonly TraceEvent[] = [
   takes(1, 'alice', 1),
   ...guard(2, 'alice', 1),
@@ -55,12 +55,12 @@ const twice: readonly TraceEvent[] = [
 ];
 
 describe('tokens', () => {
-  test('rise in the order in which the key was taken, whoever enters first', () => {
+  test('increase in the order in which the key was taken, whichever client enters first', () => {
     const verdict = verdictOn('tokens-increase', late(2, 1));
     expect(verdict).toMatchObject({ kind: 'valid', exercised: 1 });
   });
 
-  test('that are drawn in another order than the key was taken do not', () => {
+  test('that do not follow the order in which the key was taken break the claim', () => {
     const breach = breachOf('tokens-increase', late(1, 2));
     expect(breach.rule).toBe('token-not-higher');
     expect(breach.evidence).toEqual([
@@ -75,7 +75,7 @@ describe('tokens', () => {
     );
   });
 
-  test('of a grant whose lease was over as it was entered are told without a ttl', () => {
+  test('of a grant whose lease was over at its entry are described without a ttl', () => {
     const none = { ttlUs: 0 };
     const over = [
       takes(3, 'carol', 2),
@@ -86,21 +86,21 @@ describe('tokens', () => {
     expect(breachOf('tokens-increase', over).words).not.toContain('ttl');
   });
 
-  test('that two share are told in the order in which the key was taken', () => {
+  test('that two grants share are described in the order in which the key was taken', () => {
     expect(verdictOn('tokens-unique', late(2, 1)).kind).toBe('valid');
     expect(breachOf('tokens-unique', late(1, 1)).words).toMatchInlineSnapshot(
       `"Token given twice for \`db\`. Let A be bob's grant 1 of \`db\` (from 25 ms, ttl 10 ms) and B be carol's grant 2 (token 1, its key taken at 3 ms, entered at 26 ms), although it had ended at 13 ms. Then carol took \`db\` at 3 ms and entered under B, and bob took it at 24 ms and entered under A. However the token of A is 1, the same as that of B, 1: carol was paused from 4 ms to 26 ms."`,
     );
   });
 
-  test('are not compared where the taking of one is not known', () => {
+  test('are not compared if the taking of one is unknown', () => {
     const oneUnknown = late(2, 1).filter((_, at) => at !== 2);
     for (const events of [oneUnknown, oneUnknown.slice(1)]) {
       expect(verdictOn('tokens-increase', events)).toMatchObject({ kind: 'valid', exercised: 0 });
     }
   });
 
-  test('of two keys are compared in the order in which these were taken', () => {
+  test('of two keys are compared in the order in which the keys were taken', () => {
     const [first, ...others] = late(2, 1);
     expect(first).toMatchObject({ kind: 'key-change' });
     const sharded = { ...takes(3, 'carol', 2), key: 'lock:db' };
@@ -114,7 +114,7 @@ describe('tokens', () => {
   });
 });
 
-/** The taking under the only grant. */
+/** Returns the taking under the only grant. */
 function takingOf(events: readonly TraceEvent[]): ReturnType<typeof takingUnder> {
   const indexed = indexTrace(traceOf(events));
   const [only = expect.fail('there is no grant')] = indexed.locks.get('db')?.grants ?? [];
@@ -129,7 +129,7 @@ describe('the taking under a grant', () => {
   };
   const first = takes(1, 'alice', 1);
 
-  test('is the last one by its client, in its section', () => {
+  test('is the last one by its client in its section', () => {
     const again = takes(5, 'alice', 1);
     expect(under(first)).toBe(first);
     expect(under(first, again)).toBe(again);
@@ -137,7 +137,7 @@ describe('the taking under a grant', () => {
     expect(under(first, takes(5, 'bob', 1))).toBe(first);
   });
 
-  test('is of a key that is named for the lock, or that its node was told of', () => {
+  test('is of a key that contains the name of the lock or is declared as a lock', () => {
     const other = takes(5, 'alice', 1, { key: 'job:7', isNamed: false });
     expect(under(first, other)).toBe(first);
     expect(under({ ...other, isNamed: true })).toMatchObject({ key: 'job:7' });
@@ -145,17 +145,17 @@ describe('the taking under a grant', () => {
     expect(under({ ...other, key: 'db:token' })).toBeNull();
   });
 
-  test('is one that was done, and no other change', () => {
+  test('is a successful taking, not another change', () => {
     expect(under({ ...first, isDone: false })).toBeNull();
     expect(under({ ...first, change: 'prolonged' })).toBeNull();
   });
 
-  test('is unknown of several servers, or several keys', () => {
+  test('is unknown if there are several servers or keys', () => {
     expect(under(first, takes(2, 'alice', 1, { process: 'lock-2' }))).toBeNull();
     expect(under(first, takes(2, 'alice', 1, { key: 'lock:db' }))).toBeNull();
   });
 
-  test('is unknown of a grant that a server or a quorum gave', () => {
+  test('is unknown if a server or a quorum granted the lock', () => {
     for (const more of [{ process: 'lock' }, { sentAtUs: 8000 }]) {
       const [given, then] = guard(9, 'alice', 1, more);
       if (given === undefined || then === undefined) throw new Error('there is no grant');
@@ -163,7 +163,7 @@ describe('the taking under a grant', () => {
     }
   });
 
-  test('places a grant; of two grants of one taking the first has it', () => {
+  test('orders the grants; of two grants with one taking, the first has it', () => {
     const order = (...events: readonly TraceEvent[]): readonly number[] => {
       const indexed = indexTrace(traceOf(events));
       const grants = indexed.locks.get('db')?.grants ?? [];
@@ -176,8 +176,8 @@ describe('the taking under a grant', () => {
   });
 });
 
-describe('words', () => {
-  test('say of who enters beside another when it took the key', () => {
+describe('explanations', () => {
+  test('say when a client that enters beside another took the key', () => {
     const removed = keyChange(3, 'alice', { change: 'removed', holder: 'bob', untilUs: null });
     const events = [
       takes(1, 'bob', 1),
@@ -191,27 +191,27 @@ describe('words', () => {
     );
   });
 
-  test('accuse no client that only enters late', () => {
+  test('do not blame a client that only enters late', () => {
     expect(verdictOn('mutual-exclusion', late(2, 1)).kind).toBe('valid');
     const inTime = [...guard(1, 'bob', 1), takes(12, 'carol', 2), ...guard(13, 'carol', 2)];
     expect(verdictOn('mutual-exclusion', inTime).kind).toBe('valid');
   });
 
-  test('say no more of it than the trace shows', () => {
+  test('say no more about the takings than the trace shows', () => {
     const events = [...guard(1, 'bob', 1), ...guard(2, 'carol', 2)];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
       `"carol entered \`db\` while bob held it. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 2 ms). Then carol entered under B at 2 ms. However A was live (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
     );
   });
 
-  test('blame the clock of who counted on its lease for less than it had asked for', () => {
+  test('blame the clock of a client that relied on its lease for less than its ttl', () => {
     const events = [...guard(1, 'bob', 1, { untilUs: 2000 }), ...guard(3, 'carol', 2)];
     expect(breachOf('mutual-exclusion', events).words).toMatchInlineSnapshot(
       `"carol entered \`db\` before bob's ttl was over. Let A be bob's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be carol's grant 2 (from 3 ms). Then carol entered under B at 3 ms. However bob's clock had ended A at 2 ms, too early (bob counted on it until 11 ms): the lock let carol in while bob was inside, and no fault was needed."`,
     );
   });
 
-  test('say of a holder that counts on its lease for too long who entered since', () => {
+  test('name the client that entered while a holder relied on its lease for too long', () => {
     const events = [
       ...guard(1, 'bob', 1),
       takes(4, 'carol', 2, { untilUs: 15_000 }),

@@ -1,4 +1,4 @@
-/** Which of two own grants came first, where no server notes who took a key. */
+/** Tests the order of two noted grants if no server records takings. */
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/events.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -12,11 +12,11 @@ import {
   verdictOn,
 } from './trace-builder.fixture.ts';
 
-/** A client asks, in the section of that number. */
+/** A client sends a call in its section `section`. */
 const asks = (ms: number, client: string, section: number, call = 'eval'): TraceEvent =>
   acquire(ms, `${client}/${section}/${call}`);
 
-/** And the server answers, by then. */
+/** The server answers that call. */
 function answered(
   ms: number,
   client: string,
@@ -36,7 +36,7 @@ function guard(ms: number, client: string, ordinal: number, token: number): read
   return [grant(ms, client, ordinal, own), enter(ms, client, ordinal, ms + 10)];
 }
 
-/** Bob enters with token 2 at 25 ms; carol, who asked at `ms` and got 1, after him. */
+/** Bob enters with token 2 at 25 ms; carol, who asked at `ms` and got 1, enters after him. */
 const after = (ms: number, body: Json = 1): readonly TraceEvent[] => {
   const his = [asks(23, 'bob', 1), ...answered(24, 'bob', 1, 2), ...guard(25, 'bob', 1, 2)];
   const hers = [...answered(28, 'carol', 2, body), ...guard(28, 'carol', 2, 1)];
@@ -45,7 +45,7 @@ const after = (ms: number, body: Json = 1): readonly TraceEvent[] => {
 };
 
 describe('a lower token', () => {
-  test('that was asked for before the higher one was had says nothing', () => {
+  test('proves nothing if it was requested before the higher one had arrived', () => {
     const verdict = verdictOn('tokens-increase', after(3));
     expect(verdict).toMatchObject({ kind: 'valid', exercised: 0 });
   });
@@ -54,25 +54,25 @@ describe('a lower token', () => {
     ['as it is', 1],
     ['among others', [1, 1, 30]],
     ['in a text', 'token-1'],
-  ])('that was asked for afterwards, and came %s, did not increase', (_, body) => {
+  ])('that was requested afterwards, and arrived %s, breaks the claim', (_, body) => {
     const breach = breachOf('tokens-increase', after(26, body));
     expect(breach.rule).toBe('token-not-higher');
     expect(breach.words).toContain('Then carol entered under B after A, at 28 ms.');
   });
 
-  test('that another section had heard of before is not the one that it was given', () => {
+  test('counts for the section that it was given to, even if another received it before', () => {
     const others = [asks(1, 'dave', 1), ...answered(2, 'dave', 1, 1)];
     const breach = breachOf('tokens-increase', [...others, ...after(26)]);
     expect(breach.rule).toBe('token-not-higher');
   });
 
-  test('that no answer brought says nothing', () => {
+  test('proves nothing if no answer contains it', () => {
     for (const body of [0, [10, 21], 'OK']) {
       expect(verdictOn('tokens-increase', after(26, body)).exercised).toBe(0);
     }
   });
 
-  test('that was drawn early, and asked again for the lock with afterwards, did not increase', () => {
+  test('that was drawn early breaks the claim if its client asked for the lock afterwards', () => {
     const first = [asks(1, 'carol', 2, 'incr'), ...answered(2, 'carol', 2, 1, 'incr')];
     const asked = (ms: number, call: string, words: string): readonly TraceEvent[] => {
       const names = { from: 'carol', to: 'lock', message: `carol/2/${call}/1/request` };
@@ -90,7 +90,7 @@ describe('a lower token', () => {
     expect(verdictOn('tokens-increase', [...early, ...last('other')]).exercised).toBe(0);
   });
 
-  test('may have come with the first answer that has it', () => {
+  test('may have arrived with the first answer that contains it', () => {
     const [asked, ...others] = after(3, 'OK');
     if (asked === undefined) throw new Error('nobody asked');
     const again = [asks(26, 'carol', 2, 'get'), ...answered(27, 'carol', 2, 1, 'get')];
@@ -101,7 +101,7 @@ describe('a lower token', () => {
   });
 });
 
-describe('a fence that refuses the one that entered last', () => {
+describe('a fence that refuses the last client to enter', () => {
   const refused = read(30, 'carol', 2, null, { token: 1 });
   const kind = (...events: readonly TraceEvent[]): string =>
     verdictOn('progress', [...events, refused]).kind;
@@ -110,18 +110,18 @@ describe('a fence that refuses the one that entered last', () => {
     expect(kind(...after(3))).toBe('valid');
   });
 
-  test('is wrong if no other can be', () => {
+  test('is wrong if no other can be newer', () => {
     expect(kind(...after(26))).toBe('invalid');
     expect(kind(...guard(28, 'carol', 2, 1))).toBe('invalid');
   });
 
-  test('is right if its lease was over when it entered', () => {
+  test('is right if the client’s lease was over at its entry', () => {
     const taken = keyChange(15, 'carol', { message: 'carol/2/eval/1/request' });
     expect(kind(taken, ...guard(28, 'carol', 2, 1))).toBe('valid');
     expect(kind({ ...taken, untilUs: 40_000 }, ...guard(28, 'carol', 2, 1))).toBe('invalid');
   });
 
-  test('is wrong where a server gave the lock', () => {
+  test('is wrong if a server granted the lock', () => {
     const given = [grant(25, 'bob', 1, { token: 2 }), grant(28, 'carol', 2, { token: 1 })];
     expect(kind(...given)).toBe('invalid');
   });

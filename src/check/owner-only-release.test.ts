@@ -17,12 +17,12 @@ const succeeded = [
   grant(11, 'bob', 2),
 ];
 
-test('a late release that names a grant which is over changes nothing', () => {
+test('a late release that names an ended grant changes nothing', () => {
   const events = [...succeeded, release(13, 'alice', 1, { released: 0 })];
   expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a late release that ends the grant of the successor is not by the owner', () => {
+test('a late release that ends the grant of the successor breaks the claim', () => {
   const breach = breachOf(claim, [...succeeded, release(13, 'alice', 1, { released: 2 })]);
   expect(breach.rule).toBe('foreign-release');
   expect(breach.evidence).toEqual(['0 grant meant', '1 delay', '2 grant touched', '3 release']);
@@ -31,7 +31,7 @@ test('a late release that ends the grant of the successor is not by the owner', 
   );
 });
 
-test('a late renew that extends the grant of the successor is not by the owner', () => {
+test('a late renew that extends the grant of the successor breaks the claim', () => {
   const breach = breachOf(claim, [...succeeded, renew(13, 'alice', 1, { extended: 2 })]);
   expect(breach.rule).toBe('foreign-renewal');
   expect(breach.words).toMatchInlineSnapshot(
@@ -39,7 +39,7 @@ test('a late renew that extends the grant of the successor is not by the owner',
   );
 });
 
-test('the release of a grant in time is no hazard, one after its end is', () => {
+test('a release exercises the claim only after the end of its grant', () => {
   const inTime = [grant(0, 'alice', 1), release(5, 'alice', 1)];
   expect(verdictOn(claim, inTime)).toMatchObject({ kind: 'valid', exercised: 0 });
   const twice = [...inTime, release(6, 'alice', 1, { released: 0 })];
@@ -48,7 +48,7 @@ test('the release of a grant in time is no hazard, one after its end is', () => 
   expect(verdictOn(claim, expired)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a change under a grant that was not given, or is no longer the latest, is a hazard', () => {
+test('a change under an unknown grant, or one that is not the latest, exercises the claim', () => {
   const none = { released: 0 };
   expect(verdictOn(claim, [release(2, 'bob', 7, none)])).toMatchObject({ exercised: 1 });
   const late = [grant(0, 'alice', 1), grant(1, 'bob', 2), release(2, 'alice', 1, none)];
@@ -57,7 +57,7 @@ test('a change under a grant that was not given, or is no longer the latest, is 
   expect(verdictOn(claim, own)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
-test('a release of another’s grant under none shows what hit its client or the lock', () => {
+test('a release of another’s grant is shown with faults of its client and the lock server', () => {
   const breach = breachOf(claim, [
     grant(0, 'alice', 1),
     fault(1, 'pause', 'bob', { untilMs: 2 }),
@@ -68,7 +68,7 @@ test('a release of another’s grant under none shows what hit its client or the
   expect(breach.evidence).toEqual(['0 grant touched', '1 pause', '2 crash', '4 release']);
 });
 
-test('only a release that names no grant takes back what its client never heard of', () => {
+test('only a release that names no grant may end a grant that its client never learned of', () => {
   const asked = [
     acquire(0, 'alice/2/acquire'),
     grant(1, 'alice', 2),

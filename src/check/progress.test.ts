@@ -24,7 +24,7 @@ import type { Verdict } from './verdict.ts';
 
 const planned = { probeWrites: new Set(['db']) };
 const asked = [healed(100), acquire(100, 'probe/1/acquire')];
-/** A client sends the write of its section, too, so that the probe could. */
+/** A client sends the write of its section, so the probe's section has one as well. */
 const askedAfterWrite = [invoke(90, 'alice/1/write'), ...asked];
 
 test('a probe that is granted in time and whose write is accepted shows progress', () => {
@@ -38,7 +38,7 @@ test('a probe that is granted in time and whose write is accepted shows progress
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 2 });
 });
 
-test('a probe that is granted later than twice the ttl and the slack shows none', () => {
+test('a probe that is granted later than twice the ttl plus the slack breaks the claim', () => {
   const breach = breachOf('progress', [...asked, grant(121.001, 'probe', 1)]);
   expect(breach.rule).toBe('probe-granted-late');
   expect(breach.evidence).toEqual(['1 first try', '2 grant']);
@@ -47,7 +47,7 @@ test('a probe that is granted later than twice the ttl and the slack shows none'
   );
 });
 
-test('a probe of code that reports its lock itself may enter late, but not without a write', () => {
+test('a probe that notes its own grant may enter late, but must send its write', () => {
   const own = (ms: number): TraceEvent => grant(ms, 'probe', 1, { process: 'probe', message: '' });
   const { words } = breachOf('progress', [...askedAfterWrite, own(101)], planned);
   expect(words).toContain('Then probe entered under A at 101 ms, after healing');
@@ -57,7 +57,7 @@ test('a probe of code that reports its lock itself may enter late, but not witho
   });
 });
 
-describe('a probe that a key keeps out', () => {
+describe('a key that keeps the probe out', () => {
   /** Alice takes a key at 1 ms; the probe asks from 100 ms on, and never enters. */
   const keptOut = (more: Partial<KeyChange>, ...later: readonly TraceEvent[]): Verdict => {
     const key = { holder: 'alice', taking: 'alice/1/acquire/1/request', ...more };
@@ -80,7 +80,7 @@ describe('a probe that a key keeps out', () => {
       untilUs: 500_000,
     });
 
-  test('for ever shows none', () => {
+  test('breaks the claim if it never expires', () => {
     expect(keptOut({ untilUs: null })).toMatchObject({
       kind: 'invalid',
       rule: 'probe-not-granted',
@@ -92,12 +92,12 @@ describe('a probe that a key keeps out', () => {
     });
   });
 
-  test('for a time that its server has set shows nothing, unless somebody extends it', () => {
+  test('with an end breaks the claim only if a client extends it', () => {
     expect(keptOut({ untilUs: 500_000 })).toMatchObject({ kind: 'valid', exercised: 0 });
     expect(keptOut({ untilUs: 115_000 }, prolonged(110)).kind).toBe('invalid');
   });
 
-  test('shows nothing if it is no lock, and none if somebody gave it back before', () => {
+  test('does not count if it is not a lock, unless another client released it before', () => {
     const seen = { key: 'seen:7', isNamed: false, untilUs: null };
     expect(keptOut(seen)).toMatchObject({ kind: 'valid', exercised: 0 });
     const removed = keyChange(3, 'bob', { ...seen, change: 'removed', holder: 'bob' });
@@ -105,7 +105,7 @@ describe('a probe that a key keeps out', () => {
     expect(keptOut(seen, removed, again).kind).toBe('invalid');
   });
 
-  test('shows nothing yet if the run was cut before its time was over', () => {
+  test('leaves the claim unknown if the run was cut off before the probe’s time was over', () => {
     const open = { kind: 'open', wait: null } as const;
     const key = keyChange(1, 'alice', { holder: 'alice', untilUs: null });
     const own = [key, grant(2, 'alice', 1, OWN), enter(2, 'alice', 1, 99)];
@@ -118,7 +118,7 @@ describe('a probe that a key keeps out', () => {
     expect([kindAt(121), kindAt(121.001)]).toEqual(['unknown', 'invalid']);
   });
 
-  test('is tested by one that enters', () => {
+  test('exercises the claim if the probe enters', () => {
     const entered = [
       grant(110, 'probe', 2, { ...OWN, process: 'probe' }),
       enter(110, 'probe', 1, 999),
@@ -126,14 +126,14 @@ describe('a probe that a key keeps out', () => {
     expect(keptOut({}, ...entered)).toMatchObject({ kind: 'valid', exercised: 2 });
   });
 
-  test('that was removed or has run out shows nothing', () => {
+  test('does not count once it was removed or has expired', () => {
     expect(keptOut({}).kind).toBe('valid');
     const removal = keyChange(50, 'alice', { change: 'removed', holder: 'alice' });
     expect(keptOut({ untilUs: null }, removal).kind).toBe('valid');
   });
 });
 
-test('a lock that a crashed holder keeps for ever is never given to the probe', () => {
+test('a lock that a crashed holder keeps forever is never granted to the probe', () => {
   const breach = breachOf('progress', [
     grant(0, 'alice', 1, { untilUs: null }),
     fault(5, 'crash', 'alice'),
@@ -147,7 +147,7 @@ test('a lock that a crashed holder keeps for ever is never given to the probe', 
   );
 });
 
-test('a run that was cut before the deadline says nothing', () => {
+test('a run that was cut off before the deadline proves nothing', () => {
   const cut = { kind: 'cut', limit: 'maxEvents' } as const;
   const [verdict] = judge(traceOf(asked, cut), terms, ['progress']);
   expect(verdict).toMatchObject({ kind: 'unknown' });
@@ -155,7 +155,7 @@ test('a run that was cut before the deadline says nothing', () => {
   expect(late).toMatchObject({ kind: 'invalid', rule: 'probe-not-granted' });
 });
 
-test('a probe that is granted and never sends its write shows no progress', () => {
+test('a probe that is granted the lock and never sends its write breaks the claim', () => {
   const breach = breachOf('progress', [...askedAfterWrite, grant(101, 'probe', 1)], planned);
   expect(breach.rule).toBe('probe-did-not-write');
   expect(breach.evidence).toEqual(['2 first try', '3 grant']);
@@ -164,9 +164,9 @@ test('a probe that is granted and never sends its write shows no progress', () =
   );
 });
 
-test('a probe whose section has no write to send, or that was cut, need not send one', () => {
+test('a probe need not send a write if its section has none, or if the run was cut off', () => {
   const granted = [...asked, grant(101, 'probe', 1)];
-  // Nor does one of code whose clients send none.
+  // Nor does a probe of user code whose clients send none.
   expect(verdictOn('progress', granted, planned).kind).toBe('valid');
   const events = [...askedAfterWrite, grant(101, 'probe', 1)];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
@@ -175,7 +175,7 @@ test('a probe whose section has no write to send, or that was cut, need not send
   expect(verdict).not.toMatchObject({ kind: 'invalid' });
 });
 
-test('a probe whose first write is refused shows no progress', () => {
+test('a probe whose first write is refused breaks the claim', () => {
   const breach = breachOf('progress', [
     write(1, 'alice', 0, 1, { token: 7 }),
     ...asked,
@@ -189,7 +189,7 @@ test('a probe whose first write is refused shows no progress', () => {
   );
 });
 
-test('a probe whose first write is never handled shows no progress', () => {
+test('a probe whose first write is never handled breaks the claim', () => {
   const breach = breachOf('progress', [
     ...asked,
     grant(101, 'probe', 1),
@@ -204,7 +204,7 @@ test('a probe whose first write is never handled shows no progress', () => {
 const second = { issue: 2, operation: 'alice/1/write-2' };
 const written = [grant(0, 'alice', 1), write(1, 'alice', 1, 1)];
 
-test('a rightful holder that is refused makes no progress', () => {
+test('a refused access of a rightful holder breaks the claim', () => {
   const refused = write(2, 'alice', 1, 2, { ...second, isAccepted: false, highest: 1 });
   const breach = breachOf('progress', [...written, refused]);
   expect(breach.rule).toBe('holder-refused');
@@ -214,7 +214,7 @@ test('a rightful holder that is refused makes no progress', () => {
   );
 });
 
-test('refusing what comes again, out of order, stale or expired is right', () => {
+test('a repeated, reordered, stale or expired access may be refused', () => {
   const no = { isAccepted: false };
   const again = [...written, write(2, 'alice', 1, 1, no)];
   expect(verdictOn('progress', again)).toMatchObject({ kind: 'valid', exercised: 2 });
@@ -224,7 +224,7 @@ test('refusing what comes again, out of order, stale or expired is right', () =>
   expect(verdictOn('progress', stale)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a run that ends while the probe waits will never grant it', () => {
+test('a run that ends while the probe waits breaks the claim', () => {
   expect(breachOf('progress', asked).rule).toBe('probe-not-granted');
 });
 
@@ -246,7 +246,7 @@ test('a probe is judged by its own grants and denials, not by those of others', 
   expect(breachOf('progress', silent, planned).evidence).toEqual(['2 first try', '3 grant']);
 });
 
-test('a holder that keeps the lock from the probe is told with how long it renewed it', () => {
+test('a holder that keeps the lock from the probe is described with its last renewal', () => {
   const words = (untilUs: number | null): string =>
     breachOf('progress', [
       grant(90, 'alice', 1, { untilUs }),
@@ -257,7 +257,7 @@ test('a holder that keeps the lock from the probe is told with how long it renew
   expect(words(200_000)).toContain('because A held it, renewed at 99 ms to last until 200 ms');
   expect(words(null)).toContain('because A held it');
   expect(words(null)).not.toContain('renewed');
-  // What it renewed after that denial kept nobody out yet.
+  // A renewal after that denial did not cause it.
   const since = breachOf('progress', [
     grant(90, 'alice', 1),
     renew(99, 'alice', 1, { untilUs: 200_000 }),
@@ -268,7 +268,7 @@ test('a holder that keeps the lock from the probe is told with how long it renew
   expect(since.words).toContain('renewed at 99 ms to last until 200 ms');
 });
 
-test('a lock that the probe takes itself counts whatever its servers call it', () => {
+test('a grant that the probe notes itself counts, whatever its servers call the lock', () => {
   const called = acquire(100, 'probe/1/acquire');
   const asks: TraceEvent = { ...called, call: { verb: 'acquire', lock: 'lock:db', token: 0 } };
   const takes = (ms: number): TraceEvent =>
@@ -291,7 +291,7 @@ function rulesOf(events: readonly TraceEvent[], more: Partial<Terms> = {}): stri
   return verdict.kind === 'invalid' ? verdict.rule : `${verdict.kind} ${verdict.exercised}`;
 }
 
-test('a probe is waited for from its first try on, until the very end of its time', () => {
+test('the time of a probe runs from its first attempt, end included', () => {
   expect(rulesOf([...asked, acquire(110, 'probe/1/acquire-2'), grant(122, 'probe', 1)])).toBe(
     'probe-granted-late',
   );
@@ -302,14 +302,14 @@ test('a probe is waited for from its first try on, until the very end of its tim
   expect(verdict).toMatchObject({ kind: 'unknown' });
 });
 
-test('nobody else can make a probe’s write for it', () => {
+test('a write of another client does not count as the probe’s write', () => {
   const others = [invoke(102, 'alice/2/write'), accepted(103, 'alice/2/write')];
   expect(rulesOf([...served, ...others], planned)).toBe('probe-did-not-write');
   const own = [invoke(102, 'probe/1/write'), accepted(103, 'probe/1/write')];
   expect(rulesOf([...served, ...own], planned)).toBe('valid 1');
 });
 
-test('only the first write of a probe to a store, by itself or again, need be accepted', () => {
+test('only the first write of a probe to each store, or its repetition, must be accepted', () => {
   const first = [invoke(102, 'probe/1/write'), write(102, 'probe', 1, 9)];
   const second = { operation: 'probe/1/write-2' };
   const refused = write(104, 'probe', 1, 9, { ...second, ...no });
@@ -324,7 +324,7 @@ test('only the first write of a probe to a store, by itself or again, need be ac
   expect(verdict).toMatchObject({ kind: 'unknown' });
 });
 
-test('a write that a rule of the table forbids is refused from anybody', () => {
+test('a write that violates a table constraint may be refused', () => {
   const forbidden = { ...no, refusal: { kind: 'check', rule: 'stock' } } as const;
   const other = { ...no, refusal: { kind: 'version' } } as const;
   const probes = (more: Partial<Write>): string =>
@@ -337,7 +337,7 @@ test('a write that a rule of the table forbids is refused from anybody', () => {
   expect(holds(other)).toBe('holder-refused');
 });
 
-test('a refusal is shown with the last accepted write of a token as high, or else the last one', () => {
+test('a refusal is shown with the last access of an equal or higher token, or the last one', () => {
   const refused = write(9, 'alice', 1, 2, { ...second, ...no });
   const by = (ms: number, token: number, more: Partial<Write> = {}): Write =>
     write(ms, 'bob', 0, ms, { token, operation: `bob/0/write-${ms}`, ...more });
@@ -353,7 +353,7 @@ test('a refusal is shown with the last accepted write of a token as high, or els
   expect(earlier()).toEqual([]);
 });
 
-test('a probe that waits in line, or whose lock another took itself, is told so', () => {
+test('a probe that waits in line is described so; a noted grant of another lock is ignored', () => {
   const waits = { ...deny(130, 'probe', 1), waits: true } as const;
   const events = [grant(90, 'alice', 1, { untilUs: null }), ...asked, waits];
   expect(breachOf('progress', events).words).toContain(

@@ -8,12 +8,12 @@ const delayed = fault(9, 'delay', 'alice', {
 });
 const seen = [grant(0, 'alice', 1), delayed, grant(11, 'bob', 2), read(12, 'bob', 2, 0)];
 
-test('a store whose reads register refuses the older write that comes after', () => {
+test('a store whose reads register refuses an older write that arrives later', () => {
   const events = [...seen, write(14, 'alice', 1, 1, { isAccepted: false })];
   expect(verdictOn('read-fence', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('an older write that is accepted after a read changes what was read', () => {
+test('an accepted older write after a read invalidates the value that was read', () => {
   const breach = breachOf('read-fence', [...seen, write(14, 'alice', 1, 1)]);
   expect(breach.rule).toBe('write-after-read');
   expect(breach.evidence).toEqual([
@@ -28,7 +28,7 @@ test('an older write that is accepted after a read changes what was read', () =>
   );
 });
 
-test('an announcement changes nothing and a refused read has seen nothing', () => {
+test('an announcement changes nothing, and a refused read sees nothing', () => {
   expect(verdictOn('read-fence', [...seen, write(14, 'alice', 1, null)]).kind).toBe('valid');
   const unserved = [
     grant(0, 'alice', 1),

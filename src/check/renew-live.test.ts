@@ -3,7 +3,7 @@ import { breachOf, grant, release, renew, verdictOn } from './trace-builder.fixt
 
 const late = { sentAtUs: 9000 };
 
-test('a renew that comes after expiry and is denied leaves the successor alone', () => {
+test('a renew that arrives after expiry and is denied keeps the claim', () => {
   const events = [
     grant(0, 'alice', 1),
     grant(11, 'bob', 2),
@@ -12,7 +12,7 @@ test('a renew that comes after expiry and is denied leaves the successor alone',
   expect(verdictOn('renew-live', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a renew that comes after expiry and extends the successor breaks the claim', () => {
+test('a renew that arrives after expiry and extends the successor breaks the claim', () => {
   const breach = breachOf('renew-live', [
     grant(0, 'alice', 1),
     grant(11, 'bob', 2),
@@ -25,7 +25,7 @@ test('a renew that comes after expiry and extends the successor breaks the claim
   );
 });
 
-test('a renew that overtakes its own release and revives the grant breaks the claim', () => {
+test('a renew that arrives after a later release and revives the grant breaks the claim', () => {
   const breach = breachOf('renew-live', [
     grant(0, 'alice', 1),
     release(5, 'alice', 1),
@@ -38,7 +38,7 @@ test('a renew that overtakes its own release and revives the grant breaks the cl
   );
 });
 
-test('a renew in time is no hazard', () => {
+test('a renew in time does not exercise the claim', () => {
   const events = [grant(0, 'alice', 1), renew(5, 'alice', 1), renew(14, 'alice', 1)];
   expect(verdictOn('renew-live', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });

@@ -43,24 +43,24 @@ const alice = clientOf('alice', [MEMOIZE], { ttlUs: 40 * MS });
 const bob = clientOf('bob', [MEMOIZE], late);
 
 describe('a memoized value', () => {
-  test('that one computes while the other waits for it keeps the claim, and tests it', () => {
+  test('that one client computes while the other waits keeps the claim and exercises it', () => {
     expect(judge([alice, bob])).toEqual({ kind: 'valid', exercised: 1, words: '' });
   });
 
-  test('that nobody else wants keeps the claim, which nothing tested', () => {
+  test('that no other client wants keeps the claim without exercising it', () => {
     expect(judge([alice])).toMatchObject({ kind: 'valid', exercised: 0 });
     const other = clientOf('bob', [{ ...MEMOIZE, key: 'y' }], late);
     expect(judge([alice, other], { lock: 'none' })).toMatchObject({ kind: 'valid', exercised: 0 });
   });
 
-  test('that is computed again once it was lost keeps the claim', () => {
+  test('that is computed again after it was lost keeps the claim', () => {
     const gone = clientOf('bob', [MEMOIZE], { ...late, section: { thinkUs: 60 * MS } });
     const crash = { kind: 'crash', process: 'alice', restartAfterUs: null } as const;
     const faults = [{ ...crash, when: { kind: 'at', atUs: 8 * MS } } as const];
     expect(judge([alice, gone], { lock: 'none', faults })).toMatchObject({ kind: 'valid' });
   });
 
-  test('that two compute at once without a lock breaks the claim', () => {
+  test('that two clients compute at once without a lock breaks the claim', () => {
     const found = judge([alice, bob], { lock: 'none' });
     expect(found).toMatchObject({ kind: 'invalid', exercised: 2 });
     expect(found.words).toMatchInlineSnapshot(
@@ -68,14 +68,14 @@ describe('a memoized value', () => {
     );
   });
 
-  test('that one computes without the lock that it did not get in time is told so', () => {
+  test('that a client computes without the lock after a timeout is described so', () => {
     const hasty = clientOf('bob', [MEMOIZE], { ...late, attempts: 2 });
     expect(judge([alice, hasty]).words).toMatchInlineSnapshot(
       `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms). Then alice began to compute \`x\` under A at 6 ms. However bob, who did not get the lock in time, began without it to compute \`x\` as well at 11 ms, while alice was still at it."`,
     );
   });
 
-  test('that one computes who was denied the lock, and did not wait for it, is told so', () => {
+  test('that a client computes without the lock after a denial is described so', () => {
     const single = clientOf('bob', [MEMOIZE], { ...late, attempts: 1 });
     const worlds: readonly (readonly [ClientPlan, Partial<PlanSetup>])[] = [
       [single, {}],
@@ -88,7 +88,7 @@ describe('a memoized value', () => {
     }
   });
 
-  test('that a paused holder and its successor compute is told with the pause', () => {
+  test('that a paused holder and its successor compute is described with the pause', () => {
     const stall = { kind: 'pause', process: 'alice', forUs: 60 * MS, clocks: 'run' } as const;
     const faults = [{ ...stall, when: { kind: 'after', point: 'alice/1/computing' } } as const];
     expect(judge([alice, bob], { faults }).words).toMatchInlineSnapshot(
@@ -97,8 +97,8 @@ describe('a memoized value', () => {
   });
 });
 
-describe('by hand', () => {
-  test('one that has ended is no rival, and another topic’s log no wait in vain', () => {
+describe('in a handwritten trace', () => {
+  test('an ended computation does not overlap, and a log of another topic is not a wait', () => {
     const log: Log = { kind: 'log', atUs: 0, process: 'bob', topic: 'other', text: '' };
     const first = [mark(1, 'alice/1/computing'), mark(2, 'alice/1/computed')];
     const apart: TraceEvent[] = [grant(0, 'alice', 1), ...first, mark(2, 'bob/1/computing')];
@@ -116,7 +116,7 @@ describe('by hand', () => {
   });
 });
 
-test('who had no answer, while somebody else was denied, waited in vain for the lock', () => {
+test('a client without an answer waited in vain, even if another client was denied', () => {
   const denied = { kind: 'denied', holder: 'alice' } as const;
   const goesOn: Log = { kind: 'log', atUs: 4000, process: 'bob', topic: 'memoize', text: '' };
   const roleAfter = (...returned: readonly TraceEvent[]): string | undefined => {
@@ -130,7 +130,7 @@ test('who had no answer, while somebody else was denied, waited in vain for the 
   expect(roleAfter(answer(3, 'carol/3/acquire', denied))).toBe('3 wait in vain');
 });
 
-test('a client that looks again for the value it computes does not contest it', () => {
+test('a client that reads again the value that it computes does not contest it', () => {
   const asks = (client: string): TraceEvent => invoke(1, `${client}/1/read`);
   const looks = (ms: number, client: string): TraceEvent => read(ms, client, 1, 0);
   const begun = [asks('alice'), looks(1, 'alice'), mark(2, 'alice/1/computing')];
@@ -138,13 +138,13 @@ test('a client that looks again for the value it computes does not contest it', 
     verdictOn('single-flight', [...begun, ...events]).exercised;
   expect(exercised(looks(3, 'alice'))).toBe(0);
   expect(exercised(asks('bob'), looks(3, 'bob'))).toBe(1);
-  // Whoever only writes there does not ask for the value.
+  // A write is not a request for the value.
   const writes = invoke(1, 'alice/1/write', { key: 'y' });
   const found = [asks('alice'), looks(1, 'alice'), writes, mark(2, 'alice/1/computing')];
   expect(verdictOn('single-flight', [...found, asks('bob'), looks(3, 'bob')]).exercised).toBe(1);
 });
 
-test('the computed key is the one that its program last asked for before it began', () => {
+test('the computed key is the last one that its program read before the computation', () => {
   const breach = breachOf('single-flight', [
     invoke(1, 'alice/1/read', { key: 'y' }),
     mark(2, 'alice/1/computing'),

@@ -1,4 +1,4 @@
-/** What each model sees of the operations on one resource in one store. */
+/** Tests the history that each model gets of the operations on one resource in one store. */
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../core/history/call.ts';
 import type { TraceEvent } from '../core/history/events.ts';
@@ -25,7 +25,7 @@ import { indexTrace } from './trace-index.ts';
 
 type Fields = Parameters<typeof invoke>[2];
 
-/** An operation that is called and, unless its answer is null, answered at once. */
+/** Returns an operation that is called and, unless its answer is null, answered at once. */
 function called(operation: string, fields: Fields, given: Answer | null): readonly TraceEvent[] {
   const call = invoke(0, operation, fields);
   return given === null ? [call] : [call, answer(0, operation, given)];
@@ -35,7 +35,7 @@ function operationsOf(events: readonly TraceEvent[]): readonly StoreOperation[] 
   return storeOperations(indexTrace(traceOf(events)))[0] ?? [];
 }
 
-/** The calls of a history; one that is unknown ends with a question mark. */
+/** Returns the calls of a history; those without a known outcome keep their outcome. */
 function callsIn<C>(
   seenAs: (operations: readonly StoreOperation[]) => ClientHistory<C>,
   ...events: readonly (readonly TraceEvent[])[]
@@ -54,7 +54,7 @@ const value = (seen: number, version?: number | null): Answer => {
 const info = { outcome: 'info' };
 
 describe('the operations of one resource in one store', () => {
-  test('are those that may have had an effect there, in the order of their calls', () => {
+  test('are those that may have taken effect there, in call order', () => {
     const failed = { ...unknown(3, 'bob/1/write'), outcome: 'fail' as const };
     const all = storeOperations(
       indexTrace(
@@ -80,7 +80,7 @@ describe('the operations of one resource in one store', () => {
     ]);
   });
 
-  test('end where they were answered; what was not, never', () => {
+  test('end at their answers; unanswered ones never end', () => {
     const events = [
       invoke(0, 'alice/1/write'),
       invoke(0, 'bob/1/write'),
@@ -110,7 +110,7 @@ const ALL_ENDINGS = [
   called('a/7/open', {}, yes),
 ];
 
-test('a register sees what was read and written, and nothing that was refused', () => {
+test('a register sees accepted reads and writes, and nothing that was refused', () => {
   expect(callsIn(registerHistory, ...ALL_ENDINGS)).toEqual([
     { name: 'write', key, value: 1 },
     { name: 'write', key, value: 3, ...info },
@@ -118,14 +118,14 @@ test('a register sees what was read and written, and nothing that was refused', 
   ]);
 });
 
-test('a write that had been applied before may be of this try or of one before it', () => {
+test('a write that was already applied may be from this attempt or an earlier one', () => {
   const repeated: Answer = { kind: 'accepted', isRepeated: true };
   const again = called('a/1/write', { value: 1, adds: 1 }, repeated);
   expect(callsIn(registerHistory, again)).toEqual([{ name: 'write', key, value: 1, ...info }]);
   expect(callsIn(counterHistory, again)).toEqual([{ name: 'increment', key, by: 1, ...info }]);
 });
 
-test('a fenced register sees tokens, announcements and refusals too', () => {
+test('a fenced register also sees tokens, announcements and refusals', () => {
   expect(callsIn(fencedHistory, ...ALL_ENDINGS, called('a/8/open', {}, no))).toEqual([
     { name: 'write', resource, key, value: 1, token: 1, answer: 'accepted' },
     { name: 'write', resource, key, value: 2, token: 2, answer: 'refused' },
@@ -139,7 +139,7 @@ test('a fenced register sees tokens, announcements and refusals too', () => {
 });
 
 describe('a counter sees', () => {
-  test('each read with the write after it as one increment, from the call of the read', () => {
+  test('each read with the next write as one increment, from the call of the read', () => {
     const events = [
       called('a/1/read', {}, value(0)),
       called('b/1/read', {}, value(0)),
@@ -158,7 +158,7 @@ describe('a counter sees', () => {
     ]);
   });
 
-  test('nothing of a key that somebody overwrites', () => {
+  test('nothing of a key that a client overwrites', () => {
     const overwritten = called('b/1/write', { value: 4 }, yes);
     const increment = called('a/1/write', { value: 1, adds: 1 }, yes);
     const other = called('a/2/write', { key: 'y', value: 1, adds: 1 }, yes);
@@ -167,7 +167,7 @@ describe('a counter sees', () => {
     ]);
   });
 
-  test('the read of one key apart from the write of another', () => {
+  test('the read of one key separately from the write of another', () => {
     const read = called('a/1/read', {}, value(0));
     const other = called('a/1/write', { key: 'y', value: 1, adds: 1 }, yes);
     expect(callsIn(counterHistory, read, other)).toEqual([
@@ -177,7 +177,7 @@ describe('a counter sees', () => {
   });
 });
 
-test('a register of versions sees which one each read saw and each write made', () => {
+test('a versioned register sees the version of each read and of each write', () => {
   const refused = (version?: number | null, check?: string): Answer => ({
     kind: 'refused',
     highest: 0,
@@ -216,7 +216,7 @@ test('a register of versions sees which one each read saw and each write made', 
   ]);
 });
 
-describe('a register that compares and sets', () => {
+describe('a compare-and-set register', () => {
   const cas = { name: 'cas', key };
   const made = (version: number | null): Answer => ({ kind: 'accepted', version });
 
@@ -246,7 +246,7 @@ describe('a register that compares and sets', () => {
     ]);
   });
 
-  test('learns from an answer as it comes, not as it is asked for', () => {
+  test('learns from an answer when it arrives, not when the call is sent', () => {
     const read = invoke(0, 'a/1/read');
     const early = called('a/1/write', { value: 8, version: 3 }, made(4));
     const answered = answer(1, 'a/1/read', value(7, 3));
@@ -258,7 +258,7 @@ describe('a register that compares and sets', () => {
     ]);
   });
 
-  test('knows no value of another key, and nothing by an answer without a version', () => {
+  test('learns nothing from another key or from an answer without a version', () => {
     expect(
       callsIn(
         casHistory,
@@ -274,7 +274,7 @@ describe('a register that compares and sets', () => {
   });
 });
 
-/** Calls of three clients on two keys, of which few overlap, and what might have been answered. */
+/** Draws mostly sequential calls of three clients on two keys, with possible answers. */
 function drawnOperations(seed: number): readonly StoreOperation[] {
   let drawn = seed;
   const below = (count: number): number => {
@@ -296,7 +296,7 @@ function drawnOperations(seed: number): readonly StoreOperation[] {
   return operationsOf([...events, ...open]);
 }
 
-/** By no more than a search. */
+/** Checks the operations by search alone. */
 function searched(
   {
     operations,
@@ -312,7 +312,7 @@ function searched(
 }
 
 test.each(['register', 'fenced-register', 'fenced-register-with-reads'])(
-  'what a replay of the returns decides of a %s, a search decides alike',
+  'a replay of the returns of a %s decides as a search does',
   (model) => {
     const definition = storeModels.get(model);
     assert(definition !== undefined, 'it is one of the models');
@@ -325,12 +325,12 @@ test.each(['register', 'fenced-register', 'fenced-register-with-reads'])(
       expect(decided).toEqual(searched(asked, 1e5));
       const least = checkStore(operations, definition, { first: null, maxConfigurations: 1 });
       if (least.kind === 'invalid') expect(least).toEqual(decided);
-      // What a search has no means for, a replay has refused.
+      // The replay refused a history that the search could not decide within its budget.
       if (least.kind === 'invalid' && searched(asked, 1).kind === 'unknown') replayed += 1;
       kinds.set(decided.kind, (kinds.get(decided.kind) ?? 0) + 1);
     }
     expect(Math.min(kinds.get('valid') ?? 0, kinds.get('invalid') ?? 0)).toBeGreaterThan(20);
-    // Of registers there is a faster way to know.
+    // Registers have a faster check.
     if (model !== 'register') expect(replayed).toBeGreaterThan(20);
   },
 );

@@ -27,7 +27,7 @@ const plan: Plan = {
   bounds: { latency: never, think: never, durations: {}, skewUs: null, driftPpm: null },
 };
 
-test('the clocks are judged by what was declared, where faults may go beyond it', () => {
+test('clocks are judged by their declared bounds, even if faults may exceed them', () => {
   const judged = (bounds: Plan['bounds']): object => {
     const { skewUs, driftPpm } = termsOf({ ...plan, bounds }, { model: null, isFenced: true }, 1);
     return { skewUs, driftPpm };
@@ -38,7 +38,7 @@ test('the clocks are judged by what was declared, where faults may go beyond it'
   expect(judged({ ...drawn, declared })).toEqual(declared);
 });
 
-test('the probe has a write to send under a lock that guards writes or reads, not jobs', () => {
+test('the probe has a write to send if its lock guards writes or reads, but not for jobs', () => {
   const client = { ...CLIENT_DEFAULTS, name: 'alice' };
   const section = { id: 1, thinkUs: 0, lock: 'db' };
   const read = { kind: 'read', id: 1, store: 'store', key: 'x' } as const;

@@ -1,4 +1,4 @@
-/** The four claims about tokens: unique, increasing, kept by a renew, and bound to their grant. */
+/** Tests the claims about tokens: unique, increasing, kept by a renew, and bound to their grant. */
 import { expect, test } from 'vitest';
 import {
   breachOf,
@@ -16,13 +16,13 @@ const restarted = [
   grant(12, 'bob', 2, { token: 1 }),
 ];
 
-test('grants with rising tokens are unique and increase', () => {
+test('increasing tokens are unique and increase', () => {
   const events = [grant(0, 'alice', 1), grant(12, 'bob', 2)];
   expect(verdictOn('tokens-unique', events)).toMatchObject({ kind: 'valid', exercised: 1 });
   expect(verdictOn('tokens-increase', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a counter that starts again gives a token twice', () => {
+test('a counter that restarts gives a token twice', () => {
   const breach = breachOf('tokens-unique', restarted);
   expect(breach.rule).toBe('token-shared');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 crash', '2 later grant']);
@@ -31,7 +31,7 @@ test('a counter that starts again gives a token twice', () => {
   );
 });
 
-test('a counter that starts again does not increase', () => {
+test('a counter that restarts does not increase', () => {
   const breach = breachOf('tokens-increase', restarted);
   expect(breach.rule).toBe('token-not-higher');
   expect(breach.words).toMatchInlineSnapshot(
@@ -39,7 +39,7 @@ test('a counter that starts again does not increase', () => {
   );
 });
 
-test('each lock counts by itself', () => {
+test('each lock counts separately', () => {
   const events = [grant(0, 'alice', 1), grant(1, 'bob', 2, { lock: 'mail', token: 1 })];
   expect(verdictOn('tokens-unique', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
@@ -49,7 +49,7 @@ test('a renew that keeps the token is stable', () => {
   expect(verdictOn('token-stable', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a renew that gives a new token is not stable, but what carries it is bound', () => {
+test('a renew that changes the token is not stable, but a write with the new one is bound', () => {
   const events = [
     grant(0, 'alice', 1),
     renew(5, 'alice', 1, { token: 2 }),
@@ -71,7 +71,7 @@ test('a late write with its own old token is bound to its grant', () => {
   expect(verdictOn('token-bound', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
-test('a write with the token of the successor is borrowed', () => {
+test('a write with the token of the successor is not bound to its grant', () => {
   const breach = breachOf('token-bound', [...succeeded, write(14, 'alice', 1, 1, { token: 2 })]);
   expect(breach.rule).toBe('token-foreign');
   expect(breach.evidence).toEqual(['0 grant', '1 other grant', '3 write']);
@@ -80,7 +80,7 @@ test('a write with the token of the successor is borrowed', () => {
   );
 });
 
-test('a write that forgot its token is not bound to its grant', () => {
+test('a write without its token is not bound to its grant', () => {
   const breach = breachOf('token-bound', [...succeeded, write(14, 'alice', 1, 1, { token: 0 })]);
   expect(breach.words).toMatchInlineSnapshot(
     `"Write of alice with a token that is not its grant's. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` without a token at 14 ms, and no grant brought that token."`,
@@ -94,7 +94,7 @@ test('a lock whose grants all have token 0 has no tokens to judge', () => {
   }
 });
 
-test('a token 0 beside others is a token like them', () => {
+test('a token 0 among other tokens is judged like any token', () => {
   const events = [grant(0, 'alice', 1), grant(12, 'bob', 2, { token: 0 })];
   expect(breachOf('tokens-increase', events).rule).toBe('token-not-higher');
 });
@@ -104,7 +104,7 @@ test('a token is bound to the client that was given it, whatever its number', ()
   expect(breachOf('token-bound', [grant(0, 'alice', 1), foreign]).rule).toBe('token-foreign');
 });
 
-test('a write is put to the test where it left when its lock had been granted anew', () => {
+test('a write exercises the claim if it was sent after its lock was granted again', () => {
   const exercised = (...events: Parameters<typeof verdictOn>[1]): number =>
     verdictOn('token-bound', events).exercised;
   const [mine, next] = [grant(0, 'alice', 1), grant(12, 'bob', 2)];

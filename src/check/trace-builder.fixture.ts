@@ -49,7 +49,7 @@ export const terms: Terms = {
   maxConfigurations: 10_000,
 };
 
-/** Returns a complete run with the usual processes; `probe` is the probe. */
+/** Returns a complete run with the usual processes; the probe is named `probe`. */
 export function traceOf(
   events: readonly TraceEvent[],
   ending: Ending = { kind: 'complete' },
@@ -112,7 +112,7 @@ export function deny(ms: number, client: string, holderOrdinal: number): Deny {
   return { kind: 'deny', atUs: us(ms), ...names, holderOrdinal };
 }
 
-/** A client renews its own grant, from the time of handling on, by default. */
+/** A client renews its own grant; by default, the new lease counts from the time of handling. */
 export function renew(ms: number, client: string, under: number, more: More<Renew> = {}): Renew {
   return {
     kind: 'renew',
@@ -197,7 +197,7 @@ export function write(
   };
 }
 
-/** A read of `x`, the first operation of its section, with result `value`; null: refused. */
+/** A read of `x`, the first operation of its section, with result `value`, or null if refused. */
 export function read(
   ms: number,
   client: string,

@@ -1,5 +1,4 @@
-/** What a trace is sorted into. */
-
+/** Tests the index of a trace: its locks, places, operations and faults. */
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/events.ts';
 import { operationOf } from '../core/kernel/name.ts';
@@ -51,7 +50,7 @@ const place = placeAt(indexed, { store: 'store', resource: 'db' });
 describe('a lock', () => {
   const lock = indexed.locks.get('db');
 
-  test('has its events in order, each with the grant before it', () => {
+  test('has its events in trace order, each with the grant before it', () => {
     const entries = lock?.entries.map(({ index, latest }) => [index, latest?.index ?? null]);
     expect(entries).toEqual([
       ...[0, 1].map((index) => [index, null]),
@@ -60,7 +59,7 @@ describe('a lock', () => {
     ]);
   });
 
-  test('has its grants in order and by number, with what was done to each', () => {
+  test('has its grants in order and by number, each with its changes', () => {
     const changes = lock?.grants.map((one) => one.changes.map(({ index }) => index));
     expect(lock?.grants.map(({ index }) => index)).toEqual([1, 8]);
     expect(changes).toEqual([[4, 7], []]);
@@ -70,7 +69,7 @@ describe('a lock', () => {
     ]);
   });
 
-  test('is there for every resource, even one that nobody locked', () => {
+  test('exists for every resource, even one that was never locked', () => {
     expect([...indexed.locks.keys()]).toEqual(['db', 'disk']);
     expect(indexed.locks.get('disk')?.grants).toEqual([]);
   });
@@ -98,7 +97,7 @@ describe('a place', () => {
     ]);
   });
 
-  test('has its recoveries, and apart from them what its keys began as', () => {
+  test('has its recoveries and, separately, the initial values of its keys', () => {
     const begins = (key: string, version: number): TraceEvent => ({
       ...recovered(0, 0, { x: 4, y: 5 }),
       begins: { key, version },
@@ -116,20 +115,20 @@ describe('a place', () => {
   });
 });
 
-test('an access is stale where its lock had been granted anew', () => {
+test('an access is stale if its lock was granted again before', () => {
   const stale = place?.accesses.filter(isStale);
   expect(stale?.map(({ index }) => index)).toEqual([9]);
   const later = indexTrace(traceOf([write(0, 'alice', 1, 1), grant(1, 'alice', 1)]));
   expect(later.places[0]?.accesses.some(isStale)).toBe(false);
 });
 
-test('the grant of an access is that of its number and its resource', () => {
+test('the grant of an access has its number and its resource', () => {
   const found = place?.accesses.map(({ event }) => grantUnder(indexed, event)?.index);
   expect(found).toEqual([1, 1, 8, undefined]);
   expect(grantUnder(indexed, write(9, 'bob', 2, 3, { resource: 'nowhere' }))).toBeUndefined();
 });
 
-test('an operation has its return, and one that nobody called has none', () => {
+test('an operation has its return, and a return without a call is ignored', () => {
   const { operations } = indexTrace(
     traceOf([
       invoke(1, 'alice/1/write'),
@@ -152,19 +151,19 @@ test.each([
   [false, { ...accepted(2, 'alice/1/write'), outcome: 'info' as const }],
   [false, { ...accepted(2, 'alice/1/write'), answer: null }],
   [false, healed(2)],
-])('that a write is acknowledged is %s after %j', (isTrue, event) => {
+])('a write is acknowledged (%s) after %j', (isTrue, event) => {
   const { operations } = indexTrace(traceOf([invoke(1, 'alice/1/write'), event]));
   expect([...operations.values()].map(isAcknowledged)).toEqual([isTrue]);
 });
 
-test('faults, probes and whether the run is complete are those of the trace', () => {
+test('the faults, the probes and the completeness of the run are those of the trace', () => {
   expect(indexed.faults.map(({ index }) => index)).toEqual([15]);
   expect([...indexed.probes]).toEqual(['probe']);
   expect(indexed.isComplete).toBe(true);
   expect(indexTrace(traceOf([], { kind: 'cut', limit: 'end' })).isComplete).toBe(false);
 });
 
-test('a message has the name of its operation, its try and its leg', () => {
+test('a message name contains its operation, its attempt and its leg', () => {
   expect(operationOf('alice/1/write/2/request')).toBe('alice/1/write');
   expect(operationOf('alice/life-2/put/1/reply')).toBe('alice/life-2/put');
 });
@@ -179,7 +178,7 @@ describe('a store of replicas', () => {
   });
   const heard = (name: string) => [invoke(1, name), accepted(9, name)];
 
-  test('handles a write once, as it reaches the first replica, by the latest timestamp', () => {
+  test('handles a write once, when it reaches the first replica, with the latest timestamp', () => {
     const writes = [
       write(2, 'bob', 2, 8, at('store-1', 'bob/1/write', 2)),
       write(3, 'bob', 2, 8, at('store-2', 'bob/1/write', 2)),
@@ -195,7 +194,7 @@ describe('a store of replicas', () => {
     ]);
   });
 
-  test('leaves out a write of which nobody heard and that nobody read', () => {
+  test('leaves out a write that was neither acknowledged nor read', () => {
     const limbo = write(2, 'bob', 2, 8, at('store-1', 'bob/1/write', 2));
     const served = read(3, 'carol', 3, 8, {
       ...at('store-1', 'carol/1/read', 3),

@@ -1,4 +1,4 @@
-/** Where two runs first differ on the way to a breach. */
+/** Tests the first difference between two runs on the way to a breach. */
 import { describe, expect, test } from 'vitest';
 import type { Return, TraceEvent } from '../core/history/events.ts';
 import {
@@ -23,7 +23,7 @@ function handled(ms: number, message: string, to: string): TraceEvent {
   return { kind: 'receive', atUs: ms * 1000, from, to, message, isCopy: false };
 }
 
-/** The breach is shown by all that happens but in the server `other`. */
+/** Compares two runs; the evidence is everything except messages to the server `other`. */
 function turn(failing: readonly TraceEvent[], neighbour: readonly TraceEvent[]) {
   const evidence = failing.flatMap((event, index) =>
     'to' in event && event.to === 'other' ? [] : [{ role: 'part', event: index }],
@@ -33,7 +33,7 @@ function turn(failing: readonly TraceEvent[], neighbour: readonly TraceEvent[]) 
 
 const [ALICE, BOB] = ['alice/1/write/1/request', 'bob/2/write/1/request'];
 
-describe('two runs differ first where', () => {
+describe('two runs first differ where', () => {
   test('a server handles two calls in another order, at the first of the two', () => {
     const failing = [handled(15, BOB, 'store'), handled(20, ALICE, 'store')];
     const other = [handled(5, ALICE, 'store'), handled(15, BOB, 'store')];
@@ -55,7 +55,7 @@ describe('two runs differ first where', () => {
     expect(turn([write(6, 'bob', 2, 1)], other)).toMatchObject({ kind: 'answer', event: 0 });
   });
 
-  test('another enters first', () => {
+  test('another client enters first', () => {
     const failing = [enter(3, 'bob', 2, 9), enter(5, 'alice', 1, 9)];
     expect(turn(failing, [...failing].reverse())).toMatchObject({
       kind: 'grant',
@@ -64,13 +64,13 @@ describe('two runs differ first where', () => {
     });
   });
 
-  test('a server came back, as it did in no other run', () => {
+  test('a server recovered only in the failing run', () => {
     const failing = [recovered(4, 0, {}), write(6, 'bob', 2, 1)];
     expect(turn(failing, [write(6, 'bob', 2, 1)])).toMatchObject({ kind: 'only here', event: 0 });
   });
 });
 
-test('what two servers handle, or clients receive, has no order', () => {
+test('messages to different servers, or to clients, have no order', () => {
   const requests = [handled(3, BOB, 'store'), handled(4, ALICE, 'lock')];
   expect(turn(requests, [...requests].reverse())).toBeNull();
   const replyTo = (name: string): string => name.replace('request', 'reply');
@@ -78,12 +78,12 @@ test('what two servers handle, or clients receive, has no order', () => {
   expect(turn(replies, [...replies].reverse())).toBeNull();
 });
 
-test('times, faults and what lies beside the way count for nothing', () => {
+test('times, faults and events that do not lead to the breach do not count', () => {
   const failing = [pause(1, 'alice', 9), handled(3, ALICE, 'other'), write(6, 'bob', 2, 1)];
   expect(turn(failing, [write(60, 'bob', 2, 1)])).toBeNull();
 });
 
-describe('a difference is told by what happened in both runs', () => {
+describe('a difference is described by the events of both runs', () => {
   const rest = write(6, 'bob', 2, 1);
   const message = 'bob/9/acquire/1/request';
   const copy = { ...handled(4, BOB, 'store'), isCopy: true };
@@ -156,7 +156,7 @@ describe('a difference is told by what happened in both runs', () => {
     expect(turn([event, rest], [event, rest])).toBeNull();
   });
 
-  test('what is no answer of a server, or was not asked there, tells nothing', () => {
+  test('an event without a call, or with the same answer in both runs, is not a difference', () => {
     const quiet = [
       grant(5, 'bob', 9, { message: '' }),
       release(5, 'bob', 2, { message: '' }),
@@ -167,17 +167,17 @@ describe('a difference is told by what happened in both runs', () => {
     for (const event of quiet) expect(turn([event, rest], [rest])).toBeNull();
   });
 
-  test('a lock that is taken from a quorum goes to whoever takes it first', () => {
+  test('a lock that clients take from a quorum belongs to the first to take it', () => {
     const taken = (ms: number, client: string, ordinal: number): TraceEvent =>
       grant(ms, client, ordinal, { process: client, message: '' });
     const failing = [taken(3, 'bob', 2), taken(4, 'alice', 1)];
     expect(turn(failing, [...failing].reverse())?.text).toBe('bob had `db` before alice');
-    // Where a server gives it, the order of the requests says so.
+    // If a server grants it, the order of the requests decides.
     const given = [grant(3, 'bob', 2), grant(4, 'alice', 1)];
     expect(turn(given, [...given].reverse())).toBeNull();
   });
 
-  test('an access that is answered before another is told by its store', () => {
+  test('an access that is answered before another is described by its store', () => {
     const failing = [write(3, 'bob', 2, 1), write(4, 'alice', 1, 2)];
     expect(turn(failing, [...failing].reverse())).toMatchObject({
       kind: 'order',
@@ -186,7 +186,7 @@ describe('a difference is told by what happened in both runs', () => {
   });
 });
 
-test('what leads to the breach goes from message to message, whatever fired or healed beside it', () => {
+test('causes lead to the breach through messages, not through faults or healing between', () => {
   const sent = send(1, 'carol', 'carol/3/note');
   const heard: TraceEvent = {
     kind: 'receive',

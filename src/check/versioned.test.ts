@@ -1,4 +1,4 @@
-/** `linearizable` of stores with versions and with timestamps, on histories written by hand. */
+/** Tests `linearizable` for stores with versions and with timestamps, on handwritten histories. */
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../core/history/call.ts';
 import type { TraceEvent } from '../core/history/events.ts';
@@ -30,7 +30,7 @@ function writes(
 const becomes = (version: number): Answer => ({ kind: 'accepted', version });
 
 describe('a store that counts its changes', () => {
-  test('fits where every accepted write made the version after the one that was read', () => {
+  test('fits if every accepted write makes the version after the one that it expected', () => {
     const events = [
       ...reads(0, 'alice/1/read', 0, null),
       ...writes(2, 'alice/1/write', { value: 1, version: null, given: becomes(1) }),
@@ -40,7 +40,7 @@ describe('a store that counts its changes', () => {
     expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
   });
 
-  test('does not fit where two writes made the same version', () => {
+  test('does not fit if two writes make the same version', () => {
     const events = [
       ...writes(2, 'alice/1/write', { value: 1, version: null, given: becomes(1) }),
       ...writes(6, 'bob/1/write', { value: 1, version: null, given: becomes(1) }),
@@ -48,7 +48,7 @@ describe('a store that counts its changes', () => {
     expect(verdictOn('linearizable', events, counted).kind).toBe('invalid');
   });
 
-  test('does not fit where a read gives a version that no write may have made', () => {
+  test('does not fit if a read returns a version that no write may have made', () => {
     const events = [
       ...writes(2, 'alice/1/write', { value: 1, version: null, given: becomes(1) }),
       ...reads(4, 'bob/1/read', 1, 2),
@@ -56,7 +56,7 @@ describe('a store that counts its changes', () => {
     expect(verdictOn('linearizable', events, counted).kind).toBe('invalid');
   });
 
-  test('fits where a write without an answer made that version', () => {
+  test('fits if a write without an answer may have made the version', () => {
     const events = [
       ...writes(0, 'alice/1/write', { value: 1, version: null, given: null }),
       ...reads(4, 'bob/1/read', 1, 1),
@@ -69,7 +69,7 @@ describe('a store that counts its changes', () => {
     writes(4, 'carol/1/write', { value: 2, version: 1, given: becomes(2) }),
   );
 
-  test('does not fit where it accepted a write whose version was gone', () => {
+  test('does not fit if it accepted a write whose expected version was gone', () => {
     const late = writes(6, 'alice/1/write', { value: 1, version: null, given: becomes(3) });
     expect(verdictOn('linearizable', [...outrun, ...late], counted).kind).toBe('invalid');
   });
@@ -98,14 +98,14 @@ describe('a store that counts its changes', () => {
       { version: 2, given: instead(2, { check: 'stock >= 0' }) },
       'valid',
     ],
-  ])('%s where it refused %s', (_fits, _what, late, kind) => {
+  ])('%s if it refused %s', (_fits, _what, late, kind) => {
     const events = [...outrun, ...writes(6, 'alice/1/write', { value: 1, ...late })];
     expect(verdictOn('linearizable', events, counted).kind).toBe(kind);
   });
 
   const repeated: Answer = { kind: 'accepted', version: 2, isRepeated: true };
 
-  test('may say of a try that it was applied before: by the try before it, or by its own', () => {
+  test('may answer that a write was already applied, by an earlier attempt or this one', () => {
     const byFirst = [
       ...writes(0, 'alice/1/write', { value: 1, version: null, given: null }),
       ...writes(2, 'alice/1/write-again', { value: 2, version: 1, given: repeated }),
@@ -125,7 +125,7 @@ describe('a store that does not count its changes', () => {
   const verdict = (events: TraceEvent[], terms = counted): Verdict =>
     verdictOn('linearizable', events, terms);
 
-  test('is not judged by versions where it tells none', () => {
+  test('is not judged by versions if it reports none', () => {
     const write = [invoke(0, 'alice/1/write', { value: 1 }), accepted(1, 'alice/1/write')];
     const read = [
       invoke(2, 'bob/1/read', { verb: 'read', value: null }),
@@ -138,7 +138,7 @@ describe('a store that does not count its changes', () => {
     expect(verdict(read, { model: 'register' }).kind).toBe('invalid');
   });
 
-  test('is not judged by versions where it tells timestamps', () => {
+  test('is not judged by versions if it reports timestamps', () => {
     const given = write(1, 'alice', 0, 1, { version: { by: 'timestamp', found: null, given: 7 } });
     const events = [
       invoke(0, 'alice/1/write', { value: 1, version: null }),
@@ -152,7 +152,10 @@ describe('a store that does not count its changes', () => {
 });
 
 describe('a store that compares timestamps', () => {
-  /** Both read 1, changed at 3 ms; bob makes it 2 in the same millisecond, then alice does. */
+  /**
+   * Both read 1, changed at 3 ms; bob changes it to 2 with timestamp `stamp`; alice still expects
+   * 3.
+   */
   const sameTick = (stamp: number): TraceEvent[] => [
     ...writes(0, 'carol/1/write', { value: 1, version: null, given: becomes(3) }),
     ...reads(2, 'alice/1/read', 1, 3),
@@ -160,19 +163,19 @@ describe('a store that compares timestamps', () => {
     ...writes(6, 'bob/1/write', { value: 2, version: 3, given: becomes(stamp) }),
   ];
 
-  test('does not fit where it takes a write over a change that left the same timestamp', () => {
+  test('does not fit if it accepts a write over a change that left the same timestamp', () => {
     const late = writes(8, 'alice/1/write', { value: 2, version: 3, given: becomes(3) });
     const verdict = verdictOn('linearizable', [...sameTick(3), ...late], stamped);
     expect(verdict.kind).toBe('invalid');
   });
 
-  test('fits where it refuses that write, though it was within the tick', () => {
+  test('fits if it refuses a write after a change within the same tick', () => {
     const given: Answer = { kind: 'refused', highest: 0, version: 4 };
     const late = writes(8, 'alice/1/write', { value: 2, version: 3, given });
     expect(verdictOn('linearizable', [...sameTick(4), ...late], stamped).kind).toBe('valid');
   });
 
-  test('fits where two changes share a timestamp and nobody is wrong about it', () => {
+  test('fits if two changes share a timestamp and no client relied on the first', () => {
     const next = [
       ...reads(8, 'alice/2/read', 2, 3),
       ...writes(10, 'alice/2/write', { value: 3, version: 3, given: becomes(3) }),
@@ -180,7 +183,7 @@ describe('a store that compares timestamps', () => {
     expect(verdictOn('linearizable', [...sameTick(3), ...next], stamped).kind).toBe('valid');
   });
 
-  test('says nothing of a write that names none', () => {
+  test('fits any write that names no timestamp', () => {
     const plain = [invoke(8, 'alice/1/write', { value: 9 }), accepted(9, 'alice/1/write')];
     expect(verdictOn('linearizable', [...sameTick(3), ...plain], stamped).kind).toBe('valid');
   });
