@@ -1,7 +1,7 @@
 /**
- * Code of users on one simulated Redis, each in three variants: the cure; its twin, the same code
- * with the mistake; and, alone, the cure where the hazard cannot arise. As people write them, the
- * cures leave out what their twins do wrong, so the hazard itself never arises in them.
+ * User code on one simulated Redis, each in three variants: the cure; its twin, the same code with
+ * the mistake; and the cure alone, where the hazard cannot arise. Like real code, the cures simply
+ * avoid the mistakes of their twins, so the hazard never arises in them.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,18 +16,18 @@ interface Context {
   readonly redis: RedisClient;
   readonly section: AsyncSection;
   readonly client: string;
-  /** Whether this is the cure. */
+  /** True for the cure, false for its twin. */
   readonly isCured: boolean;
 }
 
 export interface Cure {
   readonly title: string;
   readonly claim: string;
-  /** Whether the twin breaks the claim on every seed. */
+  /** True if the twin breaks the claim on every seed. */
   readonly isEverySeed: boolean;
   /** The scenario without its systems. */
   readonly world: string;
-  /** The same, in which the hazard cannot arise, and why the claim is then not judged. */
+  /** The scenario in which the hazard cannot arise, and why the claim is then not judged. */
   readonly idle: string;
   readonly why: string;
   readonly run: (context: Context) => Promise<void>;
@@ -37,7 +37,7 @@ const RELEASE = `
   if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end
   return 0`;
 
-/** Takes the lock within some tries; null without it. */
+/** Takes the lock within some attempts, or returns null. */
 async function take({ redis, section }: Context, isEndless = false): Promise<string | null> {
   const id = randomUUID();
   const { lock, ttlMs } = section;
@@ -51,7 +51,7 @@ async function take({ redis, section }: Context, isEndless = false): Promise<str
   return null;
 }
 
-/** Two nodes have the same schedule; only one of them is to run each occurrence. */
+/** Two nodes have the same schedule; only one of them may run each occurrence. */
 async function cron(context: Context): Promise<void> {
   const { redis, section, client, isCured } = context;
   const once = `cron:${section.id}`;
@@ -61,7 +61,7 @@ async function cron(context: Context): Promise<void> {
   guard.leave();
 }
 
-/** Extends the lease beside the work, and sets the key anew should it be gone. */
+/** Extends the lease during the work. The twin sets the key again if it is gone. */
 async function watchdog(context: Context): Promise<void> {
   const { redis, section, isCured } = context;
   const id = await take(context);
@@ -88,7 +88,7 @@ async function watchdog(context: Context): Promise<void> {
   await extending;
 }
 
-/** Gives the lock back where the work ends, and in a `finally` again. */
+/** Releases the lock after the work; the twin does so again in a `finally`. */
 async function doubleDelete(context: Context): Promise<void> {
   const { redis, section, isCured } = context;
   if ((await take(context)) === null) return;
@@ -111,7 +111,7 @@ async function idempotency(context: Context): Promise<void> {
   guard.leave();
 }
 
-/** Stores an order and announces it: by a message of its own, or by one write of both. */
+/** Stores an order and announces it: by a separate message, or both in one write. */
 async function outbox(context: Context): Promise<void> {
   const { redis, section, client, isCured } = context;
   const guard = section.guard();
@@ -126,7 +126,7 @@ async function outbox(context: Context): Promise<void> {
   guard.leave();
 }
 
-/** `wrap(key, compute)`: a value that is missing is computed once for all who ask. */
+/** `wrap(key, compute)`: a missing value is computed once for all callers. */
 async function cacheWrap(context: Context): Promise<void> {
   const { redis, section, client, isCured } = context;
   for (let tries = 0; tries < 30; tries += 1) {
@@ -141,7 +141,7 @@ async function cacheWrap(context: Context): Promise<void> {
   guard.leave();
 }
 
-/** Gives the lock back by a message that may be lost; the key ends by itself, or does not. */
+/** Releases the lock by a message that may be lost; the key expires, or never does. */
 async function unlock(context: Context): Promise<void> {
   const { redis, section, isCured } = context;
   const id = await take(context, !isCured);
@@ -152,7 +152,7 @@ async function unlock(context: Context): Promise<void> {
   await redis.eval(RELEASE, 1, section.lock, id).catch(() => null);
 }
 
-/** What was stored was announced by the end. */
+/** Each stored order was announced by the end. */
 function announced() {
   return {
     about: 'each order that was stored was announced',
@@ -177,7 +177,7 @@ function announced() {
   };
 }
 
-/** Each mark `name-…` at most once per run. */
+/** Each mark `name-…` occurs at most once in the run. */
 function onceEach(name: string) {
   return {
     about: `each \`${name}\` happens once`,
@@ -210,7 +210,7 @@ interface Case extends Pick<Cure, 'title' | 'claim' | 'run'>, Partial<Pick<Cure,
   readonly faults?: readonly string[];
 }
 
-/** Two clients; and one alone, beside which nothing can go wrong. */
+/** Two clients, and for `idle` one alone, for which the hazard cannot arise. */
 function cureOf({ workload = COUNTER, faults = [], isEverySeed = false, ...about }: Case): Cure {
   const listed = `faults: [${faults.map((fault) => `{ ${fault} }`).join(', ')}]`;
   const worldOf = (count: number): string => {
@@ -247,7 +247,7 @@ export const cures: readonly Cure[] = [
     faults: ['crash: { process: clients, after: set, restart: 20ms, chance: 1/2 }'],
   }),
   cureOf({ title: 'cache-wrap', claim: 'computed-once', run: cacheWrap }),
-  // The probe exercises `progress` whatever happens; a fault that comes too late tests nothing.
+  // The probe always exercises `progress`; a fault that comes too late tests nothing.
   {
     ...lostUnlock,
     idle: lostUnlock.world.replace(

@@ -1,6 +1,6 @@
 /**
- * Laws of the fixtures: every scenario meets what it expects, every kept plan replays to what it
- * says of itself and is as small as a counterexample can be, and a fresh shrink gets there again.
+ * Laws of the fixtures: every scenario meets its expectations, every kept plan replays to its
+ * stated outcome and is as small as a counterexample can be, and a fresh shrink reaches that size.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ import { some } from './runs.ts';
 
 const SEEDS = 200;
 
-/** A rare break takes more of them. */
+/** Seeds for scenarios with a rare break. */
 const MORE_SEEDS: Readonly<Record<string, number>> = { 'unique-token-duplicate': 300 };
 
 const folder = fileURLToPath(new URL('../fixtures/', import.meta.url));
@@ -56,7 +56,7 @@ function isBroken(tally: Tally, claim: string): boolean {
 
 const swept: Map<string, Promise<SweepResult['tallies']>> = new Map();
 
-/** Each scenario is swept once, for whichever test asks first. */
+/** Sweeps each scenario once; later calls return the same result. */
 function sweptOf(name: string): Promise<SweepResult['tallies']> {
   const to = (MORE_SEEDS[name] ?? SEEDS) - 1;
   const known =
@@ -78,13 +78,13 @@ beforeAll(async () => {
 });
 
 describe('a scenario of fixtures/', () => {
-  test.each(scenarios)('%s is what it is called and says so in words', (name) => {
+  test.each(scenarios)('%s is named like its file and begins with two lines of comment', (name) => {
     expect(scenarioOf(name).name).toBe(name);
     expect(textOf(`${name}.yaml`)).toMatch(/^# .+\n# .+\nname: /);
   });
 
   test.each(some(scenarios))(
-    '%s meets every expectation, and breaks no claim unlisted',
+    '%s meets every expectation and breaks only listed claims',
     async (name) => {
       const scenario = scenarioOf(name);
       const all = await sweptOf(name);
@@ -112,7 +112,7 @@ describe('a scenario of fixtures/', () => {
     },
   );
 
-  test.each(some(scenarios))('%s promises nothing that is never tested', async (name) => {
+  test.each(some(scenarios))('%s exercises every claim that it expects to hold', async (name) => {
     const first = await sweptOf(name);
     for (const { name: system, expect: expected } of scenarioOf(name).systems) {
       for (const claim of expected.holds) {
@@ -124,14 +124,17 @@ describe('a scenario of fixtures/', () => {
 });
 
 describe('a plan of fixtures/plans/', () => {
-  test.each(plans)('%s replays to what it expects, and every name in it matches', async (name) => {
-    const plan = planOf(name);
-    const result = await replay(plan);
-    expect(result.outcome).toBe(plan.expect?.outcome);
-    expect(result.trace.unmatched).toEqual([]);
-    expect(textOf(`plans/${name}.yaml`)).toMatch(/^# /);
-    expect(name).toBe(`${plan.scenario}-${plan.system.name}-${plan.expect?.claim}`);
-  });
+  test.each(plans)(
+    '%s replays to its expected outcome, and every name in it matches',
+    async (name) => {
+      const plan = planOf(name);
+      const result = await replay(plan);
+      expect(result.outcome).toBe(plan.expect?.outcome);
+      expect(result.trace.unmatched).toEqual([]);
+      expect(textOf(`plans/${name}.yaml`)).toMatch(/^# /);
+      expect(name).toBe(`${plan.scenario}-${plan.system.name}-${plan.expect?.claim}`);
+    },
+  );
 });
 
 interface Size {
@@ -150,7 +153,7 @@ function writesOf({ kind }: Work): number {
   return kind === 'write' || kind === 'increment' ? 1 : 0;
 }
 
-/** Each broken system, its claim, and the fewest clients, faults and writes that can break it. */
+/** Each broken system, its claim, and the fewest clients, faults and writes that break it. */
 const OPTIMA: readonly (readonly [string, string, string, number, number, number])[] = [
   ['boundary', 'after', 'lease-conservative', 2, 0, 1],
   ['cache-lock-boundary', 'published', 'owner-only-release', 2, 0, 0],
@@ -279,21 +282,21 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['vacant-lease', 'set', 'tokens-unique', 2, 0, 0],
 ];
 
-/** One client more can do it too, and few seeds find the way that needs the fewest. */
+/** Scenarios in which a fresh shrink may keep one more client: few seeds lead to the fewest. */
 const RARE = new Set(['datagrams', 'stampede-pause']);
 
 /**
- * Writes of a fresh shrink, where those of the kept plan are others. The plan of `write-data` is
- * kept as it is written; its breach is that of a write after a later holder had read, and shrunk by
- * that rule the later write can go. `crashed-holder` was kept when a fault could be moved to any
- * point; its scenario allows none but that before a write.
+ * Writes of a fresh shrink, if the kept plan has another number. The plan of `write-data` is kept
+ * as written: its breach is a write after a later holder's read, and a shrink by that rule drops
+ * the later write. `crashed-holder` was kept when a fault could move to any point; its scenario
+ * allows only the point before a write.
  */
 const FRESH_WRITES = new Map([
   ['write-data', 1],
   ['crashed-holder', 1],
 ]);
 
-/** Failing seeds that are shrunk: as many as `run` takes, or more where few of them get there. */
+/** Failing seeds to shrink: as many as `run` takes, or more if few of them reach the optimum. */
 const SHRUNK = { usually: 3, of: new Map([['redis-release', 5]]) };
 
 describe('a counterexample', () => {
@@ -316,7 +319,7 @@ describe('a counterexample', () => {
     expect(sizeOf(best)).toMatchObject({ faults, writes: fewest });
   });
 
-  test('every broken claim that is kept has its optimum in the table', () => {
+  test('every kept plan that reproduces has its optimum in the table', () => {
     const broken = plans.filter((name) => planOf(name).expect?.outcome === 'reproduced');
     expect(broken).toEqual(OPTIMA.map((row) => row.slice(0, 3).join('-')).sort());
   });
@@ -328,7 +331,7 @@ function timesIn(plan: Plan): readonly number[] {
   return [...text.matchAll(/Us":(-?\d+)/g)].map(([, us]) => Number(us));
 }
 
-/** The faults that were injected where their scenario does not allow them. */
+/** The faults that were injected outside the places that their scenario allows. */
 function strayed(plan: Plan, { events }: Trace): readonly string[] {
   return events.flatMap((event) => {
     const fault = event.kind === 'fault' ? plan.faults[event.index ?? -1] : undefined;
@@ -337,7 +340,7 @@ function strayed(plan: Plan, { events }: Trace): readonly string[] {
   });
 }
 
-/** As `run` does it: the simplest of what the first failing seeds shrink to. */
+/** Returns the simplest plan that the first failing seeds shrink to, as `run` does. */
 function shrinkAfresh(scenario: Scenario, system: string, claim: string): Plan {
   let best: Plan | null = null;
   let found = 0;

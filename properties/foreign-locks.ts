@@ -1,7 +1,7 @@
 /**
- * Fifteen locks and ways to use one that are not fencepost's: npm's redlock 5, the guide's lock
- * with one mistake each, and two protocols of their own servers. Each row notes, before any run,
- * what its failure comes from: what its story has to say, and what it must not.
+ * Fifteen locks, or ways to use one, that are not built into fencepost: npm's redlock 5, the
+ * guide's lock with one mistake each, and two protocols with their own servers. Each row states,
+ * before any run, the cause of its failure: what its story must mention, and what it must not.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { RedisClient } from '../src/host/redis/client.ts';
 import { RedisNode } from '../src/host/redis/node.ts';
 import type { AsyncSection, LockDefinition } from '../src/systems/protocol.ts';
 
-/** A lock with a mistake, where it shows, and what its story is to be. */
+/** A lock with a mistake, the claim that it breaks, and its expected story. */
 export interface ForeignLock {
   readonly title: string;
   readonly lock: LockDefinition;
@@ -22,7 +22,7 @@ export interface ForeignLock {
   readonly faults: readonly string[];
   readonly says: readonly RegExp[];
   readonly never: readonly RegExp[];
-  /** Roles that the trace below the story shows; absent for none in particular. */
+  /** Roles that the trace below the story shows; absent if none is required. */
   readonly shows?: readonly string[];
 }
 
@@ -30,7 +30,9 @@ const RELEASE = `
   if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end
   return 0`;
 
-/** What no story may say of a lock that gives no tokens, or of a store that was never asked. */
+/**
+ * Phrases that no story may use for a lock without tokens, or for a store that was not involved.
+ */
 export const BLAMES_STORE: readonly RegExp[] = [
   /never compares/,
   /a store (that|whose)/i,
@@ -63,7 +65,7 @@ interface Lease {
   readonly untilMs: number;
 }
 
-/** The guide's own acquire; what it is counted from is the first of many mistakes. */
+/** The guide's acquire. `from` is the start of the lease: counting from the reply is a mistake. */
 export async function take(
   redis: RedisClient,
   { lock, ttlMs }: AsyncSection,
@@ -88,7 +90,7 @@ export const giveBack = async (
   await redis.eval(RELEASE, 1, lock, value);
 };
 
-/** Works, and never looks at the time again. */
+/** Works without checking the time again. */
 const unchecked: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -98,7 +100,7 @@ const unchecked: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Gives the lock back by a DEL of whatever is there. */
+/** Releases the lock by a plain DEL, whoever owns the key. */
 const plainDel: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -108,10 +110,10 @@ const plainDel: Section = async (redis, section) => {
   if (Date.now() < lease.untilMs) await redis.del(section.lock);
 };
 
-/** For an answer, of which it then takes none for a yes. */
+/** Wait for an answer, in ms; a lock here then treats silence as success. */
 const PATIENCE_MS = 8;
 
-/** Takes no answer for a yes. */
+/** Treats a missing answer as success. */
 const hopeful: Section = async (redis, section) => {
   const value = randomUUID();
   const { lock, ttlMs } = section;
@@ -129,7 +131,7 @@ const hopeful: Section = async (redis, section) => {
   await giveBack(redis, lock, { value, untilMs });
 };
 
-/** Counts its lease from the reply, and checks it before the work, which does not help. */
+/** Counts its lease from the reply. It checks the lease before the work, which does not help. */
 const impostor: Section = async (redis, section) => {
   const lease = await take(redis, section, 'reply');
   if (lease === null || Date.now() >= lease.untilMs) return;
@@ -139,7 +141,7 @@ const impostor: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Prolongs whatever key is there, and goes on. */
+/** Extends the key whoever owns it, and continues. */
 const renewsAny: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -151,7 +153,7 @@ const renewsAny: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Finds its key gone, takes the lock again, and writes what it had read before. */
+/** Finds its key gone, takes the lock again, and writes a value based on its earlier read. */
 const takesAgain: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -168,7 +170,7 @@ const takesAgain: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Counts its own tokens, which say nothing about those of others. */
+/** Counts tokens locally, so they are not ordered with those of other clients. */
 function countsItself(): LockDefinition {
   return {
     ...onRedis(unchecked),
@@ -191,7 +193,7 @@ function countsItself(): LockDefinition {
   };
 }
 
-/** Draws a token at the node, and sends it along, or forgets to. */
+/** Draws a token at the node and sends it along if `isSent`. */
 const withToken =
   (isSent: boolean): Section =>
   async (redis, section) => {
@@ -205,10 +207,10 @@ const withToken =
     await giveBack(redis, section.lock, lease);
   };
 
-/** A type, since what is sent must be JSON. */
+/** A type, not an interface, since messages must be JSON. */
 type Ask = Readonly<{ verb: 'draw' | 'mine' | 'done'; lock: string; owner: string; ttlMs: number }>;
 
-/** Numbers whoever comes, and calls the next where one is not done in time. */
+/** Numbers clients as they arrive, and calls the next one if one does not finish in time. */
 class TicketServer implements Server<Ask, number> {
   private readonly lines: Map<string, { owner: string; sinceUs: number }[]> = new Map();
 
@@ -225,7 +227,7 @@ class TicketServer implements Server<Ask, number> {
   }
 }
 
-/** A file that names its owner and the end of the lease, by the clock of whoever wrote it. */
+/** A file with its owner and the end of the lease, by the clock of the client that wrote it. */
 type FileAsk = Readonly<{
   verb: 'look' | 'replace' | 'remove';
   name: string;
@@ -234,7 +236,7 @@ type FileAsk = Readonly<{
 }>;
 type LeaseFile = Readonly<{ owner: string; untilMs: number }>;
 
-/** What is not there. */
+/** Stands for a missing file. */
 const NO_FILE: LeaseFile = { owner: '', untilMs: 0 };
 
 class FileServer implements Server<FileAsk, LeaseFile> {
@@ -331,7 +333,7 @@ export const pause = (where: string): string =>
 export const delay = (message: string, leg: string): string =>
   `delay: { message: ${message}, leg: ${leg}, by: 10ms..40ms, chance: 1/2 }`;
 
-/** Long enough for something to go wrong in between. */
+/** Long enough for faults in between. */
 export const LONG = 'workload: { steps: [read: {}, compute: 8ms, write: {}] }';
 
 export const foreignLocks: readonly ForeignLock[] = [
@@ -389,7 +391,8 @@ export const foreignLocks: readonly ForeignLock[] = [
     title: 'enters after its lease, which it counts from the reply',
     lock: onRedis(impostor),
     claim: 'grant-order',
-    // So late that another has entered before: else its lease may have been longer than is said.
+    // So late that another client has entered before; otherwise its lease may be longer than
+    // stated.
     faults: ['delay: { message: set, leg: reply, by: 30ms..60ms, chance: 1/3 }'],
     says: [/the reply to \w+'s `set`.* came [\d.]+ ms late/, OVER],
     never: BLAMES_STORE,

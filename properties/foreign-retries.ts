@@ -1,7 +1,7 @@
 /**
- * More locks that are not fencepost's: those that renew, ask again, or take and give back in two
- * steps, as they are found in the wild. As in `foreign-locks.ts`, each row notes before any run
- * what its failure comes from.
+ * More locks that are not built into fencepost, as found in real code: locks that renew, retry, or
+ * acquire and release in two steps. As in `foreign-locks.ts`, each row states, before any run, the
+ * cause of its failure.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,10 +21,10 @@ import {
   take,
 } from './foreign-locks.ts';
 
-/** For an answer, where a lock asks again. */
+/** Wait for an answer, in ms, before a lock retries. */
 const PATIENCE_MS = 8;
 
-/** Gives back in two steps: looks whose key it is, then removes it. */
+/** Releases in two steps: reads the owner of the key, then deletes the key. */
 const looksThenRemoves: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -34,7 +34,7 @@ const looksThenRemoves: Section = async (redis, section) => {
   if ((await redis.get(section.lock)) === lease.value) await redis.del(section.lock);
 };
 
-/** Gives back by a DEL, and by another one where the first was not answered. */
+/** Releases by a DEL, and by a second one if the first is not answered. */
 const removesAgain: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -45,13 +45,13 @@ const removesAgain: Section = async (redis, section) => {
   await redis.del(section.lock).catch(() => redis.del(section.lock));
 };
 
-/** No `SET NX`: a node notes nothing of such a key. */
+/** Avoids `SET NX`, so the node records no grant for the key. */
 const TAKE = `
   if redis.call("exists", KEYS[1]) == 1 then return 0 end
   redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2])
   return redis.call("incr", KEYS[2])`;
 
-/** Takes the key by a script, of which nothing is noted, and works whenever it hears of it. */
+/** Takes the key by a script, which records no grant, and works however late the answer is. */
 const takesByScript =
   (tries: number): Section =>
   async (redis, section) => {
@@ -69,7 +69,7 @@ const takesByScript =
     await giveBack(redis, lock, { value, untilMs: 0 });
   };
 
-/** Asks whether the key is still its own, and writes once the answer is there. */
+/** Checks that it still owns the key, and writes once the answer has arrived. */
 const asksFirst: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -81,7 +81,7 @@ const asksFirst: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Prolongs its lease once in the middle, and takes it for granted that this was heard. */
+/** Extends its lease once in the middle, and assumes that this succeeded. */
 const renewsBlindly: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -95,7 +95,9 @@ const renewsBlindly: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Looks whether the key is free, and takes it in a second step, whoever was faster. */
+/**
+ * Checks that the key is free, then takes it in a second step, even if another client was faster.
+ */
 const looksThenTakes: Section = async (redis, section) => {
   const { lock, ttlMs } = section;
   const value = randomUUID();
@@ -111,7 +113,7 @@ const looksThenTakes: Section = async (redis, section) => {
   await giveBack(redis, lock, { value, untilMs: 0 });
 };
 
-/** Sets the key first and its end afterwards; without the second step it stays for ever. */
+/** Sets the key first and its expiry afterwards; without the second step the key never expires. */
 const endsLater: Section = async (redis, section) => {
   const { lock, ttlMs } = section;
   for (let tries = 0; ; tries += 1) {
@@ -126,7 +128,7 @@ const endsLater: Section = async (redis, section) => {
   await redis.del(lock);
 };
 
-/** Believes its own clock, which somebody sets back, and tests it right before the write. */
+/** Checks the lease right before the write, by its own clock, which a fault sets back. */
 const trustsItsClock: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -138,7 +140,7 @@ const trustsItsClock: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Takes the lock, and enters whenever the answer comes. */
+/** Takes the lock, and enters however late the answer arrives. */
 const entersWheneverTold: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -148,7 +150,7 @@ const entersWheneverTold: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** Reckons its end by the node's clock, and tests that by its own. */
+/** Computes the end of its lease from the node's clock, and compares it with its own clock. */
 const mixesClocks: Section = async (redis, section) => {
   const lease = await take(redis, section);
   if (lease === null) return;
@@ -162,11 +164,11 @@ const mixesClocks: Section = async (redis, section) => {
   await giveBack(redis, section.lock, lease);
 };
 
-/** A type, since what is sent must be JSON. */
+/** A type, not an interface, since messages must be JSON. */
 type Beat = Readonly<{ verb: 'open' | 'beat' | 'close'; lock: string; owner: string }>;
 const SESSION_US = 20_000;
 
-/** A lock of whoever has a session, which lasts as long as it hears of its owner. */
+/** Grants the lock to a session, which lasts as long as its owner sends heartbeats. */
 class SessionServer implements Server<Beat, boolean> {
   private readonly sessions: Map<string, { owner: string; heardUs: number }> = new Map();
 
@@ -182,7 +184,7 @@ class SessionServer implements Server<Beat, boolean> {
   }
 }
 
-/** Goes on with its work when its session is not heard of. */
+/** Continues to work even if its heartbeats do not arrive. */
 const sessionLock: LockDefinition = {
   about: 'a lock that is held by a session with heartbeats',
   operations: ['open', 'beat', 'close'],
@@ -270,7 +272,7 @@ export const retriedLocks: readonly ForeignLock[] = [
     shows: ['key'],
   },
   {
-    // Noted before the first run: a `set` that came late. It needs no fault at all.
+    // Noted before the first run: a late `set`. It needs no fault.
     title: 'looks whether the key is free, and takes it whoever was faster',
     lock: onRedis(looksThenTakes),
     claim: 'grant-order',

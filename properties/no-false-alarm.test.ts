@@ -1,7 +1,7 @@
 /**
- * Where nothing goes wrong, nothing breaks: no faults, chance only in the latencies, clients that
- * count their lease from its request and await every answer, and sections that fit their ttl. Then
- * every claim holds before every store; `holder-overlap` is measured and promised by nobody.
+ * Laws of runs without faults: chance only in the latencies, clients that count their lease from
+ * its request and await every answer, and sections that fit their ttl. Then every claim holds with
+ * every store, except `holder-overlap`, which is only measured and which no lock guarantees.
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const LATENCY = { minUs: 500, maxUs: 2_000 };
 const ROUND_TRIP_US = 2 * LATENCY.maxUs;
 const COMPUTE_US = 1_000;
 
-/** The most that one step takes, with an `open` before it. */
+/** The longest duration of one step, with an `open` before it. */
 const STEP_US = 5 * ROUND_TRIP_US;
 
 function ttlFor(steps: number): number {
@@ -27,7 +27,7 @@ function ttlFor(steps: number): number {
 
 type Kind = Exclude<Work['kind'], 'lock' | 'job' | 'transition' | 'memoize'>;
 
-/** Workloads that mean something: nobody adds to a counter that others overwrite. */
+/** Meaningful workloads: no client adds to a counter that others overwrite. */
 const WORKLOADS: readonly (readonly Kind[])[] = [
   ['write', 'read'],
   ['increment', 'read'],
@@ -88,7 +88,7 @@ function clientOf(name: string, section: fc.Arbitrary<SectionPlan>): fc.Arbitrar
   });
 }
 
-/** Plans without faults; `isSingle` allows one write per grant. */
+/** Plans without faults; `isSingle` limits each grant to one write. */
 function calmPlans(system: { lock: string; store: string }, isSingle: boolean): fc.Arbitrary<Plan> {
   return fc.constantFrom(...WORKLOADS).chain((workload) => {
     const section = sectionOf(workload, isSingle);
@@ -129,28 +129,25 @@ const PROMISED: readonly string[] = [...claims.keys()].filter(isJudgedUnlisted);
 beforeAll(() => prepare([...storeKinds.keys()].map((store) => ({ store }))));
 
 describe.each(['lock-service', 'lock-service-published'])('%s', (lock) => {
-  test.each([...storeKinds.keys()])(
-    'before a store that is %s breaks nothing without faults',
-    (store) => {
-      fc.assert(
-        fc.property(calmPlans({ lock, store }, store === 'fenced-strict'), (plan) => {
-          const isJudged = (claim: string): boolean =>
-            claim !== 'linearizable' || modelOf(plan, ownParts) !== null;
-          const unpromised = storeKinds.get(store)?.unpromised ?? [];
-          const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
-          const { verdicts } = examine(plan, claims);
-          const alarms = verdicts.filter(
-            ({ kind, claim }) => kind === 'invalid' || (kind === 'unknown' && isJudged(claim)),
-          );
-          expect(alarms).toEqual([]);
-        }),
-        { seed: 1, numRuns: runs(60) },
-      );
-    },
-  );
+  test.each([...storeKinds.keys()])('with a %s store breaks no claim without faults', (store) => {
+    fc.assert(
+      fc.property(calmPlans({ lock, store }, store === 'fenced-strict'), (plan) => {
+        const isJudged = (claim: string): boolean =>
+          claim !== 'linearizable' || modelOf(plan, ownParts) !== null;
+        const unpromised = storeKinds.get(store)?.unpromised ?? [];
+        const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
+        const { verdicts } = examine(plan, claims);
+        const alarms = verdicts.filter(
+          ({ kind, claim }) => kind === 'invalid' || (kind === 'unknown' && isJudged(claim)),
+        );
+        expect(alarms).toEqual([]);
+      }),
+      { seed: 1, numRuns: runs(60) },
+    );
+  });
 });
 
-/** The same without the steps that a lock refuses which has no lease to renew. */
+/** Removes renewals, which a lock without leases refuses. */
 function withoutRenewals(plan: Plan): Plan {
   const clients = plan.clients.map((client) => ({
     ...client,
@@ -163,7 +160,7 @@ function withoutRenewals(plan: Plan): Plan {
 }
 
 describe.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])('%s', (lock) => {
-  test('breaks nothing without faults', () => {
+  test('breaks no claim without faults', () => {
     fc.assert(
       fc.property(calmPlans({ lock, store: 'fenced' }, false), (calm) => {
         const plan = withoutRenewals(calm);
@@ -175,8 +172,8 @@ describe.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])('%s', (lock)
   });
 });
 
-describe.each(['unfenced', 'fenced', 'fenced-reads'])('pessimistic before %s', (store) => {
-  test.each(['wait', 'abort'])('breaks nothing without faults (onDeadlock: %s)', (onDeadlock) => {
+describe.each(['unfenced', 'fenced', 'fenced-reads'])('pessimistic with a %s store', (store) => {
+  test.each(['wait', 'abort'])('breaks no claim without faults (onDeadlock: %s)', (onDeadlock) => {
     fc.assert(
       fc.property(calmPlans({ lock: 'pessimistic', store }, false), (calm) => {
         const system = { ...calm.system, options: { onDeadlock } };
@@ -190,26 +187,23 @@ describe.each(['unfenced', 'fenced', 'fenced-reads'])('pessimistic before %s', (
 });
 
 describe.each(['redis', 'redlock'])('%s, whose grants have no tokens,', (lock) => {
-  test.each(['unfenced', 'fenced'])(
-    'before a store that is %s breaks nothing without faults',
-    (store) => {
-      const unpromised = protocols.get(lock)?.unpromised ?? [];
-      const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
-      fc.assert(
-        fc.property(calmPlans({ lock, store }, false), (plan) => {
-          const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
-          expect(alarms).toEqual([]);
-        }),
-        { seed: 1, numRuns: runs(60) },
-      );
-    },
-  );
+  test.each(['unfenced', 'fenced'])('with a %s store breaks no claim without faults', (store) => {
+    const unpromised = protocols.get(lock)?.unpromised ?? [];
+    const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
+    fc.assert(
+      fc.property(calmPlans({ lock, store }, false), (plan) => {
+        const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
+        expect(alarms).toEqual([]);
+      }),
+      { seed: 1, numRuns: runs(60) },
+    );
+  });
 });
 
 describe.each([...storeKinds].filter(([, { manners }]) => manners.hasVersions))(
-  'no lock, before a store that is %s,',
+  'no lock, with a store that is %s,',
   (store, { unpromised }) => {
-    test('breaks nothing without faults but transfers and, by its clock, counters', () => {
+    test('breaks only transfers and, if versions are times, counters without faults', () => {
       const left = ['cross-key', ...unpromised];
       const claims = PROMISED.filter((claim) => !left.includes(claim) && claim !== 'linearizable');
       fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Locks as people bring them, in asynchronous code whose servers note no grants: each correct, and
- * with the one option that breaks it. Their scenarios say what the correct one holds.
+ * Locks as users write them, in asynchronous code whose servers record no grants: each correct, and
+ * broken by one option. Their scenarios state what the correct one holds.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,7 +25,7 @@ interface Lease {
 
 const TRIES = 40;
 
-/** By `SET NX`; or, not at one go, by `GET` and `SET`. What came too late counts for nothing. */
+/** Takes the key by `SET NX`, or not atomically by `GET` and `SET`. Ignores a late answer. */
 async function take(
   redis: RedisClient,
   { lock, ttlMs }: AsyncSection,
@@ -51,7 +51,7 @@ type Use = (
   lease: Lease & { readonly word: string; readonly client: string },
 ) => Promise<void>;
 
-/** A lock on one Redis node, whose option says which of two ways `use` goes. */
+/** A lock on one Redis node whose option selects one of two behaviors of `use`. */
 function onRedis(option: string, values: readonly [string, ...string[]], use: Use): LockDefinition {
   return {
     about: 'a lock on one Redis node, in asynchronous code',
@@ -71,7 +71,7 @@ function onRedis(option: string, values: readonly [string, ...string[]], use: Us
   };
 }
 
-/** Looks at its own clock, then deletes whatever is there; or what is its own, at the node. */
+/** Checks its own clock, then deletes the key whoever owns it, or only its own key, by a script. */
 const ownClock: Use = async (redis, section, { value, untilMs, word }) => {
   const guard = section.guard({ untilMs });
   await guard.work();
@@ -82,7 +82,7 @@ const ownClock: Use = async (redis, section, { value, untilMs, word }) => {
   else await redis.del(section.lock);
 };
 
-/** Reads whose the key is and compares in its own process, before it deletes. */
+/** Reads the owner of the key and compares in its own process before it deletes. */
 const ownerCheck: Use = async (redis, section, { value, untilMs, word }) => {
   const guard = section.guard({ untilMs });
   await guard.work();
@@ -93,7 +93,7 @@ const ownerCheck: Use = async (redis, section, { value, untilMs, word }) => {
   else await redis.del(section.lock);
 };
 
-/** Takes its lease for over at its end, or never. */
+/** Treats its lease as over at its end, or never. */
 const withEnd: Use = async (redis, section, { value, untilMs, word }) => {
   const guard = section.guard(word === 'ignores' ? {} : { untilMs });
   await guard.work();
@@ -101,7 +101,7 @@ const withEnd: Use = async (redis, section, { value, untilMs, word }) => {
   await redis.eval(RELEASE, 1, section.lock, value);
 };
 
-/** Draws a token under the lock, and enters only where its lease still runs after that. */
+/** Draws a token under the lock, and enters only if its lease is still valid after that. */
 const withToken: Use = async (redis, section, { value, untilMs }) => {
   const token = Number(await redis.incr(`${section.lock}:token`));
   if (Date.now() >= untilMs) return;
@@ -111,10 +111,10 @@ const withToken: Use = async (redis, section, { value, untilMs }) => {
   await redis.eval(RELEASE, 1, section.lock, value);
 };
 
-/** A type, since what is sent must be JSON. */
+/** A type, not an interface, since messages must be JSON. */
 type Ask = Readonly<{ verb: 'take' | 'give'; lock: string; owner: string; ttlMs: number }>;
 
-/** Keeps who holds what until when, by its wall clock or by its monotonic one; notes no grants. */
+/** Stores owner and end of each lease, by its wall or monotonic clock; records no grants. */
 class OwnServer implements Server<Ask, boolean> {
   private readonly clock: 'wallUs' | 'monotonicUs';
   private readonly held: Map<string, { readonly owner: string; readonly endUs: number }> =
@@ -135,7 +135,7 @@ class OwnServer implements Server<Ask, boolean> {
   }
 }
 
-/** Lets nobody in, or only alice; or lets all in, who then write nothing. */
+/** Admits no client, or only alice; or admits all, which then write nothing. */
 const sabotaged: Use = async (redis, section, { value, untilMs, word, client }) => {
   if (word === 'writes-nothing') {
     const guard = section.guard({ untilMs });
@@ -211,7 +211,7 @@ export const ownLocks: Catalogue = extend(
   }),
 );
 
-/** A kind of lock, correct and broken, and what the correct one holds. */
+/** A kind of lock, correct and broken, and the claim that the correct one holds. */
 export interface OwnKind {
   readonly title: string;
   readonly claim: string;
@@ -280,7 +280,7 @@ export const ownKinds: readonly OwnKind[] = [
   },
 ];
 
-/** The scenario of a kind: the correct lock alone, or with its broken sibling. */
+/** The scenario of a kind: the correct lock alone, or with its broken twin. */
 export function ownScenario(
   { claim, correct, broken, world }: OwnKind,
   isAlone: boolean,

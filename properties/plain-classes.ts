@@ -1,45 +1,45 @@
 /**
- * Every argument of every public method of the classes that need no simulator: what it may be, and
- * a call in which it stands. Whoever adds a method or an argument adds its row; the laws are in
+ * Lists every argument of every public method of the classes that need no simulator: its allowed
+ * values, and a call that passes it. A new method or argument needs a row here; the laws are in
  * `plain-classes-name-each-mistake.test.ts`.
  */
 import { Cache, CacheLock, LeaseCache, LeaseTable, OptimisticTable } from '../src/index.ts';
 import { LockClient, LockService, Store, stores } from '../src/servers.ts';
 
-/** What an argument may be; whoever is optional may also be absent. */
+/** Allowed values of an argument. An optional argument may also be absent. */
 export type Kind =
   | 'name'
   | 'time' // any safe integer
-  | 'count' // one from 0
-  | 'length' // one from 1
+  | 'count' // a safe integer from 0
+  | 'length' // a safe integer from 1
   | 'token' // any integer
-  | 'timeout' // a length, or -1
+  | 'timeout' // a `length`, or -1
   | 'value' // any finite number
   | 'word'
   | 'flag'
   | 'function'
   | 'object'
-  | 'made' // by a class
+  | 'made' // an instance of a class
   | 'list'
   | 'json';
 
 interface Subject {
-  /** Everything that can be seen of it. */
+  /** Returns all observable state. */
   readonly look: () => unknown;
-  /** One call, whose arguments are all in one object, by the names that the errors use. */
+  /** Calls the method; `given` holds the arguments under the names that the errors use. */
   readonly call: (given: Record<string, unknown>) => unknown;
 }
 
 export interface Row {
   readonly method: string;
-  /** A new world for every call. */
+  /** Creates a new subject for every call. */
   readonly make: () => Subject;
-  /** Arguments with which it works. */
+  /** Valid arguments. */
   readonly good: Readonly<Record<string, unknown>>;
   readonly kinds: Readonly<Record<string, `${Kind}${'' | '|null'}${'' | '?'}`>>;
 }
 
-/** A method as one calls it without types. */
+/** A method as untyped code calls it. */
 type Untyped = (...given: readonly unknown[]) => unknown;
 
 function untyped(target: object, method: string): Untyped {
@@ -48,7 +48,7 @@ function untyped(target: object, method: string): Untyped {
   return (...given) => Reflect.apply(found, target, given);
 }
 
-/** A method that is given one object, or its arguments in order. */
+/** A method that takes one object, or its arguments in `order`. */
 function rowOf<T extends object>(
   method: `${string}.${string}`,
   make: () => { readonly target: T; readonly look: () => unknown },
@@ -71,7 +71,7 @@ function rowOf<T extends object>(
   };
 }
 
-/** A constructor: there is nothing to be left as it was. */
+/** A constructor: there is no earlier state to preserve. */
 function made(method: string, build: Subject['call'], rest: Pick<Row, 'good' | 'kinds'>): Row {
   return { method, make: () => ({ look: () => null, call: build }), ...rest };
 }
@@ -149,7 +149,7 @@ function store(): { target: Store; look: () => unknown } {
   return { target, look: () => contentsOf(target) };
 }
 
-/** With the last sequence number that it has seen, which only a refusal tells. */
+/** Includes the last sequence number of the store, which only a refusal shows. */
 function contentsOf(target: Store): unknown {
   return [target.contents('disk'), target.whyRefused({ ...ofAccess, sequence: 0 })];
 }
@@ -160,13 +160,13 @@ function client(): { target: LockClient; look: () => unknown } {
   return { target, look: () => [...guarded(target)] };
 }
 
-/** What it remembers of the lock, and which access of it would be next. */
+/** The client's state for the lock: its token and the number of the next access. */
 function* guarded(target: LockClient): Generator<unknown> {
   yield target.token('db');
   yield Reflect.get(target, 'sent');
 }
 
-/** The store is new in each call, the client's own memory is what must stay. */
+/** The store is new in each call; the client's own memory must not change. */
 function accessRow(method: 'read' | 'write' | 'open'): Row {
   return {
     method: `LockClient.${method}`,
@@ -259,7 +259,7 @@ const ofStore: readonly Row[] = [
 const holder = { machine: 'order-7', steps: 0, retries: 0 };
 const holderKinds = { machine: 'name', steps: 'count', retries: 'count' } as const;
 
-/** The fields of an object, as plain data, however deep. */
+/** Converts an object to plain data, recursively. */
 export function plainOf(value: unknown): unknown {
   if (typeof value === 'function') return 'a function';
   if (value instanceof Map) return [...value].map(plainOf);

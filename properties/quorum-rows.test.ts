@@ -1,11 +1,10 @@
 /**
- * What holds and what breaks of fencing over replicas, by going through every order of a small
- * model that shares nothing with the simulator: no time, no queue, no chance, only states and the
- * steps that are possible in each. Two holders write once, the earlier one whenever it likes, as a
- * zombie does; each of their messages may reach each replica at any moment or never; then somebody
- * reads from any R replicas, and may repair those that had less. `fixtures/quorum.yaml` expects the
- * same of the store: in each row it breaks what the model breaks, found by seeds, and holds the
- * rest.
+ * Derives what fencing over replicas holds and breaks by trying every order of a small model that
+ * shares nothing with the simulator: no time, no queue, no chance, only states and the steps
+ * possible in each. Two holders write once each, the earlier one at any time, as a zombie does.
+ * Each of their messages may reach each replica at any moment or never. Then a client reads from
+ * any R replicas, and may repair those with older values. `fixtures/quorum.yaml` expects the same
+ * of the store: on seeds, each row breaks what the model breaks and holds the rest.
  */
 import { describe, expect, test } from 'vitest';
 import { isEarlier, type Stamp } from '../src/core/history/events.ts';
@@ -16,7 +15,7 @@ import { expand } from '../src/scenario/expand.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { runs } from './runs.ts';
 
-/** Who wrote what a replica holds: nobody, the earlier holder or the later one. */
+/** The writer of a replica's value: 0 none, 1 the earlier holder, 2 the later holder. */
 type Writer = 0 | 1 | 2;
 
 interface Row {
@@ -24,15 +23,15 @@ interface Row {
   readonly writes: number;
   readonly reads: number;
   readonly stamp: 'token' | 'clock';
-  /** Whether the later holder goes on before its write has reached W. */
+  /** True if the later holder continues before its write has reached W replicas. */
   readonly goesOn?: boolean;
 }
 
-/** Writers by the order in which they made their stamps; what replicas hold; what was read. */
+/** `stamped`: writers in the order of their stamps. `held`: the writer of each replica's value. */
 interface State {
   readonly stamped: readonly Writer[];
   readonly held: readonly Writer[];
-  /** The replicas that a writer's message has not reached. */
+  /** The replicas that the message of each writer has not reached. */
   readonly missing: readonly [readonly number[], readonly number[]];
 }
 
@@ -41,7 +40,7 @@ function firstState({ replicas }: Row): State {
   return { stamped: [], held: all.map(() => 0), missing: [all, all] };
 }
 
-/** Every state that steps lead to from one, by a search without any order of its own. */
+/** Returns every state that is reachable from the first one. */
 function reachable(row: Row): readonly State[] {
   const first = firstState(row);
   const seen = new Map([[JSON.stringify(first), first]]);
@@ -55,7 +54,7 @@ function steps(row: Row, state: State): readonly State[] {
   const { stamped, held, missing } = state;
   return ([1, 2] as const)
     .flatMap((writer) => {
-      // A write is stamped as it leaves.
+      // A write is stamped when it is sent.
       if (!stamped.includes(writer)) return [{ ...state, stamped: [...stamped, writer] }];
       return missing[writer - 1]?.map((replica): State => {
         const there = held[replica] ?? 0;
@@ -77,7 +76,7 @@ function rank({ stamp }: Row, stamped: readonly Writer[], writer: Writer): numbe
   return stamp === 'token' ? writer : stamped.indexOf(writer) + 1;
 }
 
-/** What somebody may read who asks after the later holder has gone on. */
+/** Returns the possible results of a read that begins after the later holder has continued. */
 function readAfter(row: Row): ReadonlySet<Writer> {
   const found = new Set<Writer>();
   for (const state of reachable(row)) {
@@ -101,7 +100,7 @@ const sizes = [1, 2, 3, 4].flatMap((replicas) =>
 );
 
 describe('blind writes, read after the later holder’s write has reached W', () => {
-  test('with the token in front, the later holder’s is read iff R + W > N', () => {
+  test('ordered by token, a read returns the later holder’s write iff R + W > N', () => {
     for (const size of sizes) {
       const read = readAfter({ ...size, stamp: 'token' });
       const shares = size.reads + size.writes > size.replicas;
@@ -112,35 +111,37 @@ describe('blind writes, read after the later holder’s write has reached W', ()
     }
   });
 
-  test('by the clock alone, the zombie’s may be read whatever R and W are', () => {
+  test('ordered by the clock alone, a read may return the zombie’s write for all R and W', () => {
     for (const size of sizes) expect(readAfter({ ...size, stamp: 'clock' })).toContain(1);
   });
 
-  test('a reader of one replica may find the zombie’s, unless all N must have a write', () => {
+  test('a read of one replica may return the zombie’s write unless W = N', () => {
     for (const size of sizes.filter(({ reads }) => reads === 1)) {
       const read = readAfter({ ...size, stamp: 'token' });
       expect(read.has(1), JSON.stringify(size)).toBe(size.writes < size.replicas);
     }
   });
 
-  test('before it has reached W, the zombie’s may be read whatever R and W are', () => {
+  test('before the later write reaches W, a read may return the zombie’s for all R and W', () => {
     for (const size of sizes) {
       expect(readAfter({ ...size, stamp: 'token', goesOn: true })).toContain(1);
     }
   });
 });
 
-/** Whether a reader sends what it found to those that had less, and when it goes on. */
+/** A reader never repairs older replicas, or does so after or before it returns. */
 type Repair = 'off' | 'after' | 'before';
 
-/** What the first of two reads found, and what the second may find that begins once it is over. */
+/**
+ * The result of the first of two reads, and a possible result of one that begins after it ended.
+ */
 interface TwoReads {
   readonly state: State;
   readonly found: Writer;
   readonly later: Writer;
 }
 
-/** What the latest of those is, by their stamps. */
+/** Returns the newest of these by their stamps. */
 function newestOf(row: Row, { stamped }: State, asked: readonly Writer[]): Writer {
   return asked.reduce((a, b) => (rank(row, stamped, a) < rank(row, stamped, b) ? b : a), 0);
 }
@@ -157,7 +158,7 @@ function readsInTurn(row: Row, repair: Repair): readonly TwoReads[] {
   });
 }
 
-/** With what the second read may begin: a repair reaches any replicas, or none, in any order. */
+/** The states in which the second read may begin: a repair reaches any subset of the replicas. */
 function repaired(
   row: Row,
   { state, found }: { readonly state: State; readonly found: Writer },
@@ -177,15 +178,15 @@ function repaired(
   );
 }
 
-describe('two reads, one after the other, while writes are under way', () => {
-  /** Whether the second may find something older than the first. */
+describe('two successive reads while writes are in progress', () => {
+  /** Returns true if the second may return an older value than the first. */
   const mayGoBack = (row: Row, repair: Repair): boolean =>
     readsInTurn(row, repair).some(
       ({ state: { stamped }, found, later }) =>
         rank(row, stamped, later) < rank(row, stamped, found),
     );
 
-  test.each(['token', 'clock'] as const)('by %s: older iff not all are asked', (stamp) => {
+  test.each(['token', 'clock'] as const)('by %s: the second may be older iff R < N', (stamp) => {
     for (const size of sizes) {
       for (const repair of ['off', 'after'] as const) {
         const told = JSON.stringify({ ...size, repair });
@@ -194,7 +195,7 @@ describe('two reads, one after the other, while writes are under way', () => {
     }
   });
 
-  test('after a repair that W replicas have, never older iff R + W > N', () => {
+  test('after a repair has reached W replicas, the second is never older iff R + W > N', () => {
     for (const size of sizes) {
       const shares = size.reads + size.writes > size.replicas;
       for (const stamp of ['token', 'clock'] as const) {
@@ -204,7 +205,7 @@ describe('two reads, one after the other, while writes are under way', () => {
     }
   });
 
-  test('no repair brings the zombie’s write back that the later holder’s has outlived', () => {
+  test('no repair restores the zombie’s write once the later holder’s has reached W', () => {
     for (const size of sizes.filter(({ reads, writes, replicas }) => reads + writes > replicas)) {
       const row: Row = { ...size, stamp: 'token' };
       for (const repair of ['after', 'before'] as const) {
@@ -222,12 +223,12 @@ describe('two reads, one after the other, while writes are under way', () => {
 describe('read, add one, write', () => {
   interface Count {
     readonly stored: { readonly by: number; readonly value: number };
-    /** What each holder has read; undefined before. */
+    /** The value that each holder has read; undefined before its read. */
     readonly read: readonly (number | undefined)[];
     readonly written: readonly number[];
   }
 
-  /** One replica stands for a quorum that every read and write shares: it makes nothing better. */
+  /** One replica stands for a quorum that all reads and writes share, so this is the best case. */
   function counts(): readonly Count[] {
     const first: Count = { stored: { by: 0, value: 0 }, read: [], written: [] };
     const seen = new Map([[JSON.stringify(first), first]]);
@@ -257,9 +258,9 @@ describe('read, add one, write', () => {
   });
 });
 
-describe('the store, on seeds that delay what goes to its replicas', () => {
+describe('the store, if messages to its replicas are delayed', () => {
   function scenarioWith(repair: Repair): Scenario {
-    // The first write of each client reaches one replica soon, and the other two late.
+    // The first write of each client reaches one replica early and the other two late.
     const delays = ['alice', 'bob', 'carol'].flatMap((client) =>
       ['store-2', 'store-3'].map(
         (store) => `  - delay: { message: ${client}/1/write/1-${store}/request, by: 40ms }\n`,
@@ -278,7 +279,7 @@ ${delays.join('')}`;
     return read.scenario;
   }
 
-  /** Reads that found something older than a read whose client had gone on to write before them. */
+  /** Counts reads that are older than an earlier read whose client had already gone on to write. */
   function readsThatWentBack({ events }: Trace): number {
     const stamps = new Map<string, Stamp>();
     const asked = new Map<string, number>();
@@ -309,7 +310,7 @@ ${delays.join('')}`;
   test.each([
     ['off', true],
     ['before', false],
-  ] as const)('with readRepair: %s a later read may find something older: %s', (repair, may) => {
+  ] as const)('with readRepair: %s, a later read may return an older value: %s', (repair, may) => {
     const scenario = scenarioWith(repair);
     let count = 0;
     for (let seed = 0; seed < runs(300); seed += 1) {

@@ -1,8 +1,8 @@
 /**
- * Law: a section that never ends breaks `progress`, wherever it is and whatever it waits for, with
- * its place in the user's code; nothing excuses it but a crash of its own process. The same program
- * without that mistake ends. No other claim holds on such a run, but what it broke stands. And
- * each section that began has one end, whatever is injected into whatever lock.
+ * Law: a section that never ends breaks `progress`, wherever it is and whatever it waits for, and
+ * the breach names its place in the user's code; only a crash of its own process excuses it. The
+ * same program without that mistake ends. No other claim holds on such a run, but a broken claim
+ * stays broken. Each section that began has one end, whatever faults are injected into any lock.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -27,13 +27,13 @@ import { runs } from './runs.ts';
 
 type Ask = 'answer' | 'never' | 'set' | 'isSet';
 
-/** What a program has that may wait for ever: `isRight` leaves the mistake out. */
+/** Calls that may wait forever, unless `isRight`. */
 interface Situation {
   readonly ask: (ask: Ask, timeoutMs?: number) => Promise<number | null>;
   readonly isRight: boolean;
 }
 
-/** A mutex with a lost wake-up, unless it is right. */
+/** A mutex; it loses wake-ups if `wakes` is false. */
 class Mutex {
   private isHeld = false;
   private readonly waiters: (() => void)[] = [];
@@ -54,7 +54,7 @@ class Mutex {
   }
 }
 
-/** Ways to wait for ever. */
+/** Ways to wait forever. */
 const WAITS: Readonly<Record<string, (situation: Situation) => Promise<unknown>>> = {
   'a promise that is never resolved': ({ isRight }) => (isRight ? wait(3) : new Promise(() => {})),
   'a mutex with a lost wake-up': async ({ isRight }) => {
@@ -75,15 +75,15 @@ const WAITS: Readonly<Record<string, (situation: Situation) => Promise<unknown>>
   },
 };
 
-/** Where a program goes wrong. */
+/** The place of a mistake in a program. */
 interface Mistake {
   readonly client: string;
   readonly section: number;
   readonly way: string;
   readonly isRight: boolean;
-  /** Within the guard, or before it. */
+  /** True within the guard, false before it. */
   readonly isInside: boolean;
-  /** How many sections its process runs at once. */
+  /** Number of sections that its process runs at once. */
   readonly concurrency: number;
 }
 
@@ -154,7 +154,7 @@ const mistakes = fc.record({
   concurrency: fc.constantFrom(1, SECTIONS),
 });
 
-/** What is injected into another process, or into its own before it waits. */
+/** A fault in another process, or in its own before it waits. */
 function faultOf(kind: 'none' | 'pause' | 'crash' | 'partition', process: string): Fault[] {
   const when = { kind: 'at', atUs: 2 * MS } as const;
   if (kind === 'pause') return [{ kind, process, when, forUs: 900 * MS, clocks: 'run' }];
@@ -166,7 +166,7 @@ function faultOf(kind: 'none' | 'pause' | 'crash' | 'partition', process: string
 const HERE = 'unfinished-work-never-passes.test.ts';
 const lines = readFileSync(new URL(HERE, import.meta.url), 'utf8').split('\n');
 
-/** What stands in the line where each waits. */
+/** Pattern of the source line on which each of them waits. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   'a promise that is never resolved': /await way\(situation\)/,
   'a mutex with a lost wake-up': /if \(this.isHeld\) await new Promise/,
@@ -176,7 +176,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'what no other process ever sends': /await wait\(2\)|await section.call/,
 };
 
-test('a section that never ends breaks `progress`, with its place, and by its own name', async () => {
+test('a section that never ends breaks `progress`; the breach names it and its place', async () => {
   const others = fc.constantFrom('none', 'pause', 'crash', 'partition');
   await fc.assert(
     fc.asyncProperty(mistakes, others, async (mistake, kind) => {
@@ -195,7 +195,7 @@ test('a section that never ends breaks `progress`, with its place, and by its ow
   );
 });
 
-test('the same program without the mistake ends, and holds', async () => {
+test('the same program without the mistake ends and holds `progress`', async () => {
   await fc.assert(
     fc.asyncProperty(mistakes, async (mistake) => {
       const { trace, verdicts } = await examined({ ...mistake, isRight: true });
@@ -207,7 +207,7 @@ test('the same program without the mistake ends, and holds', async () => {
   );
 });
 
-test('a section whose own process crashed is excused, and no other', async () => {
+test('only a section whose own process crashed is excused', async () => {
   await fc.assert(
     fc.asyncProperty(mistakes, async (mistake) => {
       const process = mistake.client;
@@ -223,25 +223,25 @@ test('a section whose own process crashed is excused, and no other', async () =>
   );
 });
 
-describe('a loop that tries for ever', () => {
+describe('a loop that retries forever', () => {
   const way = 'a loop that tries for ever';
   const loop = { client: 'bob', section: 2, way, isRight: false, isInside: true, concurrency: 1 };
   const found = async (limits: Partial<Limits>) => (await examined(loop, { limits })).verdicts[0];
 
-  test('breaks `progress` once it had the time that the probe has', async () => {
+  test('breaks `progress` after the time that the probe gets', async () => {
     const { ttlUs } = clientOf('bob', []);
     const enough = 500 * MS + 2 * ttlUs + 10 * MS;
     expect(await found({ endUs: enough })).toMatchObject({ kind: 'invalid', rule: 'never-ended' });
     expect(await found({ endUs: enough - 1 })).toMatchObject({ kind: 'unknown' });
   });
 
-  test('is unknown where the run was cut after so many events, or before it healed', async () => {
+  test('is unknown if the run reached its event limit or ended before it healed', async () => {
     expect(await found({ maxEvents: 300 })).toMatchObject({ kind: 'unknown' });
     expect(await found({ endUs: 400 * MS })).toMatchObject({ kind: 'unknown' });
   });
 });
 
-test('of a run with a section that never ends no claim holds, and what broke stays broken', async () => {
+test('if a section never ends, no claim holds, and a broken claim stays broken', async () => {
   const way = 'a promise that is never resolved';
   const place = { client: 'bob', section: 2, isInside: true, concurrency: 1 };
   const mistake = { ...place, way, isRight: false };
@@ -265,7 +265,7 @@ test('each section that began has one end, and the counts add up', () => {
       const { planned, began, ended, gaveUp, crashed, open } = counts;
       expect(ended + gaveUp + failedSections(counts) + crashed + open).toBe(began);
       expect(began).toBeLessThanOrEqual(planned);
-      // What never began was behind one that crashed or never ended.
+      // A section that never began was behind one that crashed or never ended.
       if (began < planned) expect(crashed + open).toBeGreaterThan(0);
     }),
     { numRuns: runs(1000) },

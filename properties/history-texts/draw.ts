@@ -1,6 +1,6 @@
 /**
  * Draws small histories of every kind of object, many of which no order explains: clients overlap,
- * each call takes effect between its events, and now and then its answer is made up.
+ * each call takes effect between its events, and some answers are made up.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { Meant } from './every-order.ts';
@@ -18,7 +18,7 @@ export class Draw {
     return Math.floor(this.stream() * limit);
   }
 
-  /** True in so many of 100 cases. */
+  /** Returns true in `percent` of 100 cases. */
   chance(percent: number): boolean {
     return this.below(100) < percent;
   }
@@ -50,7 +50,7 @@ export interface DrawnHistory {
   readonly events: readonly DrawnEvent[];
 }
 
-/** What a history of a model is made of. */
+/** The parts of a model's histories. */
 interface Repertoire {
   readonly verbs: readonly string[];
   readonly initials: readonly (Value | undefined)[];
@@ -58,7 +58,7 @@ interface Repertoire {
   readonly args: (verb: string, values: readonly Value[], draw: Draw) => Values;
 }
 
-/** A number that is no exact double; `literal` writes it without the `#`. */
+/** A number that is not an exact double; `literal` writes it without the `#`. */
 const BIG = '#9007199254740993';
 
 const VALUES: readonly (readonly Value[])[] = [
@@ -167,11 +167,11 @@ const WRONG_PERCENT = 30;
 
 interface Open {
   readonly operation: number;
-  /** What it did, once it took effect. */
+  /** The outcome of the call, or null before it takes effect. */
   outcome: Outcome | null;
 }
 
-/** `objects`: the names of the independent objects; `hasOwners`: whether records name owners. */
+/** Draws a history. `objects` names the independent objects; records name owners if `hasOwners`. */
 export function drawHistory(
   draw: Draw,
   model: string,
@@ -197,7 +197,7 @@ export function drawHistory(
     if (call.outcome !== null || meant === undefined) return;
     const state = stateOf(meant.object);
     const possible = kind.outcomes(state, meant);
-    // Of the tokens that a grant may have, one of the first above 0.
+    // Of the possible tokens of a grant, prefer one of the first above 0.
     const likely = possible.filter(({ heard }) => Number(heard['token'] ?? 1) > 0).slice(0, 3);
     call.outcome = draw.of(likely.length > 0 ? likely : possible);
     states.set(meant.object, call.outcome?.next ?? state);
@@ -243,7 +243,7 @@ export function drawHistory(
   return { model, initial, operations, events };
 }
 
-/** Any answer that such a call may have, true or not. */
+/** Returns any answer to such a call, true or not. */
 function madeUp({ verb, args }: Meant, values: readonly Value[], draw: Draw): Values {
   const isFenced = args['token'] !== undefined;
   const token = draw.below(6) - 1;
@@ -251,7 +251,7 @@ function madeUp({ verb, args }: Meant, values: readonly Value[], draw: Draw): Va
     case 'read':
     case 'get': {
       if (isFenced && draw.chance(30)) return { answer: 'refused' };
-      // A counter holds a number always.
+      // A counter always holds a number.
       const none = values === NUMBERS ? [] : [null];
       return { value: draw.of([...none, ...values]), version: draw.below(4) };
     }
@@ -274,7 +274,7 @@ function madeUp({ verb, args }: Meant, values: readonly Value[], draw: Draw): Va
   }
 }
 
-/** As many of the fields of `made` as an answer of this model has. */
+/** Returns the fields of `made` that an answer of this model has. */
 function fitted(made: Values, model: string): Values {
   const isKept = (field: string): boolean => {
     if (field === 'version') return model === 'versioned-register';

@@ -1,10 +1,9 @@
 /**
- * What the objects of recorded histories do, written down once more and without the models of
- * `src`: every outcome that a call may truthfully have in a state. A checker that tries every order
- * needs no more than that.
+ * Defines the objects of recorded histories independently of the models in `src`: every outcome
+ * that a call may truthfully have in a state. A checker that tries every order needs no more.
  */
 
-/** What records hold; texts that begin with a colon are words, as keywords of EDN. */
+/** A value in a record; texts that begin with a colon are words, as keywords of EDN. */
 export type Value = number | string | boolean | null | readonly Value[];
 
 export type Values = { readonly [field: string]: Value };
@@ -15,14 +14,14 @@ export interface Asked {
   readonly args: Values;
 }
 
-/** What the caller hears, and the state that is left behind. */
+/** The answer to the caller, and the next state. */
 export interface Outcome {
   readonly heard: Values;
   readonly next: Value;
 }
 
 export interface ObjectKind {
-  /** The state at first; `initial` is undefined if what the object holds is not given. */
+  /** Returns the first state. `initial` is undefined if the object's content is not given. */
   readonly begin: (initial: Value | undefined) => Value;
   readonly outcomes: (state: Value, asked: Asked) => readonly Outcome[];
 }
@@ -50,10 +49,10 @@ const readsAndWrites: Outcomes = (state, asked) => {
   return [{ heard: { answer: matches ? 'matched' : 'missed' }, next }];
 };
 
-/** The state is the text; null: the key holds nothing, and reads as null. */
+/** The state is the text, or null if the key holds nothing and reads as null. */
 function keyValue(initial: Value | undefined): ObjectKind {
   const nothing = initial === null ? null : '';
-  // How the map reads a key that holds nothing is not known.
+  // How the map reads an empty key is unknown.
   const isEither = initial !== undefined && initial !== null && initial !== '';
   const alike = (state: Value): readonly Value[] =>
     isEither && (state === null || state === '') ? [null, ''] : [state];
@@ -88,7 +87,9 @@ const counts: Outcomes = (state, { verb, args }) => {
 
 const denied = (next: Value): readonly Outcome[] => [{ heard: { answer: 'denied' }, next }];
 
-/** The state is the owner, null if it is free; `isAnybody`: who releases it does not matter. */
+/**
+ * The state is the owner, or null if the lock is free. If `isAnybody`, any client may release it.
+ */
 function locks(isAnybody: boolean): Outcomes {
   return (state, { verb, owner }) => {
     if (verb === 'acquire') {
@@ -99,7 +100,7 @@ function locks(isAnybody: boolean): Outcomes {
   };
 }
 
-/** The state is the owner and how often it holds the lock; null if it is free. */
+/** The state is the owner and the number of its acquisitions, or null if the lock is free. */
 const reenters: Outcomes = (state, { verb, owner }) => {
   const [holder, depth] = [part(state, 0), number(part(state, 1))];
   const isOwn = holder === owner;
@@ -111,7 +112,7 @@ const reenters: Outcomes = (state, { verb, owner }) => {
   return [{ heard: { answer: 'released' }, next: depth === 1 ? null : [owner, depth - 1] }];
 };
 
-/** All tokens that drawn histories hold, and some on both sides for grants without an answer. */
+/** All tokens of drawn histories, and some on both sides for grants without an answer. */
 const TOKENS = Array.from({ length: 30 }, (_, at) => at - 12);
 
 /** The state is the owner, its depth and the last token, each null at first. */
@@ -133,7 +134,7 @@ function grantsTokens(mayReenter: boolean): Outcomes {
   };
 }
 
-/** The state is how many of `permits` are left. */
+/** The state is the number of free `permits`. */
 function lends(permits: number): Outcomes {
   return (state, { verb, args }) => {
     const count = number(args['permits'] ?? 1);
@@ -143,7 +144,7 @@ function lends(permits: number): Outcomes {
   };
 }
 
-/** The state is the last one to whom it was granted, null if it is known to have ended. */
+/** The state is the latest owner, or null if its lease is known to have ended. */
 const leases: Outcomes = (state, { verb, owner }) => {
   if (verb === 'expire') return [{ heard: {}, next: null }];
   if (verb === 'acquire') {
@@ -152,7 +153,7 @@ const leases: Outcomes = (state, { verb, owner }) => {
   }
   if (state !== owner) return denied(state);
   const answer = verb === 'renew' ? 'renewed' : 'released';
-  // Denied: it had expired.
+  // A refusal means that the lease had expired.
   return [{ heard: { answer }, next: verb === 'renew' ? state : null }, ...denied(null)];
 };
 
@@ -168,7 +169,7 @@ const versions: Outcomes = (state, asked) => {
   return [{ heard: { answer: 'accepted', version: version + 1 }, next }];
 };
 
-/** The state is the highest token and the values of keys that were written. */
+/** The state is the highest token and the values of the written keys. */
 function fences(kind: 'plain' | 'strict' | 'reads', initial: Value | undefined): ObjectKind {
   const refused = (next: Value): readonly Outcome[] => [{ heard: { answer: 'refused' }, next }];
   return {
@@ -226,7 +227,7 @@ const KINDS: ReadonlyMap<string, (initial: Value | undefined) => ObjectKind> = n
   ['fenced-register-with-reads', (initial) => fences('reads', initial)],
 ] satisfies [string, (initial: Value | undefined) => ObjectKind][]);
 
-/** The object of a model; `initial` is what it holds at first, undefined if it is not given. */
+/** Returns the object of a model. `initial` is its first content, or undefined if not given. */
 export function objectOf(model: string, initial: Value | undefined): ObjectKind {
   const make = KINDS.get(model);
   if (make === undefined) throw new Error(`no object of ${model}`);

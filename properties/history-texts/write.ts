@@ -1,6 +1,6 @@
 /**
- * Writes histories down in every text format, in the ways that recorders of each differ: where the
- * name of an object stands, how an answer says no, what a completion leaves out.
+ * Writes histories in every text format, with the variations between recorders: the place of the
+ * object's name, how a refusal is written, and what a completion omits.
  */
 import type { Draw, DrawnHistory } from './draw.ts';
 import type { Meant } from './every-order.ts';
@@ -8,16 +8,16 @@ import { isList, type Value, type Values } from './objects.ts';
 
 type Syntax = 'json' | 'edn';
 
-/** A form of text, the names of the formats that it may be read as, and what it has room for. */
+/** A text form: the formats that it may be read as, and what it can express. */
 export interface Form {
   readonly name: string;
   readonly formats: readonly string[];
   readonly syntax: Syntax;
-  /** Whether records have named fields, and not only a value. */
+  /** True if records have named fields, and not only a value. */
   readonly hasFields: boolean;
-  /** Whether `[key value]` may name the object. */
+  /** True if `[key value]` may name the object. */
   readonly hasPairs: boolean;
-  /** Whether events have a time. */
+  /** True if events have a time. */
   readonly hasTimes: boolean;
 }
 
@@ -28,7 +28,7 @@ export const FORMS: readonly Form[] = [
   { ...event, name: 'jsonl', formats: ['jsonl'], syntax: 'json', hasPairs: false },
   { ...event, name: 'json', formats: ['json'], syntax: 'json', hasPairs: true },
   { ...event, name: 'edn', formats: ['edn'], syntax: 'edn', hasPairs: true },
-  // With a `:key` in the first record it is the second one.
+  // With a `:key` in the first record, it is read as `porcupine`.
   { ...event, name: 'edn-lines', formats: ['edn', 'porcupine'], syntax: 'edn', hasPairs: true },
   { ...line, name: 'log', formats: ['jepsen-log'] },
   { ...line, name: 'txt', formats: ['jepsen-txt'] },
@@ -42,14 +42,14 @@ export const FORMS: readonly Form[] = [
   },
 ];
 
-/** Where the name of the object stands. */
+/** The place of the object's name. */
 export type Naming = 'both' | 'call' | 'pair' | 'value' | 'none';
 
 const LOCKS = ['mutex', 'anonymous-mutex', 'reentrant-mutex', 'fenced-mutex', 'lease'];
 const isLock = (model: string): boolean => LOCKS.some((name) => model.endsWith(name));
 const isFenced = (model: string): boolean => model.startsWith('fenced-register');
 
-/** Whether the form has room for what the model's records hold. */
+/** Returns true if the form can express the records of the model. */
 export function canHold({ hasFields }: Form, model: string): boolean {
   return hasFields || !(isFenced(model) || model === 'versioned-register');
 }
@@ -61,7 +61,7 @@ export function namingsOf(form: Form, model: string): readonly Naming[] {
   return ['none', ...byField, ...byPair, ...byValue];
 }
 
-/** A number that is no exact double stands in a text that begins with `#`. */
+/** Returns the literal. A number that is not an exact double is a text that begins with `#`. */
 export function literal(value: Value, syntax: Syntax): string {
   if (typeof value === 'string' && value.startsWith('#')) return value.slice(1);
   if (isList(value)) {
@@ -74,7 +74,7 @@ export function literal(value: Value, syntax: Syntax): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** The fields of one event, before the syntax of any format. */
+/** The fields of one event, before any format's syntax. */
 export interface Recorded {
   readonly process: string;
   readonly type: string;
@@ -84,7 +84,7 @@ export interface Recorded {
   readonly at: number;
 }
 
-/** Each event with its fields. */
+/** Returns each event with its fields. */
 export function record(
   { model, operations, events }: DrawnHistory,
   form: Form,
@@ -110,7 +110,7 @@ export function record(
   });
 }
 
-/** Other words for a verb, which the help lists by example. */
+/** Synonyms of a verb, of which the help lists examples. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['counter increment', ['increment', 'add', 'inc']],
   ['kv get', ['get', 'read']],
@@ -144,7 +144,7 @@ function askedFields(meant: Meant, setting: Setting): Values {
   return named(asked, meant.object, setting);
 }
 
-/** The same with the name of the object. */
+/** Adds the name of the object to `fields`. */
 function named(fields: Values, object: string, { model, naming, draw }: Setting): Values {
   switch (naming) {
     case 'none':
@@ -163,14 +163,14 @@ function named(fields: Values, object: string, { model, naming, draw }: Setting)
 
 const isName = (field: string): boolean => /^(?:key|lock|lease|semaphore|resource)$/.test(field);
 
-/** Of what was asked: the name of the object, if completions repeat it. */
+/** Returns the object's name from `asked` if completions repeat it. */
 function nameAgain(asked: Values, { naming, model }: Setting): Values {
   if (naming !== 'both') return {};
   const again = Object.entries(asked).filter(([field]) => isName(field));
   return Object.fromEntries(isFenced(model) ? again : again.slice(0, 1));
 }
 
-/** What a completion holds that is no answer. */
+/** Returns the fields of a completion without an answer. */
 function endFields(asked: Values, setting: Setting): Values {
   const { form, draw } = setting;
   const value: Values = form.hasFields && draw.chance(50) ? {} : { value: asked['value'] ?? null };
@@ -203,30 +203,30 @@ function part(value: Value | undefined, at: number): Value {
   return isList(value) ? (value[at] ?? null) : null;
 }
 
-/** The ways to say no. */
+/** Chooses one of the ways to write a refusal. */
 function noFields(
   { verb }: Meant,
   answer: string,
   { form, draw, paired }: Setting & { readonly paired: (value: Value) => Value },
 ): Values {
-  // Of a store with a fence, and of versions, the value is what was read.
+  // For a fenced store and for versions, the value is the one that was read.
   const mayBeValue = verb !== 'read' && verb !== 'write' && verb !== 'open';
   const words = answer === 'missed' ? ['missed', 'mismatch'] : [answer, 'refused'];
   const ways: Values[] = [];
   if (mayBeValue) ways.push({ value: paired(false) }, { value: paired(`:${draw.of(words)}`) });
   if (form.hasFields) ways.push({ answer: draw.of(words) });
-  // In the format of operations it means that the operation did not happen.
+  // In the `operations` format it means that the operation did not happen.
   if (form.hasFields && form.name !== 'operations') ways.push({ ok: false });
   return draw.of(ways);
 }
 
 export interface Line {
   readonly text: string;
-  /** The index of the event, -1 for what is none of a client. */
+  /** The index of the event, or -1 for a line that belongs to no client. */
   readonly at: number;
 }
 
-/** One line for each event; `timeOf` undefined: without times. */
+/** Returns a line per event, without times if `timeOf` is undefined. */
 export function eventLines(
   records: readonly Recorded[],
   form: Form,
@@ -262,7 +262,7 @@ function logLine({ process, type, f, fields }: Recorded, { name }: Form): string
   return name === 'log' ? `INFO  jepsen.util - ${text}` : text;
 }
 
-/** The text: the lines in their order, with what else a recorder writes between them. */
+/** Returns the text: the lines in their order, with a recorder's other output between them. */
 export function textOf(lines: readonly Line[], form: Form, draw: Draw): string {
   const between = NOISE.get(form.name) ?? [];
   const all = lines.flatMap(({ text }, at) =>
@@ -278,7 +278,7 @@ export function textOf(lines: readonly Line[], form: Form, draw: Draw): string {
 
 const NEMESIS = '{:process :nemesis, :type :info, :f :kill, :value {"n1" #{:db}}}';
 
-/** By form: what stands between events and is none of a client. */
+/** By form: text between events that belongs to no client. */
 const NOISE: ReadonlyMap<string, readonly string[]> = new Map([
   ['jsonl', ['{"process":"nemesis","type":"info","f":"kill","node":"n1"}', '']],
   ['json', ['{"process":"nemesis","type":"info","f":"kill","value":{"n1":[1]}}']],
@@ -288,7 +288,7 @@ const NOISE: ReadonlyMap<string, readonly string[]> = new Map([
   ['txt', [':nemesis\t:info\t:start\t{"n1" #{}}', '']],
 ]);
 
-/** Operations, each a line, at the times of their events. */
+/** Returns a line per operation, at the times of its events. */
 export function operationLines(
   { operations, events }: DrawnHistory,
   records: readonly Recorded[],

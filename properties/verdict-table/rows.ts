@@ -1,6 +1,6 @@
 /**
- * The verdict table: which lock before which store keeps which claim, and loses which, under which
- * faults. `none` is the empty list of faults. Without faults nothing else breaks: see `calm.ts`.
+ * The verdict table: which lock with which store holds or breaks which claims under which faults.
+ * `none` is the empty list of faults. Without faults no other claim breaks: see `calm.ts`.
  */
 import type { Letter } from './faults.ts';
 import * as f from './faults.ts';
@@ -146,7 +146,8 @@ export const rows: readonly Row[] = [
   ),
   ...[W1, W2].map((work) =>
     row('cache-lock', ['unfenced'], work, [f.P_IN_RELEASE], {
-      // Whose key was deleted still holds the lock, so the next grant makes a second holder.
+      // The client whose key was deleted still holds the lock, so the next grant adds a second
+      // holder.
       breaks: ['owner-only-release', 'mutual-exclusion'],
     }),
   ),
@@ -160,7 +161,8 @@ export const rows: readonly Row[] = [
   ...[W1, W2].map((work) =>
     row('redis', ['unfenced'], work, [P], {
       options: { release: 'delete' },
-      // Whose key was deleted still holds the lock, so the next grant makes a second holder.
+      // The client whose key was deleted still holds the lock, so the next grant adds a second
+      // holder.
       breaks: ['owner-only-release', 'mutual-exclusion'],
     }),
   ),
@@ -230,7 +232,7 @@ export const rows: readonly Row[] = [
   }),
   row('optimistic', TIMESTAMPED, W2, [f.S_SOME_MS], { holds: ['no-lost-update', 'linearizable'] }),
 
-  // Calls whose answers are lost or come too late: nothing is said of a store but what was heard.
+  // Calls whose answers are lost or late: claims judge a store only by the answers that arrived.
   ...[W1, W2].map((work) =>
     row('lock-service', ['unfenced'], work, [P, R, L], {
       ...GIVES_UP,
@@ -291,7 +293,7 @@ export const rows: readonly Row[] = [
     options: { peerDeath: 'half-open', keepaliveMs: 20 },
     holds: ['progress'],
   }),
-  // Sessions, and a record, which a heartbeat keeps.
+  // Sessions, and a record that a heartbeat renews.
   ...KEPT_BY_HEARTBEAT.map(({ lock, options }) =>
     row(lock, ['unfenced'], w.W1_SLOW, [f.P_BEFORE_WRITE], {
       options,
@@ -381,7 +383,7 @@ export const rows: readonly Row[] = [
   ),
 ];
 
-/** Rows about systems that are not there, with the reason. */
+/** Rows about systems that are not modeled, with the reason. */
 export const LATER: readonly (readonly [string, string])[] = [
   ['npm redlock 5 · D longer than the ttl', 'the package itself is not run here'],
   ['DynamoDB lock client · S / Q beyond the bound', 'there is no such protocol'],

@@ -1,12 +1,12 @@
 /**
- * Measures the queue that simloop brings as its example (github.com/dhruvl/simloop,
- * `examples/jobqueue`), written anew: clients submit jobs to a broker, which leases each to a
- * worker, counts its attempts, and gives up a job after three. A lease that is not renewed ends,
- * and its job is offered again after a back-off that doubles. A worker commits to a store that all
- * share, which refuses tokens of old leases and a second commit of one job. A worker's section
- * lasts until the broker says that all jobs have ended. A submitter has one for each job; its think
- * time, at most 20 ms, says how long the job takes (fifty times as long) and whether it is poison
- * (3 of its 20 milliseconds).
+ * Measures the job queue of simloop's example (github.com/dhruvl/simloop, `examples/jobqueue`),
+ * reimplemented. Clients submit jobs to a broker, which leases each job to a worker, counts its
+ * attempts, and gives up after three. If a lease is not renewed, it ends and the broker offers the
+ * job again after a back-off that doubles. Workers commit to a shared store, which refuses tokens
+ * of old leases and a second commit of a job. A worker's section lasts until the broker reports
+ * that all jobs have ended. A submitter has one section per job; its think time, at most 20 ms,
+ * sets how long the job takes (fifty times as long) and whether it is poison (3 of the 20
+ * milliseconds).
  */
 import { builtIn, type Catalogue, extend } from '../../src/catalogue.ts';
 import type { Ruling } from '../../src/check/own-claim.ts';
@@ -35,7 +35,7 @@ const REQUEUE_US = 500_000;
 const RETRY_US = 250_000;
 const SUBMIT_TRIES = 6;
 const WORKER_TRIES = 4;
-/** Those of the 20 milliseconds that a submitter may think. */
+/** Think times in ms, of 0 to 20, that mark a poison job. */
 const POISON = [4, 10, 16];
 const TOPIC = 'queue';
 const SEEDS = 500;
@@ -74,7 +74,7 @@ faults:
   - crash: { process: w3, at: 3500ms..23s, restart: 1ms, chance: 1/3 }
 `;
 
-/** What a job is, as its client submits it. */
+/** A job as its client submits it. */
 type Load = {
   readonly job: string;
   readonly forUs: number;
@@ -100,7 +100,7 @@ interface Job {
 
 class Broker implements Server<Ask, Reply> {
   private readonly jobs: Map<string, Job> = new Map();
-  /** Those that wait for a worker. */
+  /** Jobs that wait for a worker. */
   private order: Job[] = [];
   /** Workers that wait for a job. */
   private waiting: Turn<Reply>[] = [];
@@ -140,7 +140,7 @@ class Broker implements Server<Ask, Reply> {
     return LATER;
   }
 
-  /** Leases what is ready to those who wait, the first to the first. */
+  /** Leases ready jobs to waiting workers, both in order. */
   private serve(now: Boot): void {
     for (;;) {
       const job = this.order.find(({ readyUs }) => readyUs <= now.monotonicUs);
@@ -225,11 +225,11 @@ function tell(boot: Boot, text: string): void {
   boot.observe({ kind: 'log', atUs: boot.atUs, process: 'lock', topic: TOPIC, text });
 }
 
-/** Shared by all workers, like the stand-in for a store that simloop's example has. */
+/** A store shared by all workers, like the stand-in of simloop's example. */
 class Effects {
   private readonly newest: Map<string, number> = new Map();
   private readonly committed: Set<string> = new Set();
-  /** Else it takes whatever it is given. */
+  /** If false, it accepts every write. */
   private readonly compares: boolean;
 
   constructor(compares: boolean) {
@@ -313,7 +313,7 @@ class QueueClient implements LockDriver {
     }
   }
 
-  /** Asks again, later each time, until there is an answer; null if there was none. */
+  /** Repeats a request with growing delays until it is answered; returns null if it never is. */
   private *ask(
     at: Section,
     {
@@ -346,10 +346,10 @@ function describe(reply: Reply): Answer {
 }
 
 type Told = Map<string, number[]>;
-/** By word; the four claims ask of one trace after the other. */
+/** Logged events of the latest trace, by word: the four claims judge one trace in succession. */
 let latest: { readonly trace: Trace; readonly told: Map<string, Told> } | null = null;
 
-/** The jobs of which a word was logged, `fresh` of `fresh c1/2 1`: each with its events. */
+/** Returns the events that logged `word`, by job: `fresh` of `fresh c1/2 1`. */
 function toldIn(trace: Trace, word: string): Told {
   if (latest?.trace !== trace) latest = { trace, told: toldBy(trace) };
   return latest.told.get(word) ?? new Map();
@@ -366,7 +366,7 @@ function toldBy({ events }: Trace): Map<string, Told> {
   return told;
 }
 
-/** Breaks at the first of `told` that is wrong. */
+/** Breaks at the first job that is wrong. */
 function ruling(
   told: Map<string, number[]>,
   { isWrong, headline }: { isWrong: (job: string, events: number[]) => boolean; headline: string },
@@ -383,7 +383,7 @@ function endedIn(trace: Trace, word: string, headline: string): Ruling {
   return ruling(toldIn(trace, word), { isWrong, headline });
 }
 
-/** The four invariants of the example, which it checks when a run has ended. */
+/** The four invariants that the example checks at the end of a run. */
 const CLAIMS = {
   'no-loss': {
     about: 'each job that was acknowledged ends done or dead',
@@ -445,7 +445,7 @@ export const catalogue: Catalogue = extend(
   }),
 );
 
-/** The scenario, with more faults at the end of its text. */
+/** Loads the scenario with `faults` appended to its text. */
 export function queueScenario(faults = ''): Scenario {
   const read = loadScenario(`${SCENARIO}${faults}`, 'simloop-queue.yaml', catalogue);
   if (read.kind === 'scenario') return read.scenario;

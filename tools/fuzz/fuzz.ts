@@ -1,7 +1,7 @@
 /**
- * Runs many random histories of every model against the definition itself, every order tried, and
+ * Checks many random histories of every model against the definition, which tries every order, and
  * prints the counts: `node tools/built/fuzz.js [histories per model] [first seed] [model…]`. Exits
- * with 1 when some history was judged wrongly.
+ * with 1 if any history was judged wrongly.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from '../../src/linearizability/check-history.ts';
@@ -81,7 +81,7 @@ function lineOf(name: string, { histories, invalid, fast, crashed }: FuzzCounts)
 }
 
 interface FuzzOptions {
-  /** The seeds from `from` up to, but not, `to`. */
+  /** Seeds from `from` up to, but not including, `to`. */
   readonly from: number;
   readonly to: number;
 }
@@ -89,18 +89,18 @@ interface FuzzOptions {
 interface FuzzCounts {
   readonly histories: number;
   readonly invalid: number;
-  /** Of how many the model's fast path gave the verdict. */
+  /** Number of verdicts that the model's fast path gave. */
   readonly fast: number;
-  /** How many operations had no answer, in all. */
+  /** Total number of operations without an answer. */
   readonly crashed: number;
-  /** The first that was judged wrongly, with its seed; null: none was. */
+  /** The first history that was judged wrongly, with its seed, or null. */
   readonly wrong: string | null;
 }
 
-/** How many of a hundred invalid verdicts are checked to name the first bad return. */
+/** Percentage of invalid verdicts whose first bad return is checked. */
 const FIRST_RETURNS_CHECKED = 10;
 
-/** Each seed is a history; it stops at the first that is judged wrongly. */
+/** Judges a history per seed; stops at the first that is judged wrongly. */
 function fuzzModel<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
   options: FuzzOptions,
@@ -110,8 +110,8 @@ function fuzzModel<State extends Json, Call extends CallData>(
 }
 
 /**
- * The search that looks ahead against the one that does not, on histories too long to try every
- * order: such mistakes need some length to show.
+ * Compares the search that looks ahead with the one that does not, on histories too long to try
+ * every order: such mistakes show only in longer histories.
  */
 function fuzzLookAhead<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
@@ -121,7 +121,7 @@ function fuzzLookAhead<State extends Json, Call extends CallData>(
   return compareWithBlind(repertoire, options, { sizeOf, isSearchOnly: true });
 }
 
-/** The search that gives up at once and looks for a contradiction in the last few returns. */
+/** Tests the search that gives up at once and looks for a contradiction in the last few returns. */
 function fuzzWindows<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
   options: FuzzOptions,
@@ -147,7 +147,7 @@ function compareWithBlind<State extends Json, Call extends CallData>(
     counts.histories += 1;
     if (unseeing.kind === 'invalid') counts.invalid += 1;
     for (const { outcome } of history) if (outcome === 'info') counts.crashed += 1;
-    // It may need more configurations than it has.
+    // The blind search may need more configurations than its limit.
     if (unseeing.kind === 'unknown' && looking.kind !== 'unknown') continue;
     if (judgement(looking) === judgement(unseeing)) continue;
     return { ...counts, wrong: `seed ${seed}: ${judgement(looking)}: ${JSON.stringify(history)}` };
@@ -159,7 +159,7 @@ function judgement(verdict: HistoryVerdict): string {
   return verdict.kind === 'invalid' ? `invalid at ${verdict.at}` : verdict.kind;
 }
 
-/** Locks whose clients take and release them in turn, for their fast path. */
+/** Tests the fast path for locks whose clients acquire and release in turn. */
 function fuzzPairedLocks(options: FuzzOptions): FuzzCounts {
   const draw = (seed: number): History<FencedMutexCall> => {
     return drawPairedLock(seed, { ...shapeOf(seed), operations: 8, wrong: 9 });
@@ -191,7 +191,7 @@ function fuzzHistories<State extends Json, Call extends CallData>(
   return { ...counts, wrong: null };
 }
 
-/** Some with few operations, which decide quickly, and some with more. */
+/** Returns shapes with few operations, which are quick to decide, and with more. */
 function shapeOf(seed: number): HistoryShape {
   return {
     operations: 4 + (seed % 4),

@@ -1,6 +1,6 @@
 /**
- * Every mutant there is, grouped by what it gets wrong. What a row is says `mutant.ts`, and
- * `trial.ts` what became of it.
+ * Lists every mutant, grouped by the mistake. `mutant.ts` describes the rows, and `trial.ts` tries
+ * them.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
 import {
@@ -21,7 +21,7 @@ const SPELL = { at: '0ms..60ms', for: '10ms..60ms', chance: '1/2' };
 const REDIS = { lock: 'redis', store: 'unfenced' };
 
 export const mutants: readonly Mutant[] = [
-  // The store that compares tokens.
+  // The store compares tokens.
   row('unfenced', {
     change: 'no comparison at all',
     caughtBy: 'fence-monotone',
@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
       pauseBefore('write', '1/2'),
     ],
   }),
-  // The tokens that a lock gives.
+  // The lock's tokens.
   row('token-above-2^53', {
     change: 'a 64-bit token passes through a double; the counter starts near 2^53',
     caughtBy: 'tokens-unique',
@@ -172,7 +172,7 @@ export const mutants: readonly Mutant[] = [
     ...CROWD,
     workload: { steps: ['renew', { write: {} }] },
   }),
-  // The client: what it attaches to a write, compares itself, or sends again.
+  // The client: the token that it attaches to a write, its own comparisons, its retries.
   row('client-side-fence', {
     change: 'the client reads the fence, compares, then writes plainly',
     caughtBy: 'fence-monotone',
@@ -206,7 +206,7 @@ export const mutants: readonly Mutant[] = [
     network: { latency: '1ms..2ms' },
     faults: [{ drop: { chance: '1/20' } }],
   }),
-  // Giving back and prolonging: what touches a grant that it does not mean.
+  // Releasing and renewing: requests that affect another grant than the one meant.
   row('release-by-client', {
     change: 'a release frees whatever its client holds by then',
     caughtBy: 'owner-only-release',
@@ -255,9 +255,9 @@ export const mutants: readonly Mutant[] = [
     workload: { steps: ['renew', { write: {} }] },
     faults: [pauseBefore('renew', '1/3')],
   }),
-  // Saboteurs, which break little, since they let nothing happen.
+  // Saboteurs, which break little because they let nothing happen.
   row('serves-nobody', {
-    change: 'the lock is granted to nobody',
+    change: 'the lock is granted to no client',
     caughtBy: 'progress',
     mutant: { options: { serves: 'nobody' } },
     ...CROWD,
@@ -275,7 +275,7 @@ export const mutants: readonly Mutant[] = [
     ...CROWD,
     workload: { kind: 'read-modify-write' },
   }),
-  // When a lease is over.
+  // The end of a lease.
   row('expiry-boundary', {
     change: 'the client’s `>=` became `>`: at its end a lease is not over yet',
     caughtBy: 'lease-conservative',
@@ -383,7 +383,7 @@ export const mutants: readonly Mutant[] = [
     slack: '200ms',
     faults: [pauseBefore('write', '1/2')],
   }),
-  // Redlock: a lock that a majority of nodes gives.
+  // Redlock: a majority of nodes grants the lock.
   row('no-validity-check', {
     change: 'a majority that was reached too late counts, as in npm’s redlock 5',
     caughtBy: 'holder-overlap',
@@ -435,7 +435,7 @@ export const mutants: readonly Mutant[] = [
   ...sessionMutants,
 ];
 
-/** Nothing gets through between these. */
+/** A partition between these processes. */
 function cutOff(
   from: string,
   to: readonly string[],

@@ -1,4 +1,4 @@
-/** For each model the calls that random histories of it are made of: few, so that they collide. */
+/** Lists for each model the calls of its random histories: few, so that they collide. */
 import type { Model } from '../../src/linearizability/model.ts';
 import { type CounterCall, counter } from '../../src/linearizability/models/counter.ts';
 import {
@@ -77,8 +77,8 @@ export const casRegisters: Repertoire<Value, CasRegisterCall> = {
 };
 
 /**
- * A call that is legal in every state and yet tells one from all others: it puts `value` in place
- * of `expected` and says nothing of whether it did.
+ * A call that is legal in every state but changes only one: it replaces `expected` by `value`, and
+ * its answer does not show whether it did.
  */
 type SwapCall =
   | RegisterCall
@@ -103,7 +103,7 @@ const swapRegister: Model<Value, SwapCall> = {
   provides: (call) => (call.name === 'swap' ? call.value : plain.provides?.(call)),
 };
 
-/** Mostly reads, which alone can be wrong. */
+/** Mostly reads, since only reads can be wrong. */
 export const swapRegisters: Repertoire<Value, SwapCall> = {
   model: swapRegister,
   calls: [

@@ -1,7 +1,7 @@
 /**
- * Decides what is split too finely: a private function of a few lines that is called in one place,
- * where a reader has to jump for an expression, and a spread of a literal, which groups fields only
- * to keep the formatter from giving each its line.
+ * Reports code that is split too finely: a short private function with one caller, which makes a
+ * reader jump for an expression, and a spread of a literal, which only keeps the formatter from
+ * giving each field its own line.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -38,10 +38,10 @@ import {
 } from 'typescript/unstable/ast';
 import { isTest, lineOf, nodesOf, type Rule, type Source, violation } from './source.ts';
 
-/** A private function with at most so many lines and one caller is inlined. */
+/** A private function with one caller is inlined if it has at most this many lines. */
 const MOST_INLINED_LINES = 6;
 
-/** Fields and elements are written where they belong: no spread of a literal. */
+/** Reports spreads of literals: fields and elements are written where they belong. */
 export const groupsNoFields: Rule = (source) => {
   return nodesOf(source.tree).flatMap((node) => {
     const isSpread = isSpreadAssignment(node) || isSpreadElement(node);
@@ -58,8 +58,8 @@ function isLiteral(node: Node): boolean {
 }
 
 /**
- * Helpers with one caller that stay, since their name replaces a comment: by path, read from a file
- * with a `path name` a line.
+ * Reads the helpers with one caller that stay because their name replaces a comment, by path. The
+ * file has one `path name` per line.
  */
 export function readNamedHelpers(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   const helpers = new Map<string, Set<string>>();
@@ -75,7 +75,7 @@ export const namedHelpers: ReadonlyMap<string, ReadonlySet<string>> = readNamedH
   readFileSync(new URL('named-helpers.txt', import.meta.url), 'utf8'),
 );
 
-/** A short function with one caller is inlined, unless `named` has it. */
+/** Reports short functions with one caller, unless `named` lists them. */
 export function inlinesShortHelpers(named: ReadonlyMap<string, ReadonlySet<string>>): Rule {
   return (source) => {
     if (isTest(source.path)) return [];
@@ -108,7 +108,7 @@ function overSplit(source: Source): readonly OverSplit[] {
     const [call, ...others] = (uses.get(name) ?? []).filter((use) => use.parent !== node);
     const lines = lineOf(source, node, 'end') - lineOf(source, node) + 1;
     const isShort = lines <= MOST_INLINED_LINES && call !== undefined && others.length === 0;
-    // What nothing awaits goes on by itself.
+    // A call that is not awaited runs concurrently.
     if (!isShort || (isAsync && !isAwaitExpression(call.parent.parent))) return [];
     return canInline(body, call) ? [{ name, lines, node }] : [];
   });
@@ -121,7 +121,7 @@ interface PrivateFunction {
   readonly isAsync: boolean;
 }
 
-/** Functions of the module's level that it does not export and that a call could do without. */
+/** Returns the module-level functions that are not exported and could be inlined. */
 function privateFunctions(source: Source): readonly PrivateFunction[] {
   const functions: PrivateFunction[] = [];
   source.tree.forEachChild((node) => {
@@ -151,12 +151,12 @@ function hasChild(node: Node, kind: SyntaxKind): boolean {
   return found;
 }
 
-/** Whether a return type narrows an argument, which an expression does not always do. */
+/** Returns true if a return type narrows an argument, which an expression does not always do. */
 function isPredicate(type: Node | undefined): boolean {
   return type !== undefined && isTypePredicateNode(type);
 }
 
-/** Where each name is used, names of fields and methods left out. */
+/** Returns the uses of each name, except names of fields and methods. */
 function usesByName(source: Source): ReadonlyMap<string, readonly Node[]> {
   const uses = new Map<string, Node[]>();
   for (const node of nodesOf(source.tree)) {
@@ -176,10 +176,10 @@ function usesByName(source: Source): ReadonlyMap<string, readonly Node[]> {
 }
 
 /**
- * An expression fits everywhere; a choice, where it would not be part of another condition; and
- * statements, where the call is evaluated with its statement, once. What returns before its last
- * statement fits only where the caller returns the value of the call. A function that is passed on,
- * or that calls itself, does not fit.
+ * Returns true if `body` fits at the call. An expression fits everywhere. A choice fits unless it
+ * would be part of another condition. Statements fit if the call is evaluated once, with its
+ * statement. A body with an early return fits only if the caller returns the value of the call. A
+ * function that is passed on, or that calls itself, does not fit.
  */
 function canInline(body: Node, use: Node): boolean {
   const call = use.parent;
@@ -199,7 +199,7 @@ function isInside(node: Node, outer: Node): boolean {
   return node.pos >= outer.pos && node.end <= outer.end;
 }
 
-/** What a body of one expression returns; null for any other. */
+/** Returns the value of a body of one expression, or null for any other body. */
 function expressionOf(body: Node): Node | null {
   if (!isBlock(body)) return body;
   const [first, ...more] = body.statements;
@@ -207,7 +207,7 @@ function expressionOf(body: Node): Node | null {
   return isOne ? (first.expression ?? null) : null;
 }
 
-/** Whether a body is `if (a) return b; return c`, where `b` and `c` choose nothing. */
+/** Returns true for a body `if (a) return b; return c` in which `b` and `c` choose nothing. */
 function isChoice(body: Block): boolean {
   const [first, last, ...more] = body.statements;
   if (first === undefined || last === undefined || more.length > 0) return false;
@@ -221,14 +221,14 @@ function chooses(node: Node | undefined): boolean {
   return isParenthesizedExpression(node) ? chooses(node.expression) : isConditionalExpression(node);
 }
 
-/** Operators that do not always evaluate what is on their right. */
+/** Operators that do not always evaluate their right operand. */
 const CHOICES: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.AmpersandAmpersandToken,
   SyntaxKind.BarBarToken,
   SyntaxKind.QuestionQuestionToken,
 ]);
 
-/** Whether the value of a call is returned as it is, or is evaluated once with its statement. */
+/** Classifies a call: its value is returned, it runs once with its statement, or neither. */
 function placeOf(call: Node): 'returned' | 'statement' | 'part' {
   const { parent } = call;
   if (isAwaitExpression(parent) || isParenthesizedExpression(parent)) return placeOf(parent);
@@ -237,7 +237,7 @@ function placeOf(call: Node): 'returned' | 'statement' | 'part' {
   return isUnconditional(call) ? 'statement' : 'part';
 }
 
-/** Whether what is around a node, up to its statement, evaluates it once. */
+/** Returns true if the statement around a node always evaluates the node once. */
 function isUnconditional(node: Node): boolean {
   const { parent } = node;
   if (isExpressionStatement(parent) || isReturnStatement(parent)) return true;
@@ -251,7 +251,7 @@ function isUnconditional(node: Node): boolean {
   return !isBranch && !isElsewhere && isUnconditional(parent);
 }
 
-/** The returns of a function, those of functions inside it left out. */
+/** Returns the return statements of a function, without those of nested functions. */
 function returnsIn(body: Node): readonly Node[] {
   const returns: Node[] = [];
   const visit = (node: Node): void => {

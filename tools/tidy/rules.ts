@@ -1,4 +1,4 @@
-/** For each rule of the house: snippets that it must refuse, and snippets that it must let pass. */
+/** Lists each style rule with snippets that it must refuse and snippets that it must accept. */
 import { isSelfContained } from './ambient.ts';
 import { copiesByLiterals } from './hot-paths.ts';
 import { importsNoTest, importsPureCode, keepsLayers, packsNoFolder } from './layers.ts';
@@ -17,13 +17,13 @@ import { usesStandardWords, wordSample } from './words.ts';
 
 const LONG = 'x'.repeat(90);
 
-/** The rules by the law that they enforce. */
+/** Maps the title of a law to the rule that enforces it and the rule's snippets. */
 export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
   string,
   readonly [Rule, Sample]
 >([
   [
-    'a door imports only from doors to its left',
+    'a layer imports only from layers to its left',
     [
       keepsLayers,
       {
@@ -95,7 +95,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'a test makes no folder where the package is packed from',
+    'a test creates no folder that is packed into the package',
     [
       packsNoFolder,
       {
@@ -111,7 +111,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'the core imports no Node module and nothing computed',
+    'the core imports no Node module and has no computed import',
     [
       importsPureCode,
       {
@@ -133,7 +133,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'the core has no ambient time, chance, timer, locale or environment',
+    'the core reads no ambient time, chance, timer, locale or environment',
     [
       isSelfContained,
       {
@@ -184,7 +184,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'what runs for each event copies no object by a spread',
+    'code that runs per event copies no object by a spread',
     [
       copiesByLiterals,
       {
@@ -253,7 +253,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'a line has at most 100 columns, strings left out',
+    'a line has at most 100 columns, not counting strings',
     [
       hasShortLines,
       {
@@ -289,7 +289,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'a file is called by what it decides',
+    'a file is named after what it decides',
     [
       isNamedByIdea,
       {
@@ -310,7 +310,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
   ],
   ['a name uses the standard word', [usesStandardWords, wordSample]],
   [
-    'a test’s title is a law, not a wish',
+    'a test title states a law in the present tense',
     [
       hasLawsAsTitles,
       {
@@ -327,7 +327,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'no `any`, no `!`, no cast goes around the type checker',
+    'no `any`, `!` or cast bypasses the type checker',
     [
       trustsTheChecker,
       {
@@ -425,7 +425,7 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
     ],
   ],
   [
-    'exports have types, but for schemas',
+    'exports have types, except schemas',
     [
       exportsWithTypes,
       {

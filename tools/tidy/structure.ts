@@ -1,7 +1,7 @@
 /**
- * Decides what the modules of `src` may look like together: no circle of imports, no file that is a
- * splinter of its only reader, no exported name with two meanings, no public entry that leads to
- * more than it shows. Tests and what only tests import are not counted.
+ * Checks the modules of `src` together: no import cycle, no file that is a splinter of its only
+ * importer, no exported name with two meanings, no public entry that exposes more than it exports.
+ * Tests and modules that only tests import are not counted.
  */
 import {
   isBlock,
@@ -25,16 +25,16 @@ import {
 import { importsOf, resolve } from './layers.ts';
 import { isTest, nodesOf, type Source } from './source.ts';
 
-/** A file with fewer lines that one neighbour imports belongs into that neighbour. */
+/** A shorter file that one neighbor imports belongs in that neighbor. */
 const FEWEST_LINES = 60;
 
-/** What only these import are rows of a registry: one file each, however short. */
+/** Modules that only these import are rows of a registry: one file each, however short. */
 const REGISTRIES: ReadonlySet<string> = new Set(['src/check/claims.ts', 'src/cli/program.ts']);
 
-/** Who imports whom: each module's path with those of the modules that it imports, types too. */
+/** Imports by module, as paths; imports of types included. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** The imports among the modules of `src` that are no tests. */
+/** Returns the imports among the modules of `src`, without tests. */
 export function importsAmong(sources: readonly Source[]): Imports {
   const modules = sources.filter(({ path }) => path.startsWith('src/') && !isTest(path));
   return new Map(
@@ -47,7 +47,7 @@ export function importsAmong(sources: readonly Source[]): Imports {
   );
 }
 
-/** Groups of modules that import one another in a circle, each as `a.ts -> b.ts -> a.ts`. */
+/** Returns the import cycles, each as `a.ts -> b.ts -> a.ts`. */
 export function circlesIn(imports: Imports): readonly string[] {
   const circles = new Set<string>();
   const done = new Set<string>();
@@ -62,7 +62,9 @@ export function circlesIn(imports: Imports): readonly string[] {
   return [...circles].sort();
 }
 
-/** Short modules that only a neighbour in their own folder imports, rows of registries left out. */
+/**
+ * Returns short modules that only a neighbor in their folder imports, without rows of registries.
+ */
 export function splintersIn(sources: readonly Source[]): readonly string[] {
   const lines = new Map(sources.map(({ path, text }) => [path, text.split('\n').length - 1]));
   return [...importersOf(importsAmong(sources))]
@@ -76,7 +78,7 @@ export function splintersIn(sources: readonly Source[]): readonly string[] {
     .sort();
 }
 
-/** How many modules have one importer; a house of splinters has many. */
+/** Counts modules with one importer; code that is split too finely has many. */
 export function singleImporters(sources: readonly Source[]): number {
   return [...importersOf(importsAmong(sources)).values()].filter(({ length }) => length === 1)
     .length;
@@ -97,8 +99,8 @@ function folderOf(path: string): string {
 }
 
 /**
- * Names that two modules of `src` export, each with the modules; overloads count once. The public
- * functions are left out: each has the name of the step that it makes asynchronous.
+ * Returns names that two modules of `src` export, each with the modules; overloads count once.
+ * Public functions are not counted: each has the name of the step that it makes asynchronous.
  */
 export function doubleNames(sources: readonly Source[]): readonly string[] {
   const places = new Map<string, Set<string>>();
@@ -115,7 +117,7 @@ export function doubleNames(sources: readonly Source[]): readonly string[] {
     .sort();
 }
 
-/** What a module declares and exports; what it passes on from elsewhere is declared there. */
+/** Returns the names that a module declares and exports; re-exports are declared elsewhere. */
 function exportedNames(source: Source): readonly string[] {
   return nodesOf(source.tree).flatMap((node) => {
     if (node.parent !== source.tree || !isExported(node)) return [];
@@ -140,8 +142,8 @@ function isExported(node: Node): boolean {
 }
 
 /**
- * The modules that `starts` import and all that these import, `starts` included. What a path of
- * `without` begins is not followed.
+ * Returns the modules that `starts` import, directly or not, `starts` included. Paths that begin
+ * with `without` are not followed.
  */
 export function reachedFrom(
   imports: Imports,
@@ -157,16 +159,18 @@ export function reachedFrom(
   return [...reached];
 }
 
-/** What a user of an entry meets: its exported names, and types in their signatures. */
+/** The public names of an entry: its exports, and the types in their signatures. */
 export interface PublicNames {
   readonly exported: readonly string[];
-  /** Names that signatures lead to, and the entry does not export. */
+  /** Names that signatures use and the entry does not export. */
   readonly hidden: readonly string[];
   /** Exported names without a doc comment. */
   readonly undocumented: readonly string[];
 }
 
-/** `entry` exports by name only, as `export { a, type B } from './c.ts'`. */
+/**
+ * Returns the names of `entry`, which may only re-export, as `export { a, type B } from './c.ts'`.
+ */
 export function publicNames(sources: readonly Source[], entry: string): PublicNames {
   const modules = new Map(sources.map((source) => [source.path, declarationsIn(source)]));
   const exported = new Set<string>();
@@ -191,7 +195,7 @@ export function publicNames(sources: readonly Source[], entry: string): PublicNa
   return { exported: [...exported], hidden, undocumented };
 }
 
-/** Where a name is declared, and what it is called there. */
+/** The module that declares a name, and its name there. */
 interface Declared {
   readonly path: string;
   readonly original: string;
@@ -234,7 +238,7 @@ function declarationsIn(source: Source): Declarations {
   return { declared, imported, passedOn };
 }
 
-/** The names of types in a declaration, without bodies and values. */
+/** Returns the names of types in a declaration, without bodies and values. */
 function typesIn(node: Node): readonly string[] {
   const names: string[] = [];
   const visit = (part: Node): void => {

@@ -1,5 +1,5 @@
-// Locks as users write them, right and wrong, for `npm run sound`: on fencepost's own Redis client, on ioredis, on
-// npm's redlock 4 and 5, and in memory.
+// Locks as users write them, right and wrong, for `npm run sound`: on fencepost's own Redis client,
+// on ioredis, on npm's redlock 4 and 5, and in memory.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defineSystem } from 'fencepost';
@@ -24,7 +24,7 @@ const FREE = `
   return 0`;
 const FREE_HASH = FREE.replace('"get", KEYS[1]', '"hget", KEYS[1], "owner"');
 
-/** A lock on one node, by fencepost's client. */
+/** A lock on one node, with fencepost's client. */
 function onNode(about, run) {
   return {
     about,
@@ -39,7 +39,7 @@ function onNode(about, run) {
   };
 }
 
-/** Asks until it has the lock; null if it gives up. */
+/** Retries until it has the lock; null if it gives up. */
 async function until(take, { attempts = 60, betweenMs = null } = {}) {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const taken = await take();

@@ -1,4 +1,4 @@
-/** The document on the lock on a cache, line by line. */
+/** Tests the document on the lock on a cache, line by line. */
 import { HELD, LOCKS } from './cache-lock-scripts.ts';
 import type { SourceDocument } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** The document on fencing tokens, line by line. */
+/** Tests the document on fencing tokens, line by line. */
 import type { SourceDocument } from './row.ts';
 
 const grants = `

@@ -1,4 +1,4 @@
-/** The document on the leases of at-least-once workers, line by line. */
+/** Tests the document on the leases of at-least-once workers, line by line. */
 import type { SourceDocument } from './row.ts';
 
 /** The published sequence on the plain class, with its own numbers. */
@@ -19,7 +19,7 @@ say('a second later', leases.acquire({ ...other, timeout: 300, now: 1 }));
 say('two seconds later', leases.acquire({ ...other, timeout: 300, now: 2 }));
 `;
 
-/** A worker that is cut off from the primary in its first dispatch, and not in its second. */
+/** A worker that is partitioned from the primary in its first dispatch, and not in its second. */
 const flip = `
 import { loadPlan, run } from 'fencepost';
 const text = \`
@@ -220,7 +220,7 @@ export const document: SourceDocument = {
   ],
 };
 
-/** The rows of the table that have a lease, `12` for step 1 in retry 2, with fences from 1 on. */
+/** Matches the table rows that have a lease, `12` for step 1 in retry 2, with fences from 1. */
 function tableOf(steps: string): RegExp {
   const rows = steps.split(' ').map((one, at) => {
     const [step = '', retry = ''] = one;
